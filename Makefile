@@ -1,0 +1,66 @@
+# The front door: each target installs what it needs, then hands over to CMake, ctest and scripts/.
+# Nothing but build/ is written, except by `make install`.
+
+# Number of parallel jobs.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# How often `make torture` kills processes that use the cache.
+KILLS ?= 200
+# How long `make fuzz` runs each fuzz target.
+SECONDS ?= 60
+# Where `make install` puts things; DESTDIR is honoured too.
+PREFIX ?= /usr/local
+# Single steps of `make check`, such as STEPS="format layers".
+STEPS ?=
+
+export JOBS
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench torture fuzz conformance install clean packages packages-for-tests
+
+help: ## Explain these targets (the default)
+	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo 'Debian packages that are missing are installed first (with sudo where you are not root);'
+	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once.'
+
+run: packages ## Build, then run a real GL application cold and warm and show what was saved
+	@scripts/build release ship
+	@scripts/run-demo
+
+test: packages-for-tests ## Build and run all tests
+	@scripts/build dev
+	@scripts/run-tests dev
+
+check: packages-for-tests ## Everything a change must pass: style, layers, both compilers, tests, sanitizers, install
+	@scripts/check $(STEPS)
+
+bench: packages ## Compare the store with its rivals; writes build/bench/store.json
+	@scripts/build release bench
+	@bench/run
+
+torture: packages ## Kill processes that share a cache, KILLS=200 times, and check every promise
+	@scripts/build release cairn_torture
+	@scripts/run-torture $(KILLS)
+
+fuzz: packages ## Run every fuzz target for SECONDS=60
+	@scripts/build fuzz fuzzers
+	@scripts/run-fuzz $(SECONDS)
+
+conformance: packages-for-tests ## Run the conformance suites, one line per row
+	@scripts/build dev
+	@scripts/run-conformance
+
+install: packages ## Install below PREFIX=/usr/local (DESTDIR is honoured)
+	@scripts/build release ship
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+clean: ## Remove build/
+	@rm -rf build
+
+packages:
+	@scripts/install-packages
+
+packages-for-tests:
+	@scripts/install-packages tests

@@ -1,0 +1,48 @@
+# What `cmake --install` puts on a system: headers, libraries, the CMake package, pkg-config, the EGL manifest and the
+# licences; apps/cli and frontends/egl add their programs. Everything but the manifest, which names a file, may be moved elsewhere afterwards.
+include(CMakePackageConfigHelpers)
+
+if(TARGET cairn)
+    set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
+    install(TARGETS cairn EXPORT cairn
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    install(EXPORT cairn NAMESPACE cairn:: FILE cairn-targets.cmake DESTINATION ${package_directory})
+    configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/cairn-config.cmake.in
+        ${PROJECT_BINARY_DIR}/cairn-config.cmake INSTALL_DESTINATION ${package_directory})
+    # Before 1.0 every minor version may change the interface.
+    write_basic_package_version_file(${PROJECT_BINARY_DIR}/cairn-config-version.cmake COMPATIBILITY SameMinorVersion)
+    install(FILES ${PROJECT_BINARY_DIR}/cairn-config.cmake ${PROJECT_BINARY_DIR}/cairn-config-version.cmake
+        DESTINATION ${package_directory})
+
+    # pkg-config finds the prefix from where the .pc file lies.
+    file(RELATIVE_PATH CAIRN_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/cairn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+# cairn_install_manifest(DIRECTORY NAME): a GLVND manifest below the prefix that is chosen when installing.
+function(cairn_install_manifest directory name)
+    install(CODE "
+        set(library_path \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libEGL_cairn.so.0\")
+        set(manifest \"\${CMAKE_INSTALL_PREFIX}/${directory}/${name}\")
+        message(STATUS \"Installing: \$ENV{DESTDIR}\${manifest}\")
+        configure_file(\"${PROJECT_SOURCE_DIR}/frontends/egl/cairn_egl.json.in\" \"\$ENV{DESTDIR}\${manifest}\" @ONLY)
+        list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${manifest}\")")
+endfunction()
+
+if(TARGET EGL_cairn)
+    cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn cairn_egl.json)
+    if(CAIRN_ENABLE_FOR_ALL)
+        # Before every driver's manifest: libEGL asks the vendors in the order of these names.
+        cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/glvnd/egl_vendor.d 05_cairn.json)
+    endif()
+endif()
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+# The licences of the libraries that are linked in statically ask to be passed on with the binaries.
+foreach(package libsodium-dev libxxhash-dev)
+    install(FILES /usr/share/doc/${package}/copyright
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.${package} OPTIONAL)
+endforeach()

@@ -1,0 +1,123 @@
+# What every target of the project has in common: the language, the warnings, the sanitizers and how tests are declared.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_package(Threads REQUIRED)
+
+# Warnings and sanitizers, for all targets of ours.
+add_library(cairn_common INTERFACE)
+target_compile_options(cairn_common INTERFACE
+    -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wformat=2 -Wundef
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>
+    $<$<BOOL:${CAIRN_DEVELOPER_MODE}>:-Werror>
+    # What is shipped does not tell where it was built.
+    $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
+target_compile_definitions(cairn_common INTERFACE _GNU_SOURCE)
+# Code with RTTI, as tests are, takes objects of code without it for having a wrong type.
+set(sanitizer_options -fno-sanitize-recover=all -fno-sanitize=vptr -fno-omit-frame-pointer)
+if(CAIRN_FUZZ)
+    # Coverage instrumentation everywhere; only the fuzz targets themselves get libFuzzer's main.
+    target_compile_options(cairn_common INTERFACE
+        -fsanitize=fuzzer-no-link,address,undefined ${sanitizer_options})
+    target_link_options(cairn_common INTERFACE -fsanitize=address,undefined)
+elseif(CAIRN_SANITIZE)
+    target_compile_options(cairn_common INTERFACE
+        -fsanitize=${CAIRN_SANITIZE} ${sanitizer_options})
+    target_link_options(cairn_common INTERFACE -fsanitize=${CAIRN_SANITIZE})
+endif()
+
+# What is loaded into other people's processes: neither exceptions nor RTTI.
+add_library(cairn_guest INTERFACE)
+target_link_libraries(cairn_guest INTERFACE cairn_common)
+target_compile_options(cairn_guest INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+
+# cairn_subdirectories(DIR...): those that hold a CMakeLists.txt.
+macro(cairn_subdirectories)
+    foreach(directory ${ARGN})
+        if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${directory}/CMakeLists.txt)
+            add_subdirectory(${directory})
+        endif()
+    endforeach()
+endmacro()
+
+# cairn_layer(NAME SOURCES... DEPENDS targets...): one static library for one folder of src/.
+function(cairn_layer name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+    add_library(${name} STATIC ${ARG_SOURCES})
+    target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE cairn_guest)
+endfunction()
+
+# cairn_test(NAME SOURCES... DEPENDS targets... [LABELS ...] [TIMEOUT s]): a GoogleTest program, known to ctest by its name.
+# The labels decide where a test is left out, see docs/testing.md:
+#   process     starts, forks or kills processes (not under ThreadSanitizer)
+#   slow        opens files by the thousand (not under ThreadSanitizer)
+#   gl          needs a GL driver (not under any sanitizer)
+#   install     builds against an installed tree (not under any sanitizer)
+#   conformance one row of `make conformance`
+function(cairn_test name)
+    if(NOT CAIRN_DEVELOPER_MODE OR CAIRN_FUZZ)
+        return()
+    endif()
+    cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+    find_package(GTest REQUIRED)
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 120)
+    endif()
+    add_executable(${name} ${ARG_SOURCES})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(${name} PRIVATE
+        ${ARG_DEPENDS} cairn_common GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
+    # GoogleTest's macros expand to what clang-tidy objects to.
+    set_target_properties(${name} PROPERTIES CXX_CLANG_TIDY "")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# Sets `result` to the absolute paths of all sources of all targets in `directory` and below.
+function(cairn_sources_below directory result)
+    set(all)
+    get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target ${targets})
+        get_target_property(sources ${target} SOURCES)
+        get_target_property(base ${target} SOURCE_DIR)
+        foreach(source ${sources})
+            cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${base} NORMALIZE)
+            list(APPEND all ${source})
+        endforeach()
+    endforeach()
+    get_property(children DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+    foreach(child ${children})
+        cairn_sources_below(${child} more)
+        list(APPEND all ${more})
+    endforeach()
+    set(${result} "${all}" PARENT_SCOPE)
+endfunction()
+
+# cairn_require_every_test_file(DIR...): fails when there is a *_test.cc that no target builds. Where folders are left out
+# there is nothing to tell.
+function(cairn_require_every_test_file)
+    if(CAIRN_FUZZ OR CAIRN_SANITIZE)
+        return()
+    endif()
+    cairn_sources_below(${PROJECT_SOURCE_DIR} built)
+    foreach(directory ${ARGN})
+        file(GLOB_RECURSE tests ${PROJECT_SOURCE_DIR}/${directory}/*_test.cc)
+        foreach(test ${tests})
+            if(NOT test IN_LIST built)
+                message(FATAL_ERROR "No target builds ${test}")
+            endif()
+        endforeach()
+    endforeach()
+endfunction()

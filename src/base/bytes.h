@@ -1,0 +1,53 @@
+// Spans of bytes and little-endian numbers in them.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace cairn {
+
+using Bytes = std::span<const std::byte>;
+using MutableBytes = std::span<std::byte>;
+
+inline Bytes as_bytes(std::string_view text) {
+    return {reinterpret_cast<const std::byte *>(text.data()), text.size()};
+}
+
+inline bool same_bytes(Bytes a, Bytes b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+// Little-endian integer of sizeof(T) bytes at `offset`. REQUIRES: it lies inside the span.
+template <typename T>
+T get_le(Bytes bytes, std::size_t offset) {
+    assert(offset + sizeof(T) <= bytes.size());
+    T value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+        const auto octet = static_cast<std::uint64_t>(bytes[offset + i]);
+        value = static_cast<T>(value | static_cast<T>(octet << (8 * i)));
+    }
+    return value;
+}
+
+template <typename T>
+void put_le(MutableBytes bytes, std::size_t offset, T value) {
+    assert(offset + sizeof(T) <= bytes.size());
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+        bytes[offset + i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
+    }
+}
+
+// `value` rounded up to a multiple of `unit`, a power of two. REQUIRES: the result is
+// representable.
+constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t unit) {
+    return (value + unit - 1) & ~(unit - 1);
+}
+
+}  // namespace cairn

@@ -1,0 +1,50 @@
+// A mutex that Clang's thread-safety analysis understands, and the annotations for what it guards.
+// SPDX-License-Identifier: MIT
+//
+// The all-zero state is an unlocked mutex (as glibc's PTHREAD_MUTEX_INITIALIZER is), which the
+// store relies on: memory that the kernel wipes in a forked child holds an unlocked mutex there.
+#pragma once
+
+#include <pthread.h>
+
+#if defined(__clang__)
+#define CAIRN_ANNOTATION(x) __attribute__((x))
+#else
+#define CAIRN_ANNOTATION(x)
+#endif
+#define CAPABILITY(x) CAIRN_ANNOTATION(capability(x))
+#define SCOPED_CAPABILITY CAIRN_ANNOTATION(scoped_lockable)
+#define GUARDED_BY(x) CAIRN_ANNOTATION(guarded_by(x))
+#define REQUIRES_LOCK(...) CAIRN_ANNOTATION(requires_capability(__VA_ARGS__))
+#define ACQUIRES(...) CAIRN_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define RELEASES(...) CAIRN_ANNOTATION(release_capability(__VA_ARGS__))
+#define TRY_ACQUIRES(...) CAIRN_ANNOTATION(try_acquire_capability(__VA_ARGS__))
+
+namespace cairn {
+
+class CAPABILITY("mutex") Mutex {
+  public:
+    Mutex() = default;
+    Mutex(const Mutex &) = delete;
+    Mutex &operator=(const Mutex &) = delete;
+
+    void lock() ACQUIRES() { pthread_mutex_lock(&mutex_); }
+    void unlock() RELEASES() { pthread_mutex_unlock(&mutex_); }
+    bool try_lock() TRY_ACQUIRES(true) { return pthread_mutex_trylock(&mutex_) == 0; }
+
+  private:
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+class SCOPED_CAPABILITY MutexLock {
+  public:
+    explicit MutexLock(Mutex &mutex) ACQUIRES(mutex) : mutex_(mutex) { mutex_.lock(); }
+    ~MutexLock() RELEASES() { mutex_.unlock(); }
+    MutexLock(const MutexLock &) = delete;
+    MutexLock &operator=(const MutexLock &) = delete;
+
+  private:
+    Mutex &mutex_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "os/environment.h"
+
+#include <pwd.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "os/file.h"
+
+namespace cairn {
+namespace {
+
+std::uint64_t clock_ns(clockid_t clock) {
+    timespec now = {};
+    ::clock_gettime(clock, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// An environment variable that holds an absolute path. The XDG base directory specification says to
+// ignore relative ones.
+std::optional<std::string> absolute_path_from(const char *variable) {
+    const char *value = std::getenv(variable);
+    if (value == nullptr || value[0] != '/') return std::nullopt;
+    return std::string(value);
+}
+
+std::optional<std::string> home_from_user_database() {
+    passwd entry = {};
+    passwd *found = nullptr;
+    char buffer[4096];
+    if (::getpwuid_r(::geteuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) {
+        return std::nullopt;
+    }
+    if (found->pw_dir == nullptr || found->pw_dir[0] != '/') return std::nullopt;
+    return std::string(found->pw_dir);
+}
+
+}  // namespace
+
+std::optional<std::string> default_root() {
+    if (auto directory = absolute_path_from("CAIRN_DIR")) return directory;
+    if (auto cache = absolute_path_from("XDG_CACHE_HOME")) return *cache + "/cairn";
+    auto home = absolute_path_from("HOME");
+    if (!home) home = home_from_user_database();
+    if (!home) return std::nullopt;
+    return *home + "/.cache/cairn";
+}
+
+std::uint32_t effective_user() {
+    return ::geteuid();
+}
+
+std::uint64_t wall_clock_ns() {
+    return clock_ns(CLOCK_REALTIME);
+}
+
+std::uint64_t monotonic_ns() {
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+void sleep_us(unsigned microseconds) {
+    const timespec duration = {static_cast<time_t>(microseconds / 1'000'000),
+                               static_cast<long>(microseconds % 1'000'000) * 1000};
+    ::nanosleep(&duration, nullptr);
+}
+
+std::uint64_t boot_number() {
+    const auto file =
+        Directory::working().open_file("/proc/sys/kernel/random/boot_id", Access::read_only);
+    std::array<std::byte, 36> text = {};
+    if (!file.ok() || !file.value().read_at(0, text).ok()) return 0;
+    std::uint64_t number = 0xCBF29CE484222325u;  // FNV-1a: random text needs no better
+    for (const std::byte octet : text) {
+        number = (number ^ static_cast<std::uint64_t>(octet)) * 0x100000001B3u;
+    }
+    return number;
+}
+
+void random_bytes(MutableBytes out) {
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const ssize_t count = ::getrandom(out.data() + done, out.size() - done, 0);
+        if (count > 0) {
+            done += static_cast<std::size_t>(count);
+            continue;
+        }
+        // getrandom cannot fail on a kernel we support; the clock keeps an unsupported one from
+        // hanging.
+        out[done] = static_cast<std::byte>(monotonic_ns() >> (done % 8));
+        ++done;
+    }
+}
+
+}  // namespace cairn

@@ -1,0 +1,36 @@
+// What the system says about the user, the time and chance.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: all may be called from any thread; the environment is read when a function says
+// so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace cairn {
+
+// The default root of all caches: $CAIRN_DIR, $XDG_CACHE_HOME/cairn, $HOME/.cache/cairn or the same
+// below the home directory of the user database; nullopt when the user has none. Reads the
+// environment.
+std::optional<std::string> default_root();
+
+// The user whose files we may trust: the effective one.
+std::uint32_t effective_user();
+
+// Nanoseconds since 1970 by a clock that people may set.
+std::uint64_t wall_clock_ns();
+// Nanoseconds by a clock that only goes forward.
+std::uint64_t monotonic_ns();
+void sleep_us(unsigned microseconds);
+
+// A number that is another after each start of the system; 0 when it cannot be read.
+std::uint64_t boot_number();
+
+// Unpredictable bytes.
+void random_bytes(MutableBytes out);
+
+}  // namespace cairn

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+#include "os/file.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "os/system_calls.h"
+
+namespace cairn {
+namespace {
+
+// Repeats a call that a signal interrupted.
+template <typename Call>
+auto retry(Call call) {
+    for (;;) {
+        const auto result = call();
+        if (result != -1 || errno != EINTR) return result;
+    }
+}
+
+Status status_of(int result) {
+    if (result == 0) return {};
+    return error_from_errno(errno);
+}
+
+// Growing a file beyond this limit would end the process by SIGXFSZ: the limit is looked at before.
+Status check_size_limit(std::uint64_t size) {
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+    if (size > limit.rlim_cur) return Error::no_space;
+    return {};
+}
+
+FileInfo info_from_stat(const struct stat &status) {
+    return {static_cast<std::uint64_t>(status.st_size),
+            static_cast<std::uint64_t>(status.st_blocks) * 512,
+            static_cast<std::uint64_t>(status.st_nlink),
+            static_cast<std::uint64_t>(status.st_ino),
+            static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000u +
+                static_cast<std::uint64_t>(status.st_mtim.tv_nsec),
+            status.st_uid,
+            status.st_mode & 07777u,
+            (status.st_mode & (S_IWGRP | S_IWOTH)) != 0};
+}
+
+// Regular files only: what somebody else put in their place, such as a named pipe, must not make us
+// wait.
+Result<File> open_flags(int directory, const std::string &name, int flags) {
+    const int all = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    const int fd = retry([&] { return system_calls->openat(directory, name.c_str(), all, 0600); });
+    const bool irregular = fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EISDIR);
+    if (irregular) return Error::corrupt;
+    if (fd < 0) return error_from_errno(errno);
+    File file{UniqueFd(fd)};
+    struct stat status;
+    if (retry([&] { return system_calls->fstat(fd, &status); }) != 0)
+        return error_from_errno(errno);
+    if (!S_ISREG(status.st_mode)) return Error::corrupt;
+    return file;
+}
+
+Result<Directory> open_directory_at(int directory, const std::string &path) {
+    const int fd = retry([&] {
+        return system_calls->openat(directory, path.c_str(),
+                                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0);
+    });
+    if (fd < 0) return error_from_errno(errno);
+    return Directory(UniqueFd(fd));
+}
+
+}  // namespace
+
+Error error_from_errno(int error_number) {
+    switch (error_number) {
+        case ENOENT:
+            return Error::not_found;
+        case EEXIST:
+            return Error::exists;
+        case ENOMEM:
+            return Error::no_memory;
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG:
+            return Error::no_space;
+        case EACCES:
+        case EPERM:
+        case ELOOP:    // O_NOFOLLOW met a symbolic link
+        case ENOTDIR:  // the same with O_DIRECTORY
+            return Error::denied;
+        case EROFS:
+            return Error::read_only;
+        case EAGAIN:
+        case EBUSY:
+            return Error::busy;
+        case EINVAL:
+        case ENAMETOOLONG:
+            return Error::invalid_argument;
+        case EOPNOTSUPP:
+        case ENOSYS:
+            return Error::unsupported;
+        default:
+            return Error::io;
+    }
+}
+
+void UniqueFd::reset(int fd) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+}
+
+// Follows links: what the launcher names is a link of the process file system.
+Result<File> File::open_shared_memory(const char *path) {
+    const int fd =
+        retry([&] { return system_calls->openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0); });
+    if (fd < 0) return error_from_errno(errno);
+    return File(UniqueFd(fd));
+}
+
+Result<std::size_t> File::read_at(std::uint64_t offset, MutableBytes out) const {
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const ssize_t count = retry([&] {
+            return system_calls->pread(fd_.get(), out.data() + done, out.size() - done,
+                                       static_cast<off_t>(offset + done));
+        });
+        if (count < 0) return error_from_errno(errno);
+        if (count == 0) break;
+        done += static_cast<std::size_t>(count);
+    }
+    return done;
+}
+
+Result<std::size_t> File::read_at(std::uint64_t offset, MutableBytes first,
+                                  MutableBytes second) const {
+    const std::array<iovec, 2> pieces = {iovec{first.data(), first.size()},
+                                         iovec{second.data(), second.size()}};
+    const ssize_t count = retry([&] {
+        return system_calls->preadv(fd_.get(), pieces.data(), pieces.size(),
+                                    static_cast<off_t>(offset));
+    });
+    if (count < 0) return error_from_errno(errno);
+    const auto done = static_cast<std::size_t>(count);
+    if (done == first.size() + second.size()) return done;
+    // The rest, piece by piece; at the end of the file there is none.
+    if (done < first.size()) {
+        TRY_ASSIGN(const std::size_t more, read_at(offset + done, first.subspan(done)));
+        if (done + more < first.size()) return done + more;
+        TRY_ASSIGN(const std::size_t rest, read_at(offset + first.size(), second));
+        return first.size() + rest;
+    }
+    TRY_ASSIGN(const std::size_t rest, read_at(offset + done, second.subspan(done - first.size())));
+    return done + rest;
+}
+
+Status File::write_at(std::uint64_t offset, std::span<const Bytes> pieces) const {
+    std::array<iovec, 8> vectors;
+    assert(pieces.size() <= vectors.size());
+    std::size_t count = 0;
+    for (const Bytes piece : pieces) {
+        if (piece.empty()) continue;
+        vectors[count++] = {const_cast<std::byte *>(piece.data()), piece.size()};
+    }
+    iovec *next = vectors.data();
+    while (count > 0) {
+        const ssize_t written = retry([&] {
+            return system_calls->pwritev(fd_.get(), next, static_cast<int>(count),
+                                         static_cast<off_t>(offset));
+        });
+        if (written < 0) return error_from_errno(errno);
+        if (written == 0) return Error::io;
+        offset += static_cast<std::uint64_t>(written);
+        auto left = static_cast<std::size_t>(written);
+        while (count > 0 && left >= next->iov_len) {
+            left -= next->iov_len;
+            ++next;
+            --count;
+        }
+        if (count > 0) {
+            next->iov_base = static_cast<std::byte *>(next->iov_base) + left;
+            next->iov_len -= left;
+        }
+    }
+    return {};
+}
+
+Result<FileInfo> File::info() const {
+    struct stat status;
+    if (retry([&] { return system_calls->fstat(fd_.get(), &status); }) != 0) {
+        return error_from_errno(errno);
+    }
+    return info_from_stat(status);
+}
+
+Status File::extend(std::uint64_t size) const {
+    TRY(check_size_limit(size));
+    const int result =
+        retry([&] { return system_calls->fallocate(fd_.get(), 0, 0, static_cast<off_t>(size)); });
+    const Status status = status_of(result);
+    if (status.ok() || status.error() != Error::unsupported) return status;
+    // File systems that cannot allocate do when they are written to.
+    TRY_ASSIGN(const FileInfo now, info());
+    static constexpr std::array<std::byte, 4096> kZeros = {};
+    for (std::uint64_t offset = now.size_bytes; offset < size;) {
+        const std::uint64_t count = std::min<std::uint64_t>(size - offset, kZeros.size());
+        const Bytes pieces[] = {Bytes(kZeros).first(count)};
+        TRY(write_at(offset, pieces));
+        offset += count;
+    }
+    return {};
+}
+
+Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
+    TRY(check_size_limit(offset + size));
+    const int result = retry([&] {
+        return system_calls->fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                                       static_cast<off_t>(size));
+    });
+    return status_of(result);
+}
+
+Status File::truncate(std::uint64_t size) const {
+    return status_of(
+        retry([&] { return system_calls->ftruncate(fd_.get(), static_cast<off_t>(size)); }));
+}
+
+Status File::write_whole(Bytes content) const {
+    TRY(check_size_limit(content.size()));
+    const Bytes pieces[] = {content};
+    return write_at(0, pieces);
+}
+
+Status File::sync_data() const {
+    return status_of(retry([&] { return system_calls->fdatasync(fd_.get()); }));
+}
+
+Result<bool> File::try_lock(std::uint64_t byte, LockKind kind) const {
+    struct flock range = {};
+    range.l_type = kind == LockKind::shared ? F_RDLCK : F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = static_cast<off_t>(byte);
+    range.l_len = 1;
+    const int result = retry([&] { return system_calls->lock(fd_.get(), F_OFD_SETLK, &range); });
+    if (result == 0) return true;
+    if (errno == EAGAIN || errno == EACCES) return false;
+    return error_from_errno(errno);
+}
+
+void File::unlock(std::uint64_t byte) const {
+    struct flock range = {};
+    range.l_type = F_UNLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = static_cast<off_t>(byte);
+    range.l_len = 1;
+    retry([&] { return system_calls->lock(fd_.get(), F_OFD_SETLK, &range); });
+}
+
+Directory Directory::working() {
+    return Directory(UniqueFd(AT_FDCWD));  // a negative number, which is never closed
+}
+
+Result<Directory> Directory::open(const std::string &path) {
+    return open_directory_at(AT_FDCWD, path);
+}
+
+Result<Directory> Directory::open_directory(const std::string &name) const {
+    return open_directory_at(fd_.get(), name);
+}
+
+Status Directory::create_directory(const std::string &name) const {
+    return status_of(system_calls->mkdirat(fd_.get(), name.c_str(), 0700));
+}
+
+Result<File> Directory::open_file(const std::string &name, Access access) const {
+    return open_flags(fd_.get(), name, access == Access::read_only ? O_RDONLY : O_RDWR);
+}
+
+Result<File> Directory::create_file(const std::string &name) const {
+    return open_flags(fd_.get(), name, O_RDWR | O_CREAT | O_EXCL);
+}
+
+Result<File> Directory::open_or_create_file(const std::string &name) const {
+    return open_flags(fd_.get(), name, O_RDWR | O_CREAT);
+}
+
+Result<FileInfo> Directory::info() const {
+    struct stat status;
+    if (retry([&] { return system_calls->fstat(fd_.get(), &status); }) != 0) {
+        return error_from_errno(errno);
+    }
+    return info_from_stat(status);
+}
+
+Result<FileInfo> Directory::info(const std::string &name) const {
+    struct stat status;
+    const int result = system_calls->fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
+    if (result != 0) return error_from_errno(errno);
+    return info_from_stat(status);
+}
+
+Status Directory::remove_file(const std::string &name) const {
+    return status_of(system_calls->unlinkat(fd_.get(), name.c_str(), 0));
+}
+
+Status Directory::discard_file(const std::string &name) const {
+    const auto file = open_file(name, Access::read_write);
+    if (file.ok()) (void)file->truncate(0);
+    return remove_file(name);
+}
+
+Status Directory::remove_directory(const std::string &name) const {
+    return status_of(system_calls->unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR));
+}
+
+Status Directory::rename(const std::string &from, const std::string &to) const {
+    return status_of(system_calls->renameat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
+}
+
+Status Directory::link(const std::string &from, const std::string &to) const {
+    return status_of(system_calls->linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
+}
+
+Status Directory::sync() const {
+    return status_of(retry([&] { return system_calls->fsync(fd_.get()); }));
+}
+
+bool Directory::on_network() const {
+    struct statfs status;
+    if (system_calls->fstatfs(fd_.get(), &status) != 0) return false;
+    switch (static_cast<std::uint32_t>(status.f_type)) {
+        case 0x00006969:  // NFS
+        case 0x0000517B:  // SMB
+        case 0xFE534D42:  // SMB 2
+        case 0xFF534D42:  // CIFS
+        case 0x5346414F:  // AFS
+        case 0x73757245:  // Coda
+        case 0x00C36400:  // Ceph
+        case 0x01021997:  // 9P
+        case 0x0BD00BD0:  // Lustre
+        case 0x47504653:  // GPFS
+        case 0x01161970:  // GFS 2
+        case 0x7461636F:  // OCFS 2
+            return true;
+        default:
+            return false;
+    }
+}
+
+Status Directory::list(const std::function<void(const char *)> &visit) const {
+    // A description of its own: reading positions are shared between duplicates of one.
+    const int fd = retry([&] {
+        return system_calls->openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    });
+    if (fd < 0) return error_from_errno(errno);
+    DIR *stream = ::fdopendir(fd);
+    if (stream == nullptr) {
+        ::close(fd);
+        return Error::no_memory;
+    }
+    errno = 0;
+    while (const dirent *entry = ::readdir(stream)) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") visit(entry->d_name);
+        errno = 0;
+    }
+    const int error_number = errno;
+    ::closedir(stream);
+    if (error_number != 0) return error_from_errno(error_number);
+    return {};
+}
+
+}  // namespace cairn

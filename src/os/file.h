@@ -1,0 +1,146 @@
+// Files and directories: owning descriptors, and calls that return a Result instead of errno.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: const methods may run concurrently; the kernel orders them.
+// Ownership: a File or Directory closes its descriptor when it is destroyed.
+// Failure: errno becomes an Error by error_from_errno; interrupted calls are repeated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+struct iovec;
+struct stat;
+
+namespace cairn {
+
+// The Error that stands for an errno value.
+Error error_from_errno(int error_number);
+
+class UniqueFd {
+  public:
+    UniqueFd() = default;
+    explicit UniqueFd(int fd) : fd_(fd) {}
+    UniqueFd(UniqueFd &&other) noexcept : fd_(other.release()) {}
+    UniqueFd &operator=(UniqueFd &&other) noexcept {
+        reset(other.release());
+        return *this;
+    }
+    ~UniqueFd() { reset(-1); }
+
+    int get() const { return fd_; }
+    bool valid() const { return fd_ >= 0; }
+    int release() {
+        const int fd = fd_;
+        fd_ = -1;
+        return fd;
+    }
+    void reset(int fd);
+
+  private:
+    int fd_ = -1;
+};
+
+enum class Access { read_only, read_write };
+enum class LockKind { shared, exclusive };
+
+struct FileInfo {
+    std::uint64_t size_bytes;
+    std::uint64_t disk_bytes;  // blocks held, preallocated ones included
+    std::uint64_t links;       // 0: deleted
+    std::uint64_t inode;
+    std::uint64_t modified_ns;  // since 1970, by the file system's clock
+    std::uint32_t owner;
+    std::uint32_t permissions;  // as in chmod
+    bool writable_by_others;    // by the group or everybody
+};
+
+class File {
+  public:
+    File() = default;
+    explicit File(UniqueFd fd) : fd_(std::move(fd)) {}
+
+    // Opens memory that another process shares with us under a path, such as /proc/PID/fd/N of a
+    // memfd.
+    static Result<File> open_shared_memory(const char *path);
+
+    bool valid() const { return fd_.valid(); }
+    int fd() const { return fd_.get(); }
+    int release() { return fd_.release(); }
+
+    // Bytes read, fewer than asked for only at the end of the file.
+    Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const;
+    // The same into two places, one after the other, in one call to the kernel where it gives all
+    // at once.
+    Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
+                                MutableBytes second) const;
+    // Writes the pieces one after the other. After an error any part of them may have been written.
+    Status write_at(std::uint64_t offset, std::span<const Bytes> pieces) const;
+    Result<FileInfo> info() const;
+    // Makes [0, size) part of the file, with disk blocks behind it, so that later stores to it
+    // cannot fail.
+    Status extend(std::uint64_t size) const;
+    // Reserves disk blocks for [offset, offset + size) without changing the file's size.
+    Status reserve(std::uint64_t offset, std::uint64_t size) const;
+    Status truncate(std::uint64_t size) const;
+    // Fills a new, small file.
+    Status write_whole(Bytes content) const;
+    Status sync_data() const;
+
+    // Locks one byte of the file (an open-file-description lock, which the kernel releases with the
+    // last descriptor). False: another description holds it. Locking again changes the kind.
+    Result<bool> try_lock(std::uint64_t byte, LockKind kind) const;
+    void unlock(std::uint64_t byte) const;
+
+  private:
+    UniqueFd fd_;
+};
+
+class Directory {
+  public:
+    Directory() = default;
+    explicit Directory(UniqueFd fd) : fd_(std::move(fd)) {}
+
+    bool valid() const { return fd_.valid(); }
+    int fd() const { return fd_.get(); }
+
+    // That in which relative paths begin, for the calls that take one.
+    static Directory working();
+    // The directory at `path` (absolute, or relative to this one); symbolic links in its last part
+    // are refused: denied.
+    static Result<Directory> open(const std::string &path);
+    Result<Directory> open_directory(const std::string &name) const;
+    Status create_directory(
+        const std::string &name) const;  // exists: there is something of that name
+
+    // Regular files only; corrupt: there is something else of that name.
+    Result<File> open_file(const std::string &name, Access access) const;
+    Result<File> create_file(
+        const std::string &name) const;  // exists; opened for reading and writing, mode 0600
+    Result<File> open_or_create_file(const std::string &name) const;
+
+    Result<FileInfo> info() const;
+    Result<FileInfo> info(const std::string &name) const;
+    Status remove_file(const std::string &name) const;
+    // Removes a file and gives its blocks back also if somebody has it open.
+    Status discard_file(const std::string &name) const;
+    Status remove_directory(const std::string &name) const;
+    Status rename(const std::string &from, const std::string &to) const;
+    Status link(const std::string &from, const std::string &to) const;  // exists
+    Status sync() const;
+    // Whether other machines may change the files below, unseen by a mapping of ours.
+    bool on_network() const;
+
+    // Calls `visit` with each name but "." and "..".
+    Status list(const std::function<void(const char *)> &visit) const;
+
+  private:
+    UniqueFd fd_;
+};
+
+}  // namespace cairn

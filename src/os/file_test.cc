@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "os/testing/scratch.h"
+
+namespace cairn {
+namespace {
+
+using ::testing::UnorderedElementsAre;
+
+class FileTest : public ::testing::Test {
+  protected:
+    FileTest() : directory_(Directory::open(scratch_.path())) {}
+
+    const Directory &directory() const { return directory_.value(); }
+    File create(const std::string &name) const {
+        auto file = directory().create_file(name);
+        EXPECT_TRUE(file.ok());
+        return std::move(file.value());
+    }
+    static void write(const File &file, std::uint64_t offset, std::string_view text) {
+        const Bytes pieces[] = {as_bytes(text)};
+        ASSERT_TRUE(file.write_at(offset, pieces).ok());
+    }
+    static std::string read(const File &file, std::uint64_t offset, std::size_t size) {
+        std::vector<std::byte> bytes(size);
+        const auto count = file.read_at(offset, bytes);
+        EXPECT_TRUE(count.ok());
+        return {reinterpret_cast<const char *>(bytes.data()), count.value()};
+    }
+
+    testing::Scratch scratch_;
+    Result<Directory> directory_;
+};
+
+TEST(Errno, EachHasTheErrorThatACallerCanActOn) {
+    EXPECT_EQ(error_from_errno(ENOENT), Error::not_found);
+    EXPECT_EQ(error_from_errno(EEXIST), Error::exists);
+    EXPECT_EQ(error_from_errno(ENOMEM), Error::no_memory);
+    EXPECT_EQ(error_from_errno(ENOSPC), Error::no_space);
+    EXPECT_EQ(error_from_errno(EDQUOT), Error::no_space);
+    EXPECT_EQ(error_from_errno(EFBIG), Error::no_space);
+    EXPECT_EQ(error_from_errno(EACCES), Error::denied);
+    EXPECT_EQ(error_from_errno(EPERM), Error::denied);
+    EXPECT_EQ(error_from_errno(ELOOP), Error::denied);
+    EXPECT_EQ(error_from_errno(EROFS), Error::read_only);
+    EXPECT_EQ(error_from_errno(EOPNOTSUPP), Error::unsupported);
+    EXPECT_EQ(error_from_errno(EIO), Error::io);
+    EXPECT_EQ(error_from_errno(EMFILE), Error::io);
+}
+
+TEST(UniqueFdTest, ClosesWhatItOwnsExactlyOnce) {
+    const int fd = ::dup(0);
+    ASSERT_GE(fd, 0);
+    {
+        UniqueFd first(fd);
+        UniqueFd second(std::move(first));
+        EXPECT_FALSE(first.valid());
+        UniqueFd third;
+        third = std::move(second);
+        EXPECT_EQ(third.get(), fd);
+        EXPECT_EQ(::fcntl(fd, F_GETFD) >= 0, true);
+    }
+    EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
+}
+
+TEST_F(FileTest, ReadsBackPiecesWrittenAtAnOffset) {
+    const File file = create("file");
+    const Bytes pieces[] = {as_bytes("one"), Bytes(), as_bytes("two"), as_bytes("three")};
+    ASSERT_TRUE(file.write_at(100, pieces).ok());
+    EXPECT_EQ(read(file, 100, 11), "onetwothree");
+    EXPECT_EQ(read(file, 98, 5), std::string("\0\0one", 5));
+}
+
+TEST_F(FileTest, ReadsIntoTwoPlacesInOneGo) {
+    const File file = create("file");
+    write(file, 0, "headvalue");
+    std::byte head[4];
+    std::byte value[16];
+    const auto count = file.read_at(0, MutableBytes(head), MutableBytes(value));
+    ASSERT_TRUE(count.ok());
+    EXPECT_EQ(count.value(), 9u);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(value), 5), "value");
+}
+
+TEST_F(FileTest, ReadsFewerBytesOnlyAtTheEnd) {
+    const File file = create("file");
+    write(file, 0, "12345");
+    EXPECT_EQ(read(file, 3, 10), "45");
+    EXPECT_EQ(read(file, 5, 10), "");
+    EXPECT_EQ(read(file, 1000, 10), "");
+}
+
+TEST_F(FileTest, ExtendingGivesZeroesWithBlocksBehindThem) {
+    const File file = create("file");
+    write(file, 0, "abc");
+    ASSERT_TRUE(file.extend(100'000).ok());
+    const auto info = file.info();
+    ASSERT_TRUE(info.ok());
+    EXPECT_EQ(info->size_bytes, 100'000u);
+    EXPECT_GE(info->disk_bytes, 100'000u / 4096 * 4096);
+    EXPECT_EQ(read(file, 0, 3), "abc");
+    EXPECT_EQ(read(file, 99'990, 100), std::string(10, '\0'));
+}
+
+TEST_F(FileTest, ExtendingToLessChangesNothing) {
+    const File file = create("file");
+    write(file, 0, "abcdef");
+    ASSERT_TRUE(file.extend(3).ok());
+    EXPECT_EQ(read(file, 0, 10), "abcdef");
+}
+
+TEST_F(FileTest, ReservingTakesBlocksAndLeavesTheSize) {
+    const File file = create("file");
+    write(file, 0, "abc");
+    const Status status = file.reserve(0, 1 << 20);
+    if (status.error() == Error::unsupported) GTEST_SKIP() << "not on this file system";
+    ASSERT_TRUE(status.ok());
+    const auto info = file.info();
+    ASSERT_TRUE(info.ok());
+    EXPECT_EQ(info->size_bytes, 3u);
+    EXPECT_GE(info->disk_bytes, 1u << 20);
+    ASSERT_TRUE(file.truncate(3).ok());
+    EXPECT_LT(file.info()->disk_bytes, 1u << 20) << "cutting gives reserved blocks back";
+}
+
+TEST_F(FileTest, InfoTellsPermissionsAndWhoMayWrite) {
+    const File file = create("file");
+    ASSERT_EQ(::fchmod(file.fd(), 0640), 0);
+    EXPECT_EQ(file.info()->permissions, 0640u);
+    EXPECT_FALSE(file.info()->writable_by_others);
+    EXPECT_EQ(file.info()->owner, ::geteuid());
+    ASSERT_EQ(::fchmod(file.fd(), 0660), 0);
+    EXPECT_TRUE(file.info()->writable_by_others);
+    ASSERT_EQ(::fchmod(file.fd(), 0602), 0);
+    EXPECT_TRUE(file.info()->writable_by_others);
+}
+
+TEST_F(FileTest, InfoTellsThatAFileWasDeleted) {
+    const File file = create("file");
+    EXPECT_EQ(file.info()->links, 1u);
+    ASSERT_TRUE(directory().remove_file("file").ok());
+    EXPECT_EQ(file.info()->links, 0u);
+}
+
+TEST_F(FileTest, NewFilesBelongToTheirUserAlone) {
+    const mode_t before = ::umask(0);
+    const File file = create("file");
+    ::umask(before);
+    EXPECT_EQ(file.info()->permissions, 0600u);
+}
+
+TEST_F(FileTest, DescriptorsAreNotInheritedByOtherPrograms) {
+    const File file = create("file");
+    EXPECT_NE(::fcntl(file.fd(), F_GETFD) & FD_CLOEXEC, 0);
+    EXPECT_NE(::fcntl(directory().fd(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST_F(FileTest, AFileOpenForReadingCannotBeWritten) {
+    { const File file = create("file"); }
+    const auto file = directory().open_file("file", Access::read_only);
+    ASSERT_TRUE(file.ok());
+    const Bytes pieces[] = {as_bytes("x")};
+    EXPECT_FALSE(file->write_at(0, pieces).ok());
+}
+
+TEST_F(FileTest, CreatingRefusesANameThatIsThere) {
+    { const File file = create("file"); }
+    EXPECT_EQ(directory().create_file("file").error(), Error::exists);
+    EXPECT_TRUE(directory().open_or_create_file("file").ok());
+    EXPECT_TRUE(directory().open_or_create_file("other").ok());
+    EXPECT_EQ(directory().open_file("missing", Access::read_only).error(), Error::not_found);
+}
+
+TEST_F(FileTest, SymbolicLinksAreNotFollowed) {
+    { const File file = create("file"); }
+    ASSERT_TRUE(directory().create_directory("sub").ok());
+    ASSERT_EQ(::symlink("file", (scratch_ / "link").c_str()), 0);
+    ASSERT_EQ(::symlink("sub", (scratch_ / "sublink").c_str()), 0);
+    EXPECT_EQ(directory().open_file("link", Access::read_only).error(), Error::corrupt);
+    EXPECT_EQ(directory().open_or_create_file("link").error(), Error::corrupt);
+    EXPECT_EQ(directory().open_directory("sublink").error(), Error::denied);
+    EXPECT_EQ(Directory::open(scratch_ / "sublink").error(), Error::denied);
+    EXPECT_TRUE(directory().info("link").ok()) << "what is asked about is the link";
+}
+
+TEST_F(FileTest, ListsEveryNameButItselfAndItsParent) {
+    { const File file = create("a"); }
+    { const File file = create("b"); }
+    ASSERT_TRUE(directory().create_directory("c").ok());
+    for (int i = 0; i < 2; ++i) {  // reading positions are not kept from one listing to the next
+        std::vector<std::string> names;
+        ASSERT_TRUE(directory().list([&](const char *name) { names.emplace_back(name); }).ok());
+        EXPECT_THAT(names, UnorderedElementsAre("a", "b", "c"));
+    }
+}
+
+TEST_F(FileTest, RenamingReplacesAndLinkingDoesNot) {
+    write(create("a"), 0, "from a");
+    write(create("b"), 0, "from b");
+    EXPECT_EQ(directory().link("a", "b").error(), Error::exists);
+    ASSERT_TRUE(directory().link("a", "c").ok());
+    ASSERT_TRUE(directory().rename("a", "b").ok());
+    EXPECT_EQ(directory().info("a").error(), Error::not_found);
+    EXPECT_EQ(read(directory().open_file("b", Access::read_only).value(), 0, 10), "from a");
+    EXPECT_EQ(directory().info("c")->links, 2u);
+}
+
+TEST_F(FileTest, DirectoriesAreCreatedAndRemoved) {
+    ASSERT_TRUE(directory().create_directory("sub").ok());
+    EXPECT_EQ(directory().create_directory("sub").error(), Error::exists);
+    EXPECT_EQ(directory().info("sub")->permissions & 077u, 0u);
+    EXPECT_TRUE(directory().sync().ok());
+    EXPECT_TRUE(directory().remove_directory("sub").ok());
+    EXPECT_EQ(directory().open_directory("sub").error(), Error::not_found);
+}
+
+}  // namespace
+}  // namespace cairn

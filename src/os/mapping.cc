@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "os/mapping.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "os/system_calls.h"
+
+namespace cairn {
+
+Mapping::~Mapping() {
+    if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+Result<Mapping> Mapping::file(const File &file, Access access, std::uint64_t offset,
+                              std::size_t size) {
+    const int protection = access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+    void *data = system_calls->mmap(nullptr, size, protection, MAP_SHARED, file.fd(),
+                                    static_cast<off_t>(offset));
+    if (data == MAP_FAILED) return error_from_errno(errno);
+    return Mapping(static_cast<std::byte *>(data), size);
+}
+
+Result<Mapping> Mapping::wiped_on_fork(std::size_t size) {
+    void *data = system_calls->mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) return error_from_errno(errno);
+    Mapping mapping(static_cast<std::byte *>(data), size);
+    if (::madvise(data, size, MADV_WIPEONFORK) != 0) return Error::unsupported;
+    return mapping;
+}
+
+void Mapping::expect_random_access() const {
+    ::madvise(data_, size_, MADV_RANDOM);
+}
+
+Status Mapping::sync() const {
+    if (::msync(data_, size_, MS_SYNC) != 0) return error_from_errno(errno);
+    return {};
+}
+
+}  // namespace cairn

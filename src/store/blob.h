@@ -1,0 +1,85 @@
+// An immutable value in memory, shared by reference counting.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: the count is atomic; the bytes are constant once a blob is shared.
+// Ownership: one allocation holds the object and a buffer behind it, in which a record is read and
+// where its value stays. Failure: allocate answers a null BlobRef when memory cannot be had.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "base/bytes.h"
+
+namespace cairn {
+
+class BlobRef;
+
+class alignas(64) Blob {
+  public:
+    static BlobRef allocate(std::size_t capacity);
+    // A blob of its own for a key and a value.
+    static BlobRef copy(Bytes key, Bytes value, std::uint32_t cost_us);
+
+    MutableBytes buffer() {
+        return {reinterpret_cast<std::byte *>(this) + sizeof(Blob), capacity_};
+    }
+    Bytes key() const { return {bytes() + key_offset_, key_size_}; }
+    Bytes value() const { return {bytes() + value_offset_, value_size_}; }
+    std::uint32_t cost_us() const { return cost_us_; }
+    std::size_t footprint() const { return sizeof(Blob) + capacity_; }
+
+    // Says where in the buffer key and value are. REQUIRES: not shared yet.
+    void describe(std::size_t key_offset, std::size_t key_size, std::size_t value_offset,
+                  std::size_t value_size, std::uint32_t cost_us);
+
+    void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+    void release();
+
+  private:
+    explicit Blob(std::size_t capacity) : capacity_(capacity) {}
+    const std::byte *bytes() const {
+        return reinterpret_cast<const std::byte *>(this) + sizeof(Blob);
+    }
+
+    std::atomic<std::uint32_t> references_ = 1;
+    std::uint32_t cost_us_ = 0;
+    std::size_t capacity_;
+    std::size_t key_offset_ = 0;
+    std::size_t key_size_ = 0;
+    std::size_t value_offset_ = 0;
+    std::size_t value_size_ = 0;
+};
+
+// Owns one reference to a Blob, or none.
+class BlobRef {
+  public:
+    BlobRef() = default;
+    static BlobRef adopt(Blob *blob) {
+        BlobRef ref;
+        ref.blob_ = blob;
+        return ref;
+    }
+    BlobRef(const BlobRef &other) : blob_(other.blob_) {
+        if (blob_ != nullptr) blob_->retain();
+    }
+    BlobRef(BlobRef &&other) noexcept : blob_(std::exchange(other.blob_, nullptr)) {}
+    BlobRef &operator=(BlobRef other) noexcept {
+        std::swap(blob_, other.blob_);
+        return *this;
+    }
+    ~BlobRef() {
+        if (blob_ != nullptr) blob_->release();
+    }
+
+    explicit operator bool() const { return blob_ != nullptr; }
+    Blob *get() const { return blob_; }
+    Blob *operator->() const { return blob_; }
+    Blob *release() { return std::exchange(blob_, nullptr); }
+
+  private:
+    Blob *blob_ = nullptr;
+};
+
+}  // namespace cairn

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "store/evictor.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "store/space.h"
+
+namespace cairn {
+namespace {
+
+// What one step plans at most, and what dropping an entry counts for, next to the bytes of one that
+// is copied.
+constexpr unsigned kPlanRecords = 128;
+constexpr std::uint64_t kPlanBytes = 1024 * 1024;
+constexpr std::uint64_t kDropWork = 256;
+
+std::optional<Slot> slot_at(Index &index, std::uint64_t hash, Location location,
+                            Index::Place &place) {
+    std::optional<Slot> found;
+    index.probe(hash, [&](Index::Place here, Slot slot) {
+        if (slot.tentative() || slot.location() != location) return false;
+        place = here;
+        found = slot;
+        return true;
+    });
+    return found;
+}
+
+// Changes the slot that points to `location`, whose hit count may change under our hands; false: no
+// slot points there now.
+template <typename Change>
+bool change_slot(Index &index, std::uint64_t hash, Location location, Change change) {
+    Index::Place place;
+    while (const auto slot = slot_at(index, hash, location, place)) {
+        std::uint64_t word = slot->word();
+        if (place.ref().compare_exchange_strong(word, change(*slot))) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes) {
+    if (!mutex_.try_lock()) return Progress::none;
+    auto result = step_locked(index, budget_bytes);
+    mutex_.unlock();
+    return result;
+}
+
+Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budget_bytes) {
+    const auto lock = writer_.lock_eviction();
+    if (!lock.ok()) {
+        if (lock.error() == Error::busy) return Progress::none;
+        return lock.error();
+    }
+    if (index.counter(Counter::victim).load() == 0) {
+        TRY_ASSIGN(const bool chosen, choose_victim(index));
+        if (!chosen) return Progress::none;
+    }
+    const std::uint64_t victim = index.counter(Counter::victim).load();
+    const auto segment = static_cast<std::uint32_t>(victim - 1);
+    if (planned_victim_ != victim) {
+        if (!writer_.has_no_writer(segment)) {
+            // It was deleted by hand, or who named it died before looking.
+            index.counter(Counter::victim).store(0);
+            return Progress::some;
+        }
+        const auto file = directory_.info(segment_file_name(segment));
+        scan_.emplace(index.identity().cache_id, segment, file.ok() ? file->size_bytes : 0);
+        plan_.clear();
+        planned_victim_ = victim;
+    }
+    if (plan_.empty() && scan_->at_end()) {
+        TRY(retire(index, segment, budget_bytes == UINT64_MAX));
+        return Progress::retired;
+    }
+    if (plan_.empty()) TRY(plan_more(index));
+    for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
+        const Planned &entry = plan_.back();
+        entry.keep ? carry(index, entry) : drop(index, entry);
+        done += entry.keep ? entry.size_bytes : kDropWork;
+    }
+    return Progress::some;
+}
+
+Result<bool> Evictor::choose_victim(Index &index) {
+    TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
+    // A segment is as old as its last record: one that was taken over is not the older for it.
+    const bool oldest_first = policy_.order() == Policy::Order::oldest_segment_first;
+    std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
+        return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
+    });
+    for (const SegmentFile &file : use.segments) {
+        // Named first, then looked: whoever takes a segment over locks it first, and then looks
+        // whether it is named.
+        index.counter(Counter::victim).store(std::uint64_t{file.segment} + 1);
+        if (writer_.has_no_writer(file.segment)) return true;
+    }
+    index.counter(Counter::victim).store(0);
+    return false;
+}
+
+// Decides on the next entries of the segment, if there are any in what one step looks at.
+Status Evictor::plan_more(Index &index) {
+    std::vector<Candidate> candidates;
+    const std::uint64_t begin = scan_->offset();
+    for (unsigned count = 0; count < kPlanRecords && scan_->offset() < begin + kPlanBytes;
+         ++count) {
+        TRY_ASSIGN(const auto record, scan_->next(reader_));
+        if (!record) break;
+        Index::Place place;
+        const std::uint64_t hash = index.hash(record->head->key());
+        const auto slot = slot_at(index, hash, record->location, place);
+        if (!slot) continue;
+        const RecordHeader &header = record->header;
+        plan_.push_back({record->location, hash, header.record_size(), false});
+        candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us, slot->hits(),
+                              header.pinned, header.carried});
+    }
+    const std::uint64_t span = scan_->offset() - begin;
+    auto debt = index.counter(Counter::carry_debt);
+    policy_.choose(candidates, carry_allowance(span, debt.load(), writer_.limits().limit_bytes));
+    std::uint64_t kept = 0;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+        plan_[i].keep = candidates[i].keep;
+        if (candidates[i].keep) kept += candidates[i].size_bytes;
+    }
+    debt.store(debt_after(debt.load(), span, kept));
+    std::reverse(plan_.begin(), plan_.end());
+    return {};
+}
+
+void Evictor::carry(Index &index, const Planned &entry) {
+    RecordHeader header;
+    const ReadBlob record = reader_.read_any(index.identity().cache_id, entry.location, header);
+    if (record.outcome != ReadOutcome::found) return drop(index, entry);
+    header.carried = true;
+    const auto appended = writer_.append(index, header, record.blob->key(), record.blob->value(),
+                                         Writer::Purpose::carry);
+    if (!appended.ok()) return drop(index, entry);
+    const Slot target = Slot::make(appended->location, size_class(header.record_size()),
+                                   Slot::tag_of(entry.key_hash));
+    const bool moved = change_slot(index, entry.key_hash, entry.location, [&](Slot old) {
+        return target.with_hits(hits_after_carry(old.hits())).word();
+    });
+    if (!moved) writer_.mark(appended->location, header.stamp_ns, RecordState::unused);
+}
+
+bool Evictor::forget(Index &index, std::uint64_t hash, Location location) {
+    return change_slot(index, hash, location, [](Slot) { return kEmptySlot; });
+}
+
+void Evictor::drop(Index &index, const Planned &entry) {
+    const bool dropped =
+        change_slot(index, entry.key_hash, entry.location, [](Slot) { return kEmptySlot; });
+    if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+}
+
+Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
+    // What was durable must stay so: the copies before the originals go.
+    if (index.counter(Counter::synced).load() != 0) TRY(writer_.sync_segments());
+    // Under another name it is no segment any more, whoever deletes it and when.
+    const std::string name = segment_file_name(segment);
+    const std::string discarded = "discarded-" + name + ".tmp";
+    const Status status = directory_.rename(name, discarded);
+    if (!status.ok() && status.error() != Error::not_found) return status;
+    if (status.ok()) discard(discarded, wait);
+    index.counter(Counter::retired).fetch_add(1);
+    index.counter(Counter::victim).store(0);
+    planned_victim_ = 0;
+    reader_.segments().forget_deleted();
+    return {};
+}
+
+void Evictor::discard(const std::string &name, bool wait) {
+    if (!wait && discard_.done.load()) {
+        discard_.thread.join();
+        discard_.directory = &directory_;
+        discard_.name = name;
+        discard_.done.store(false);
+        const auto run = [](void *argument) -> void * {
+            auto &discard = *static_cast<Discard *>(argument);
+            (void)discard.directory->discard_file(discard.name);
+            discard.done.store(true);
+            return nullptr;
+        };
+        if (discard_.thread.start(run, &discard_).ok()) return;
+        discard_.done.store(true);
+    }
+    (void)directory_.discard_file(name);
+}
+
+bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
+    constexpr unsigned kSample = 16;
+    Index::Place place;
+    std::optional<Slot> worst;
+    unsigned seen = 0;
+    const auto worse = [&](Slot a, Slot b) {
+        if (a.hits() != b.hits()) return a.hits() < b.hits();
+        const auto x = a.location(), y = b.location();
+        return x.segment != y.segment ? x.segment < y.segment : x.offset < y.offset;
+    };
+    index.for_each_from(start, [&](Index::Place here, Slot slot) {
+        if (slot.location() == spare) return false;
+        if (!worst || worse(slot, *worst)) {
+            worst = slot;
+            place = here;
+        }
+        return ++seen == kSample;
+    });
+    if (!worst) return false;
+    std::uint64_t word = worst->word();
+    if (place.ref().compare_exchange_strong(word, kEmptySlot)) {
+        index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    }
+    return true;
+}
+
+bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
+    Index::Place place;
+    std::optional<Slot> worst;
+    index.visit_buckets(hash, [&](Index::Place here, Slot slot) {
+        if (slot.tentative() || (worst && slot.hits() >= worst->hits())) return;
+        worst = slot;
+        place = here;
+    });
+    if (!worst) return false;
+    std::uint64_t word = worst->word();
+    if (place.ref().compare_exchange_strong(word, kEmptySlot)) {
+        index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    }
+    return true;
+}
+
+}  // namespace cairn

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "store/index.h"
+
+#include <algorithm>
+
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+// How many levels a file of this size has whole.
+unsigned levels_of_size(std::uint64_t size) {
+    unsigned levels = 0;
+    while (levels < kLevelMax && size >= index_size(levels + 1)) ++levels;
+    return levels;
+}
+
+std::uint64_t *words(const Mapping &mapping, std::uint64_t offset) {
+    return reinterpret_cast<std::uint64_t *>(mapping.data() + offset);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Index>> Index::open(File file, const CacheIdentity &identity,
+                                           Access access) {
+    std::unique_ptr<Index> index(new (std::nothrow) Index(std::move(file), identity, access));
+    if (index == nullptr) return Error::no_memory;
+    TRY(index->map_levels());
+    return index;
+}
+
+// Maps the levels that the file has whole. What was cut off is found again by a rescan, which lets
+// the index grow as it needs.
+Status Index::map_levels() {
+    TRY_ASSIGN(const FileInfo info, file_.info());
+    const unsigned whole = levels_of_size(info.size_bytes);
+    if (whole == 0) {
+        if (access_ == Access::read_only) return Error::corrupt;
+        TRY(file_.extend(index_size(1)));
+    }
+    const unsigned levels = std::max(1u, whole);
+    TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
+    base_.expect_random_access();
+    for (unsigned i = 0; i < levels; ++i) TRY(map_level(i));
+    const std::uint64_t hint = counter(Counter::levels).load();
+    bool damaged = whole == 0 || hint != levels;
+    level_count_.store(levels, std::memory_order_release);
+    // A level is added because an entry needs it: one without an initialised page has lost them.
+    for (unsigned i = 0; i < levels; ++i) damaged = damaged || !any_page_initialised(levels_[i]);
+    if (damaged && access_ == Access::read_write) {
+        counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
+    }
+    if (access_ == Access::read_write && hint != levels) counter(Counter::levels).store(levels);
+    return {};
+}
+
+Status Index::map_level(unsigned number) {
+    const std::uint64_t offset = level_offset(number);
+    const std::uint64_t bitmap_size = level_bitmap_pages(number) * kPage;
+    Level &level = levels_[number];
+    if (index_size(number + 1) <= base_.size()) {
+        level.bitmap = words(base_, offset);
+    } else {
+        TRY_ASSIGN(later_levels_[number],
+                   Mapping::file(file_, access_, offset, index_size(number + 1) - offset));
+        later_levels_[number].expect_random_access();
+        level.bitmap = words(later_levels_[number], 0);
+    }
+    level.slots = level.bitmap + bitmap_size / sizeof(std::uint64_t);
+    level.bucket_mask = level_buckets(number) - 1;
+    level.number = number;
+    return {};
+}
+
+// The levels that can be used now; maps what another process has added.
+unsigned Index::levels() {
+    const unsigned mapped = level_count_.load(std::memory_order_acquire);
+    const std::uint64_t hint = counter(Counter::levels).load(std::memory_order_acquire);
+    if (hint <= mapped || hint > kLevelMax) return mapped;
+    if (hint == refused_hint_.load(std::memory_order_relaxed)) return mapped;
+    if (!map_mutex_.try_lock())
+        return mapped;             // another thread does it, and this one need not wait
+    (void)map_added_levels(hint);  // a look-up goes on with what there is
+    map_mutex_.unlock();
+    return level_count_.load(std::memory_order_acquire);
+}
+
+Status Index::map_added_levels(std::uint64_t hint) {
+    TRY_ASSIGN(const FileInfo info, file_.info());
+    for (unsigned now = level_count_.load(); now < hint; ++now) {
+        if (info.size_bytes < index_size(now + 1)) {
+            refused_hint_.store(hint, std::memory_order_relaxed);  // the counter is damaged
+            return {};
+        }
+        TRY(map_level(now));
+        level_count_.store(now + 1, std::memory_order_release);
+    }
+    return {};
+}
+
+Status Index::refresh() {
+    // The mutex is held for a system call or two; but in a forked child its owner may not exist.
+    for (unsigned attempt = 0; attempt < 1000; ++attempt) {
+        const std::uint64_t hint = counter(Counter::levels).load();
+        if (hint <= level_count_.load() || hint > kLevelMax) return {};
+        if (hint == refused_hint_.load(std::memory_order_relaxed)) return {};
+        if (!map_mutex_.try_lock()) {
+            sleep_us(10);
+            continue;
+        }
+        const Status status = map_added_levels(hint);
+        map_mutex_.unlock();
+        return status;
+    }
+    return Error::busy;
+}
+
+std::uint64_t Index::growth_bytes() const {
+    const unsigned now = level_count_.load();
+    if (now == kLevelMax) return 0;
+    return index_size(now + 1) - index_size(now);
+}
+
+Status Index::grow() {
+    TRY(refresh());
+    const unsigned now = levels();
+    if (now == kLevelMax) return Error::full;
+    TRY_ASSIGN(const FileInfo info, file_.info());
+    // A whole level is one that another process has mapped, and that only the damaged counter does
+    // not know of. A part of one is what somebody appended, or left when cutting.
+    if (info.size_bytes < index_size(now + 1)) {
+        if (info.size_bytes > index_size(now)) TRY(file_.truncate(index_size(now)));
+        TRY(file_.extend(index_size(now + 1)));
+    }
+    counter(Counter::levels).store(now + 1);
+    refused_hint_.store(0, std::memory_order_relaxed);
+    return refresh();
+}
+
+std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
+    return std::atomic_ref<std::uint64_t>(*words(base_, counter_offset(counter)));
+}
+
+std::uint64_t Index::next_stamp() {
+    auto last = counter(Counter::last_stamp);
+    std::uint64_t seen = last.load(std::memory_order_relaxed);
+    const std::uint64_t now = wall_clock_ns();
+    std::uint64_t next;
+    do {
+        next = std::max(seen + 1, now);
+    } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
+    return next;
+}
+
+void Index::raise_stamp(std::uint64_t stamp) {
+    auto last = counter(Counter::last_stamp);
+    std::uint64_t seen = last.load(std::memory_order_relaxed);
+    while (seen < stamp && !last.compare_exchange_weak(seen, stamp, std::memory_order_relaxed)) {
+    }
+}
+
+bool Index::any_page_initialised(const Level &level) const {
+    const std::uint64_t count = (level_pages(level.number) + 63) / 64;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (at(level.bitmap + i).load(std::memory_order_relaxed) != 0) return true;
+    }
+    return false;
+}
+
+bool Index::page_initialised(const Level &level, const std::uint64_t *slot) const {
+    const auto page = static_cast<std::size_t>(slot - level.slots) / kSlotsPerPage;
+    const std::uint64_t word = at(level.bitmap + page / 64).load(std::memory_order_acquire);
+    return (word >> (page % 64)) & 1;
+}
+
+void Index::initialise_page(const Level &level, std::uint64_t *slot) {
+    const auto page = static_cast<std::size_t>(slot - level.slots) / kSlotsPerPage;
+    std::uint64_t *begin = level.slots + page * kSlotsPerPage;
+    for (std::size_t i = 0; i < kSlotsPerPage; ++i) {
+        std::uint64_t zero = 0;
+        at(begin + i).compare_exchange_strong(zero, kEmptySlot);
+    }
+    at(level.bitmap + page / 64).fetch_or(std::uint64_t{1} << (page % 64));
+}
+
+bool Index::suspicious(std::uint64_t hash) {
+    const auto reason = counter(Counter::rescan).load(std::memory_order_relaxed);
+    if (reason == static_cast<std::uint64_t>(RescanReason::damage)) return true;
+    const unsigned count = levels();
+    for (unsigned i = 0; i < count; ++i) {
+        std::uint64_t *slots = bucket(levels_[i], hash);
+        std::uint64_t all = 0;
+        bool zero = false;
+        for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
+            const std::uint64_t word = at(slots + j).load(std::memory_order_relaxed);
+            all ^= Slot::without_hits(word);
+            zero = zero || word == 0;
+        }
+        const bool clean = !zero && Slot::all_intact(all, kSlotsPerBucket);
+        if (!clean && has_damage(levels_[i], slots)) return true;
+    }
+    return false;
+}
+
+bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
+    for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
+        const Slot slot(at(slots + j).load(std::memory_order_relaxed));
+        if (slot.word() == kEmptySlot || slot.intact()) continue;
+        if (slot.word() != 0 || page_initialised(level, slots)) return true;
+    }
+    return false;
+}
+
+Result<Index::Place> Index::insert(std::uint64_t hash, Slot slot) {
+    const unsigned count = levels();
+    for (unsigned i = count; i-- > 0;) {
+        std::uint64_t *slots = bucket(levels_[i], hash);
+        if (!page_initialised(levels_[i], slots)) initialise_page(levels_[i], slots);
+        for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
+            std::uint64_t empty = kEmptySlot;
+            if (at(slots + j).load(std::memory_order_relaxed) != empty) continue;
+            if (!at(slots + j).compare_exchange_strong(empty, slot.word())) continue;
+            return Place{slots + j, rank(i, j)};
+        }
+    }
+    return Error::full;
+}
+
+void Index::clear_damaged() {
+    const unsigned count = levels();
+    for (unsigned i = 0; i < count; ++i) {
+        const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
+        for (std::uint64_t j = 0; j < slot_count; ++j) {
+            std::uint64_t *place = levels_[i].slots + j;
+            std::uint64_t word = at(place).load(std::memory_order_relaxed);
+            if (word == kEmptySlot || (word != 0 && Slot(word).intact())) continue;
+            if (word == 0 && !page_initialised(levels_[i], place)) continue;
+            at(place).compare_exchange_strong(word, kEmptySlot);
+        }
+    }
+}
+
+void Index::clear() {
+    const unsigned count = levels();
+    for (unsigned i = 0; i < count; ++i) {
+        const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
+        for (std::uint64_t j = 0; j < slot_count; ++j) {
+            std::uint64_t *place = levels_[i].slots + j;
+            if (at(place).load(std::memory_order_relaxed) != 0) at(place).store(kEmptySlot);
+        }
+    }
+    counter(Counter::entries).store(0);
+}
+
+Status Index::sync() {
+    TRY(base_.sync());
+    const unsigned count = levels();
+    for (unsigned i = 0; i < count; ++i) {
+        if (later_levels_[i].data() != nullptr) TRY(later_levels_[i].sync());
+    }
+    return file_.sync_data();
+}
+
+}  // namespace cairn

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "store/index_file.h"
+
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "os/environment.h"
+#include "store/space.h"
+
+namespace cairn {
+namespace {
+
+std::string temporary_name() {
+    std::array<std::byte, 8> random;
+    random_bytes(random);
+    char name[40];
+    std::snprintf(name, sizeof name, "index-%016llx.tmp",
+                  static_cast<unsigned long long>(get_le<std::uint64_t>(random, 0)));
+    return name;
+}
+
+// The fixed part and an initialised first level.
+Status write_empty_index(const File &file, const CacheIdentity &identity, bool rescan) {
+    TRY(file.extend(index_size(1)));
+    const auto header = encode_index_header(identity);
+    const Bytes header_piece[] = {header};
+    TRY(file.write_at(kHeaderPage * kPage, header_piece));
+    TRY(file.write_at(kHeaderCopyPage * kPage, header_piece));
+    std::array<std::byte, 8> word = {};
+    const Bytes word_piece[] = {word};
+    put_le<std::uint64_t>(word, 0, 1);
+    TRY(file.write_at(counter_offset(Counter::levels), word_piece));
+    if (rescan) {
+        TRY(file.write_at(counter_offset(Counter::rescan), word_piece));
+        // What was synced before the index was lost is to stay so.
+        TRY(file.write_at(counter_offset(Counter::synced), word_piece));
+    }
+    put_le<std::uint64_t>(word, 0, (std::uint64_t{1} << level_pages(0)) - 1);
+    TRY(file.write_at(level_offset(0), word_piece));
+    std::array<std::byte, kPage> slots;
+    for (std::size_t i = 0; i < kSlotsPerPage; ++i) put_le(slots, i * 8, kEmptySlot);
+    const Bytes slots_piece[] = {slots};
+    for (std::uint64_t i = 0; i < level_pages(0); ++i) {
+        TRY(file.write_at(level_offset(0) + (level_bitmap_pages(0) + i) * kPage, slots_piece));
+    }
+    return {};
+}
+
+bool has_segments(const Directory &directory) {
+    const auto use = measure_disk_use(directory);
+    return use.ok() && !use.value().segments.empty();
+}
+
+}  // namespace
+
+Status create_index_file(const Directory &directory, const CacheIdentity &identity,
+                         Replace replace) {
+    const std::string temporary = temporary_name();
+    TRY_ASSIGN(const File file, directory.create_file(temporary));
+    Status status = write_empty_index(file, identity, has_segments(directory));
+    if (status.ok()) {
+        status = replace == Replace::yes ? directory.rename(temporary, kIndexFileName)
+                                         : directory.link(temporary, kIndexFileName);
+    }
+    if (!status.ok() || replace == Replace::no) (void)directory.remove_file(temporary);
+    return status;
+}
+
+Result<CacheIdentity> read_index_identity(const File &file, std::string_view name) {
+    for (const std::uint64_t page : {kHeaderPage, kHeaderCopyPage}) {
+        std::array<std::byte, kIndexHeaderSize> bytes;
+        TRY_ASSIGN(const std::size_t count, file.read_at(page * kPage, bytes));
+        const auto header = decode_index_header(Bytes(bytes).first(count));
+        if (!header || header->identity.name_hash != cache_name_hash(name)) continue;
+        if (header->format_version != kFormatVersion) return Error::unsupported;
+        return header->identity;
+    }
+    return Error::corrupt;
+}
+
+CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
+                                     std::string_view name) {
+    // Most segments decide, so that a file that strayed in from another cache does not.
+    std::vector<std::pair<CacheIdentity, unsigned>> votes;
+    const auto use = measure_disk_use(directory);
+    for (const SegmentFile &segment :
+         use.ok() ? use.value().segments : std::vector<SegmentFile>()) {
+        const auto file =
+            directory.open_file(segment_file_name(segment.segment), Access::read_only);
+        std::array<std::byte, kSegmentHeaderSize> bytes = {};
+        if (!file.ok() || !file.value().read_at(0, bytes).ok()) continue;
+        const auto identity = decode_segment_header(bytes, segment.segment);
+        if (!identity || identity->version != version ||
+            identity->name_hash != cache_name_hash(name)) {
+            continue;
+        }
+        bool counted = false;
+        for (auto &[known, count] : votes) {
+            if (known == *identity) {
+                ++count;
+                counted = true;
+            }
+        }
+        if (!counted) votes.emplace_back(*identity, 1u);
+    }
+    const std::pair<CacheIdentity, unsigned> *best = nullptr;
+    for (const auto &vote : votes) {
+        if (best == nullptr || vote.second > best->second) best = &vote;
+    }
+    if (best != nullptr) return best->first;
+    CacheIdentity identity;
+    std::array<std::byte, 8> random;
+    random_bytes(random);
+    identity.cache_id = get_le<std::uint64_t>(random, 0);
+    identity.version = version;
+    identity.name_hash = cache_name_hash(name);
+    random_bytes(identity.hash_seed);
+    return identity;
+}
+
+}  // namespace cairn

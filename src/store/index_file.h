@@ -1,0 +1,36 @@
+// Creates, opens and replaces the index file of a cache.
+// SPDX-License-Identifier: MIT
+//
+// A new index is built under another name and given its own by link or rename, so that nobody ever
+// sees half of one.
+//
+// Thread safety: functions without state; any number of processes at once.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "os/file.h"
+#include "store/index.h"
+
+namespace cairn {
+
+inline constexpr const char *kIndexFileName = "cache.idx";
+
+enum class Replace { yes, no };
+
+// Puts an empty index in place. Replace::no: exists, when there is one.
+Status create_index_file(const Directory &directory, const CacheIdentity &identity,
+                         Replace replace);
+
+// Reads the header. corrupt: no copy of it is whole, or it is that of a cache of another name;
+// unsupported: another format version.
+Result<CacheIdentity> read_index_identity(const File &file, std::string_view name);
+
+// A new identity, or the one that the segments of a cache whose index was lost agree on.
+CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
+                                     std::string_view name);
+
+}  // namespace cairn

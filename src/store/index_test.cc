@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "store/index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "store/index_file.h"
+#include "store/testing/cache_files.h"
+
+namespace cairn {
+namespace {
+
+class IndexTest : public ::testing::Test {
+  protected:
+    static Slot slot(std::uint64_t hash, std::uint32_t number) {
+        return Slot::make({number % 1000, std::uint64_t{number} % 1'000'000 * kRecordAlignment}, 3,
+                          Slot::tag_of(hash));
+    }
+    static std::set<std::uint64_t> words_of(Index &index, std::uint64_t hash) {
+        std::set<std::uint64_t> words;
+        index.probe(hash, [&](Index::Place, Slot found) {
+            words.insert(found.word());
+            return false;
+        });
+        return words;
+    }
+    static unsigned count(Index &index) {
+        unsigned entries = 0;
+        index.for_each([&](Index::Place, Slot) {
+            ++entries;
+            return false;
+        });
+        return entries;
+    }
+    std::uint64_t file_size() { return files_.directory().info(kIndexFileName)->size_bytes; }
+    // A hash whose bucket of the first level is given.
+    static std::uint64_t hash_in_bucket(std::uint64_t bucket, std::uint64_t number) {
+        return bucket | (number * 0x9E3779B97F4A7C15u & ~std::uint64_t{0xFF});
+    }
+    // Inserts slots of one bucket until it is full everywhere. How many fitted.
+    static unsigned fill_bucket(Index &index, std::uint64_t bucket, std::uint64_t first = 1) {
+        for (unsigned i = 0;; ++i) {
+            const std::uint64_t hash = hash_in_bucket(bucket, first + i);
+            if (!index.insert(hash, slot(hash, i)).ok()) return i;
+        }
+    }
+
+    testing::CacheFiles files_;
+    Index &index_ = files_.index();
+};
+
+TEST_F(IndexTest, WhatIsInsertedIsFoundByEverybodyWhoHasTheFile) {
+    const auto other = files_.open_index();
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 9)).ok());
+    EXPECT_EQ(words_of(index_, hash), std::set{slot(hash, 9).word()});
+    EXPECT_EQ(words_of(*other, hash), std::set{slot(hash, 9).word()});
+}
+
+TEST_F(IndexTest, OtherTagsOfTheBucketAreNotVisited) {
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 9)).ok());
+    EXPECT_TRUE(words_of(index_, hash ^ (std::uint64_t{1} << 63)).empty());
+    EXPECT_TRUE(words_of(index_, hash + 1).empty()) << "another bucket";
+}
+
+TEST_F(IndexTest, AVisitorCanStop) {
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 1)).ok());
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 2)).ok());
+    unsigned visits = 0;
+    EXPECT_TRUE(index_.probe(hash, [&](Index::Place, Slot) { return ++visits == 1; }));
+    EXPECT_EQ(visits, 1u);
+    EXPECT_FALSE(index_.probe(hash, [&](Index::Place, Slot) { return false; }));
+}
+
+TEST_F(IndexTest, AFullBucketGrowsTheIndexAndNothingMoves) {
+    EXPECT_EQ(fill_bucket(index_, 3), kSlotsPerBucket);
+    const std::uint64_t before = file_size();
+    const std::uint64_t growth = index_.growth_bytes();
+    std::vector<std::set<std::uint64_t>> found;
+    for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
+        found.push_back(words_of(index_, hash_in_bucket(3, 1 + i)));
+    }
+    ASSERT_TRUE(index_.grow().ok());
+    EXPECT_EQ(file_size(), before + growth);
+    for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
+        EXPECT_EQ(words_of(index_, hash_in_bucket(3, 1 + i)), found[i]);
+    }
+    const std::uint64_t hash = hash_in_bucket(3, 999);
+    EXPECT_TRUE(index_.insert(hash, slot(hash, 999)).ok());
+    EXPECT_EQ(count(index_), kSlotsPerBucket + 1);
+}
+
+TEST_F(IndexTest, OthersFollowGrowthWithoutBeingTold) {
+    const auto other = files_.open_index();
+    const auto reading = files_.open_index(Access::read_only);
+    fill_bucket(index_, 3);
+    ASSERT_TRUE(index_.grow().ok());
+    const std::uint64_t hash = hash_in_bucket(3, 999);
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 999)).ok());
+    EXPECT_EQ(words_of(*other, hash), std::set{slot(hash, 999).word()});
+    EXPECT_EQ(words_of(*reading, hash), std::set{slot(hash, 999).word()});
+    EXPECT_EQ(words_of(*files_.open_index(), hash), std::set{slot(hash, 999).word()});
+}
+
+TEST_F(IndexTest, RanksDifferAndAreTheSameForEverybody) {
+    fill_bucket(index_, 3);
+    ASSERT_TRUE(index_.grow().ok());
+    fill_bucket(index_, 3, 100);
+    const auto other = files_.open_index();
+    std::vector<unsigned> mine, theirs;
+    const auto collect = [](std::vector<unsigned> &ranks) {
+        return [&ranks](Index::Place place, Slot) { ranks.push_back(place.rank); };
+    };
+    index_.visit_buckets(hash_in_bucket(3, 1), collect(mine));
+    other->visit_buckets(hash_in_bucket(3, 1), collect(theirs));
+    EXPECT_EQ(mine, theirs);
+    EXPECT_EQ(std::set(mine.begin(), mine.end()).size(), mine.size());
+    EXPECT_GT(mine.size(), kSlotsPerBucket);
+}
+
+TEST_F(IndexTest, ThreadsInsertingAtOnceLoseNothing) {
+    constexpr unsigned kThreads = 4;
+    constexpr unsigned kEach = 500;
+    const auto other = files_.open_index();
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+            Index &mine = t % 2 == 0 ? index_ : *other;
+            for (unsigned i = 0; i < kEach; ++i) {
+                const unsigned number = t * kEach + i + 1;
+                const std::uint64_t hash = hash_in_bucket(number % 256, number);
+                while (!mine.insert(hash, slot(hash, number)).ok()) (void)mine.grow();
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    for (unsigned number = 1; number <= kThreads * kEach; ++number) {
+        const std::uint64_t hash = hash_in_bucket(number % 256, number);
+        EXPECT_TRUE(words_of(index_, hash).contains(slot(hash, number).word())) << number;
+    }
+}
+
+TEST_F(IndexTest, AnUndamagedMissIsBelieved) {
+    const auto other = files_.open_index();
+    for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_FALSE(index_.suspicious(hash_in_bucket(i, i)));
+    fill_bucket(index_, 3);
+    ASSERT_TRUE(index_.grow().ok());
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        EXPECT_FALSE(index_.suspicious(hash_in_bucket(i, i)));
+        EXPECT_FALSE(other->suspicious(hash_in_bucket(i, i)));
+    }
+}
+
+TEST_F(IndexTest, ADamagedSlotMakesItsBucketSuspiciousAndNoOther) {
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    const auto place = index_.insert(hash, slot(hash, 9));
+    ASSERT_TRUE(place.ok());
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        place->ref().store(slot(hash, 9).word() ^ (std::uint64_t{1} << bit));
+        const bool hit_bit = Slot(place->ref().load()).intact();
+        EXPECT_EQ(index_.suspicious(hash), !hit_bit) << "bit " << bit;
+        EXPECT_FALSE(index_.suspicious(hash + 1));
+        EXPECT_EQ(words_of(index_, hash).empty(), !hit_bit);
+    }
+}
+
+TEST_F(IndexTest, AZeroedPageOfAnInitialisedLevelIsSuspicious) {
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    const auto place = index_.insert(hash, slot(hash, 9));
+    const std::vector<std::byte> zeroes(kPage);
+    files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
+    EXPECT_EQ(place->ref().load(), 0u) << "the page with the bucket was not the one overwritten";
+    EXPECT_TRUE(index_.suspicious(hash));
+    EXPECT_TRUE(words_of(index_, hash).empty());
+}
+
+TEST_F(IndexTest, ClearingDamageEmptiesThatAndNothingElse) {
+    const std::uint64_t bad = hash_in_bucket(5, 1);
+    const std::uint64_t good = hash_in_bucket(5, 2);
+    const auto place = index_.insert(bad, slot(bad, 9));
+    ASSERT_TRUE(index_.insert(good, slot(good, 10)).ok());
+    place->ref().store(0x1234567);
+    ASSERT_TRUE(index_.suspicious(bad));
+    index_.clear_damaged();
+    EXPECT_EQ(place->ref().load(), kEmptySlot);
+    EXPECT_FALSE(index_.suspicious(bad));
+    EXPECT_EQ(words_of(index_, good), std::set{slot(good, 10).word()});
+    EXPECT_EQ(count(index_), 1u);
+}
+
+TEST_F(IndexTest, ClearingEmptiesEveryLevel) {
+    fill_bucket(index_, 3);
+    ASSERT_TRUE(index_.grow().ok());
+    fill_bucket(index_, 3, 100);
+    EXPECT_GT(count(index_), kSlotsPerBucket);
+    index_.clear();
+    EXPECT_EQ(count(index_), 0u);
+    EXPECT_GT(fill_bucket(index_, 3), kSlotsPerBucket) << "its places can be used again";
+}
+
+TEST_F(IndexTest, EnumeratingSkipsWhatIsNotPublished) {
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    const auto place = index_.insert(hash, slot(hash, 9).with_state(Slot::State::tentative));
+    EXPECT_EQ(count(index_), 0u);
+    place->ref().store(slot(hash, 9).word());
+    EXPECT_EQ(count(index_), 1u);
+    unsigned from_elsewhere = 0;
+    index_.for_each_from(123456789, [&](Index::Place, Slot) {
+        ++from_elsewhere;
+        return false;
+    });
+    EXPECT_EQ(from_elsewhere, 1u) << "once around, wherever it begins";
+}
+
+TEST_F(IndexTest, StampsGrowWhoeverAsks) {
+    const auto other = files_.open_index();
+    std::uint64_t last = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t stamp = (i % 2 == 0 ? index_ : *other).next_stamp();
+        EXPECT_GT(stamp, last);
+        last = stamp;
+    }
+    const std::uint64_t future = last + 1'000'000'000'000;
+    index_.raise_stamp(future);
+    EXPECT_GT(other->next_stamp(), future) << "a clock that went back does not matter";
+    index_.raise_stamp(1);
+    EXPECT_GT(index_.next_stamp(), future);
+}
+
+TEST_F(IndexTest, ACutFileGetsItsLengthBackAndAsksForASearch) {
+    fill_bucket(index_, 3);
+    ASSERT_TRUE(index_.grow().ok());
+    files_.replace_index(nullptr);
+    {
+        const auto file = files_.directory().open_file(kIndexFileName, Access::read_write);
+        ASSERT_TRUE(file->truncate(index_size(2) - kPage).ok());
+    }
+    const auto cut = files_.open_index();
+    EXPECT_NE(cut->counter(Counter::rescan).load(), 0u);
+    EXPECT_TRUE(cut->suspicious(hash_in_bucket(200, 1)));
+    EXPECT_EQ(words_of(*cut, hash_in_bucket(3, 1)).size(), 1u) << "what was not cut off is there";
+}
+
+TEST_F(IndexTest, ADamagedLevelCountDoesNotBlowUpTheFile) {
+    const std::uint64_t before = file_size();
+    for (const std::uint64_t wrong : {0u, 3u, 6u, 7u, 1000u}) {
+        std::byte word[8];
+        put_le<std::uint64_t>(word, 0, wrong);
+        files_.overwrite(kIndexFileName, counter_offset(Counter::levels), word);
+        const auto other = files_.open_index();
+        EXPECT_LE(other->growth_bytes(), index_size(2));
+        EXPECT_EQ(file_size(), before) << wrong;
+        const std::uint64_t hash = hash_in_bucket(9, wrong + 1);
+        EXPECT_TRUE(other->insert(hash, slot(hash, 5)).ok());
+    }
+}
+
+TEST_F(IndexTest, NobodyWritesThroughAnIndexOpenForReading) {
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 9)).ok());
+    const auto reading = files_.open_index(Access::read_only);
+    EXPECT_EQ(words_of(*reading, hash), std::set{slot(hash, 9).word()});
+    EXPECT_FALSE(reading->suspicious(hash_in_bucket(6, 1)));
+    EXPECT_EQ(count(*reading), 1u);
+}
+
+TEST(IndexFile, AnIndexIsNotPutOverAnother) {
+    testing::CacheFiles files;
+    EXPECT_EQ(create_index_file(files.directory(), files.identity(), Replace::no).error(),
+              Error::exists);
+    EXPECT_TRUE(create_index_file(files.directory(), files.identity(), Replace::yes).ok());
+    unsigned names = 0;
+    ASSERT_TRUE(files.directory().list([&](const char *) { ++names; }).ok());
+    EXPECT_EQ(names, 1u) << "nothing is left of the way it was made";
+}
+
+TEST(IndexFile, EitherCopyOfTheHeaderWillDo) {
+    testing::CacheFiles files;
+    const std::vector<std::byte> zeroes(kIndexHeaderSize);
+    const auto identity = [&] {
+        const auto file = files.directory().open_file(kIndexFileName, Access::read_only);
+        return read_index_identity(file.value(), "test");
+    };
+    EXPECT_EQ(identity().value(), files.identity());
+    files.overwrite(kIndexFileName, kHeaderPage * kPage, zeroes);
+    EXPECT_EQ(identity().value(), files.identity());
+    files.overwrite(kIndexFileName, kHeaderCopyPage * kPage, zeroes);
+    EXPECT_EQ(identity().error(), Error::corrupt);
+}
+
+TEST(IndexFile, AnIndexOfACacheOfAnotherNameIsNotTaken) {
+    testing::CacheFiles files;
+    const auto file = files.directory().open_file(kIndexFileName, Access::read_only);
+    EXPECT_EQ(read_index_identity(file.value(), "another").error(), Error::corrupt);
+}
+
+TEST(IndexFile, ALostIndexGetsTheIdentityThatTheSegmentsAgreeOn) {
+    testing::CacheFiles files;
+    files.put("key", "value");
+    EXPECT_EQ(identity_for_new_index(files.directory(), 1, "test"), files.identity());
+    EXPECT_NE(identity_for_new_index(files.directory(), 2, "test").cache_id,
+              files.identity().cache_id)
+        << "another version is another cache";
+}
+
+}  // namespace
+}  // namespace cairn

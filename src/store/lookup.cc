@@ -1,0 +1,166 @@
+// The store's look-ups.
+// SPDX-License-Identifier: MIT
+#include <cstring>
+
+#include "store/record.h"
+#include "store/store.h"
+
+namespace cairn {
+namespace {
+
+// How often a look-up begins again because the slot it followed was changed: each time a writer has
+// made progress.
+constexpr unsigned kLookAgain = 16;
+
+// A number for a place that is never 0 and never used for other contents.
+std::uint64_t memory_id(Location location) {
+    return (std::uint64_t{location.segment} << 32 | location.offset) + 1;
+}
+
+}  // namespace
+
+// Calls read(index, slot) for candidates until one is found. Segments are searched when damage may
+// hide the entry.
+template <typename Read>
+bool Store::look_up(Bytes key, Read read) {
+    Index &index = this->index();
+    const std::uint64_t retired = index.counter(Counter::retired).load(std::memory_order_relaxed);
+    if (retired != retired_seen_.load(std::memory_order_relaxed)) {
+        retired_seen_.store(retired, std::memory_order_relaxed);
+        reader_.segments().forget_deleted();
+    }
+    const std::uint64_t hash = index.hash(key);
+    bool met_damage = false;
+    if (try_candidates(index, hash, read, met_damage)) return true;
+    note_boot(index);
+    const bool unchecked = index.counter(Counter::rescan).load(std::memory_order_relaxed) != 0;
+    if (!index.suspicious(hash) && !(met_damage && unchecked)) return false;
+    if (repair_ == nullptr || !repair_->search(index)) return false;
+    return try_candidates(index, hash, read, met_damage);
+}
+
+template <typename Read>
+bool Store::try_candidates(Index &index, std::uint64_t hash, Read read, bool &met_damage) {
+    for (unsigned attempt = 0; attempt < kLookAgain; ++attempt) {
+        bool found = false;
+        const bool stopped = index.probe(hash, [&](Index::Place place, Slot slot) {
+            if (slot.tentative()) return false;
+            const ReadOutcome outcome = read(index, slot);
+            if (outcome == ReadOutcome::found) {
+                note_hit(place, slot);
+                found = true;
+                return true;
+            }
+            if (outcome == ReadOutcome::other_key) return false;
+            // Replaced, carried over or removed since we looked?
+            const Slot now(place.ref().load());
+            if (now.with_hits(0).word() != slot.with_hits(0).word()) return true;
+            if (outcome == ReadOutcome::damaged) {
+                drop_damaged(index, place, now);
+                met_damage = true;
+            }
+            return false;
+        });
+        if (found) return true;
+        if (!stopped) return false;
+    }
+    return false;
+}
+
+Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
+    BlobRef blob;
+    const bool found = look_up(
+        key, [&](Index &index, Slot slot) { return read_blob(index, slot, key, admission, blob); });
+    count(found ? hits : misses);
+    if (found) count(bytes_read, blob->value().size());
+    return blob;
+}
+
+ReadOutcome Store::read_blob(Index &index, Slot slot, Bytes key, MemoryLevel::Admission admission,
+                             BlobRef &blob) {
+    const std::uint64_t id = memory_id(slot.location());
+    if (BlobRef kept = memory_.find(id)) {
+        if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
+        blob = std::move(kept);
+        return ReadOutcome::found;
+    }
+    ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
+    if (read.outcome != ReadOutcome::found) return read.outcome;
+    blob = std::move(read.blob);
+    if (memory_.wants(id, blob->footprint(), admission)) memory_.keep(id, blob);
+    return ReadOutcome::found;
+}
+
+Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buffer) {
+    std::uint64_t value_size = 0;
+    const bool found = look_up(key, [&](Index &index, Slot slot) {
+        return read_into(index, slot, key, buffer, value_size);
+    });
+    count(found ? hits : misses);
+    if (!found) return std::optional<std::uint64_t>();
+    count(bytes_read, value_size);
+    return std::optional(value_size);
+}
+
+ReadOutcome Store::read_into(Index &index, Slot slot, Bytes key, MutableBytes buffer,
+                             std::uint64_t &value_size) {
+    const std::uint64_t id = memory_id(slot.location());
+    if (const BlobRef kept = memory_.find(id)) {
+        if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
+        const Bytes value = kept->value();
+        if (!value.empty() && value.size() <= buffer.size()) {
+            std::memcpy(buffer.data(), value.data(), value.size());
+        }
+        value_size = value.size();
+        return ReadOutcome::found;
+    }
+    const ReadInto read = reader_.read_into(index.identity().cache_id, slot, key, buffer);
+    if (read.outcome != ReadOutcome::found) return read.outcome;
+    value_size = read.value_size;
+    if (value_size <= buffer.size() &&
+        memory_.wants(id, key.size() + value_size, MemoryLevel::Admission::second_use)) {
+        const BlobRef blob = Blob::copy(key, buffer.first(value_size), read.cost_us);
+        if (blob) memory_.keep(id, blob);
+    }
+    return ReadOutcome::found;
+}
+
+Result<bool> Store::contains(Bytes key) {
+    return look_up(key, [&](Index &index, Slot slot) {
+        return reader_.read_key(index.identity().cache_id, slot, key).outcome;
+    });
+}
+
+// Up to three hits are counted, so that an entry that is read all the time is not written to all
+// the time.
+void Store::note_hit(Index::Place place, Slot slot) {
+    if (access_ == Access::read_only || slot.hits() == 3) return;
+    const std::uint64_t number = hit_count_.fetch_add(1, std::memory_order_relaxed);
+    hits_[number % kHitsMax].store(place.word, std::memory_order_relaxed);
+    if (number % kHitsMax == kHitsMax - 1) flush_hits();
+}
+
+// A slot that changed since it was hit gets a hit that it did not have, which is of no consequence.
+void Store::flush_hits() {
+    if (access_ == Access::read_only) return;
+    for (auto &hit : hits_) {
+        std::uint64_t *word = hit.exchange(nullptr, std::memory_order_relaxed);
+        if (word == nullptr) continue;
+        std::uint64_t seen = SlotRef(*word).load(std::memory_order_relaxed);
+        const Slot slot(seen);
+        if (seen == kEmptySlot || !slot.intact() || slot.tentative() || slot.hits() == 3) continue;
+        SlotRef(*word).compare_exchange_strong(seen, slot.with_hits(slot.hits() + 1).word(),
+                                               std::memory_order_relaxed);
+    }
+}
+
+void Store::drop_damaged(Index &index, Index::Place place, Slot slot) {
+    count(damaged);
+    if (access_ == Access::read_only) return;
+    std::uint64_t word = slot.word();
+    if (!place.ref().compare_exchange_strong(word, kEmptySlot)) return;
+    index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    reader_.segments().forget_deleted();
+}
+
+}  // namespace cairn

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "store/memory_level.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+constexpr MemoryLevel::Admission kAtOnce = MemoryLevel::Admission::at_once;
+constexpr MemoryLevel::Admission kSecondUse = MemoryLevel::Admission::second_use;
+
+BlobRef blob(std::uint64_t number, std::size_t size = 100) {
+    const std::string key = std::to_string(number);
+    const std::string value(size, static_cast<char>('a' + number % 26));
+    return Blob::copy(as_bytes(key), as_bytes(value), static_cast<std::uint32_t>(number));
+}
+
+bool keep(MemoryLevel &level, std::uint64_t id, const BlobRef &kept, MemoryLevel::Admission how) {
+    if (!level.wants(id, kept->footprint(), how)) return false;
+    level.keep(id, kept);
+    return true;
+}
+
+TEST(MemoryLevelTest, GivesBackWhatItKeeps) {
+    MemoryLevel level(1 << 20);
+    const BlobRef one = blob(1);
+    EXPECT_FALSE(level.find(7));
+    EXPECT_TRUE(keep(level, 7, one, kAtOnce));
+    EXPECT_EQ(level.find(7).get(), one.get());
+    EXPECT_EQ(level.bytes(), one->footprint());
+    EXPECT_FALSE(level.find(8));
+}
+
+TEST(MemoryLevelTest, TakesAnEntryInAtItsSecondLookUp) {
+    MemoryLevel level(1 << 20);
+    const BlobRef one = blob(1);
+    EXPECT_FALSE(keep(level, 7, one, kSecondUse));
+    EXPECT_FALSE(level.find(7));
+    EXPECT_TRUE(keep(level, 7, one, kSecondUse));
+    EXPECT_TRUE(level.find(7));
+}
+
+TEST(MemoryLevelTest, OfNoCapacityKeepsNothing) {
+    MemoryLevel level(0);
+    EXPECT_FALSE(keep(level, 7, blob(1), kAtOnce));
+    EXPECT_FALSE(level.find(7));
+    EXPECT_EQ(level.bytes(), 0u);
+}
+
+TEST(MemoryLevelTest, NeverHoldsMoreThanItsBound) {
+    constexpr std::uint64_t kBound = 256 * 1024;
+    MemoryLevel level(kBound);
+    for (std::uint64_t i = 1; i < 5000; ++i) {
+        keep(level, i, blob(i, 50 + i % 900), kAtOnce);
+        ASSERT_LE(level.bytes(), kBound);
+    }
+    EXPECT_GT(level.bytes(), kBound / 2);
+}
+
+TEST(MemoryLevelTest, RefusesWhatIsLargerThanAShareOfTheBound) {
+    MemoryLevel level(160 * 1024);
+    EXPECT_FALSE(keep(level, 1, blob(1, 20'000), kAtOnce));
+    EXPECT_TRUE(keep(level, 2, blob(2, 5'000), kAtOnce));
+}
+
+TEST(MemoryLevelTest, WhatIsUsedStaysAndWhatIsNotGoes) {
+    MemoryLevel level(512 * 1024);
+    for (std::uint64_t id = 1; id <= 100; ++id) ASSERT_TRUE(keep(level, id, blob(id), kAtOnce));
+    for (std::uint64_t id = 1000; id < 20'000; ++id) {
+        for (std::uint64_t hot = 1; hot <= 100; ++hot) {
+            if (id % 50 == 0) (void)level.find(hot);
+        }
+        keep(level, id, blob(id, 400), kAtOnce);
+    }
+    unsigned hot = 0, cold = 0;
+    for (std::uint64_t id = 1; id <= 100; ++id) hot += level.find(id) ? 1u : 0u;
+    for (std::uint64_t id = 1000; id < 1100; ++id) cold += level.find(id) ? 1u : 0u;
+    EXPECT_GT(hot, 80u);
+    EXPECT_EQ(cold, 0u);
+}
+
+TEST(MemoryLevelTest, AFullLevelLetsFewNewcomersInAtTheirSecondUse) {
+    MemoryLevel level(256 * 1024);
+    for (std::uint64_t id = 1; id < 3000; ++id) keep(level, id, blob(id, 500), kAtOnce);
+    unsigned let_in = 0;
+    for (std::uint64_t id = 10'000; id < 11'000; ++id) {
+        (void)level.wants(id, 600, kSecondUse);
+        let_in += level.wants(id, 600, kSecondUse) ? 1u : 0u;
+    }
+    EXPECT_GT(let_in, 0u);
+    EXPECT_LT(let_in, 200u);
+}
+
+// Removing an entry from an open-addressed table moves those behind it.
+TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
+    MemoryLevel level(64 * 1024);
+    std::map<std::uint64_t, BlobRef> all;
+    std::uint64_t x = 1;
+    for (int i = 0; i < 50'000; ++i) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        const std::uint64_t id = 1 + (x >> 33) % 700;
+        if (!all.contains(id)) all.emplace(id, blob(id, 10 + id % 300));
+        if (const BlobRef found = level.find(id)) {
+            ASSERT_EQ(found.get(), all.at(id).get()) << id;
+        } else {
+            keep(level, id, all.at(id), i % 3 == 0 ? kSecondUse : kAtOnce);
+        }
+        ASSERT_LE(level.bytes(), 64u * 1024);
+    }
+    std::uint64_t bytes = 0;
+    for (const auto &[id, kept] : all) {
+        if (level.find(id)) bytes += kept->footprint();
+    }
+    EXPECT_EQ(level.bytes(), bytes) << "what is counted is what is held";
+}
+
+TEST(MemoryLevelTest, ManyEntriesSeenOnceCostABoundedAmount) {
+    MemoryLevel level(1 << 20);
+    for (std::uint64_t id = 1; id < 2'500'000; ++id) (void)level.wants(id, 100, kSecondUse);
+    EXPECT_EQ(level.bytes(), 0u);
+    EXPECT_FALSE(keep(level, 9'999'999, blob(1), kSecondUse));
+    EXPECT_TRUE(keep(level, 9'999'999, blob(1), kSecondUse)) << "it still learns";
+}
+
+TEST(MemoryLevelTest, BlobsOutliveTheLevelThatGaveThem) {
+    BlobRef found;
+    {
+        MemoryLevel level(1 << 20);
+        keep(level, 7, blob(3), kAtOnce);
+        found = level.find(7);
+        level.clear();
+        EXPECT_FALSE(level.find(7));
+        EXPECT_EQ(level.bytes(), 0u);
+    }
+    EXPECT_EQ(found->value().size(), 100u);
+    EXPECT_EQ(found->value()[0], std::byte{'d'});
+}
+
+TEST(MemoryLevelTest, ThreadsMayDoAllOfItAtOnce) {
+    MemoryLevel level(128 * 1024);
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            for (std::uint64_t i = 0; i < 3000; ++i) {
+                const std::uint64_t id = 1 + (i * 7 + t) % 400;
+                const BlobRef found = level.find(id);
+                if (found) {
+                    ASSERT_EQ(found->cost_us(), id);
+                } else {
+                    keep(level, id, blob(id, 200), kAtOnce);
+                }
+                if (t == 0 && i % 500 == 0) level.clear();
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_LE(level.bytes(), 128u * 1024);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "store/record.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/checksum.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::size_t kCodecOffset = 5;
+constexpr std::size_t kFlagsOffset = 6;
+constexpr std::size_t kKeySizeOffset = 8;
+constexpr std::size_t kValueSizeOffset = 12;
+constexpr std::size_t kRawSizeOffset = 16;
+constexpr std::size_t kCostOffset = 20;
+constexpr std::size_t kStampOffset = 24;
+constexpr std::size_t kKeyHashOffset = 32;
+constexpr std::size_t kValueCheckOffset = 40;
+constexpr std::size_t kHeaderCheckOffset = 48;
+
+constexpr std::uint16_t kFlagPinned = 1;
+constexpr std::uint16_t kFlagCarried = 2;
+
+RecordState parse_state(std::byte octet) {
+    RecordState nearest = RecordState::live;
+    int least = 9;
+    for (const RecordState state : {RecordState::live, RecordState::removed, RecordState::unused}) {
+        const auto difference = static_cast<std::uint8_t>(octet) ^ static_cast<std::uint8_t>(state);
+        const int distance = std::popcount(static_cast<unsigned>(difference));
+        if (distance < least) {
+            least = distance;
+            nearest = state;
+        }
+    }
+    return nearest;
+}
+
+std::uint16_t flags_of(const RecordHeader &header) {
+    return static_cast<std::uint16_t>((header.pinned ? kFlagPinned : 0) |
+                                      (header.carried ? kFlagCarried : 0));
+}
+
+// Over the header, without its state byte and this checksum itself, and the key.
+std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
+    std::array<std::byte, kRecordHeaderSize> covered;
+    std::copy_n(header.begin(), covered.size(), covered.begin());
+    covered[kRecordStateOffset] = std::byte{0};
+    put_le<std::uint64_t>(covered, kHeaderCheckOffset, 0);
+    return checksum(key, checksum(covered, seed));
+}
+
+}  // namespace
+
+std::uint64_t record_seed(std::uint64_t cache_id, Location location) {
+    const std::uint64_t place = std::uint64_t{location.segment} << 32 | location.offset;
+    return cache_id ^ (place * 0x9E3779B97F4A7C15u);
+}
+
+std::array<std::byte, kRecordHeaderSize> encode_record_header(const RecordHeader &header, Bytes key,
+                                                              std::uint64_t seed) {
+    assert(key.size() == header.key_size);
+    std::array<std::byte, kRecordHeaderSize> bytes = {};
+    put_le(bytes, 0, kRecordMagic);
+    bytes[kRecordStateOffset] = static_cast<std::byte>(header.state);
+    bytes[kCodecOffset] = static_cast<std::byte>(header.codec);
+    put_le(bytes, kFlagsOffset, flags_of(header));
+    put_le(bytes, kKeySizeOffset, header.key_size);
+    put_le(bytes, kValueSizeOffset, header.value_size);
+    put_le(bytes, kRawSizeOffset, header.raw_size);
+    put_le(bytes, kCostOffset, header.cost_us);
+    put_le(bytes, kStampOffset, header.stamp_ns);
+    put_le(bytes, kKeyHashOffset, header.key_hash);
+    put_le(bytes, kValueCheckOffset, header.value_check);
+    put_le(bytes, kHeaderCheckOffset, header_checksum(bytes, key, seed));
+    return bytes;
+}
+
+std::optional<RecordHeader> parse_record_header(Bytes bytes) {
+    if (bytes.size() < kRecordHeaderSize) return std::nullopt;
+    if (get_le<std::uint32_t>(bytes, 0) != kRecordMagic) return std::nullopt;
+    RecordHeader header;
+    header.state = parse_state(bytes[kRecordStateOffset]);
+    header.codec = static_cast<Codec>(bytes[kCodecOffset]);
+    const auto flags = get_le<std::uint16_t>(bytes, kFlagsOffset);
+    header.pinned = (flags & kFlagPinned) != 0;
+    header.carried = (flags & kFlagCarried) != 0;
+    header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
+    header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);
+    header.raw_size = get_le<std::uint32_t>(bytes, kRawSizeOffset);
+    header.cost_us = get_le<std::uint32_t>(bytes, kCostOffset);
+    header.stamp_ns = get_le<std::uint64_t>(bytes, kStampOffset);
+    header.key_hash = get_le<std::uint64_t>(bytes, kKeyHashOffset);
+    header.value_check = get_le<std::uint64_t>(bytes, kValueCheckOffset);
+    if (header.codec != Codec::none || header.raw_size != header.value_size) return std::nullopt;
+    if (header.key_size == 0 || header.key_size > kKeySizeMax) return std::nullopt;
+    if (header.value_size > kValueSizeMax) return std::nullopt;
+    return header;
+}
+
+std::optional<RecordHeader> decode_record_header(Bytes bytes, std::uint64_t seed) {
+    const auto header = parse_record_header(bytes);
+    if (!header || bytes.size() < kRecordHeaderSize + header->key_size) return std::nullopt;
+    const Bytes key = bytes.subspan(kRecordHeaderSize, header->key_size);
+    const auto expected = get_le<std::uint64_t>(bytes, kHeaderCheckOffset);
+    if (header_checksum(bytes, key, seed) != expected) return std::nullopt;
+    return header;
+}
+
+std::uint64_t value_checksum(Bytes value) {
+    // A seed of our own keeps an empty value's checksum from being a well-known constant.
+    return checksum(value, 0x6E726961632D7631u);
+}
+
+}  // namespace cairn

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "store/record_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace cairn {
+namespace {
+
+// Bytes on the stack for a header and a key of ordinary size.
+constexpr std::size_t kSmallHead = 1024;
+
+// Errors that say nothing about what is stored.
+ReadOutcome outcome_of(Error error) {
+    const bool damaged = error == Error::not_found || error == Error::corrupt;
+    return damaged ? ReadOutcome::damaged : ReadOutcome::unreadable;
+}
+
+// How much to read to have the record in one go; corrupt when its header cannot be one.
+Result<std::uint64_t> bytes_to_read(const SegmentTable::Reader &segment, Slot slot) {
+    if (slot.size_class() != kLargeSizeClass) return size_class_bytes(slot.size_class());
+    std::array<std::byte, kRecordHeaderSize> head;
+    TRY_ASSIGN(const std::size_t count, segment.read_at(slot.location().offset, head));
+    const auto header = parse_record_header(Bytes(head).first(count));
+    if (!header) return Error::corrupt;
+    // A damaged size must not make us allocate more than there is to read.
+    TRY_ASSIGN(const FileInfo info, segment.info());
+    const std::uint64_t size = header->value_offset() + header->value_size;
+    if (slot.location().offset + size > info.size_bytes) return Error::corrupt;
+    return size;
+}
+
+}  // namespace
+
+ReadBlob RecordReader::read_through(const SegmentTable::Reader &segment, std::uint64_t seed,
+                                    Slot slot, Bytes key) {
+    const auto wanted = bytes_to_read(segment, slot);
+    if (!wanted.ok()) return {outcome_of(wanted.error()), {}};
+    BlobRef blob = Blob::allocate(wanted.value());
+    if (!blob) return {ReadOutcome::unreadable, {}};
+    const auto count = segment.read_at(slot.location().offset, blob->buffer());
+    if (!count.ok()) return {ReadOutcome::unreadable, {}};
+    const Bytes record = Bytes(blob->buffer()).first(count.value());
+    const auto header = decode_record_header(record, seed);
+    if (!header) return {ReadOutcome::damaged, {}};
+    if (!same_bytes(record.subspan(kRecordHeaderSize, header->key_size), key)) {
+        return {ReadOutcome::other_key, {}};
+    }
+    if (header->value_offset() + header->value_size > record.size()) {
+        return {ReadOutcome::damaged, {}};
+    }
+    const Bytes value = record.subspan(header->value_offset(), header->value_size);
+    if (value_checksum(value) != header->value_check) return {ReadOutcome::damaged, {}};
+    blob->describe(kRecordHeaderSize, header->key_size, header->value_offset(), value.size(),
+                   header->cost_us);
+    return {ReadOutcome::found, std::move(blob)};
+}
+
+// The place of the value is known from the key, before the record is read: head and value go where
+// they belong in one call.
+ReadInto RecordReader::read_into_through(const SegmentTable::Reader &segment, std::uint64_t seed,
+                                         Slot slot, Bytes key, MutableBytes buffer) {
+    std::array<std::byte, kSmallHead> head_buffer;
+    const std::uint64_t value_offset = align_up(kRecordHeaderSize + key.size(), 16);
+    const MutableBytes head = MutableBytes(head_buffer).first(value_offset);
+    const std::uint64_t bound =
+        slot.size_class() == kLargeSizeClass
+            ? buffer.size()
+            : size_class_bytes(slot.size_class()) -
+                  std::min<std::uint64_t>(value_offset, size_class_bytes(slot.size_class()));
+    const MutableBytes target = buffer.first(std::min<std::uint64_t>(bound, buffer.size()));
+    const auto count = segment.read_at(slot.location().offset, head, target);
+    if (!count.ok()) return {ReadOutcome::unreadable};
+    const Bytes record_head = Bytes(head).first(std::min(count.value(), head.size()));
+    const auto parsed = parse_record_header(record_head);
+    if (parsed && parsed->key_size != key.size()) {
+        return {read_through(segment, seed, slot, key).outcome};  // another key, or damage
+    }
+    const auto header = decode_record_header(record_head, seed);
+    if (!header) return {ReadOutcome::damaged};
+    if (!same_bytes(record_head.subspan(kRecordHeaderSize, key.size()), key)) {
+        return {ReadOutcome::other_key};
+    }
+    const ReadInto result = {ReadOutcome::found, header->value_size, header->cost_us};
+    if (header->value_size > buffer.size()) return result;
+    if (value_offset + header->value_size > count.value()) return {ReadOutcome::damaged};
+    const Bytes value = Bytes(target).first(header->value_size);
+    if (value_checksum(value) != header->value_check) return {ReadOutcome::damaged};
+    return result;
+}
+
+ReadInto RecordReader::read_into(std::uint64_t cache_id, Slot slot, Bytes key,
+                                 MutableBytes buffer) {
+    const Location location = slot.location();
+    if (align_up(kRecordHeaderSize + key.size(), 16) > kSmallHead) {
+        const ReadBlob read = this->read(cache_id, slot, key);
+        if (read.outcome != ReadOutcome::found) return {read.outcome};
+        const Bytes value = read.blob->value();
+        if (value.size() <= buffer.size()) std::ranges::copy(value, buffer.begin());
+        return {ReadOutcome::found, value.size(), read.blob->cost_us()};
+    }
+    const std::uint64_t seed = record_seed(cache_id, location);
+    {
+        const auto segment = segments_.open(location.segment);
+        if (!segment.ok()) return {outcome_of(segment.error())};
+        const ReadInto result = read_into_through(segment.value(), seed, slot, key, buffer);
+        if (result.outcome != ReadOutcome::damaged) return result;
+    }
+    const auto segment = segments_.reopen(location.segment);
+    if (!segment.ok()) return {outcome_of(segment.error())};
+    return read_into_through(segment.value(), seed, slot, key, buffer);
+}
+
+ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key) {
+    const Location location = slot.location();
+    const std::uint64_t seed = record_seed(cache_id, location);
+    {
+        const auto segment = segments_.open(location.segment);
+        if (!segment.ok()) return {outcome_of(segment.error()), {}};
+        ReadBlob result = read_through(segment.value(), seed, slot, key);
+        if (result.outcome != ReadOutcome::damaged) return result;
+    }
+    // Our descriptor may be of a file that was deleted since, whose number is in use again.
+    const auto segment = segments_.reopen(location.segment);
+    if (!segment.ok()) return {outcome_of(segment.error()), {}};
+    return read_through(segment.value(), seed, slot, key);
+}
+
+ReadBlob RecordReader::read_any_key(std::uint64_t cache_id, Location location,
+                                    RecordHeader &header) {
+    {
+        const auto segment = segments_.open(location.segment);
+        if (!segment.ok()) return {outcome_of(segment.error()), {}};
+        ReadBlob result = read_head(segment.value(), cache_id, location, header);
+        if (result.outcome != ReadOutcome::damaged) return result;
+    }
+    // As in read().
+    const auto segment = segments_.reopen(location.segment);
+    if (!segment.ok()) return {outcome_of(segment.error()), {}};
+    return read_head(segment.value(), cache_id, location, header);
+}
+
+ReadBlob RecordReader::read_head(const SegmentTable::Reader &segment, std::uint64_t cache_id,
+                                 Location location, RecordHeader &header) {
+    for (const std::size_t size : {kSmallHead, kRecordHeaderSize + kKeySizeMax}) {
+        BlobRef blob = Blob::allocate(size);
+        if (!blob) return {ReadOutcome::unreadable, {}};
+        const auto count = segment.read_at(location.offset, blob->buffer());
+        if (!count.ok()) return {ReadOutcome::unreadable, {}};
+        const Bytes head = Bytes(blob->buffer()).first(count.value());
+        const auto decoded = decode_record_header(head, record_seed(cache_id, location));
+        if (!decoded) continue;  // damaged, or a key longer than the first buffer
+        header = *decoded;
+        blob->describe(kRecordHeaderSize, header.key_size, 0, 0, header.cost_us);
+        return {ReadOutcome::found, std::move(blob)};
+    }
+    return {ReadOutcome::damaged, {}};
+}
+
+ReadBlob RecordReader::read_any(std::uint64_t cache_id, Location location, RecordHeader &header) {
+    const ReadBlob head = read_any_key(cache_id, location, header);
+    if (head.outcome != ReadOutcome::found) return {head.outcome, {}};
+    return read(cache_id, Slot::make(location, size_class(header.record_size()), 0),
+                head.blob->key());
+}
+
+ReadKey RecordReader::read_key(std::uint64_t cache_id, Slot slot, Bytes key) {
+    RecordHeader header;
+    const ReadBlob any = read_any_key(cache_id, slot.location(), header);
+    if (any.outcome != ReadOutcome::found) return {any.outcome, {}};
+    if (!same_bytes(any.blob->key(), key)) return {ReadOutcome::other_key, {}};
+    return {ReadOutcome::found, header};
+}
+
+}  // namespace cairn

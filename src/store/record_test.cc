@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "store/record.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+constexpr std::uint64_t kSeed = 0x123456789;
+constexpr std::string_view kKey = "a key of some length";
+
+RecordHeader sample() {
+    RecordHeader header;
+    header.pinned = true;
+    header.key_size = kKey.size();
+    header.value_size = header.raw_size = 5000;
+    header.cost_us = 777;
+    header.stamp_ns = 1234567890123456789;
+    header.key_hash = 0xFEDCBA9876543210;
+    header.value_check = value_checksum(as_bytes("value"));
+    return header;
+}
+
+std::vector<std::byte> encoded(const RecordHeader &header, std::string_view key = kKey) {
+    const auto head = encode_record_header(header, as_bytes(key), kSeed);
+    std::vector<std::byte> bytes(head.size() + key.size());
+    std::ranges::copy(head, bytes.begin());
+    std::ranges::copy(as_bytes(key), bytes.begin() + kRecordHeaderSize);
+    return bytes;
+}
+
+void flip(std::vector<std::byte> &bytes, std::size_t bit) {
+    bytes[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+}
+
+TEST(RecordTest, ComesBackAsItWasWritten) {
+    const RecordHeader header = sample();
+    const auto decoded = decode_record_header(encoded(header), kSeed);
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(decoded->state, RecordState::live);
+    EXPECT_TRUE(decoded->pinned);
+    EXPECT_FALSE(decoded->carried);
+    EXPECT_EQ(decoded->key_size, header.key_size);
+    EXPECT_EQ(decoded->value_size, header.value_size);
+    EXPECT_EQ(decoded->raw_size, header.raw_size);
+    EXPECT_EQ(decoded->cost_us, header.cost_us);
+    EXPECT_EQ(decoded->stamp_ns, header.stamp_ns);
+    EXPECT_EQ(decoded->key_hash, header.key_hash);
+    EXPECT_EQ(decoded->value_check, header.value_check);
+}
+
+TEST(RecordTest, EveryFlippedBitOfHeaderAndKeyIsFound) {
+    const std::vector<std::byte> good = encoded(sample());
+    for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+        if (bit / 8 == kRecordStateOffset) continue;  // changes after the record was written
+        std::vector<std::byte> bad = good;
+        flip(bad, bit);
+        EXPECT_FALSE(decode_record_header(bad, kSeed)) << "bit " << bit;
+    }
+}
+
+TEST(RecordTest, ADamagedStateIsTakenForTheNearest) {
+    for (const RecordState state : {RecordState::live, RecordState::removed, RecordState::unused}) {
+        RecordHeader header = sample();
+        header.state = state;
+        const std::vector<std::byte> good = encoded(header);
+        for (std::size_t bit = 0; bit < 8; ++bit) {
+            std::vector<std::byte> bad = good;
+            flip(bad, kRecordStateOffset * 8 + bit);
+            const auto decoded = decode_record_header(bad, kSeed);
+            ASSERT_TRUE(decoded);
+            EXPECT_EQ(decoded->state, state);
+        }
+    }
+}
+
+TEST(RecordTest, IsWorthNothingAtAnotherPlaceOrInAnotherCache) {
+    const std::vector<std::byte> bytes = encoded(sample());
+    EXPECT_FALSE(decode_record_header(bytes, kSeed + 1));
+    EXPECT_NE(record_seed(1, {2, 64}), record_seed(1, {2, 128}));
+    EXPECT_NE(record_seed(1, {2, 64}), record_seed(1, {3, 64}));
+    EXPECT_NE(record_seed(1, {2, 64}), record_seed(2, {2, 64}));
+}
+
+TEST(RecordTest, ShortBytesAreNoRecord) {
+    const std::vector<std::byte> bytes = encoded(sample());
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        EXPECT_FALSE(decode_record_header(Bytes(bytes).first(size), kSeed)) << size;
+    }
+}
+
+TEST(RecordTest, SizesThatCannotBeAreRefusedBeforeTheyAreUsed) {
+    const std::vector<std::byte> good = encoded(sample());
+    for (const std::uint32_t size : {0u, kKeySizeMax + 1, UINT32_MAX}) {
+        std::vector<std::byte> bad = good;
+        put_le(MutableBytes(bad), 8, size);  // of the key
+        EXPECT_FALSE(parse_record_header(bad));
+        EXPECT_FALSE(decode_record_header(bad, kSeed));
+    }
+    for (const std::uint32_t size : {kValueSizeMax + 1, UINT32_MAX}) {
+        std::vector<std::byte> bad = good;
+        put_le(MutableBytes(bad), 12, size);  // of the value, stored
+        put_le(MutableBytes(bad), 16, size);  // and as given
+        EXPECT_FALSE(parse_record_header(bad));
+    }
+}
+
+TEST(RecordTest, RandomBytesAreNoRecord) {
+    std::vector<std::byte> bytes(256);
+    std::uint64_t x = 1;
+    for (int i = 0; i < 20'000; ++i) {
+        for (std::byte &b : bytes) {
+            x = x * 6364136223846793005u + 1442695040888963407u;
+            b = static_cast<std::byte>(x >> 56);
+        }
+        if (i % 2 == 0) put_le(MutableBytes(bytes), 0, kRecordMagic);
+        EXPECT_FALSE(decode_record_header(bytes, kSeed));
+    }
+}
+
+TEST(RecordTest, PlacesFollowFromSizes) {
+    RecordHeader header;
+    for (const std::uint32_t key_size : {1u, 15u, 16u, 17u, kKeySizeMax}) {
+        for (const std::uint32_t value_size : {0u, 1u, 63u, 64u, kValueSizeMax}) {
+            header.key_size = key_size;
+            header.value_size = value_size;
+            EXPECT_EQ(header.value_offset() % 16, 0u);
+            EXPECT_GE(header.value_offset(), kRecordHeaderSize + key_size);
+            EXPECT_EQ(header.record_size() % kRecordAlignment, 0u);
+            EXPECT_GE(header.record_size(), header.value_offset() + value_size);
+            EXPECT_LT(header.record_size(), header.value_offset() + value_size + 64);
+        }
+    }
+}
+
+TEST(RecordTest, EveryFlippedBitOfAValueChangesItsChecksum) {
+    std::vector<std::byte> value(100);
+    const std::uint64_t good = value_checksum(value);
+    for (std::size_t bit = 0; bit < value.size() * 8; ++bit) {
+        flip(value, bit);
+        EXPECT_NE(value_checksum(value), good);
+        flip(value, bit);
+    }
+    EXPECT_NE(value_checksum({}), 0u);
+}
+
+}  // namespace
+}  // namespace cairn

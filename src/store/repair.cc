@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "store/repair.h"
+
+#include "os/environment.h"
+#include "store/space.h"
+
+namespace cairn {
+namespace {
+
+// How long one look-up may search. It happens once for a damage.
+constexpr std::uint64_t kSearchNs = 100'000'000;
+constexpr std::uint64_t kRetryAfterNs = 5'000'000'000;
+constexpr unsigned kPauseUs = 2'500;
+
+}  // namespace
+
+Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
+    if (rescan_ == nullptr || rescan_index_ != &index) {
+        if (monotonic_ns() < not_before_ns_) return Outcome::failed;
+        rescan_.reset(new (std::nothrow) Rescan(directory_, index, reader_, writer_));
+        rescan_index_ = &index;
+        if (rescan_ == nullptr) return Outcome::failed;
+        log_.write(Severity::info, "cache %s: searching the segments for what the index may lack",
+                   cache_name_.c_str());
+    }
+    const auto step = rescan_->step(monotonic_ns() + duration_ns);
+    bytes_total_.store(rescan_->bytes_total(), std::memory_order_relaxed);
+    bytes_left_.store(rescan_->bytes_left(), std::memory_order_relaxed);
+    if (step.ok() && !step.value()) return Outcome::more;
+    if (step.ok()) {
+        log_.write(Severity::info, "cache %s: %llu entries found again", cache_name_.c_str(),
+                   static_cast<unsigned long long>(rescan_->recovered()));
+    } else {
+        log_.write(Severity::warning, "cache %s: searching the segments failed, trying again later",
+                   cache_name_.c_str());
+        not_before_ns_ = monotonic_ns() + kRetryAfterNs;
+    }
+    rescan_.reset();
+    return step.ok() ? Outcome::done : Outcome::failed;
+}
+
+bool Repair::search(Index &index) {
+    if (!mutex_.try_lock()) return false;
+    const Outcome outcome = step(index, kSearchNs);
+    mutex_.unlock();
+    return outcome != Outcome::failed;
+}
+
+void Repair::check_in_background(Index &index) {
+    const auto reason = static_cast<RescanReason>(index.counter(Counter::rescan).load());
+    if (reason == RescanReason::none || background_index_ != nullptr) return;
+    background_index_ = &index;
+    const auto run = [](void *self) -> void * {
+        static_cast<Repair *>(self)->run_background();
+        return nullptr;
+    };
+    // Without a thread there is no check: look-ups that meet damage search all the same.
+    (void)thread_.start(run, this);
+}
+
+void Repair::stop() {
+    stop_.store(true);
+    thread_.join();
+}
+
+void Repair::run_background() {
+    const auto file = directory_.open_or_create_file(kLockFileName);
+    if (!file.ok()) return;
+    const auto alone = file->try_lock(kRescanByte, LockKind::exclusive);
+    if (!alone.ok() || !alone.value()) return;  // another process does it
+    while (!stop_.load()) {
+        Outcome outcome = Outcome::more;
+        if (mutex_.try_lock()) {
+            // Rescan looks at the clock every 16 records, so that a duration of 0 is a slice of 16.
+            const bool wanted = background_index_->counter(Counter::rescan).load() != 0;
+            outcome = wanted ? step(*background_index_, 0) : Outcome::done;
+            mutex_.unlock();
+        }
+        if (outcome != Outcome::more) return;
+        sleep_us(kPauseUs);
+    }
+}
+
+}  // namespace cairn

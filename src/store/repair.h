@@ -1,0 +1,74 @@
+// Decides when segments are searched for what the index lacks: at once for a look-up that met
+// damage, and in the background after a system start. SPDX-License-Identifier: MIT
+//
+// After the system was started anew, what was not synced may be half there. No look-up trusts any
+// of it (each verifies what it reads), so nothing has to be checked before the cache is used; the
+// background check only brings back what a lost part of the index hid. It looks at 16 records,
+// mostly one page of the disk each, every 2.5 ms: at most 26 MB/s, and more where an entry is
+// brought back, which is read whole.
+//
+// Thread safety: any thread. A thread that finds another at work does not wait.
+// Failure: after an error the search is given up and tried again later; nothing is concluded from
+// it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "base/mutex.h"
+#include "os/thread.h"
+#include "store/rescan.h"
+
+namespace cairn {
+
+class Repair {
+  public:
+    // All outlive the Repair.
+    Repair(const Directory &directory, RecordReader &reader, Writer &writer, const Log &log,
+           std::string cache_name)
+        : directory_(directory),
+          reader_(reader),
+          writer_(writer),
+          log_(log),
+          cache_name_(std::move(cache_name)) {}
+    ~Repair() { stop(); }
+
+    // For a look-up that met damage: searches for a bounded time. True: it may find more now.
+    bool search(Index &index);
+
+    // Begins the background check if the index asks for one. The index outlives the Repair.
+    void check_in_background(Index &index);
+    void stop();
+
+    std::uint64_t bytes_total() const { return bytes_total_.load(std::memory_order_relaxed); }
+    std::uint64_t bytes_left() const { return bytes_left_.load(std::memory_order_relaxed); }
+
+  private:
+    enum class Outcome { done, more, failed };
+
+    Outcome step(Index &index, std::uint64_t duration_ns) REQUIRES_LOCK(mutex_);
+    void run_background();
+
+    const Directory &directory_;
+    RecordReader &reader_;
+    Writer &writer_;
+    const Log &log_;
+    const std::string cache_name_;
+
+    Mutex mutex_;
+    std::unique_ptr<Rescan> rescan_ GUARDED_BY(mutex_);
+    Index *rescan_index_ GUARDED_BY(mutex_) = nullptr;
+    std::uint64_t not_before_ns_ GUARDED_BY(mutex_) = 0;  // after a failure
+
+    std::atomic<std::uint64_t> bytes_total_ = 0;
+    std::atomic<std::uint64_t> bytes_left_ = 0;
+
+    Index *background_index_ = nullptr;  // constant while the thread runs
+    std::atomic<bool> stop_ = false;
+    Thread thread_;
+};
+
+}  // namespace cairn

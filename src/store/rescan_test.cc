@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#include "store/rescan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "os/testing/failing_calls.h"
+#include "store/index_file.h"
+#include "store/segment_format.h"
+#include "store/testing/cache_files.h"
+
+namespace cairn {
+namespace {
+
+class RescanTest : public ::testing::Test {
+  protected:
+    // A new, empty index over the same segments.
+    void lose_index() {
+        files_.replace_index(nullptr);
+        ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
+        files_.replace_index(files_.open_index());
+        EXPECT_NE(files_.index().counter(Counter::rescan).load(), 0u);
+    }
+    Result<bool> search(std::uint64_t deadline_ns = UINT64_MAX) {
+        Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        auto done = rescan.step(deadline_ns);
+        recovered_ = rescan.recovered();
+        return done;
+    }
+    static std::string key(int number) { return "key " + std::to_string(number); }
+    static std::string value(int number) {
+        return "value " + std::to_string(number) +
+               std::string(static_cast<std::size_t>(number), 'v');
+    }
+    std::uint64_t tell_stamp(Location location) {
+        RecordHeader header;
+        (void)files_.reader().read_any(files_.identity().cache_id, location, header);
+        return header.stamp_ns;
+    }
+
+    testing::CacheFiles files_;
+    std::uint64_t recovered_ = 0;
+};
+
+TEST_F(RescanTest, FindsEverythingAgainThatALostIndexKnew) {
+    for (int i = 0; i < 500; ++i) files_.put(key(i), value(i));
+    lose_index();
+    EXPECT_FALSE(files_.get(key(7)));
+    const auto done = search();
+    ASSERT_TRUE(done.ok());
+    EXPECT_TRUE(done.value());
+    EXPECT_EQ(recovered_, 500u);
+    EXPECT_EQ(files_.index().counter(Counter::rescan).load(), 0u);
+    for (int i = 0; i < 500; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
+}
+
+TEST_F(RescanTest, GoesOnWhereItStopped) {
+    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
+    lose_index();
+    Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    unsigned steps = 0;
+    for (;; ++steps) {
+        const auto done = rescan.step(0);  // always too late: a slice each
+        ASSERT_TRUE(done.ok());
+        if (done.value()) break;
+        EXPECT_LE(rescan.bytes_left(), rescan.bytes_total());
+        ASSERT_LT(steps, 1000u);
+    }
+    EXPECT_GT(steps, 10u);
+    EXPECT_LE(rescan.bytes_left(), kSegmentHeaderSize) << "of the one segment";
+    for (int i = 0; i < 300; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
+}
+
+TEST_F(RescanTest, OfTwoRecordsTheNewerWinsWhereverItIs) {
+    for (const bool newer_first : {true, false}) {
+        const std::string name = newer_first ? "newer first" : "newer last";
+        files_.append(name, newer_first ? "new" : "old", newer_first ? 200 : 100);
+        files_.append(name, newer_first ? "old" : "new", newer_first ? 100 : 200);
+    }
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(files_.get("newer first"), "new");
+    EXPECT_EQ(files_.get("newer last"), "new");
+}
+
+TEST_F(RescanTest, AnOlderValueIsNeverSeenOnTheWay) {
+    for (unsigned i = 0; i < 60; ++i) files_.append("key", "value " + std::to_string(i), 1000 + i);
+    for (int i = 0; i < 60; ++i) files_.append(key(i), "other", 1);
+    lose_index();
+    Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    for (bool over = false; !over;) {
+        const auto done = rescan.step(0);
+        ASSERT_TRUE(done.ok());
+        over = done.value();
+        const auto found = files_.get("key");
+        EXPECT_TRUE(!found || *found == "value 59") << *found;
+    }
+    EXPECT_EQ(files_.get("key"), "value 59");
+}
+
+TEST_F(RescanTest, WhatWasRemovedStaysRemoved) {
+    const Location location = files_.put("removed", "value");
+    files_.put("kept", "value");
+    files_.writer().mark(location, tell_stamp(location), RecordState::removed);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_FALSE(files_.get("removed"));
+    EXPECT_EQ(files_.get("kept"), "value");
+}
+
+TEST_F(RescanTest, ARemovalAlsoHoldsForOlderRecords) {
+    files_.append("key", "older", 100);
+    const auto removed = files_.append("key", "newer", 200);
+    files_.writer().mark(removed.location, 200, RecordState::removed);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_FALSE(files_.get("key"));
+    files_.append("key", "newest", 300);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(files_.get("key"), "newest") << "but not for what was stored later";
+}
+
+TEST_F(RescanTest, ARecordThatWasNeverPublishedIsAsIfItWereNotThere) {
+    files_.append("key", "published", 100);
+    const auto unused = files_.append("key", "refused", 200);
+    files_.writer().mark(unused.location, 200, RecordState::unused);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(files_.get("key"), "published");
+}
+
+// After a power loss a record can be there with its header and key, and without its value.
+TEST_F(RescanTest, AnOlderWholeRecordBeatsANewerOneThatIsNot) {
+    files_.append("key", "whole", 100);
+    const std::string value(10'000, 'v');
+    const auto torn = files_.append("key", value, 200);
+    const std::vector<std::byte> zeroes(4096);
+    files_.overwrite(segment_file_name(torn.location.segment), torn.location.offset + 1024, zeroes);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(files_.get("key"), "whole");
+}
+
+TEST_F(RescanTest, AlsoWhenTheTornOneIsPublished) {
+    files_.append("key", "whole", 1);
+    const std::string value(10'000, 'v');
+    const Location torn = files_.put("key", value);
+    const std::vector<std::byte> zeroes(4096);
+    files_.overwrite(segment_file_name(torn.segment), torn.offset + 1024, zeroes);
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(files_.get("key"), "whole");
+    EXPECT_EQ(files_.published_slots("key"), 1u);
+}
+
+TEST_F(RescanTest, RecordsBehindDamageAreFound) {
+    std::vector<Location> places;
+    for (int i = 0; i < 50; ++i) places.push_back(files_.put(key(i), value(100)));
+    const std::vector<std::byte> noise(100, std::byte{0xA5});
+    files_.overwrite(segment_file_name(places[20].segment), places[20].offset, noise);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    for (int i = 0; i < 50; ++i) {
+        if (i == 20) {
+            EXPECT_FALSE(files_.get(key(i)));
+        } else {
+            EXPECT_EQ(files_.get(key(i)), value(100)) << i;
+        }
+    }
+}
+
+TEST_F(RescanTest, AZeroedPageOfTheIndexIsFilledAgain) {
+    for (int i = 0; i < 2000; ++i) files_.put(key(i), "value");
+    const std::vector<std::byte> zeroes(kPage);
+    const std::uint64_t slots = level_offset(0) + level_bitmap_pages(0) * kPage;
+    files_.overwrite(kIndexFileName, slots + 2 * kPage, zeroes);
+    unsigned lost = 0;
+    for (int i = 0; i < 2000; ++i) {
+        if (files_.get(key(i))) continue;
+        ++lost;
+        EXPECT_TRUE(files_.index().suspicious(files_.index().hash(as_bytes(key(i)))));
+    }
+    EXPECT_GT(lost, 50u);
+    ASSERT_TRUE(search().ok());
+    for (int i = 0; i < 2000; ++i) EXPECT_EQ(files_.get(key(i)), "value") << i;
+    for (int i = 0; i < 2000; ++i) {
+        EXPECT_FALSE(files_.index().suspicious(files_.index().hash(as_bytes(key(i)))));
+    }
+}
+
+TEST_F(RescanTest, AnUndamagedIndexStaysAsItIs) {
+    for (int i = 0; i < 200; ++i) files_.put(key(i), value(i));
+    for (int i = 0; i < 200; i += 2) files_.put(key(i), "replaced");
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(recovered_, 0u);
+    for (int i = 0; i < 200; ++i) {
+        EXPECT_EQ(files_.get(key(i)), i % 2 == 0 ? "replaced" : value(i));
+        EXPECT_EQ(files_.published_slots(key(i)), 1u);
+    }
+}
+
+TEST_F(RescanTest, LaterStampsGoOnFromWhatWasFound) {
+    const std::uint64_t future = files_.index().next_stamp() + 1'000'000'000'000'000;
+    files_.append("key", "from the future", future);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_GT(files_.index().next_stamp(), future);
+    files_.put("key", "now");
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(files_.get("key"), "now");
+}
+
+// From what cannot be read now nothing may be concluded.
+TEST_F(RescanTest, AnErrorLeavesTheIndexToBeSearchedAgain) {
+    for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+    lose_index();
+    {
+        testing::FailingCalls calls;
+        for (std::uint64_t number = 1;; ++number) {
+            testing::Fault fault;
+            fault.error = EIO;
+            fault.first = number;
+            calls.arm(fault);
+            const auto done = search();
+            calls.disarm();
+            if (calls.failures() == 0) break;
+            if (!done.ok()) {
+                EXPECT_NE(files_.index().counter(Counter::rescan).load(), 0u) << number;
+                EXPECT_TRUE(files_.index().suspicious(1));
+                continue;
+            }
+            for (int i = 0; i < 100; ++i) EXPECT_EQ(files_.get(key(i)), value(i)) << number;
+            lose_index();
+        }
+    }
+    ASSERT_TRUE(search().ok());
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
+}
+
+TEST_F(RescanTest, SeveralAtOnceFindEverythingOnce) {
+    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
+    lose_index();
+    Rescan one(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    Rescan two(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    bool one_done = false, two_done = false;
+    while (!one_done || !two_done) {
+        if (!one_done) one_done = one.step(0).value();
+        if (!two_done) two_done = two.step(0).value();
+    }
+    for (int i = 0; i < 300; ++i) {
+        EXPECT_EQ(files_.get(key(i)), value(i));
+        EXPECT_EQ(files_.published_slots(key(i)), 1u);
+    }
+}
+
+}  // namespace
+}  // namespace cairn

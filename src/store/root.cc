@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "store/root.h"
+
+#include <algorithm>
+
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+// What the Cache Directory Tagging specification asks for, so that backup and clean-up tools know
+// the directory for what it is.
+constexpr std::string_view kTagName = "CACHEDIR.TAG";
+constexpr std::string_view kTagText =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# Compiled GPU programs, kept by Cairn. They can be deleted at any time.\n";
+
+Status check_safe(const Directory &directory, const std::string &path, const Log &log) {
+    TRY_ASSIGN(const FileInfo info, directory.info());
+    if (info.owner != effective_user()) {
+        log.write(Severity::error,
+                  "%s belongs to user %u, not to user %u: not used; choose another with CAIRN_DIR",
+                  path.c_str(), info.owner, effective_user());
+        return Error::denied;
+    }
+    if (info.writable_by_others) {
+        log.write(Severity::error,
+                  "%s can be written by others (mode %03o): not used; run: chmod go-w '%s'",
+                  path.c_str(), info.permissions, path.c_str());
+        return Error::denied;
+    }
+    return {};
+}
+
+void log_failure(const Log &log, const std::string &path, Error error) {
+    const char *hint = error == Error::denied
+                           ? "; it must be a directory of yours, not a symbolic link"
+                           : "; set CAIRN_DIR to a directory that can be written";
+    log.write(Severity::error, "cannot use %s: %s%s", path.c_str(), error_name(error), hint);
+}
+
+// Creates a directory and makes its name durable: what is synced in it later must not be lost with
+// it.
+Status create_durably(const std::string &path) {
+    TRY(Directory::working().create_directory(path));
+    const std::size_t slash = path.rfind('/');
+    const auto parent = Directory::open(slash == 0 ? "/" : path.substr(0, slash));
+    if (parent.ok()) (void)parent->sync();
+    return {};
+}
+
+// Creates a directory and, first, its parents.
+Status create_with_parents(const std::string &path) {
+    for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
+        // A parent that cannot be created but exists will do; the last step tells.
+        (void)create_durably(path.substr(0, slash));
+    }
+    const Status status = create_durably(path);
+    if (!status.ok() && status.error() != Error::exists) return status;
+    return {};
+}
+
+void write_tag(const Directory &root) {
+    const auto file = root.create_file(std::string(kTagName));
+    if (!file.ok()) return;  // there already, or of no consequence
+    (void)file->write_whole(as_bytes(kTagText));
+}
+
+}  // namespace
+
+const char *error_name(Error error) {
+    switch (error) {
+        case Error::none:
+            return "no error";
+        case Error::invalid_argument:
+            return "invalid argument";
+        case Error::not_found:
+            return "no such file or directory";
+        case Error::exists:
+            return "exists already";
+        case Error::no_memory:
+            return "out of memory";
+        case Error::no_space:
+            return "no space left on the file system, or quota exceeded";
+        case Error::full:
+            return "the cache's limit is reached";
+        case Error::too_large:
+            return "larger than the cache may become";
+        case Error::denied:
+            return "permission denied";
+        case Error::read_only:
+            return "read-only";
+        case Error::busy:
+            return "in use by another process";
+        case Error::corrupt:
+            return "damaged";
+        case Error::io:
+            return "input/output error";
+        case Error::unsupported:
+            return "not supported by this file system";
+    }
+    return "unknown error";
+}
+
+bool valid_identifier(std::string_view identifier) {
+    if (identifier.empty() || identifier.size() > 128 || identifier.front() == '.') return false;
+    return std::all_of(identifier.begin(), identifier.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '.' || c == '_' || c == '-';
+    });
+}
+
+Result<Directory> open_root(const std::string &path, Create create, const Log &log) {
+    auto root = Directory::open(path);
+    if (!root.ok() && root.error() == Error::not_found && create == Create::yes) {
+        const Status created = create_with_parents(path);
+        if (!created.ok()) {
+            log_failure(log, path, created.error());
+            return created.error();
+        }
+        root = Directory::open(path);
+        if (root.ok()) write_tag(root.value());
+    }
+    if (!root.ok()) {
+        if (root.error() != Error::not_found) log_failure(log, path, root.error());
+        return root.error();
+    }
+    TRY(check_safe(root.value(), path, log));
+    if (root->on_network()) {
+        log.write(Severity::error,
+                  "%s is on a network file system, where processes cannot share a cache: not used; "
+                  "set CAIRN_DIR to a local directory",
+                  path.c_str());
+        return Error::unsupported;
+    }
+    return root;
+}
+
+Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &identifier,
+                                             Create create, const Log &log) {
+    OpenedDirectory opened;
+    auto directory = root.open_directory(identifier);
+    if (!directory.ok() && directory.error() == Error::not_found && create == Create::yes) {
+        const Status status = root.create_directory(identifier);
+        if (!status.ok() && status.error() != Error::exists) {
+            log_failure(log, identifier, status.error());
+            return status.error();
+        }
+        opened.created = status.ok();
+        directory = root.open_directory(identifier);
+    }
+    if (!directory.ok()) {
+        if (directory.error() != Error::not_found) log_failure(log, identifier, directory.error());
+        return directory.error();
+    }
+    TRY(check_safe(directory.value(), identifier, log));
+    opened.directory = std::move(directory.value());
+    return opened;
+}
+
+}  // namespace cairn

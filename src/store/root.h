@@ -1,0 +1,40 @@
+// The directories that caches live in, and why one is refused.
+// SPDX-License-Identifier: MIT
+//
+// A cache feeds bytes to graphics drivers. It is used only where nobody but its user can have
+// written them: the root and the cache's directory must not be symbolic links, must belong to the
+// user, and must not be writable by others.
+//
+// Thread safety: functions without state.
+// Failure: denied, with one log line that says what is wrong and what to do; read_only, no_space,
+// io, ...
+#pragma once
+
+#include <string>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "os/file.h"
+
+namespace cairn {
+
+enum class Create { yes, no };
+
+// Opens the root, and creates it (0700, with a CACHEDIR.TAG) where it is missing, with its parents.
+Result<Directory> open_root(const std::string &path, Create create, const Log &log);
+
+// Opens the directory of a cache below the root. `created` tells whether it is new.
+struct OpenedDirectory {
+    Directory directory;
+    bool created = false;
+};
+Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &identifier,
+                                             Create create, const Log &log);
+
+// Whether a string may name a cache: 1 to 128 of A-Z a-z 0-9 . _ - and no dot first.
+bool valid_identifier(std::string_view identifier);
+
+// A human-readable word for an error, for log lines.
+const char *error_name(Error error);
+
+}  // namespace cairn

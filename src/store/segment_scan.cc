@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "store/segment_scan.h"
+
+#include <array>
+
+#include "store/segment_format.h"
+
+namespace cairn {
+
+Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
+    static_assert(kSegmentHeaderSize == kRecordAlignment);
+    while (!at_end()) {
+        ScannedRecord record = {{segment_, offset_}, {}, {}};
+        ReadBlob read = reader.read_any_key(cache_id_, record.location, record.header);
+        if (read.outcome == ReadOutcome::unreadable) return Error::io;
+        if (read.outcome == ReadOutcome::found) {
+            offset_ += record.header.record_size();
+            record.head = std::move(read.blob);
+            return std::optional(std::move(record));
+        }
+        TRY(skip_damage(reader));
+    }
+    return std::optional<ScannedRecord>();
+}
+
+// Moves on to the next place that begins like a record.
+Status SegmentScan::skip_damage(RecordReader &reader) {
+    offset_ += kRecordAlignment;
+    const auto segment = reader.segments().open(segment_);
+    if (!segment.ok()) {
+        offset_ = size_bytes_;
+        if (segment.error() == Error::not_found) return {};  // deleted meanwhile
+        return segment.error();
+    }
+    std::array<std::byte, 16384> window;
+    for (;;) {
+        TRY_ASSIGN(const std::size_t count, segment->read_at(offset_, window));
+        if (count < kRecordHeaderSize) {
+            offset_ = size_bytes_;
+            return {};
+        }
+        std::size_t i = 0;
+        for (; i + kRecordHeaderSize <= count; i += kRecordAlignment) {
+            if (get_le<std::uint32_t>(window, i) != kRecordMagic) continue;
+            offset_ += i;
+            return {};
+        }
+        offset_ += i;
+    }
+}
+
+}  // namespace cairn

@@ -1,0 +1,42 @@
+// Walks over the records of a segment, past whatever is damaged or was never finished.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: belongs to one thread.
+// Failure: an error is one of the system's; damage is skipped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "store/record_reader.h"
+
+namespace cairn {
+
+struct ScannedRecord {
+    Location location;
+    RecordHeader header;
+    BlobRef head;  // its key; no value
+};
+
+class SegmentScan {
+  public:
+    SegmentScan(std::uint64_t cache_id, std::uint32_t segment, std::uint64_t size_bytes)
+        : cache_id_(cache_id), segment_(segment), size_bytes_(size_bytes) {}
+
+    // The next record whose header and key are whole; nullopt at the end of the segment.
+    Result<std::optional<ScannedRecord>> next(RecordReader &reader);
+    bool at_end() const { return offset_ + kRecordHeaderSize > size_bytes_; }
+    // Bytes behind us.
+    std::uint64_t offset() const { return offset_; }
+
+  private:
+    Status skip_damage(RecordReader &reader);
+
+    std::uint64_t cache_id_;
+    std::uint32_t segment_;
+    std::uint64_t size_bytes_;
+    std::uint64_t offset_ = kRecordAlignment;  // behind the segment's header
+};
+
+}  // namespace cairn

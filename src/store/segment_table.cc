@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "store/segment_table.h"
+
+#include "store/segment_format.h"
+
+namespace cairn {
+namespace {
+
+// Reads through a descriptor that somebody else owns.
+template <typename Call>
+auto with_borrowed(int fd, Call call) {
+    File file{UniqueFd(fd)};
+    auto result = call(file);
+    file.release();
+    return result;
+}
+
+constexpr std::uint64_t held(std::uint32_t segment) {
+    return (std::uint64_t{segment} + 1) << 32;
+}
+
+}  // namespace
+
+Result<std::size_t> SegmentTable::Reader::read_at(std::uint64_t offset, MutableBytes out) const {
+    return with_borrowed(fd_, [&](const File &file) { return file.read_at(offset, out); });
+}
+
+Result<std::size_t> SegmentTable::Reader::read_at(std::uint64_t offset, MutableBytes first,
+                                                  MutableBytes second) const {
+    return with_borrowed(fd_,
+                         [&](const File &file) { return file.read_at(offset, first, second); });
+}
+
+Result<FileInfo> SegmentTable::Reader::info() const {
+    return with_borrowed(fd_, [](const File &file) { return file.info(); });
+}
+
+SegmentTable::~SegmentTable() {
+    for (Entry &entry : entries_) {
+        if (entry.state.load() != 0) UniqueFd(entry.fd).reset(-1);
+    }
+}
+
+Result<SegmentTable::Reader> SegmentTable::open(std::uint32_t segment) {
+    Entry &entry = entries_[segment % kEntryCount];
+    const std::uint64_t seen = entry.state.fetch_add(1, std::memory_order_acquire);
+    if ((seen >> 32) == (held(segment) >> 32) && (seen & 0xFFFFFFFF) < kBusy) {
+        return Reader(&entry.state, entry.fd);
+    }
+    entry.state.fetch_sub(1, std::memory_order_relaxed);
+    TRY_ASSIGN(File file, directory_.open_file(segment_file_name(segment), Access::read_only));
+    if (replace(entry, seen, segment, file)) return Reader(&entry.state, entry.fd);
+    return Reader(std::move(file));
+}
+
+// Puts an open file into an entry that nobody reads; the caller becomes its reader.
+bool SegmentTable::replace(Entry &entry, std::uint64_t seen, std::uint32_t segment, File &file) {
+    if ((seen & 0xFFFFFFFF) != 0) return false;
+    if (!entry.state.compare_exchange_strong(seen, seen | kBusy)) return false;
+    if (seen != 0) UniqueFd(entry.fd).reset(-1);
+    entry.fd = file.release();
+    // Others may have counted themselves in meanwhile, and will count themselves out: add, do not
+    // store.
+    entry.state.fetch_add(held(segment) - (seen >> 32 << 32) - kBusy + 1,
+                          std::memory_order_release);
+    return true;
+}
+
+Result<SegmentTable::Reader> SegmentTable::reopen(std::uint32_t segment) {
+    TRY_ASSIGN(File file, directory_.open_file(segment_file_name(segment), Access::read_only));
+    Entry &entry = entries_[segment % kEntryCount];
+    if (replace(entry, entry.state.load(), segment, file)) return Reader(&entry.state, entry.fd);
+    return Reader(std::move(file));
+}
+
+void SegmentTable::forget_deleted() {
+    for (Entry &entry : entries_) {
+        std::uint64_t seen = entry.state.load();
+        if (seen == 0 || (seen & 0xFFFFFFFF) != 0) continue;
+        if (!entry.state.compare_exchange_strong(seen, seen | kBusy)) continue;
+        const auto info = with_borrowed(entry.fd, [](const File &file) { return file.info(); });
+        const bool deleted = info.ok() && info.value().links == 0;
+        if (deleted) UniqueFd(entry.fd).reset(-1);
+        entry.state.fetch_sub(deleted ? (seen | kBusy) : kBusy, std::memory_order_release);
+    }
+}
+
+}  // namespace cairn

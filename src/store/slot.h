@@ -1,0 +1,133 @@
+// The index slot: one 64-bit word that says where an entry's record is. Format:
+// docs/formats/store.md, "Slot". SPDX-License-Identifier: MIT
+//
+// Thread safety: values; the index holds them in atomics.
+//
+// A word is either kEmptySlot, or valid (its check bits agree), or damaged. Zero is never valid, so
+// that a zeroed page of an index is told from an empty one.
+#pragma once
+
+#include <cstdint>
+
+namespace cairn {
+
+inline constexpr std::uint64_t kRecordAlignment = 64;  // bytes
+inline constexpr unsigned kOffsetBits = 20;  // in units of kRecordAlignment: 64 MiB a segment
+inline constexpr unsigned kSegmentIdBits = 17;
+inline constexpr std::uint32_t kSegmentIdMax =
+    (1u << kSegmentIdBits) - 2;  // the last one marks empty slots
+
+// Where a record is.
+struct Location {
+    std::uint32_t segment;
+    std::uint64_t offset;  // bytes, a multiple of kRecordAlignment
+    bool operator==(const Location &) const = default;
+};
+
+// A slot tells an upper bound on its record's size, so that one read fetches the record whole: 63
+// classes in steps of an eighth, from 256 bytes to 60 KiB. Of larger records the header is read
+// first.
+inline constexpr unsigned kSizeClassBits = 6;
+inline constexpr unsigned kLargeSizeClass = (1u << kSizeClassBits) - 1;
+
+constexpr std::uint32_t size_class_bytes(unsigned size_class) {
+    return (8 + size_class % 8) << (size_class / 8 + 5);
+}
+
+constexpr unsigned size_class(std::uint64_t record_size) {
+    for (unsigned i = 0; i < kLargeSizeClass; ++i) {
+        if (record_size <= size_class_bytes(i)) return i;
+    }
+    return kLargeSizeClass;
+}
+
+class Slot {
+  public:
+    static constexpr unsigned kTagBits = 12;
+    enum class State { published, tentative };
+
+    constexpr explicit Slot(std::uint64_t word) : word_(word) {}
+
+    static constexpr Slot make(Location location, unsigned size_class, std::uint32_t tag) {
+        std::uint64_t word = location.offset / kRecordAlignment;
+        word |= std::uint64_t{location.segment} << kSegmentShift;
+        word |= std::uint64_t{size_class} << kSizeShift;
+        word |= std::uint64_t{tag} << kTagShift;
+        return Slot(with_check(word));
+    }
+
+    constexpr std::uint64_t word() const { return word_; }
+    constexpr Location location() const {
+        return {static_cast<std::uint32_t>(word_ >> kSegmentShift) & ((1u << kSegmentIdBits) - 1),
+                (word_ & ((1u << kOffsetBits) - 1)) * kRecordAlignment};
+    }
+    constexpr unsigned size_class() const { return (word_ >> kSizeShift) & kLargeSizeClass; }
+    constexpr std::uint32_t tag() const { return (word_ >> kTagShift) & ((1u << kTagBits) - 1); }
+    constexpr bool tentative() const { return (word_ >> kTentativeShift) & 1; }
+    constexpr unsigned hits() const { return (word_ >> kHitsShift) & 3; }
+
+    // The check bits cover all but the hit count, which readers change.
+    constexpr bool intact() const { return with_check(word_) == word_; }
+
+    constexpr Slot with_state(State state) const {
+        const std::uint64_t bit = std::uint64_t{1} << kTentativeShift;
+        return Slot(with_check(state == State::tentative ? word_ | bit : word_ & ~bit));
+    }
+    constexpr Slot with_hits(unsigned hits) const {
+        return Slot((word_ & ~(std::uint64_t{3} << kHitsShift)) | std::uint64_t{hits}
+                                                                      << kHitsShift);
+    }
+
+    // Whether all of several slots are intact, from the exclusive-or of their words (hit counts
+    // taken as 0) and how many they are: the check bits are linear. Two damaged slots hide one
+    // another once in 64 times; a zero word has to be looked for.
+    static constexpr bool all_intact(std::uint64_t words, std::size_t count) {
+        const std::uint64_t offset = count % 2 == 0 ? kCheckOfZero << kCheckShift : 0;
+        return with_check(words) == (words ^ offset);
+    }
+    static constexpr std::uint64_t without_hits(std::uint64_t word) {
+        return word & ~(std::uint64_t{3} << kHitsShift);
+    }
+
+    // The part of a hash that slots keep; the index chooses the bucket by other bits.
+    static constexpr std::uint32_t tag_of(std::uint64_t hash) {
+        return static_cast<std::uint32_t>(hash >> (64 - kTagBits));
+    }
+
+  private:
+    static constexpr unsigned kSegmentShift = kOffsetBits;
+    static constexpr unsigned kSizeShift = kSegmentShift + kSegmentIdBits;
+    static constexpr unsigned kHitsShift = kSizeShift + kSizeClassBits;
+    static constexpr unsigned kTentativeShift = kHitsShift + 2;
+    static constexpr unsigned kTagShift = kTentativeShift + 1;
+    static constexpr unsigned kCheckShift = kTagShift + kTagBits;
+    static constexpr unsigned kCheckBits = 64 - kCheckShift;
+    static_assert(kCheckBits == 6);
+
+    static constexpr std::uint64_t kCheckOfZero = 0x2A;
+
+    // Folds 58 bits to 6 so that each bit changes the result; the constant keeps zero from being
+    // valid.
+    static constexpr std::uint64_t with_check(std::uint64_t word) {
+        const std::uint64_t covered =
+            word & ((std::uint64_t{1} << kCheckShift) - 1) & ~(std::uint64_t{3} << kHitsShift);
+        std::uint64_t fold = covered ^ (covered >> 30);
+        fold = (fold & 0x3FFFFFFF) ^ ((fold & 0x3FFFFFFF) >> 18);
+        fold = (fold & 0x3FFFF) ^ ((fold & 0x3FFFF) >> 12);
+        fold = (fold & 0xFFF) ^ ((fold & 0xFFF) >> 6);
+        const std::uint64_t check = (fold & 0x3F) ^ kCheckOfZero;
+        return (word & ((std::uint64_t{1} << kCheckShift) - 1)) | check << kCheckShift;
+    }
+
+    std::uint64_t word_;
+};
+
+static_assert(!Slot(0).intact());
+
+// A slot of an initialised page that holds nothing.
+inline constexpr std::uint64_t kEmptySlot =
+    Slot::make({kSegmentIdMax + 1, ((1u << kOffsetBits) - 1) * kRecordAlignment}, kLargeSizeClass,
+               (1u << Slot::kTagBits) - 1)
+        .word();
+
+}  // namespace cairn

@@ -1,0 +1,67 @@
+// How many bytes a cache holds on disk, and who may take more.
+// SPDX-License-Identifier: MIT
+//
+// The file system keeps this account for us: what a cache holds is the sum of the blocks of its
+// files. A process that wants more takes one lock, which the kernel releases if it dies, adds up,
+// and reserves blocks before it lets go.
+//
+// Thread safety: SpaceLock excludes other processes, not threads of this one; callers hold their
+// own mutex.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/file.h"
+
+namespace cairn {
+
+inline constexpr const char *kLockFileName = "cache.lock";
+// Its bytes that are locked.
+inline constexpr std::uint64_t kSessionByte =
+    0;  // shared while a cache is open; exclusive to wipe it
+inline constexpr std::uint64_t kSpaceByte = 1;     // exclusive while disk space is taken
+inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during a step of making room
+inline constexpr std::uint64_t kRescanByte =
+    3;  // exclusive while segments are checked in the background
+
+// Holds one byte of the lock file exclusively. Waits a bounded time: whoever has stopped while
+// holding it must not stop us.
+class ByteLock {
+  public:
+    // busy: not to be had in `patience_us`.
+    static Result<ByteLock> acquire(const File &lock_file, std::uint64_t byte,
+                                    unsigned patience_us);
+    ByteLock(ByteLock &&other) noexcept
+        : lock_file_(std::exchange(other.lock_file_, nullptr)), byte_(other.byte_) {}
+    ByteLock(const ByteLock &) = delete;
+    ~ByteLock() {
+        if (lock_file_ != nullptr) lock_file_->unlock(byte_);
+    }
+
+  private:
+    ByteLock(const File &lock_file, std::uint64_t byte) : lock_file_(&lock_file), byte_(byte) {}
+
+    const File *lock_file_;
+    std::uint64_t byte_;
+};
+
+struct SegmentFile {
+    std::uint32_t segment;
+    std::uint64_t size_bytes;
+    std::uint64_t disk_bytes;
+    std::uint64_t modified_ns;  // since 1970, by the file system's clock
+};
+
+struct DiskUse {
+    std::uint64_t bytes = 0;  // all files of the cache
+    std::vector<SegmentFile> segments;
+    std::vector<std::string> temporary_files;
+};
+
+// Adds up the files of a cache. Files that vanish meanwhile count nothing.
+Result<DiskUse> measure_disk_use(const Directory &directory);
+
+}  // namespace cairn

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "store/store.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "os/environment.h"
+#include "store/index_file.h"
+#include "store/record.h"
+#include "store/space.h"
+
+namespace cairn {
+namespace {
+
+constexpr unsigned kSessionAttempts = 50;
+
+}  // namespace
+
+Store::Store(const StoreOptions &options, Directory directory)
+    : options_(options),
+      directory_(std::move(directory)),
+      access_(options.access),
+      reader_(directory_),
+      memory_(options.memory_bytes) {}
+
+Store::~Store() {
+    flush_hits();
+    if (repair_ != nullptr) repair_->stop();
+    if (options_.sync_on_close && access_ == Access::read_write) (void)sync();
+}
+
+// Opening.
+
+Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
+    const Create create = options.access == Access::read_only ? Create::no : options.create;
+    TRY_ASSIGN(const Directory root, open_root(options.root, create, options.log));
+    TRY_ASSIGN(OpenedDirectory opened,
+               open_cache_directory(root, options.identifier, create, options.log));
+    if (opened.created && !options.about.empty()) {
+        const auto about = opened.directory.create_file("about");
+        if (about.ok()) (void)about->write_whole(as_bytes(options.about));
+    }
+    std::unique_ptr<Store> store(new (std::nothrow) Store(options, std::move(opened.directory)));
+    if (store == nullptr) return Error::no_memory;
+    Status status = store->join_session();
+    if (status.ok()) status = store->open_index(true);
+    if (!status.ok()) {
+        options.log.write(Severity::error, "cannot open cache %s: %s; it is not used",
+                          options.identifier.c_str(), error_name(status.error()));
+        return status.error();
+    }
+    if (store->access_ == Access::read_write) {
+        TRY_ASSIGN(store->writer_,
+                   Writer::create(store->directory_, writer_limits(options.limit_bytes)));
+        store->evictor_.reset(new (std::nothrow) Evictor(store->directory_, store->reader_,
+                                                         *store->writer_, *options.policy));
+        store->repair_.reset(new (std::nothrow)
+                                 Repair(store->directory_, store->reader_, *store->writer_,
+                                        store->options_.log, options.identifier));
+        if (store->evictor_ == nullptr || store->repair_ == nullptr) return Error::no_memory;
+        store->apply_limit(store->index());
+    }
+    return store;
+}
+
+// After a system start, what was not synced may be lost or half there. Looked at with the first
+// miss or put, not at open: a process that only finds what it looks for needs no check.
+void Store::note_boot(Index &index) {
+    if (access_ == Access::read_only || boot_noted_.exchange(true)) return;
+    const std::uint64_t now = boot_number();
+    auto boot = index.counter(Counter::boot);
+    std::uint64_t before = boot.load();
+    if (before != now && boot.compare_exchange_strong(before, now) && before != 0) {
+        std::uint64_t reason = static_cast<std::uint64_t>(RescanReason::none);
+        index.counter(Counter::rescan)
+            .compare_exchange_strong(reason, static_cast<std::uint64_t>(RescanReason::boot));
+    }
+    repair_->check_in_background(index);
+}
+
+// A limit that is lower than before holds from now on. It is the one case in which opening takes
+// time.
+void Store::apply_limit(Index &index) {
+    auto limit = index.counter(Counter::limit_bytes);
+    const std::uint64_t before = limit.load();
+    // The first write to a page of a mapped file is slow: none is made where nothing changes.
+    if (before != options_.limit_bytes) limit.store(options_.limit_bytes);
+    if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
+    while (writer_->measure().error() == Error::full) {
+        const auto progress = evictor_->step(index, UINT64_MAX);
+        if (!progress.ok() || progress.value() == Evictor::Progress::none) return;
+    }
+}
+
+// Holds the session byte in shared mode for as long as the store lives. A directory that cannot be
+// written opens for reading.
+Status Store::join_session() {
+    auto file = access_ == Access::read_write
+                    ? directory_.open_or_create_file(kLockFileName)
+                    : directory_.open_file(kLockFileName, Access::read_only);
+    if (!file.ok() && access_ == Access::read_write &&
+        (file.error() == Error::read_only || file.error() == Error::denied)) {
+        access_ = Access::read_only;
+        file = directory_.open_file(kLockFileName, Access::read_only);
+    }
+    if (!file.ok() && access_ == Access::read_only && file.error() == Error::not_found) return {};
+    if (!file.ok()) return file.error();
+    lock_file_ = std::move(file.value());
+    for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
+        TRY_ASSIGN(const bool locked, lock_file_.try_lock(kSessionByte, LockKind::shared));
+        if (locked) return {};
+        sleep_us(500);  // somebody is emptying the cache, which takes that long
+    }
+    return Error::busy;
+}
+
+Status Store::open_index(bool may_wipe) {
+    for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
+        auto file = directory_.open_file(kIndexFileName, access_);
+        if (!file.ok() && access_ == Access::read_write &&
+            (file.error() == Error::denied || file.error() == Error::read_only)) {
+            access_ = Access::read_only;
+            continue;
+        }
+        const bool missing = !file.ok() && file.error() == Error::not_found;
+        if (!file.ok() && !missing && file.error() != Error::corrupt) return file.error();
+        if (missing && (access_ == Access::read_only || options_.create == Create::no)) {
+            return Error::not_found;
+        }
+        const auto identity = !file.ok() ? Result<CacheIdentity>(file.error())
+                                         : read_index_identity(file.value(), options_.identifier);
+        if (!identity.ok()) {
+            const bool lost = missing || identity.error() == Error::corrupt;
+            if (!lost || access_ == Access::read_only) return identity.error();
+            if (!missing) {
+                options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
+                                   options_.identifier.c_str());
+            }
+            const Status created = create_index_file(
+                directory_,
+                identity_for_new_index(directory_, options_.version, options_.identifier),
+                missing ? Replace::no : Replace::yes);
+            if (!created.ok() && created.error() != Error::exists) return created;
+            continue;
+        }
+        if (!options_.any_version && identity.value().version != options_.version) {
+            if (!may_wipe || access_ == Access::read_only) return Error::busy;
+            TRY(wipe());
+            continue;
+        }
+        TRY_ASSIGN(std::unique_ptr<Index> index,
+                   Index::open(std::move(file.value()), identity.value(), access_));
+        const MutexLock lock(index_mutex_);
+        version_ = identity.value().version;
+        index_.store(index.get(), std::memory_order_release);
+        indexes_.push_back(std::move(index));
+        return {};
+    }
+    return Error::busy;
+}
+
+// Empties a cache of another version, if nobody else has it open.
+Status Store::wipe() {
+    TRY_ASSIGN(const bool alone, lock_file_.try_lock(kSessionByte, LockKind::exclusive));
+    if (!alone) {
+        options_.log.write(Severity::warning, "cache %s is open elsewhere in another version",
+                           options_.identifier.c_str());
+        return Error::busy;
+    }
+    // Somebody may have done it between our look and our lock.
+    const auto file = directory_.open_file(kIndexFileName, Access::read_only);
+    if (file.ok()) {
+        const auto identity = read_index_identity(file.value(), options_.identifier);
+        if (!identity.ok() || identity.value().version != options_.version) {
+            Status status = remove_segments();
+            if (status.ok()) {
+                status = create_index_file(
+                    directory_,
+                    identity_for_new_index(directory_, options_.version, options_.identifier),
+                    Replace::yes);
+            }
+            if (!status.ok()) return status;
+        }
+    }
+    TRY_ASSIGN(const bool shared, lock_file_.try_lock(kSessionByte, LockKind::shared));
+    return shared ? Status() : Status(Error::busy);
+}
+
+// The index to publish in: the one in the directory, also after somebody has deleted or replaced
+// it.
+Result<Index *> Store::writable_index() {
+    if (access_ == Access::read_only) return Error::read_only;
+    Index &current = index();
+    const auto info = current.file().info();
+    if (!info.ok() || info.value().links != 0) return &current;
+    options_.log.write(Severity::warning, "cache %s: index was deleted, making a new one",
+                       options_.identifier.c_str());
+    memory_.clear();
+    TRY(open_index(false));
+    return &index();
+}
+
+// Looking at.
+
+StoreStats Store::stats() {
+    StoreStats stats = {};
+    index().for_each([&](Index::Place, Slot) {
+        ++stats.entries;
+        return false;
+    });
+    const auto use = measure_disk_use(directory_);
+    if (use.ok()) stats.disk_bytes = use.value().bytes;
+    stats.limit_bytes = options_.limit_bytes;
+    const std::uint64_t stored_limit = index().counter(Counter::limit_bytes).load();
+    if (access_ == Access::read_only && stored_limit != 0) stats.limit_bytes = stored_limit;
+    stats.version = version_;
+    stats.hits = counts_[hits].load();
+    stats.misses = counts_[misses].load();
+    stats.puts = counts_[puts].load();
+    stats.puts_refused = counts_[puts_refused].load();
+    stats.damaged = counts_[damaged].load();
+    stats.memory_bytes = memory_.bytes();
+    stats.bytes_read = counts_[bytes_read].load();
+    stats.bytes_written = counts_[bytes_written].load();
+    if (repair_ != nullptr) {
+        stats.check_bytes_total = repair_->bytes_total();
+        stats.check_bytes_left = repair_->bytes_left();
+    }
+    return stats;
+}
+
+void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
+    Index &index = this->index();
+    index.for_each([&](Index::Place, Slot slot) {
+        RecordHeader header;
+        const ReadBlob read =
+            reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+        if (read.outcome != ReadOutcome::found) return false;
+        return !visit(
+            {read.blob->key(), header.value_size, header.stamp_ns, header.cost_us, header.pinned});
+    });
+}
+
+}  // namespace cairn

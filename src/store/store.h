@@ -1,0 +1,172 @@
+// The store: one persistent cache of opaque values under opaque keys, shared by any number of
+// processes. SPDX-License-Identifier: MIT
+//
+// Thread safety: all methods may be called from any thread at once. After fork() both processes may
+// go on. Ownership: blobs handed out outlive the store. Failure: damage makes misses; errors of a
+// put leave what was there before. Nothing here ends the process.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "os/file.h"
+#include "store/evictor.h"
+#include "store/index.h"
+#include "store/memory_level.h"
+#include "store/publish.h"
+#include "store/record_reader.h"
+#include "store/repair.h"
+#include "store/root.h"
+#include "store/writer.h"
+
+namespace cairn {
+
+struct StoreOptions {
+    std::string root;
+    std::string identifier;
+    std::uint64_t version = 0;
+    bool any_version = false;  // take the cache in the version it has
+    Access access = Access::read_write;
+    Create create = Create::yes;
+    std::uint64_t limit_bytes = 0;
+    std::uint64_t limit_entries = 0;  // 0: none
+    std::uint64_t memory_bytes = 0;   // 0: none kept
+    bool sync_on_close = false;
+    bool refuse_when_full = false;  // instead of making room
+    const Policy *policy = &default_policy();
+    std::string about;
+    Log log;
+};
+
+struct PutOptions {
+    bool if_absent = false;
+    bool pinned = false;
+    std::uint32_t cost_us = 0;
+};
+
+enum class PutOutcome { stored, exists };
+
+struct StoreStats {
+    std::uint64_t entries, disk_bytes, limit_bytes, version;
+    std::uint64_t hits, misses, puts, puts_refused, damaged, memory_bytes, bytes_read,
+        bytes_written;
+    std::uint64_t check_bytes_total, check_bytes_left;  // of the check after a system start
+};
+
+struct EntryInfo {
+    Bytes key;
+    std::uint64_t value_size;
+    std::uint64_t stamp_ns;
+    std::uint32_t cost_us;
+    bool pinned;
+};
+
+class Store {
+  public:
+    static Result<std::unique_ptr<Store>> open(const StoreOptions &options);
+    ~Store();
+    Store(const Store &) = delete;
+    Store &operator=(const Store &) = delete;
+
+    // The value, or a null reference for a miss.
+    Result<BlobRef> get(Bytes key, MemoryLevel::Admission admission);
+    // The value in a buffer, of which all may be overwritten. nullopt: a miss. When the size is
+    // larger than the buffer, the value is not there.
+    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer);
+    Result<bool> contains(Bytes key);
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
+    // Whether there was an entry.
+    Result<bool> remove(Bytes key);
+    Status clear();
+    Status sync();
+
+    StoreStats stats();
+    // Calls visit for each entry until it returns false.
+    void enumerate(const std::function<bool(const EntryInfo &)> &visit);
+
+  private:
+    Store(const StoreOptions &options, Directory directory);
+
+    Status join_session();
+    Status open_index(bool may_wipe);
+    Status wipe();
+    void note_boot(Index &index);
+    void apply_limit(Index &index);
+    Result<Index *> writable_index();
+    Index &index() const { return *index_.load(std::memory_order_acquire); }
+
+    // lookup.cc
+    template <typename Read>
+    bool look_up(Bytes key, Read read);
+    template <typename Read>
+    bool try_candidates(Index &index, std::uint64_t hash, Read read, bool &met_damage);
+    ReadOutcome read_blob(Index &index, Slot slot, Bytes key, MemoryLevel::Admission admission,
+                          BlobRef &blob);
+    ReadOutcome read_into(Index &index, Slot slot, Bytes key, MutableBytes buffer,
+                          std::uint64_t &value_size);
+    void note_hit(Index::Place place, Slot slot);
+    void flush_hits();
+    void drop_damaged(Index &index, Index::Place place, Slot slot);
+
+    // update.cc
+    Examine examiner(Index &index, Bytes key);
+    Result<PutOutcome> put_record(Index &index, Bytes key, Bytes value, const PutOptions &options);
+    Result<Writer::Appended> append(Index &index, const RecordHeader &header, Bytes key,
+                                    Bytes value);
+    Result<Published> publish_slot(Index &index, std::uint64_t hash, Slot slot,
+                                   PublishPolicy policy, std::uint64_t stamp_ns,
+                                   const Examine &examine);
+    void retire_record(Index &index, const ReplacedRecord &record);
+    void make_room(Index &index, std::uint64_t record_size);
+    void enforce_entry_limit(Index &index, Location spare);
+    Status remove_segments() const;
+
+    // Constant after construction.
+    const StoreOptions options_;
+    const Directory directory_;
+    Access access_;
+    File lock_file_;  // its session byte is held in shared mode
+    std::unique_ptr<Writer> writer_;
+    std::uint64_t version_ = 0;
+
+    // The index in use, the last of indexes_: others are those that somebody deleted while we had
+    // them, kept for their readers.
+    std::atomic<Index *> index_ = nullptr;
+    Mutex index_mutex_;
+    std::vector<std::unique_ptr<Index>> indexes_ GUARDED_BY(index_mutex_);
+
+    RecordReader reader_;
+    MemoryLevel memory_;
+    std::atomic<std::uint64_t> retired_seen_ = 0;
+    std::atomic<bool> entries_counted_ = false;
+    std::atomic<bool> boot_noted_ = false;
+
+    // Hits that are yet to be counted in slots: the first write to a page of the index costs a
+    // process more than a hit does, and many processes do no more than a few hits.
+    static constexpr std::size_t kHitsMax = 64;
+    std::array<std::atomic<std::uint64_t *>, kHitsMax> hits_ = {};
+    std::atomic<std::uint64_t> hit_count_ = 0;
+    std::unique_ptr<Evictor> evictor_;
+
+    Mutex replaced_mutex_;
+    std::vector<ReplacedRecord> replaced_ GUARDED_BY(replaced_mutex_);  // since the last sync
+
+    std::unique_ptr<Repair> repair_;  // last: its thread uses the others
+
+    enum Count { hits, misses, puts, puts_refused, damaged, bytes_read, bytes_written, kCounts };
+    void count(Count which, std::uint64_t by = 1) {
+        counts_[which].fetch_add(by, std::memory_order_relaxed);
+    }
+    std::array<std::atomic<std::uint64_t>, kCounts> counts_ = {};
+};
+
+}  // namespace cairn

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "store/store.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "os/testing/scratch.h"
+#include "store/index_file.h"
+
+namespace cairn {
+namespace {
+
+class StoreTest : public ::testing::Test {
+  protected:
+    StoreTest() {
+        options_.root = scratch_ / "root";
+        options_.identifier = "cache";
+        options_.version = 1;
+        options_.limit_bytes = 64 << 20;
+        open();
+    }
+    void open() {
+        store_.reset();
+        auto opened = Store::open(options_);
+        ASSERT_TRUE(opened.ok()) << error_name(opened.error());
+        store_ = std::move(opened.value());
+    }
+    PutOutcome put(const std::string &key, const std::string &value,
+                   const PutOptions &options = {}) {
+        const auto outcome = store_->put(as_bytes(key), as_bytes(value), options);
+        EXPECT_TRUE(outcome.ok());
+        return outcome.ok() ? outcome.value() : PutOutcome::exists;
+    }
+    std::optional<std::string> get(const std::string &key) {
+        const auto blob = store_->get(as_bytes(key), MemoryLevel::Admission::second_use);
+        if (!blob.ok() || !blob.value()) return std::nullopt;
+        const Bytes value = blob.value()->value();
+        return std::string(reinterpret_cast<const char *>(value.data()), value.size());
+    }
+    Directory directory() { return std::move(Directory::open(options_.root + "/cache").value()); }
+
+    testing::Scratch scratch_{testing::Scratch::Place::memory};
+    StoreOptions options_;
+    std::unique_ptr<Store> store_;
+};
+
+TEST_F(StoreTest, FindsWhatWasStoredNowAndAfterOpeningAgain) {
+    EXPECT_EQ(put("key", "value"), PutOutcome::stored);
+    EXPECT_EQ(get("key"), "value");
+    EXPECT_EQ(get("another"), std::nullopt);
+    open();
+    EXPECT_EQ(get("key"), "value");
+    EXPECT_TRUE(store_->contains(as_bytes("key")).value());
+    EXPECT_FALSE(store_->contains(as_bytes("another")).value());
+}
+
+TEST_F(StoreTest, AnEmptyValueIsAValue) {
+    put("key", "");
+    EXPECT_EQ(get("key"), "");
+    open();
+    EXPECT_EQ(get("key"), "");
+}
+
+TEST_F(StoreTest, KeysAndValuesMayHoldAnyBytes) {
+    const std::string key("a\0b\xFF", 4);
+    put(key, std::string(300, '\0'));
+    put("a", "prefix");
+    EXPECT_EQ(get(key), std::string(300, '\0'));
+    EXPECT_EQ(get("a"), "prefix");
+}
+
+TEST_F(StoreTest, ReplacesAndKeepsWhatIsToBeKept) {
+    put("key", "one");
+    EXPECT_EQ(put("key", "two"), PutOutcome::stored);
+    EXPECT_EQ(get("key"), "two");
+    PutOptions if_absent;
+    if_absent.if_absent = true;
+    EXPECT_EQ(put("key", "three", if_absent), PutOutcome::exists);
+    EXPECT_EQ(get("key"), "two");
+    EXPECT_EQ(put("new", "value", if_absent), PutOutcome::stored);
+}
+
+TEST_F(StoreTest, AReplacedValueIsNotServedFromMemory) {
+    options_.memory_bytes = 1 << 20;
+    open();
+    put("key", "one");
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(get("key"), "one");
+    EXPECT_GT(store_->stats().memory_bytes, 0u);
+    put("key", "two");
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(get("key"), "two");
+    ASSERT_TRUE(store_->remove(as_bytes("key")).value());
+    EXPECT_EQ(get("key"), std::nullopt);
+}
+
+TEST_F(StoreTest, ReadsIntoABufferThatIsLargeEnough) {
+    put("key", "12345");
+    std::byte buffer[8] = {};
+    EXPECT_EQ(store_->get_into(as_bytes("key"), buffer).value(), 5u);
+    EXPECT_EQ(buffer[4], std::byte{'5'});
+    EXPECT_EQ(store_->get_into(as_bytes("key"), MutableBytes(buffer).first(4)).value(), 5u)
+        << "it says how large it would have to be";
+    EXPECT_EQ(store_->get_into(as_bytes("key"), {}).value(), 5u);
+    EXPECT_EQ(store_->get_into(as_bytes("none"), buffer).value(), std::nullopt);
+}
+
+TEST_F(StoreTest, RemovesAndClears) {
+    put("one", "1");
+    put("two", "2");
+    EXPECT_TRUE(store_->remove(as_bytes("one")).value());
+    EXPECT_FALSE(store_->remove(as_bytes("one")).value());
+    EXPECT_EQ(get("one"), std::nullopt);
+    EXPECT_EQ(get("two"), "2");
+    ASSERT_TRUE(store_->clear().ok());
+    EXPECT_EQ(get("two"), std::nullopt);
+    EXPECT_EQ(store_->stats().entries, 0u);
+    put("two", "again");
+    open();
+    EXPECT_EQ(get("two"), "again");
+    EXPECT_EQ(get("one"), std::nullopt);
+}
+
+TEST_F(StoreTest, ClearingGivesTheDiskSpaceBack) {
+    const std::string value(100'000, 'v');
+    for (int i = 0; i < 50; ++i) put(std::to_string(i), value);
+    EXPECT_GT(store_->stats().disk_bytes, 5'000'000u);
+    ASSERT_TRUE(store_->clear().ok());
+    EXPECT_LT(store_->stats().disk_bytes, 500'000u);
+}
+
+TEST_F(StoreTest, EnumeratesEachEntryOnceUntilToldToStop) {
+    std::map<std::string, std::uint64_t> sizes;
+    for (int i = 0; i < 200; ++i) {
+        put("key" + std::to_string(i), std::string(static_cast<std::size_t>(i), 'v'));
+    }
+    unsigned visits = 0;
+    store_->enumerate([&](const EntryInfo &entry) {
+        ++visits;
+        sizes[std::string(reinterpret_cast<const char *>(entry.key.data()), entry.key.size())] =
+            entry.value_size;
+        return true;
+    });
+    EXPECT_EQ(visits, 200u);
+    for (std::uint64_t i = 0; i < 200; ++i) EXPECT_EQ(sizes.at("key" + std::to_string(i)), i);
+    visits = 0;
+    store_->enumerate([&](const EntryInfo &) { return ++visits < 10; });
+    EXPECT_EQ(visits, 10u);
+}
+
+TEST_F(StoreTest, CountsWhatHappens) {
+    put("key", "value");
+    (void)get("key");
+    (void)get("none");
+    const StoreStats stats = store_->stats();
+    EXPECT_EQ(stats.entries, 1u);
+    EXPECT_EQ(stats.puts, 1u);
+    EXPECT_EQ(stats.hits, 1u);
+    EXPECT_EQ(stats.misses, 1u);
+    EXPECT_EQ(stats.bytes_written, 5u);
+    EXPECT_EQ(stats.bytes_read, 5u);
+    EXPECT_EQ(stats.version, 1u);
+    EXPECT_EQ(stats.damaged, 0u);
+}
+
+TEST_F(StoreTest, AnotherVersionIsEmptyWhenNobodyElseHasItOpen) {
+    put("key", "value");
+    options_.version = 2;
+    EXPECT_EQ(Store::open(options_).error(), Error::busy) << "we have it open";
+    open();
+    EXPECT_EQ(get("key"), std::nullopt);
+    put("key", "of version 2");
+    options_.version = 1;
+    open();
+    EXPECT_EQ(get("key"), std::nullopt);
+}
+
+TEST_F(StoreTest, AnyVersionIsTakenWhenAsked) {
+    put("key", "value");
+    options_.version = 99;
+    options_.any_version = true;
+    open();
+    EXPECT_EQ(get("key"), "value");
+    EXPECT_EQ(store_->stats().version, 1u);
+}
+
+TEST_F(StoreTest, OpenedForReadingItReadsAndRefusesTheRest) {
+    put("key", "value");
+    options_.access = Access::read_only;
+    open();
+    EXPECT_EQ(get("key"), "value");
+    EXPECT_EQ(store_->put(as_bytes("key"), as_bytes("x"), {}).error(), Error::read_only);
+    EXPECT_EQ(store_->remove(as_bytes("key")).error(), Error::read_only);
+    EXPECT_EQ(store_->clear().error(), Error::read_only);
+    EXPECT_TRUE(store_->sync().ok());
+    options_.identifier = "missing";
+    EXPECT_EQ(Store::open(options_).error(), Error::not_found);
+}
+
+TEST_F(StoreTest, HandlesOfOneCacheSeeEachOther) {
+    auto other = std::move(Store::open(options_).value());
+    put("mine", "1");
+    ASSERT_TRUE(other->put(as_bytes("theirs"), as_bytes("2"), {}).ok());
+    EXPECT_EQ(get("theirs"), "2");
+    EXPECT_TRUE(other->contains(as_bytes("mine")).value());
+    ASSERT_TRUE(other->remove(as_bytes("mine")).value());
+    EXPECT_EQ(get("mine"), std::nullopt);
+}
+
+TEST_F(StoreTest, WhatEntriesAreGivenUpForIsFound) {
+    options_.limit_bytes = 2 << 20;
+    options_.identifier = "small";
+    open();
+    const std::string value(10'000, 'v');
+    for (int i = 0; i < 1000; ++i) {
+        ASSERT_EQ(put("key" + std::to_string(i), value), PutOutcome::stored);
+        ASSERT_EQ(get("key" + std::to_string(i)), value) << "the newest is always there";
+        ASSERT_LE(i % 50 == 0 ? store_->stats().disk_bytes : 0, 2u << 20);
+    }
+    EXPECT_LT(store_->stats().entries, 210u);
+    EXPECT_GT(store_->stats().entries, 80u);
+}
+
+TEST_F(StoreTest, ACacheThatIsToRefuseRefusesAndKeepsWhatItHas) {
+    options_.limit_bytes = 2 << 20;
+    options_.identifier = "small";
+    options_.refuse_when_full = true;
+    open();
+    const std::string value(10'000, 'v');
+    int stored = 0;
+    Error refused = Error::none;
+    for (; stored < 1000 && refused == Error::none; ++stored) {
+        const auto outcome =
+            store_->put(as_bytes("key" + std::to_string(stored)), as_bytes(value), {});
+        if (!outcome.ok()) refused = outcome.error();
+    }
+    EXPECT_EQ(refused, Error::full);
+    for (int i = 0; i < stored - 1; ++i) EXPECT_EQ(get("key" + std::to_string(i)), value);
+}
+
+TEST_F(StoreTest, ABoundOnEntriesHolds) {
+    options_.limit_entries = 50;
+    options_.identifier = "few";
+    open();
+    for (int i = 0; i < 300; ++i) {
+        put("key" + std::to_string(i), "value");
+        EXPECT_TRUE(get("key" + std::to_string(i)));
+        ASSERT_LE(store_->stats().entries, 50u);
+    }
+    EXPECT_GE(store_->stats().entries, 45u);
+}
+
+TEST_F(StoreTest, AfterSegmentsWereDeletedByHandWhatIsStoredIsFound) {
+    put("old", "value");
+    ASSERT_TRUE(directory()
+                    .list([&](const char *name) {
+                        if (segment_from_file_name(name)) (void)directory().remove_file(name);
+                    })
+                    .ok());
+    for (int i = 0; i < 10; ++i) put("key" + std::to_string(i), "value");
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(get("key" + std::to_string(i)), "value");
+    open();
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(get("key" + std::to_string(i)), "value");
+}
+
+TEST_F(StoreTest, AnIndexDeletedByHandIsMadeAgain) {
+    for (int i = 0; i < 100; ++i) put("key" + std::to_string(i), "value " + std::to_string(i));
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    EXPECT_EQ(get("key7"), "value 7") << "the mapping is still there";
+    put("new", "value");
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(get("key" + std::to_string(i)), "value " + std::to_string(i));
+    }
+    EXPECT_EQ(get("new"), "value");
+    open();
+    EXPECT_EQ(get("key7"), "value 7");
+}
+
+}  // namespace
+}  // namespace cairn

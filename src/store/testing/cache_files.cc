@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "store/testing/cache_files.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "store/index_file.h"
+#include "store/segment_format.h"
+
+namespace cairn::testing {
+namespace {
+
+constexpr std::string_view kName = "test";
+
+template <typename T>
+T must(Result<T> result) {
+    if (!result.ok()) {
+        std::fprintf(stderr, "cannot make the files of a test: error %d\n",
+                     static_cast<int>(result.error()));
+        std::abort();
+    }
+    return std::move(result.value());
+}
+
+}  // namespace
+
+CacheFiles::CacheFiles(std::uint64_t limit_bytes)
+    : directory_(must(Directory::open(scratch_.path()))),
+      identity_(identity_for_new_index(directory_, 1, kName)),
+      limit_bytes_(limit_bytes) {
+    if (!create_index_file(directory_, identity_, Replace::no).ok()) std::abort();
+    index_ = open_index();
+    reader_ = std::make_unique<RecordReader>(directory_);
+    writer_ = open_writer();
+}
+
+std::unique_ptr<Index> CacheFiles::open_index(Access access) const {
+    return must(Index::open(must(directory_.open_file(kIndexFileName, access)), identity_, access));
+}
+
+std::unique_ptr<Writer> CacheFiles::open_writer() const {
+    return must(Writer::create(directory_, writer_limits(limit_bytes_)));
+}
+
+Writer::Appended CacheFiles::append(std::string_view key, std::string_view value,
+                                    std::uint64_t stamp_ns) {
+    RecordHeader header;
+    header.key_size = static_cast<std::uint32_t>(key.size());
+    header.value_size = header.raw_size = static_cast<std::uint32_t>(value.size());
+    header.stamp_ns = stamp_ns;
+    header.key_hash = index_->hash(as_bytes(key));
+    header.value_check = value_checksum(as_bytes(value));
+    return must(
+        writer_->append(*index_, header, as_bytes(key), as_bytes(value), Writer::Purpose::put));
+}
+
+Slot CacheFiles::slot_of(std::string_view key, std::string_view value, Location location) const {
+    RecordHeader header;
+    header.key_size = static_cast<std::uint32_t>(key.size());
+    header.value_size = static_cast<std::uint32_t>(value.size());
+    return Slot::make(location, size_class(header.record_size()),
+                      Slot::tag_of(index_->hash(as_bytes(key))));
+}
+
+Examine CacheFiles::examiner(std::string_view key) {
+    return [this, key = std::string(key)](Slot slot) -> Result<std::optional<SameKey>> {
+        const ReadKey read = reader_->read_key(identity_.cache_id, slot, as_bytes(key));
+        if (read.outcome == ReadOutcome::unreadable) return Error::io;
+        if (read.outcome == ReadOutcome::damaged) return Error::corrupt;
+        if (read.outcome != ReadOutcome::found) return std::optional<SameKey>();
+        return std::optional(SameKey{read.header.stamp_ns});
+    };
+}
+
+Location CacheFiles::put(std::string_view key, std::string_view value) {
+    const std::uint64_t stamp = index_->next_stamp();
+    const Writer::Appended record = append(key, value, stamp);
+    const Slot slot = slot_of(key, value, record.location);
+    const std::uint64_t hash = index_->hash(as_bytes(key));
+    for (;;) {
+        const auto published =
+            publish(*index_, hash, slot, PublishPolicy::replace, stamp, examiner(key));
+        if (published.ok()) return record.location;
+        if (published.error() != Error::full || !writer_->grow_index(*index_).ok()) std::abort();
+    }
+}
+
+std::optional<std::string> CacheFiles::get(std::string_view key) {
+    std::optional<std::string> found;
+    index_->probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
+        if (slot.tentative()) return false;
+        const ReadBlob read = reader_->read(identity_.cache_id, slot, as_bytes(key));
+        if (read.outcome != ReadOutcome::found) return false;
+        const Bytes value = read.blob->value();
+        found.emplace(reinterpret_cast<const char *>(value.data()), value.size());
+        return true;
+    });
+    return found;
+}
+
+unsigned CacheFiles::published_slots(std::string_view key) {
+    unsigned count = 0;
+    const Examine examine = examiner(key);
+    index_->probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
+        const auto same = examine(slot);
+        if (!slot.tentative() && same.ok() && same.value()) ++count;
+        return false;
+    });
+    return count;
+}
+
+std::vector<std::string> CacheFiles::keys_of_one_bucket(std::size_t count) const {
+    std::vector<std::string> keys;
+    for (unsigned i = 0; keys.size() < count; ++i) {
+        std::string key = "key" + std::to_string(i);
+        if ((index_->hash(as_bytes(key)) & (kFirstLevelBuckets - 1)) == 7) {
+            keys.push_back(std::move(key));
+        }
+    }
+    return keys;
+}
+
+void CacheFiles::overwrite(const std::string &name, std::uint64_t offset, Bytes bytes) const {
+    const File file = must(directory_.open_file(name, Access::read_write));
+    const Bytes pieces[] = {bytes};
+    if (!file.write_at(offset, pieces).ok()) std::abort();
+}
+
+}  // namespace cairn::testing

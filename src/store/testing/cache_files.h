@@ -1,0 +1,69 @@
+// The files of one cache in a directory of its own, and the parts of the store over them.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: that of the parts.
+// Failure: aborts when the files cannot be made; a test cannot go on without them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/file.h"
+#include "os/testing/scratch.h"
+#include "store/index.h"
+#include "store/publish.h"
+#include "store/record_reader.h"
+#include "store/writer.h"
+
+namespace cairn::testing {
+
+inline constexpr std::uint64_t kTestLimit = 64 << 20;
+
+class CacheFiles {
+  public:
+    explicit CacheFiles(std::uint64_t limit_bytes = kTestLimit);
+
+    const Scratch &scratch() const { return scratch_; }
+    const Directory &directory() const { return directory_; }
+    const CacheIdentity &identity() const { return identity_; }
+    Index &index() { return *index_; }
+    RecordReader &reader() { return *reader_; }
+    Writer &writer() { return *writer_; }
+
+    // Another process's view of the index, as far as memory goes.
+    std::unique_ptr<Index> open_index(Access access = Access::read_write) const;
+    std::unique_ptr<Writer> open_writer() const;
+    void replace_index(std::unique_ptr<Index> index) { index_ = std::move(index); }
+
+    // Writes a record without publishing it; it may be of any age.
+    Writer::Appended append(std::string_view key, std::string_view value, std::uint64_t stamp_ns);
+    Slot slot_of(std::string_view key, std::string_view value, Location location) const;
+    // Writes and publishes.
+    Location put(std::string_view key, std::string_view value);
+    Examine examiner(std::string_view key);
+
+    // The published value; nullopt: none.
+    std::optional<std::string> get(std::string_view key);
+    // Published slots whose record has the key.
+    unsigned published_slots(std::string_view key);
+
+    // Keys of one bucket of the first level.
+    std::vector<std::string> keys_of_one_bucket(std::size_t count) const;
+    // Changes a file in place.
+    void overwrite(const std::string &name, std::uint64_t offset, Bytes bytes) const;
+
+  private:
+    Scratch scratch_{Scratch::Place::memory};
+    Directory directory_;
+    CacheIdentity identity_;
+    std::unique_ptr<Index> index_;
+    std::unique_ptr<RecordReader> reader_;
+    std::unique_ptr<Writer> writer_;
+    std::uint64_t limit_bytes_;
+};
+
+}  // namespace cairn::testing

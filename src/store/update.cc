@@ -1,0 +1,245 @@
+// The store's changes: put, remove, clear, sync.
+// SPDX-License-Identifier: MIT
+#include "store/record.h"
+#include "store/space.h"
+#include "store/store.h"
+
+namespace cairn {
+namespace {
+
+// What a put does towards making room, in bytes of entries carried over for each byte of its own:
+// less than the half of a segment that may be carried over for the half that is freed would never
+// catch up.
+constexpr std::uint64_t kRoomPerByte = 4;
+constexpr std::uint64_t kRoomWorkMin = 32 * 1024;
+// Replaced records that are remembered until the next sync. Of more, an old value may come back
+// with damage.
+constexpr std::size_t kReplacedMax = 4096;
+// How often a put begins again because the cache was cleared meanwhile.
+constexpr unsigned kClearedMax = 100;
+// Steps of making room that one put takes at most before it is refused: a cache has 64 segments or
+// a few more.
+constexpr unsigned kRoomAttempts = 256;
+
+}  // namespace
+
+Examine Store::examiner(Index &index, Bytes key) {
+    return [this, &index, key](Slot slot) -> Result<std::optional<SameKey>> {
+        const ReadKey read = reader_.read_key(index.identity().cache_id, slot, key);
+        if (read.outcome == ReadOutcome::unreadable) return Error::io;
+        if (read.outcome == ReadOutcome::damaged) return Error::corrupt;
+        if (read.outcome != ReadOutcome::found) return std::optional<SameKey>();
+        return std::optional(SameKey{read.header.stamp_ns});
+    };
+}
+
+Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options) {
+    auto result = [&]() -> Result<PutOutcome> {
+        TRY_ASSIGN(Index * index, writable_index());
+        note_boot(*index);
+        for (unsigned attempt = 0; attempt < kClearedMax; ++attempt) {
+            auto outcome = put_record(*index, key, value, options);
+            if (outcome.ok() || outcome.error() != Error::not_found) return outcome;
+        }
+        return Error::busy;
+    }();
+    if (!result.ok()) {
+        count(puts_refused);
+    } else if (result.value() == PutOutcome::stored) {
+        count(puts);
+        count(bytes_written, value.size());
+    }
+    return result;
+}
+
+Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
+                                     const PutOptions &options) {
+    const std::uint64_t hash = index.hash(key);
+    if (options.if_absent) {
+        TRY_ASSIGN(const bool there, contains(key));
+        if (there) return PutOutcome::exists;
+    }
+    RecordHeader header;
+    header.pinned = options.pinned;
+    header.key_size = static_cast<std::uint32_t>(key.size());
+    header.value_size = static_cast<std::uint32_t>(value.size());
+    header.raw_size = header.value_size;
+    header.cost_us = options.cost_us;
+    header.stamp_ns = index.next_stamp();
+    header.key_hash = hash;
+    header.value_check = value_checksum(value);
+    TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
+    const Slot slot =
+        Slot::make(record.location, size_class(header.record_size()), Slot::tag_of(hash));
+    const auto published = publish_slot(
+        index, hash, slot, options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace,
+        header.stamp_ns, examiner(index, key));
+    if (!published.ok() || published->outcome == Published::Outcome::exists) {
+        writer_->mark(record.location, header.stamp_ns, RecordState::unused);
+        if (!published.ok()) return published.error();
+        return PutOutcome::exists;
+    }
+    if (published->outcome == Published::Outcome::added) {
+        index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
+    }
+    // Segments are deleted before the index is emptied (clear, or by hand): whoever publishes later
+    // sees that its own is gone.
+    if (Writer::was_deleted(record)) {
+        if (Evictor::forget(index, hash, record.location)) {
+            index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+        }
+        writer_->release_segment();
+        return Error::not_found;
+    }
+    if (published->old) retire_record(index, *published->old);
+    if (published->outcome == Published::Outcome::added) {
+        enforce_entry_limit(index, record.location);
+    }
+    make_room(index, header.record_size());
+    return PutOutcome::stored;
+}
+
+// The record of a value that was replaced must not come back when the index is rebuilt. But while
+// the new value may be lost with the power and the old one may not, the old one has to wait.
+void Store::retire_record(Index &index, const ReplacedRecord &record) {
+    if (index.counter(Counter::synced).load() == 0) {
+        writer_->mark(record.location, record.stamp_ns, RecordState::unused);
+        return;
+    }
+    const MutexLock lock(replaced_mutex_);
+    if (replaced_.size() < kReplacedMax) replaced_.push_back(record);
+}
+
+// Writes the record; when the limit is reached, segments are given up until there is room.
+Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header, Bytes key,
+                                       Bytes value) {
+    bool released = false;
+    for (unsigned attempt = 0;; ++attempt) {
+        auto record = writer_->append(index, header, key, value, Writer::Purpose::put);
+        if (record.ok() || record.error() != Error::full) return record;
+        if (options_.refuse_when_full || attempt == kRoomAttempts) return Error::full;
+        const auto progress = evictor_->step(index, UINT64_MAX);
+        if (!progress.ok()) return progress.error();
+        if (progress.value() != Evictor::Progress::none) continue;
+        // Our own active segment may be what stands in the way.
+        if (released) return Error::full;
+        writer_->release_segment();
+        released = true;
+    }
+}
+
+// Publishes; when the buckets of the hash are full, the index grows, or an entry there makes room.
+Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slot,
+                                      PublishPolicy policy, std::uint64_t stamp_ns,
+                                      const Examine &examine) {
+    for (;;) {
+        auto published = publish(index, hash, slot, policy, stamp_ns, examine);
+        if (published.ok() || published.error() != Error::full) return published;
+        const Status grown = writer_->grow_index(index);
+        if (grown.ok()) continue;
+        if (grown.error() == Error::full && !options_.refuse_when_full) {
+            const auto progress = evictor_->step(index, UINT64_MAX);
+            if (progress.ok() && progress.value() != Evictor::Progress::none) continue;
+        } else if (grown.error() != Error::too_large && grown.error() != Error::full) {
+            return grown.error();
+        }
+        if (options_.refuse_when_full) return Error::full;
+        if (!Evictor::drop_from_buckets(index, hash)) return Error::full;
+    }
+}
+
+// Does a piece of the work in advance, so that no put has to wait for a large one.
+void Store::make_room(Index &index, std::uint64_t record_size) {
+    if (!writer_->pressed() || options_.refuse_when_full) return;
+    flush_hits();
+    const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
+    if (progress.ok() && progress.value() == Evictor::Progress::retired) (void)writer_->measure();
+}
+
+void Store::enforce_entry_limit(Index &index, Location spare) {
+    if (options_.limit_entries == 0) return;
+    auto entries = index.counter(Counter::entries);
+    if (entries.load(std::memory_order_relaxed) <= options_.limit_entries) return;
+    if (!entries_counted_.exchange(true)) {
+        // Processes that died may have left the counter a little off.
+        std::uint64_t counted = 0;
+        index.for_each([&](Index::Place, Slot) {
+            ++counted;
+            return false;
+        });
+        entries.store(counted);
+    }
+    std::uint64_t start = spare.offset / kRecordAlignment * 2654435761u;
+    while (entries.load(std::memory_order_relaxed) > options_.limit_entries) {
+        if (!Evictor::drop_one_entry(index, spare, start)) return;
+        start += 2654435761u;
+    }
+}
+
+Result<bool> Store::remove(Bytes key) {
+    TRY_ASSIGN(Index * index, writable_index());
+    const std::uint64_t hash = index->hash(key);
+    const Examine examine = examiner(*index, key);
+    if (index->suspicious(hash)) (void)repair_->search(*index);
+    for (;;) {
+        TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
+        if (!found) return false;
+        std::uint64_t word = found->slot.word();
+        // An entry that is being hit, replaced or carried over changes its slot under our hands.
+        if (!found->place.ref().compare_exchange_strong(word, kEmptySlot)) continue;
+        writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed);
+        index->counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+        return true;
+    }
+}
+
+Status Store::clear() {
+    TRY_ASSIGN(Index * index, writable_index());
+    {
+        const MutexLock lock(replaced_mutex_);
+        replaced_.clear();
+    }
+    writer_->release_segment();
+    TRY(remove_segments());
+    index->clear();
+    index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
+    index->counter(Counter::victim).store(0);
+    index->counter(Counter::retired).fetch_add(1);
+    memory_.clear();
+    reader_.segments().forget_deleted();
+    return {};
+}
+
+// Values first: an index that is durable must not lead to records that are not.
+Status Store::sync() {
+    if (access_ == Access::read_only) return {};
+    index().counter(Counter::synced).store(1);
+    std::vector<ReplacedRecord> replaced;
+    {
+        const MutexLock lock(replaced_mutex_);
+        replaced.swap(replaced_);
+    }
+    TRY(writer_->sync_segments());
+    // What replaced them is durable now.
+    for (const ReplacedRecord &record : replaced) {
+        writer_->mark(record.location, record.stamp_ns, RecordState::unused);
+    }
+    TRY(index().sync());
+    TRY(directory_.sync());
+    TRY_ASSIGN(const Directory root, Directory::open(options_.root));
+    return root.sync();
+}
+
+Status Store::remove_segments() const {
+    std::vector<std::uint32_t> segments;
+    TRY(directory_.list([&](const char *name) {
+        if (const auto segment = segment_from_file_name(name)) segments.push_back(*segment);
+    }));
+    for (const std::uint32_t segment : segments) {
+        const Status status = directory_.discard_file(segment_file_name(segment));
+        if (!status.ok() && status.error() != Error::not_found) return status;
+    }
+    return {};
+}
+
+}  // namespace cairn

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+#include "store/writer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::uint64_t kOwnerByte = 0;  // of a segment file: locked by its writer
+constexpr unsigned kPatienceUs = 4'000;
+constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
+constexpr std::uint64_t kSegmentBytesMin = 64 * 1024;
+// Half of what a slot can address: a segment is given up in one piece, which should not take long.
+constexpr std::uint64_t kSegmentBytesMax = (std::uint64_t{1} << kOffsetBits) * kRecordAlignment / 2;
+// A share of the limit that one segment may have.
+constexpr std::uint64_t kSegmentsPerLimit = 64;
+// Left for small files beside index and segments, and for the blocks of the directory itself.
+constexpr std::uint64_t kMarginBytes = 64 * 1024;
+// A file that was being built this long ago is never finished.
+constexpr std::uint64_t kTemporaryAgeNs = 600'000'000'000;
+
+// Blocks are reserved in steps: large, so that few puts pay for it; small, so that many writers fit
+// below a limit.
+std::uint64_t reserve_step(std::uint64_t segment_bytes) {
+    return std::clamp<std::uint64_t>(segment_bytes / 8, 16 * 1024, 2 * 1024 * 1024);
+}
+
+}  // namespace
+
+WriterLimits writer_limits(std::uint64_t limit_bytes) {
+    std::uint64_t size = kSegmentBytesMin;
+    while (size < kSegmentBytesMax && size * 2 <= limit_bytes / kSegmentsPerLimit) size *= 2;
+    return {limit_bytes, size};
+}
+
+// A segment that this process writes. The last one to let go of it gives its unused blocks back and
+// unlocks it.
+class Writer::ActiveSegment {
+  public:
+    ActiveSegment(File file, std::uint32_t number, std::uint64_t tail, std::uint64_t reserved)
+        : file_(std::move(file)), number_(number), tail_(tail), reserved_(reserved) {}
+    ~ActiveSegment() {
+        // If giving back fails, blocks stay reserved until the next writer fills them.
+        (void)file_.truncate(tail_);
+        file_.unlock(kOwnerByte);
+    }
+
+    const File &file() const { return file_; }
+    std::uint32_t number() const { return number_; }
+    std::uint64_t tail() const { return tail_; }
+    std::uint64_t reserved() const { return reserved_; }
+    void set_reserved(std::uint64_t end) { reserved_ = end; }
+    std::uint64_t take(std::uint64_t size) {
+        const std::uint64_t offset = tail_;
+        tail_ += size;
+        return offset;
+    }
+    bool deleted() const {
+        const auto info = file_.info();
+        return info.ok() && info->links == 0;  // who cannot be asked is taken to be there
+    }
+
+  private:
+    File file_;
+    const std::uint32_t number_;
+    std::uint64_t tail_;      // where the next record goes; under the writer's mutex
+    std::uint64_t reserved_;  // blocks are ours up to here; under the writer's mutex
+};
+
+Result<std::unique_ptr<Writer>> Writer::create(const Directory &directory,
+                                               const WriterLimits &limits) {
+    TRY_ASSIGN(Mapping state, Mapping::wiped_on_fork(kPage));
+    static_assert(sizeof(State) <= kPage);
+    std::unique_ptr<Writer> writer(new (std::nothrow) Writer(directory, limits, std::move(state)));
+    if (writer == nullptr) return Error::no_memory;
+    return writer;
+}
+
+Writer::~Writer() {
+    release_segment();
+    delete state().lock_file;
+}
+
+void Writer::release_segment() {
+    State &state = this->state();
+    const MutexLock lock(state.mutex);
+    delete state.active;
+    state.active = nullptr;
+}
+
+Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header, Bytes key,
+                                        Bytes value, Purpose purpose) {
+    const std::uint64_t size = header.record_size();
+    TRY_ASSIGN(const Place place, choose_place(index, size, purpose));
+    const Location location = {place.segment->number(), place.offset};
+    const auto head =
+        encode_record_header(header, key, record_seed(index.identity().cache_id, location));
+    static constexpr std::array<std::byte, kRecordAlignment> kZeros = {};
+    const std::uint64_t key_end = kRecordHeaderSize + key.size();
+    const std::uint64_t value_end = header.value_offset() + value.size();
+    const Bytes pieces[] = {head, key, Bytes(kZeros).first(header.value_offset() - key_end), value,
+                            Bytes(kZeros).first(size - value_end)};
+    TRY(place.segment->file().write_at(place.offset, pieces));
+    return Appended{location, place.segment};
+}
+
+bool Writer::was_deleted(const Appended &record) {
+    return record.segment->deleted();
+}
+
+// The stamp tells whether it is still that record: a segment's number may have been given out
+// again.
+void Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state) const {
+    const auto file = directory_.open_file(segment_file_name(location.segment), Access::read_write);
+    std::array<std::byte, kRecordHeaderSize> head = {};
+    if (!file.ok() || !file->read_at(location.offset, head).ok()) return;
+    const auto header = parse_record_header(head);
+    if (!header || header->stamp_ns != stamp_ns) return;
+    const auto octet = static_cast<std::byte>(state);
+    const Bytes pieces[] = {Bytes(&octet, 1)};
+    (void)file->write_at(location.offset + kRecordStateOffset, pieces);
+}
+
+// ------------------------------------------------------------------------------------------------
+// locks and space
+
+// REQUIRES of what follows to the next line: the state's mutex is held.
+
+Status Writer::open_lock_file() {
+    State &state = this->state();
+    if (state.lock_file != nullptr) return {};
+    TRY_ASSIGN(File file, directory_.open_or_create_file(kLockFileName));
+    state.lock_file = new (std::nothrow) File(std::move(file));
+    if (state.lock_file == nullptr) return Error::no_memory;
+    return {};
+}
+
+// Waits a little for whoever holds the lock. Whoever was stopped while holding it is waited for
+// once a second.
+Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
+    TRY(open_lock_file());
+    const bool impatient = monotonic_ns() < impatient_until_ns_.load(std::memory_order_relaxed);
+    auto lock = ByteLock::acquire(*state().lock_file, byte, impatient ? 0 : kPatienceUs);
+    if (!lock.ok() && !impatient) impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
+    return lock;
+}
+
+Result<DiskUse> Writer::measure_and_note() {
+    TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
+    pressed_.store(use.bytes + 2 * limits_.segment_bytes > allowed_bytes(Purpose::put),
+                   std::memory_order_relaxed);
+    return use;
+}
+
+// Far from the limit nobody needs to be excluded: processes that take space at the same time take
+// one step each, of which an eighth of the limit holds 64. Near it, one at a time.
+Result<Writer::Space> Writer::take_space() {
+    TRY_ASSIGN(DiskUse use, measure_and_note());
+    if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
+        return Space{std::move(use), std::nullopt};
+    }
+    TRY_ASSIGN(ByteLock lock, lock_byte(kSpaceByte));
+    TRY_ASSIGN(use, measure_and_note());
+    return Space{std::move(use), std::move(lock)};
+}
+
+std::uint64_t Writer::allowed_bytes(Purpose purpose) const {
+    const std::uint64_t all = limits_.limit_bytes - kMarginBytes;
+    return purpose == Purpose::carry ? all : all - limits_.segment_bytes;
+}
+
+Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_size,
+                                           Purpose purpose) {
+    State &state = this->state();
+    const MutexLock lock(state.mutex);
+    if (state.active != nullptr) {
+        ActiveSegment &segment = **state.active;
+        const bool fits = segment.tail() + record_size <= limits_.segment_bytes;
+        if (fits) {
+            TRY(reserve(segment, segment.tail() + record_size, purpose));
+            return Place{*state.active, segment.take(record_size)};
+        }
+    }
+    TRY_ASSIGN(std::shared_ptr<ActiveSegment> segment, take_segment(index, record_size, purpose));
+    Place place{segment, segment->take(record_size)};
+    if (segment->tail() >= limits_.segment_bytes) return place;  // full: no need to keep it
+    if (state.active == nullptr) {
+        state.active = new (std::nothrow) std::shared_ptr<ActiveSegment>;
+        if (state.active == nullptr) return Error::no_memory;
+    }
+    *state.active = std::move(segment);
+    return place;
+}
+
+// Makes sure that blocks are behind the segment up to `end`.
+Status Writer::reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
+    if (end <= segment.reserved()) return {};
+    TRY_ASSIGN(const Space space, take_space());
+    const DiskUse &use = space.use;
+    const std::uint64_t step = reserve_step(limits_.segment_bytes);
+    const std::uint64_t wanted = std::min(align_up(end, step), limits_.segment_bytes);
+    std::uint64_t target = std::max(end, wanted);
+    const auto fits = [&] {
+        return use.bytes + align_up(target - segment.reserved(), kPage) <= allowed_bytes(purpose);
+    };
+    if (!fits()) target = end;
+    if (!fits()) return Error::full;
+    const Status status = segment.file().reserve(segment.reserved(), target - segment.reserved());
+    // Where blocks cannot be reserved ahead (some file systems), writes say themselves when there
+    // are none.
+    if (!status.ok() && status.error() != Error::unsupported) return status;
+    segment.set_reserved(target);
+    return {};
+}
+
+Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index,
+                                                                    std::uint64_t record_size,
+                                                                    Purpose purpose) {
+    const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
+    if (needed + index_size(1) > allowed_bytes(purpose)) return Error::too_large;
+    TRY_ASSIGN(const Space space, take_space());
+    const DiskUse &use = space.use;
+    for (const std::string &name : use.temporary_files) {
+        const auto info = directory_.info(name);
+        if (!info.ok() || info->modified_ns + kTemporaryAgeNs > wall_clock_ns()) continue;
+        (void)directory_.remove_file(name);
+    }
+    if (auto segment = take_over(index, use, record_size, purpose)) return segment;
+    return create_segment(index, use, record_size, purpose);
+}
+
+// The fullest segment that has room for the record, no living writer, and is not being given up.
+std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const DiskUse &use,
+                                                         std::uint64_t record_size,
+                                                         Purpose purpose) {
+    if (use.bytes + align_up(record_size, kPage) > allowed_bytes(purpose)) return nullptr;
+    std::vector<SegmentFile> candidates;
+    for (const SegmentFile &file : use.segments) {
+        const std::uint64_t tail = align_up(file.size_bytes, kRecordAlignment);
+        // A smaller rest is not worth a look at each change of segments.
+        const std::uint64_t room = std::max(record_size, limits_.segment_bytes / 4);
+        if (tail + room <= limits_.segment_bytes) candidates.push_back(file);
+    }
+    std::sort(candidates.begin(), candidates.end(),
+              [](const auto &a, const auto &b) { return a.size_bytes > b.size_bytes; });
+    for (const SegmentFile &candidate : candidates) {
+        auto file = directory_.open_file(segment_file_name(candidate.segment), Access::read_write);
+        if (!file.ok()) continue;
+        const auto locked = file->try_lock(kOwnerByte, LockKind::exclusive);
+        if (!locked.ok() || !locked.value()) continue;
+        // Locked first, then looked: whoever gives segments up names one first, and then looks
+        // whether it is locked.
+        if (index.counter(Counter::victim).load() == std::uint64_t{candidate.segment} + 1) continue;
+        std::array<std::byte, kSegmentHeaderSize> header;
+        const auto count = file->read_at(0, header);
+        if (!count.ok()) continue;
+        if (count.value() < header.size()) {  // its creator died before the header was written
+            (void)directory_.remove_file(segment_file_name(candidate.segment));
+            continue;
+        }
+        const auto identity = decode_segment_header(header, candidate.segment);
+        const auto info = file->info();
+        if (identity != index.identity() || !info.ok()) continue;
+        // It may have been given up between our opening and our locking it; then it has another
+        // name, or none.
+        const auto named = directory_.info(segment_file_name(candidate.segment));
+        if (!named.ok() || named->inode != info->inode) continue;
+        const std::uint64_t tail = align_up(info->size_bytes, kRecordAlignment);
+        if (tail + record_size > limits_.segment_bytes) continue;
+        const Status reserved = file->reserve(tail, record_size);
+        if (!reserved.ok() && reserved.error() != Error::unsupported) continue;
+        return std::make_shared<ActiveSegment>(std::move(*file), candidate.segment, tail,
+                                               tail + record_size);
+    }
+    return nullptr;
+}
+
+Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &index,
+                                                                      const DiskUse &use,
+                                                                      std::uint64_t record_size,
+                                                                      Purpose purpose) {
+    const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
+    std::uint64_t blocks = std::max(needed, reserve_step(limits_.segment_bytes));
+    if (use.bytes + blocks > allowed_bytes(purpose)) blocks = needed;
+    if (use.bytes + blocks > allowed_bytes(purpose)) return Error::full;
+
+    auto hint = index.counter(Counter::segment_hint);
+    for (unsigned attempts = 0; attempts <= kSegmentIdMax; ++attempts) {
+        const auto number =
+            static_cast<std::uint32_t>(hint.fetch_add(1) % (kSegmentIdMax + std::uint64_t{1}));
+        auto file = directory_.create_file(segment_file_name(number));
+        if (!file.ok() && file.error() == Error::exists) continue;
+        if (!file.ok()) return file.error();
+        TRY_ASSIGN(const bool locked, file->try_lock(kOwnerByte, LockKind::exclusive));
+        // Somebody else saw it before it was locked: took it over, or took it for one whose creator
+        // died.
+        TRY_ASSIGN(const FileInfo info, file->info());
+        if (!locked || info.links == 0) continue;
+        const Status reserved = file->reserve(0, blocks);
+        const auto header = encode_segment_header(index.identity(), number);
+        const Bytes pieces[] = {header};
+        Status written = file->write_at(0, pieces);
+        if (!reserved.ok() && reserved.error() != Error::unsupported) written = reserved;
+        if (!written.ok()) {
+            (void)directory_.remove_file(segment_file_name(number));
+            return written.error();
+        }
+        return std::make_shared<ActiveSegment>(std::move(*file), number, kSegmentHeaderSize,
+                                               blocks);
+    }
+    return Error::full;
+}
+
+// ------------------------------------------------------------------------------------------------
+// for others
+
+Status Writer::grow_index(Index &index) {
+    const MutexLock mutex_lock(state().mutex);
+    TRY_ASSIGN(const ByteLock lock, lock_byte(kSpaceByte));
+    TRY_ASSIGN(const DiskUse use, measure_and_note());
+    const std::uint64_t bytes = index.growth_bytes();
+    // An index is worth a small part of the space; beyond that, entries make room for one another.
+    if (bytes == 0 || bytes > limits_.limit_bytes / 16) return Error::too_large;
+    if (use.bytes + bytes > allowed_bytes(Purpose::put)) return Error::full;
+    return index.grow();
+}
+
+Status Writer::measure() {
+    TRY_ASSIGN(const DiskUse use, measure_and_note());
+    if (use.bytes > limits_.limit_bytes) return Error::full;
+    return {};
+}
+
+Result<ByteLock> Writer::lock_eviction() {
+    const MutexLock lock(state().mutex);
+    return lock_byte(kEvictionByte);
+}
+
+bool Writer::has_no_writer(std::uint32_t segment) const {
+    const auto file = directory_.open_file(segment_file_name(segment), Access::read_write);
+    if (!file.ok()) return false;
+    const auto locked = file->try_lock(kOwnerByte, LockKind::exclusive);
+    return locked.ok() && locked.value();
+}
+
+Status Writer::sync_segments() const {
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
+    for (const SegmentFile &segment : use.segments) {
+        const auto file =
+            directory_.open_file(segment_file_name(segment.segment), Access::read_write);
+        if (!file.ok() && file.error() == Error::not_found) continue;
+        if (!file.ok()) return file.error();
+        TRY(file->sync_data());
+    }
+    return directory_.sync();
+}
+
+}  // namespace cairn

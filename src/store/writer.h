@@ -1,0 +1,136 @@
+// Appends records to this process's own active segment.
+// SPDX-License-Identifier: MIT
+//
+// A segment has one writer at a time: the process (open file description) that holds the exclusive
+// lock on its first byte. The kernel releases the lock when the process dies, and a later process
+// goes on behind the last byte, so that short-lived processes do not leave a trail of small files.
+// Bytes behind a crash that nobody published are never looked at.
+//
+// Thread safety: append may be called from any thread. The mutex is held while a place is chosen,
+// not while bytes are copied. Forking: the state lives in memory that a child finds zeroed; the
+// child then takes a segment of its own. Failure: no_space, full, too_large, busy, io, ...; nothing
+// was published, and the next append starts afresh.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "os/file.h"
+#include "os/mapping.h"
+#include "store/index.h"
+#include "store/record.h"
+#include "store/space.h"
+
+namespace cairn {
+
+struct WriterLimits {
+    std::uint64_t limit_bytes;    // all files of the cache together
+    std::uint64_t segment_bytes;  // a segment's size; larger records get a segment of their own
+};
+
+// Chooses the segment size for a limit: small enough that one segment is a small part of the cache.
+WriterLimits writer_limits(std::uint64_t limit_bytes);
+
+class Writer {
+  public:
+    // `directory` outlives the writer.
+    static Result<std::unique_ptr<Writer>> create(const Directory &directory,
+                                                  const WriterLimits &limits);
+    ~Writer();
+    Writer(const Writer &) = delete;
+    Writer &operator=(const Writer &) = delete;
+
+    // A record that was written, and that is to be published while this object lives: until then it
+    // keeps the segment ours.
+    class ActiveSegment;
+    struct Appended {
+        Location location;
+        std::shared_ptr<ActiveSegment> segment;
+    };
+    // Some space below the limit is left to what is carried over, so that making room never lacks
+    // room.
+    enum class Purpose { put, carry };
+
+    // Writes a record. Fills in the checksums that depend on the place.
+    Result<Appended> append(Index &index, const RecordHeader &header, Bytes key, Bytes value,
+                            Purpose purpose);
+    // Whether the record's file is gone: then nobody else can find it.
+    static bool was_deleted(const Appended &record);
+    // Says of a record what a rebuilding of the index is to make of it. If this fails, an entry may
+    // come back with damage.
+    void mark(Location location, std::uint64_t stamp_ns, RecordState state) const;
+
+    // Reserves disk space for a new level of the index and adds it. full: room must be made first;
+    // too_large: the index has all the space it may have.
+    Status grow_index(Index &index);
+
+    // Whether so little space is left that room should be made, as of the last time that space was
+    // taken or measured.
+    bool pressed() const { return pressed_.load(std::memory_order_relaxed); }
+    // Takes that time now. full: more is used than the limit allows.
+    Status measure();
+
+    const WriterLimits &limits() const { return limits_; }
+
+    // For the evictor.
+    Result<ByteLock> lock_eviction();
+    bool has_no_writer(std::uint32_t segment) const;
+    // Makes all records that were written durable.
+    Status sync_segments() const;
+
+    // Stops writing to the active segment, which the next append of any process may take over.
+    void release_segment();
+
+  private:
+    // All zero: no active segment, mutex unlocked.
+    struct State {
+        Mutex mutex;
+        // Owned; a child leaks its parent's, which are not its own to release.
+        std::shared_ptr<ActiveSegment> *active;
+        File *lock_file;  // a description of this process's own: parent and child must exclude each
+                          // other
+    };
+
+    Writer(const Directory &directory, const WriterLimits &limits, Mapping state)
+        : directory_(directory), limits_(limits), state_(std::move(state)) {}
+
+    State &state() const { return *reinterpret_cast<State *>(state_.data()); }
+    struct Place {
+        std::shared_ptr<ActiveSegment> segment;
+        std::uint64_t offset;
+    };
+    Status open_lock_file();
+    Result<ByteLock> lock_byte(std::uint64_t byte);
+    Result<DiskUse> measure_and_note();
+    struct Space {
+        DiskUse use;
+        std::optional<ByteLock> lock;
+    };
+    Result<Space> take_space();
+    std::uint64_t allowed_bytes(Purpose purpose) const;
+    Result<Place> choose_place(Index &index, std::uint64_t record_size, Purpose purpose);
+    Status reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpose);
+    Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,
+                                                        Purpose purpose);
+    std::shared_ptr<ActiveSegment> take_over(Index &index, const DiskUse &use,
+                                             std::uint64_t record_size, Purpose purpose);
+    Result<std::shared_ptr<ActiveSegment>> create_segment(Index &index, const DiskUse &use,
+                                                          std::uint64_t record_size,
+                                                          Purpose purpose);
+
+    // Constant after construction.
+    const Directory &directory_;
+    const WriterLimits limits_;
+    const Mapping state_;
+
+    std::atomic<bool> pressed_ = false;
+    std::atomic<std::uint64_t> impatient_until_ns_ =
+        0;  // a lock could not be had: do not wait for it
+};
+
+}  // namespace cairn

@@ -1,0 +1,346 @@
+// Cairn for C++20: the C interface (cairn.h) with ownership by type and spans for bytes.
+// Header-only. SPDX-License-Identifier: MIT
+//
+// Thread safety: as in cairn.h. A Cache may be used by any number of threads at once, but is moved
+// and destroyed by one; a
+//   Blob may be read by any; a KeyBuilder belongs to one.
+// Lifetime / ownership: each object gives its handle back when it is destroyed. Blobs outlive the
+// cache they come from.
+//   Every call copies what it keeps: keys and values may be reused as soon as it returns.
+// Failure: nothing here throws, and exceptions and RTTI may be off. Calls on a Cache that is not
+// open (never opened, or
+//   moved from) find nothing and return Status::invalid_argument.
+#ifndef CAIRN_CAIRN_HPP
+#define CAIRN_CAIRN_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "cairn/cairn.h"
+
+namespace cairn {
+// The inline namespace keeps these names apart from those of other versions that are linked into
+// the same program.
+inline namespace v0 {
+
+// Outcomes and errors. Values that a newer library may add are carried unchanged.
+enum class Status : int {
+    ok = CAIRN_OK,
+    miss = CAIRN_MISS,
+    exists = CAIRN_EXISTS,
+    too_small = CAIRN_TOO_SMALL,
+    invalid_argument = CAIRN_ERROR_INVALID_ARGUMENT,
+    no_memory = CAIRN_ERROR_NO_MEMORY,
+    no_space = CAIRN_ERROR_NO_SPACE,
+    full = CAIRN_ERROR_FULL,
+    too_large = CAIRN_ERROR_TOO_LARGE,
+    denied = CAIRN_ERROR_DENIED,
+    read_only = CAIRN_ERROR_READ_ONLY,
+    busy = CAIRN_ERROR_BUSY,
+    io = CAIRN_ERROR_IO,
+    unsupported = CAIRN_ERROR_UNSUPPORTED,
+    not_found = CAIRN_ERROR_NOT_FOUND,
+};
+
+// A static, lower-case English description, such as "no such entry".
+inline const char *describe(Status status) noexcept {
+    return cairn_result_string(static_cast<int>(status));
+}
+
+// The version of the library in use, such as "0.1.0".
+inline const char *version() noexcept {
+    return cairn_version_string();
+}
+
+// Keys and values: borrowed for the duration of a call.
+using Bytes = std::span<const std::byte>;
+
+// The bytes of a text, of a number of integers, or of anything else contiguous and trivially
+// copyable.
+inline Bytes bytes(std::string_view text) noexcept {
+    return std::as_bytes(std::span(text));
+}
+template <typename T, std::size_t extent>
+requires std::is_trivially_copyable_v<T>
+inline Bytes bytes(std::span<T, extent> items) noexcept {
+    return std::as_bytes(items);
+}
+
+// An immutable value, owned.
+class Blob {
+  public:
+    // Takes over a handle that a call of cairn.h has returned.
+    explicit Blob(cairn_blob *handle) noexcept : handle_(handle) {}
+
+    // Valid, and aligned to 16 bytes, for as long as the blob is.
+    [[nodiscard]] Bytes bytes() const noexcept { return {data(), size()}; }
+    [[nodiscard]] const std::byte *data() const noexcept {
+        return static_cast<const std::byte *>(cairn_blob_data(handle_.get()));
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return cairn_blob_size(handle_.get()); }
+    // What making the value was said to cost when it was stored, in microseconds; 0: unknown.
+    [[nodiscard]] std::uint32_t cost_us() const noexcept {
+        return cairn_blob_cost_us(handle_.get());
+    }
+
+  private:
+    struct Free {
+        void operator()(cairn_blob *handle) const noexcept { cairn_blob_free(handle); }
+    };
+    std::unique_ptr<cairn_blob, Free> handle_;
+};
+
+enum class Mode : std::uint32_t {
+    disk = CAIRN_MODE_DISK,     // persistent, shared by processes
+    memory = CAIRN_MODE_MEMORY  // lives in this object only; touches no file
+};
+
+// As cairn_options, whose comments hold: an empty root stands for the default one, 0 for a default
+// limit.
+struct Options {
+    std::string identifier;
+    std::string root{};
+    std::uint64_t version = 0;
+    Mode mode = Mode::disk;
+    std::uint32_t flags = 0;  // CAIRN_OPEN_...
+    std::uint64_t limit_bytes = 0;
+    std::uint64_t limit_entries = 0;
+    std::uint64_t memory_bytes = 0;
+    std::string about{};
+    cairn_log_fn log = nullptr;  // must not throw
+    void *log_user = nullptr;
+};
+
+struct PutOptions {
+    std::uint32_t flags = 0;    // CAIRN_PUT_...
+    std::uint32_t cost_us = 0;  // what making the value again would cost; 0: unknown
+};
+
+// One entry of an enumeration; `key` is valid during the call only.
+struct Entry {
+    Bytes key;
+    std::size_t value_size;
+    std::uint64_t stored_at_ms;  // since 1970-01-01 UTC
+    std::uint32_t cost_us;
+    bool pinned;
+};
+
+struct Opened;
+
+class Cache {
+  public:
+    // A cache that is not open.
+    Cache() noexcept = default;
+
+    // Opens a cache and creates it where it is missing; `status` of the result is what cairn_open
+    // returned.
+    [[nodiscard]] static Opened open(const Options &options) noexcept;
+
+    [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+    // A verified copy of the value; nothing on a miss, for a damaged entry, or when memory cannot
+    // be had.
+    [[nodiscard]] std::optional<Blob> get(Bytes key) const noexcept {
+        return look_up(cairn_get, key);
+    }
+
+    // The same without a copy for each call: the blob shares one verified copy in this process.
+    [[nodiscard]] std::optional<Blob> view(Bytes key) const noexcept {
+        return look_up(cairn_get_view, key);
+    }
+
+    [[nodiscard]] bool contains(Bytes key) const noexcept {
+        return handle_ && cairn_contains(handle_.get(), key.data(), key.size()) == CAIRN_OK;
+    }
+
+    // After Status::ok every process finds the entry, whatever happens to this one. Results as
+    // cairn_put.
+    Status put(Bytes key, Bytes value, const PutOptions &options = {}) noexcept {
+        const cairn_put_options c_options{sizeof(c_options), options.flags, options.cost_us};
+        return call(cairn_put, key.data(), key.size(), value.data(), value.size(), &c_options);
+    }
+
+    // Status::ok, or Status::miss when there is no such entry.
+    Status remove(Bytes key) noexcept { return call(cairn_remove, key.data(), key.size()); }
+
+    // Removes all entries, for every process.
+    Status clear() noexcept { return call(cairn_clear); }
+
+    // Makes everything stored before, by any process, survive a power loss.
+    Status sync() noexcept { return call(cairn_sync); }
+
+    // Entries, bytes and the counters of this handle; all 0 when the cache is not open.
+    [[nodiscard]] cairn_stats stats() const noexcept {
+        cairn_stats stats{};
+        stats.size = sizeof(stats);
+        if (handle_) cairn_get_stats(handle_.get(), &stats);
+        return stats;
+    }
+
+    // Calls `visit(const Entry &)` for each entry, in no order. A `visit` that returns bool ends
+    // the enumeration with false. It may call get, view, contains and remove on this cache. An
+    // exception that it throws ends the enumeration and goes on to the caller.
+    template <typename Visit>
+    requires std::is_invocable_v<Visit &, const Entry &> Status enumerate(Visit &&visit)
+    const {
+        Visitor<std::remove_reference_t<Visit>> visitor{visit};
+        const Status status = call(cairn_enumerate, &visitor.step, static_cast<void *>(&visitor));
+        visitor.rethrow();
+        return status;
+    }
+
+    // For calls of cairn.h that have no counterpart here. Stays with this object.
+    [[nodiscard]] cairn_cache *handle() const noexcept { return handle_.get(); }
+
+  private:
+    struct Close {
+        void operator()(cairn_cache *handle) const noexcept { cairn_close(handle); }
+    };
+
+    // What cairn_enumerate calls for each entry. No exception may pass through C: it waits here.
+    template <typename Visit>
+    struct Visitor {
+        Visit &visit;
+#if defined(__cpp_exceptions)
+        std::exception_ptr thrown{};
+
+        static int step(void *self, const cairn_entry *entry) noexcept {
+            auto &visitor = *static_cast<Visitor *>(self);
+            try {
+                return visitor.call(*entry);
+            } catch (...) {
+                visitor.thrown = std::current_exception();
+                return 1;
+            }
+        }
+        void rethrow() const {
+            if (thrown) std::rethrow_exception(thrown);
+        }
+#else
+        static int step(void *self, const cairn_entry *entry) noexcept {
+            return static_cast<Visitor *>(self)->call(*entry);
+        }
+        void rethrow() const noexcept {}
+#endif
+        // Non-zero ends the enumeration.
+        int call(const cairn_entry &from) {
+            const Entry entry{{static_cast<const std::byte *>(from.key), from.key_size},
+                              from.value_size,
+                              from.stored_at_ms,
+                              from.cost_us,
+                              (from.flags & CAIRN_PUT_PINNED) != 0};
+            if constexpr (std::is_convertible_v<std::invoke_result_t<Visit &, const Entry &>,
+                                                bool>) {
+                return visit(entry) ? 0 : 1;
+            } else {
+                visit(entry);
+                return 0;
+            }
+        }
+    };
+
+    template <typename... Parameters, typename... Arguments>
+    Status call(int (*function)(cairn_cache *, Parameters...), Arguments... arguments) const {
+        if (!handle_) return Status::invalid_argument;
+        return static_cast<Status>(function(handle_.get(), arguments...));
+    }
+
+    std::optional<Blob> look_up(int (*function)(cairn_cache *, const void *, std::size_t,
+                                                cairn_blob **),
+                                Bytes key) const noexcept {
+        cairn_blob *blob = nullptr;
+        if (call(function, key.data(), key.size(), &blob) != Status::ok) return std::nullopt;
+        return std::optional<Blob>(std::in_place, blob);
+    }
+
+    std::unique_ptr<cairn_cache, Close> handle_;
+};
+
+// What Cache::open returns: with Status::ok an open cache, else one that is not open.
+struct Opened {
+    Cache cache;
+    Status status;
+};
+
+inline Opened Cache::open(const Options &options) noexcept {
+    cairn_options c_options{};
+    c_options.size = sizeof(c_options);
+    c_options.root = options.root.empty() ? nullptr : options.root.c_str();
+    c_options.identifier = options.identifier.c_str();
+    c_options.version = options.version;
+    c_options.mode = static_cast<std::uint32_t>(options.mode);
+    c_options.flags = options.flags;
+    c_options.limit_bytes = options.limit_bytes;
+    c_options.limit_entries = options.limit_entries;
+    c_options.memory_bytes = options.memory_bytes;
+    c_options.about = options.about.empty() ? nullptr : options.about.c_str();
+    c_options.log = options.log;
+    c_options.log_user = options.log_user;
+    cairn_cache *handle = nullptr;
+    Opened opened{Cache(), static_cast<Status>(cairn_open(&c_options, &handle))};
+    opened.cache.handle_.reset(handle);
+    return opened;
+}
+
+// A program's key: an unbroken hash of everything that can change the compiled result.
+using ProgramKey = std::array<std::byte, CAIRN_PROGRAM_KEY_SIZE>;
+
+class KeyBuilder {
+  public:
+    // `domain` names what is hashed and its revision, such as "gl-program/1".
+    explicit KeyBuilder(const char *domain) noexcept : handle_(cairn_key_begin(domain)) {}
+
+    // Adds a field. Order counts, and so does each field's length: an empty field differs from no
+    // field.
+    KeyBuilder &add(std::uint32_t tag, Bytes field) noexcept {
+        if (handle_) cairn_key_add(handle_.get(), tag, field.data(), field.size());
+        return *this;
+    }
+    KeyBuilder &add(std::uint32_t tag, std::string_view text) noexcept {
+        return add(tag, cairn::bytes(text));
+    }
+    KeyBuilder &add_number(std::uint32_t tag, std::uint64_t number) noexcept {
+        if (handle_) cairn_key_add_u64(handle_.get(), tag, number);
+        return *this;
+    }
+
+    // The key; nothing when memory could not be had, or the second time.
+    [[nodiscard]] std::optional<ProgramKey> finish() noexcept {
+        if (!handle_) return std::nullopt;
+        ProgramKey key;
+        cairn_key_finish(handle_.release(), reinterpret_cast<std::uint8_t *>(key.data()));
+        return key;
+    }
+
+  private:
+    // A builder is freed by finishing it; one that is abandoned writes its key to nobody.
+    struct Abandon {
+        void operator()(cairn_key_builder *handle) const noexcept {
+            std::uint8_t unused[CAIRN_PROGRAM_KEY_SIZE];
+            cairn_key_finish(handle, unused);
+        }
+    };
+    std::unique_ptr<cairn_key_builder, Abandon> handle_;
+};
+
+// The directory that is used when Options::root is empty; nothing when the user has no home
+// directory.
+[[nodiscard]] inline std::optional<std::string> resolve_root() {
+    std::array<char, 4096> buffer;
+    if (cairn_resolve_root(buffer.data(), buffer.size()) != CAIRN_OK) return std::nullopt;
+    return std::string(buffer.data());
+}
+
+}  // namespace v0
+}  // namespace cairn
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "cache/memory_cache.h"
+
+#include <vector>
+
+#include "os/environment.h"
+
+namespace cairn {
+
+BlobRef MemoryCache::get(Bytes key) {
+    const MutexLock lock(mutex_);
+    const auto found = entries_.find(view(key));
+    if (found == entries_.end()) {
+        ++counts_.misses;
+        return {};
+    }
+    order_.splice(order_.begin(), order_, found->second);
+    ++counts_.hits;
+    counts_.bytes_read += found->second->blob->value().size();
+    return found->second->blob;
+}
+
+bool MemoryCache::contains(Bytes key) {
+    const MutexLock lock(mutex_);
+    return entries_.contains(view(key));
+}
+
+void MemoryCache::erase(Order::iterator entry) {
+    bytes_ -= charge(*entry);
+    entries_.erase(view(entry->blob->key()));
+    order_.erase(entry);
+}
+
+// Evicts the least recently used entries that are not pinned, until `bytes` more fit.
+bool MemoryCache::make_room(std::uint64_t bytes) {
+    const auto fits = [&]() REQUIRES_LOCK(mutex_) {
+        return bytes_ + bytes <= limit_bytes_ &&
+               (limit_entries_ == 0 || order_.size() < limit_entries_);
+    };
+    auto entry = order_.end();
+    while (!fits() && entry != order_.begin()) {
+        const auto candidate = std::prev(entry);
+        if (candidate->pinned) {
+            entry = candidate;
+        } else {
+            erase(candidate);
+        }
+    }
+    return fits();
+}
+
+Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &options) {
+    BlobRef blob = Blob::copy(key, value, options.cost_us);
+    if (!blob) return Error::no_memory;
+
+    const MutexLock lock(mutex_);
+    const auto found = entries_.find(view(key));
+    if (found != entries_.end() && options.if_absent) return PutOutcome::exists;
+    const std::uint64_t bytes = key.size() + value.size();
+    if (bytes > limit_bytes_) {
+        ++counts_.puts_refused;
+        return Error::too_large;
+    }
+    if (found != entries_.end()) erase(found->second);
+    if (!make_room(bytes)) {
+        ++counts_.puts_refused;
+        return Error::full;
+    }
+    order_.push_front(Entry{std::move(blob), wall_clock_ns(), options.pinned});
+    entries_.emplace(view(order_.front().blob->key()), order_.begin());
+    bytes_ += bytes;
+    ++counts_.puts;
+    counts_.bytes_written += value.size();
+    return PutOutcome::stored;
+}
+
+bool MemoryCache::remove(Bytes key) {
+    const MutexLock lock(mutex_);
+    const auto found = entries_.find(view(key));
+    if (found == entries_.end()) return false;
+    erase(found->second);
+    return true;
+}
+
+void MemoryCache::clear() {
+    const MutexLock lock(mutex_);
+    entries_.clear();
+    order_.clear();
+    bytes_ = 0;
+}
+
+StoreStats MemoryCache::stats() {
+    const MutexLock lock(mutex_);
+    StoreStats stats = counts_;
+    stats.entries = order_.size();
+    stats.limit_bytes = limit_bytes_;
+    stats.memory_bytes = bytes_;
+    stats.version = version_;
+    return stats;
+}
+
+void MemoryCache::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
+    // A copy of the order, so that the visitor may call us.
+    std::vector<Entry> entries;
+    {
+        const MutexLock lock(mutex_);
+        entries.assign(order_.begin(), order_.end());
+    }
+    for (const Entry &entry : entries) {
+        if (!visit({entry.blob->key(), entry.blob->value().size(), entry.stamp_ns,
+                    entry.blob->cost_us(), entry.pinned})) {
+            return;
+        }
+    }
+}
+
+}  // namespace cairn

@@ -1,0 +1,40 @@
+// What a cairn_cache handle is: a store on disk or a cache in memory, and how errors become result
+// codes. SPDX-License-Identifier: MIT
+//
+// Thread safety: as the store's; close is the last call.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <memory>
+
+#include "base/result.h"
+#include "cache/memory_cache.h"
+#include "store/store.h"
+
+struct cairn_cache {
+    // Exactly one is set; constant after open.
+    std::unique_ptr<cairn::Store> store;
+    std::unique_ptr<cairn::MemoryCache> memory;
+    bool read_only = false;  // asked for at open; a directory may also turn out to be
+};
+
+namespace cairn {
+
+int result_code(Error error);
+inline int result_code(Status status) {
+    return status.ok() ? CAIRN_OK : result_code(status.error());
+}
+
+// A blob handed to a caller is a Blob with one reference.
+inline cairn_blob *to_handle(BlobRef blob) {
+    return reinterpret_cast<cairn_blob *>(blob.release());
+}
+inline Blob *from_handle(cairn_blob *blob) {
+    return reinterpret_cast<Blob *>(blob);
+}
+inline const Blob *from_handle(const cairn_blob *blob) {
+    return reinterpret_cast<const Blob *>(blob);
+}
+
+}  // namespace cairn

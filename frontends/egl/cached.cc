@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "cached.h"
+
+#include <algorithm>
+
+#include "counters.h"
+#include "log.h"
+
+namespace cairn::egl {
+
+Found::Found(cairn_cache *cache, const Key &key) {
+    if (is_valid(key) && cairn_get(cache, key.data(), key.size(), &blob_) != CAIRN_OK) {
+        blob_ = nullptr;
+    }
+}
+
+std::span<const std::byte> Found::bytes() const {
+    if (blob_ == nullptr) {
+        return {};
+    }
+    return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
+}
+
+bool store(cairn_cache *cache, const Key &key, std::string_view value, uint64_t cost_ns) {
+    if (!is_valid(key)) {
+        return false;
+    }
+    cairn_put_options options = {};
+    options.size = sizeof options;
+    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    const int result =
+        cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options);
+    const bool stored = result == CAIRN_OK;
+    count(stored ? &cairn_report::stored : &cairn_report::store_failed);
+    if (!stored) {
+        log_line("an entry of %zu bytes is not stored: %s", value.size(),
+                 cairn_result_string(result));
+    }
+    return stored;
+}
+
+}  // namespace cairn::egl

@@ -1,0 +1,40 @@
+// Looking up and storing what drivers made, with the counting that belongs to it.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: any thread. Failure: a lookup that fails is a miss, a store that fails is counted
+// and forgotten.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "key.h"
+
+namespace cairn::egl {
+
+// An entry found, or nothing.
+class Found {
+  public:
+    Found(cairn_cache *cache, const Key &key);
+    ~Found() { cairn_blob_free(blob_); }
+    Found(const Found &) = delete;
+    Found &operator=(const Found &) = delete;
+
+    // Empty when there is no entry. Valid as long as this object.
+    std::span<const std::byte> bytes() const;
+    // What making it took, in nanoseconds, as far as is known.
+    uint64_t cost_ns() const { return uint64_t{cairn_blob_cost_us(blob_)} * 1000; }
+    explicit operator bool() const { return blob_ != nullptr; }
+
+  private:
+    cairn_blob *blob_ = nullptr;
+};
+
+// Stores an entry in place of any older one; true when it is stored.
+bool store(cairn_cache *cache, const Key &key, std::string_view value, uint64_t cost_ns);
+
+}  // namespace cairn::egl

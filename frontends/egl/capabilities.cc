@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "capabilities.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "caches.h"
+#include "counters.h"
+#include "identity.h"
+#include "key.h"
+#include "log.h"
+
+namespace cairn::egl {
+namespace {
+
+struct Version {
+    bool is_es = false;
+    int number = 0;  // 100 * major + minor
+};
+
+// "4.5 (Core Profile) Mesa 22.3.6", "OpenGL ES 3.2 Mesa 22.3.6". OpenGL ES 1 says "OpenGL
+// ES-CM 1.1" and gives 0.
+Version parse_version(std::string_view text) {
+    constexpr std::string_view kEs = "OpenGL ES ";
+    Version version;
+    version.is_es = text.starts_with("OpenGL ES");
+    if (version.is_es) {
+        if (!text.starts_with(kEs)) {
+            return version;
+        }
+        text.remove_prefix(kEs.size());
+    }
+    const size_t dot = text.find('.');
+    if (dot != std::string_view::npos && dot + 1 < text.size()) {
+        version.number = 100 * atoi(text.data()) + (text[dot + 1] - '0');
+    }
+    return version;
+}
+
+std::string string_of(const GlFunctions &gl, GLenum name) {
+    const GLubyte *text = gl.GetString(name);
+    return text == nullptr ? std::string() : reinterpret_cast<const char *>(text);
+}
+
+GLint integer_of(const GlFunctions &gl, GLenum name) {
+    GLint number = 0;
+    gl.GetIntegerv(name, &number);
+    return number;
+}
+
+// Each followed by a space.
+std::string extensions_of(const GlFunctions &gl, Version version) {
+    if (version.number < 300) {
+        return string_of(gl, GL_EXTENSIONS) + " ";
+    }
+    std::string all;
+    const GLint count = integer_of(gl, GL_NUM_EXTENSIONS);
+    for (GLint i = 0; i < count; ++i) {
+        const GLubyte *name = gl.GetStringi(GL_EXTENSIONS, static_cast<GLuint>(i));
+        all.append(name == nullptr ? "" : reinterpret_cast<const char *>(name)).append(" ");
+    }
+    return all;
+}
+
+bool has_extension(const std::string &extensions, const std::string &name) {
+    return (" " + extensions).find(" " + name + " ") != std::string::npos;
+}
+
+// OpenGL ES 2 has program binaries only by an extension, whose functions have names of their own.
+void find_binary_functions(Context &context, Version version, const std::string &extensions) {
+    const GlFunctions &gl = context.gl();
+    const bool core = version.number >= (version.is_es ? 300 : 401) ||
+                      has_extension(extensions, "GL_ARB_get_program_binary");
+    if (core) {
+        context.program_binary = gl.ProgramBinary;
+        context.get_program_binary = gl.GetProgramBinary;
+    } else if (has_extension(extensions, "GL_OES_get_program_binary")) {
+        context.program_binary = gl.ProgramBinaryOES;
+        context.get_program_binary = gl.GetProgramBinaryOES;
+    } else {
+        return;
+    }
+    const GLint count = integer_of(gl, GL_NUM_PROGRAM_BINARY_FORMATS);
+    if (count > 0 && !is_missing(reinterpret_cast<void *>(context.program_binary)) &&
+        !is_missing(reinterpret_cast<void *>(context.get_program_binary))) {
+        std::vector<GLint> formats(static_cast<size_t>(count));
+        gl.GetIntegerv(GL_PROGRAM_BINARY_FORMATS, formats.data());
+        context.binary_formats.assign(formats.begin(), formats.end());
+    }
+}
+
+Key traits_of(const Context &context, Version version, const std::string &extensions,
+              const std::string &identity) {
+    const GlFunctions &gl = context.gl();
+    KeyBuilder builder("gl-context/1");
+    builder.add(Tag::identity, identity);
+    builder.add(Tag::request, context.request);
+    builder.add(Tag::version, string_of(gl, GL_VERSION));
+    builder.add(Tag::language, string_of(gl, GL_SHADING_LANGUAGE_VERSION));
+    builder.add(Tag::extensions, extensions);
+    if (version.number >= (version.is_es ? 302 : 300)) {
+        builder.add_number(Tag::flags, static_cast<uint32_t>(integer_of(gl, GL_CONTEXT_FLAGS)));
+    }
+    if (!version.is_es && version.number >= 302) {
+        builder.add_number(Tag::profile,
+                           static_cast<uint32_t>(integer_of(gl, GL_CONTEXT_PROFILE_MASK)));
+    }
+    return builder.finish();
+}
+
+}  // namespace
+
+void prepare(Context &context) {
+    context.is_prepared = true;
+    const GlFunctions &gl = context.gl();
+    const std::string text = string_of(gl, GL_VERSION);
+    const Version version = parse_version(text);
+    if (version.number < 200) {
+        return;
+    }
+    const std::string extensions = extensions_of(gl, version);
+    find_binary_functions(context, version, extensions);
+    const std::string identity =
+        driver_identity(*context.vendor, {string_of(gl, GL_VENDOR), string_of(gl, GL_RENDERER),
+                                          text, string_of(gl, GL_SHADING_LANGUAGE_VERSION)});
+    context.traits = traits_of(context, version, extensions, identity);
+    if (!context.group->accept(context.traits)) {
+        log_line("contexts that share objects differ: programs are not cached in them");
+        return;
+    }
+    if (context.binary_formats.empty()) {
+        log_line("%s gives no program binaries: not cached", text.c_str());
+        return;
+    }
+    context.cache = cache_for(identity);
+    context.has_cache = context.cache != nullptr;
+}
+
+}  // namespace cairn::egl

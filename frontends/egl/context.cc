@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "context.h"
+
+#include <map>
+#include <utility>
+
+#include "capabilities.h"
+#include "counters.h"
+#include "gl_slots.h"
+
+namespace cairn::egl {
+namespace {
+
+using Handle = std::pair<EGLDisplay, EGLContext>;
+
+struct Registry {
+    Mutex mutex;
+    std::map<Handle, Context *> contexts;  // guarded by mutex
+};
+
+// Lives for ever, see main.cc.
+Registry &registry() {
+    static auto *the_registry = new Registry;
+    return *the_registry;
+}
+
+// A plain pointer, so that nothing has to run when a thread ends. A context that is still current
+// then stays behind, as it does in the driver.
+thread_local Context *t_current = nullptr;
+
+void release(Context *context) {
+    if (context != nullptr && context->references.fetch_sub(1) == 1) {
+        delete context;
+    }
+}
+
+// The version asked for matters only by the version that was given, which GL_VERSION tells.
+bool is_in_request(EGLint attribute) {
+    return attribute != EGL_CONTEXT_MAJOR_VERSION && attribute != EGL_CONTEXT_MINOR_VERSION &&
+           attribute != EGL_CONTEXT_PRIORITY_LEVEL_IMG;
+}
+
+// The attributes as bytes. Which of them matter is the driver's secret.
+std::string request_bytes(EGLenum api, const EGLint *attributes) {
+    std::string bytes(reinterpret_cast<const char *>(&api), sizeof api);
+    for (const EGLint *pair = attributes; pair != nullptr && pair[0] != EGL_NONE; pair += 2) {
+        if (is_in_request(pair[0])) {
+            bytes.append(reinterpret_cast<const char *>(pair), 2 * sizeof(EGLint));
+        }
+    }
+    return bytes;
+}
+
+// REQUIRES: the registry is locked.
+Context *find(Registry &all, EGLDisplay display, EGLContext handle) {
+    const auto found = all.contexts.find({display, handle});
+    return found == all.contexts.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+Context *current_context() {
+    Context *context = t_current;
+    if (context != nullptr && !context->is_prepared) {
+        prepare(*context);
+    }
+    return context;
+}
+
+const GlFunctions &current_gl() {
+    return t_current == nullptr ? vendors().front()->gl : t_current->gl();
+}
+
+Vendor *current_vendor() {
+    return t_current == nullptr ? nullptr : t_current->vendor;
+}
+
+void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
+                     EGLenum api, const EGLint *attributes) {
+    count_process();
+    count(&cairn_report::contexts);
+    auto *context = new Context;
+    context->vendor = &vendor;
+    context->request = request_bytes(api, attributes);
+    Registry &all = registry();
+    const MutexLock lock(all.mutex);
+    const Context *shared = find(all, display, share);
+    context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
+    // eglTerminate may have destroyed a context of this handle without a word.
+    release(std::exchange(all.contexts[{display, handle}], context));
+}
+
+void context_destroyed(EGLDisplay display, EGLContext handle) {
+    Registry &all = registry();
+    const MutexLock lock(all.mutex);
+    const auto found = all.contexts.find({display, handle});
+    if (found != all.contexts.end()) {
+        release(found->second);
+        all.contexts.erase(found);
+    }
+}
+
+void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle) {
+    Context *next = nullptr;
+    if (handle != EGL_NO_CONTEXT) {
+        Registry &all = registry();
+        const MutexLock lock(all.mutex);
+        next = find(all, display, handle);
+        if (next != nullptr) {
+            next->references.fetch_add(1);
+        }
+    }
+    release(std::exchange(t_current, next));
+    use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
+}
+
+}  // namespace cairn::egl

@@ -1,0 +1,58 @@
+// An EGL context: which vendor it belongs to, what it shares, and whether programs can be cached in
+// it. SPDX-License-Identifier: MIT
+//
+// Thread safety: the registry locks itself. A Context is used by the thread that it is current on,
+// one at a time, as EGL demands; what several contexts share is in the ShareGroup. Ownership:
+// counted: one for the registry until eglDestroyContext, one for each thread that it is current on.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "share_group.h"
+#include "vendors.h"
+
+namespace cairn::egl {
+
+struct Context {
+    // Constant after construction.
+    Vendor *vendor = nullptr;
+    std::shared_ptr<ShareGroup> group;
+    std::string request;  // what eglCreateContext was asked for, as bytes for the key
+
+    // Set by prepare(), when the first call that matters is made in the context.
+    bool is_prepared = false;
+    bool has_cache = false;  // programs can be looked up and stored
+    Key traits = {};         // hash of all that makes this context compile as it does
+    cairn_cache *cache = nullptr;
+    std::vector<GLenum> binary_formats;
+    PFNGLPROGRAMBINARYPROC program_binary = nullptr;
+    PFNGLGETPROGRAMBINARYPROC get_program_binary = nullptr;
+
+    std::atomic<unsigned> references = 1;
+
+    const GlFunctions &gl() const { return vendor->gl; }
+    bool can_cache() const { return has_cache && group->is_uniform(); }
+};
+
+// The context that is current on this thread, ready for use; null when there is none.
+Context *current_context();
+
+// The functions of the current context's vendor; of the first vendor when no context is current.
+const GlFunctions &current_gl();
+
+// EGL has made, destroyed, bound these. `attributes` is the list that ends in EGL_NONE, or null.
+void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
+                     EGLenum api, const EGLint *attributes);
+void context_destroyed(EGLDisplay display, EGLContext handle);
+// `handle` is EGL_NO_CONTEXT when nothing is current any more.
+void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
+
+// The vendor whose context is current on this thread, or null.
+Vendor *current_vendor();
+
+}  // namespace cairn::egl

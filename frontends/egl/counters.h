@@ -1,0 +1,42 @@
+// What is counted for `cairn run`: the fields of cairn_report, in memory shared with the launcher.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: any thread, any process; relaxed atomic additions. Failure: without a report
+// nothing is counted.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <cstdint>
+
+namespace cairn::egl {
+
+using Counter = uint64_t cairn_report::*;
+
+// Maps the report that the settings name. Called once, when the library is loaded.
+void attach_counters();
+
+void count(Counter counter, uint64_t amount = 1);
+
+// This process made its first context: counts it once.
+void count_process();
+
+// Nanoseconds on a clock that never goes back.
+uint64_t now_ns();
+
+// Adds the time from its construction to its destruction to a counter.
+class Stopwatch {
+  public:
+    explicit Stopwatch(Counter counter) : counter_(counter), start_(now_ns()) {}
+    ~Stopwatch() { count(counter_, elapsed_ns()); }
+    Stopwatch(const Stopwatch &) = delete;
+    Stopwatch &operator=(const Stopwatch &) = delete;
+
+    uint64_t elapsed_ns() const { return now_ns() - start_; }
+
+  private:
+    Counter counter_;
+    uint64_t start_;
+};
+
+}  // namespace cairn::egl

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "driver_configuration.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "key.h"
+#include "settings.h"
+
+namespace cairn::egl {
+namespace {
+
+constexpr const char *kFolder = "/usr/share/drirc.d";
+constexpr const char *kSystemFile = "/etc/drirc";
+// Debian's file has 60 KB.
+constexpr size_t kFileSizeMax = 4 * 1024 * 1024;
+
+// Whether the file is there; `text` receives its contents.
+bool read(const std::string &path, std::string &text) {
+    FILE *file = fopen(path.c_str(), "re");
+    if (file == nullptr) {
+        return false;
+    }
+    text.clear();
+    std::array<char, 16384> part;
+    for (size_t size = 1; size > 0 && text.size() < kFileSizeMax;) {
+        size = fread(part.data(), 1, part.size(), file);
+        text.append(part.data(), size);
+    }
+    fclose(file);
+    return true;
+}
+
+std::string hash_of(const std::string &text) {
+    KeyBuilder builder("gl-driver-configuration/1");
+    builder.add(Tag::arguments, text);
+    const Key hash = builder.finish();
+    std::string digits;
+    for (size_t i = 0; i < 16; ++i) {
+        constexpr const char *kDigits = "0123456789abcdef";
+        digits.push_back(kDigits[hash[i] >> 4]);
+        digits.push_back(kDigits[hash[i] & 15]);
+    }
+    return digits;
+}
+
+bool matches(const std::string &expression, const std::string &name) {
+    regex_t compiled;
+    if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
+        return false;
+    }
+    const bool found = regexec(&compiled, name.c_str(), 0, nullptr, 0) == 0;
+    regfree(&compiled);
+    return found;
+}
+
+// The executable's file, since some workarounds are for one version of it only.
+std::string application_line(const std::string &name) {
+    struct stat status = {};
+    stat("/proc/self/exe", &status);
+    return "application: " + name + " of " + std::to_string(status.st_size) + " bytes and " +
+           std::to_string(status.st_mtim.tv_sec) + " seconds\n";
+}
+
+std::vector<std::string> own_names() {
+    std::vector<std::string> names = {program_invocation_short_name};
+    std::array<char, 4096> path = {};
+    const ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
+    if (size > 0) {
+        const std::string_view whole(path.data(), static_cast<size_t>(size));
+        names.emplace_back(whole.substr(whole.rfind('/') + 1));
+    }
+    return names;
+}
+
+}  // namespace
+
+std::vector<std::string> driver_configuration_files() {
+    std::vector<std::string> files;
+    const std::string folder =
+        settings().drirc_folder.empty() ? std::string(kFolder) : settings().drirc_folder;
+    if (DIR *directory = opendir(folder.c_str())) {
+        while (const dirent *entry = readdir(directory)) {
+            if (std::string_view(entry->d_name).ends_with(".conf")) {
+                files.push_back(folder + "/" + entry->d_name);
+            }
+        }
+        closedir(directory);
+    }
+    std::sort(files.begin(), files.end());
+    files.emplace_back(kSystemFile);
+    if (!settings().home.empty()) {
+        files.push_back(settings().home + "/.drirc");
+    }
+    return files;
+}
+
+bool mentions_executable(const std::string &text, const std::string &name) {
+    if (text.find("executable=\"" + name + "\"") != std::string::npos) {
+        return true;
+    }
+    constexpr std::string_view kAttribute = "executable_regexp=\"";
+    for (size_t at = text.find(kAttribute); at != std::string::npos;
+         at = text.find(kAttribute, at + 1)) {
+        const size_t begin = at + kAttribute.size();
+        const size_t end = std::min(text.find('"', begin), text.size());
+        if (matches(text.substr(begin, end - begin), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string configuration_lines(const std::vector<std::string> &files,
+                                const std::vector<std::string> &application_names) {
+    std::string lines;
+    std::string mentioned;
+    for (const std::string &path : files) {
+        std::string text;
+        if (!read(path, text)) {
+            continue;
+        }
+        lines.append("configuration: ").append(path.substr(path.rfind('/') + 1));
+        lines.append(" ").append(hash_of(text)).append("\n");
+        for (const std::string &name : application_names) {
+            if (mentioned.empty() && mentions_executable(text, name)) {
+                mentioned = name;
+            }
+        }
+    }
+    return mentioned.empty() ? lines : lines + application_line(mentioned);
+}
+
+const std::string &driver_configuration() {
+    static const auto *the_lines =
+        new std::string(configuration_lines(driver_configuration_files(), own_names()));
+    return *the_lines;
+}
+
+}  // namespace cairn::egl

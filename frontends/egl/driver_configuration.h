@@ -1,0 +1,32 @@
+// What Mesa's configuration files ("drirc") say about this application, which can change what its
+// shaders compile to. SPDX-License-Identifier: MIT
+//
+// The files switch workarounds on by the name of the executable: a source that compiles in one
+// application need not compile in the next. The whole of the files belongs to the driver's
+// identity; the name of the application does so only where a file mentions it, so that all others
+// share their programs.
+//
+// Thread safety: pure functions of the file system. Failure: a file that cannot be read is not
+// there for Mesa either.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cairn::egl {
+
+// The files that Mesa reads, in its order.
+std::vector<std::string> driver_configuration_files();
+
+// Whether a file with this text has something to say about an executable of this name.
+bool mentions_executable(const std::string &text, const std::string &name);
+
+// Lines for the identity: one for each of `files` that is there, and one for the application if
+// they mention it.
+std::string configuration_lines(const std::vector<std::string> &files,
+                                const std::vector<std::string> &application_names);
+
+// The same for this process, computed once.
+const std::string &driver_configuration();
+
+}  // namespace cairn::egl

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "driver_configuration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace cairn::egl {
+namespace {
+
+constexpr const char *kText = R"(<driconf>
+    <device>
+        <application name="One" executable="one"><option name="glsl_zero_init" value="true" /></application>
+        <application name="Two" executable_regexp="two[0-9]+"/>
+        <application name="Broken" executable_regexp="three[("/>
+    </device>
+</driconf>)";
+
+TEST(DriverConfigurationTest, AnExecutableIsMentionedByNameOrExpression) {
+    EXPECT_TRUE(mentions_executable(kText, "one"));
+    EXPECT_TRUE(mentions_executable(kText, "two17"));
+    EXPECT_FALSE(mentions_executable(kText, "on"));
+    EXPECT_FALSE(mentions_executable(kText, "One"));
+    EXPECT_FALSE(mentions_executable(kText, "two"));
+    EXPECT_FALSE(mentions_executable(kText, "three"));
+    EXPECT_FALSE(mentions_executable("", "one"));
+}
+
+TEST(DriverConfigurationTest, OnlyMentionedApplicationsHaveAnIdentityOfTheirOwn) {
+    std::string folder = std::filesystem::temp_directory_path() / "cairn-drirc-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    const std::string file = folder + "/00-some.conf";
+    std::ofstream(file) << kText;
+    const std::vector<std::string> files = {folder + "/missing", file};
+    const std::string of_one = configuration_lines(files, {"one"});
+    const std::string of_four = configuration_lines(files, {"four"});
+    EXPECT_THAT(of_one, testing::HasSubstr("application: one"));
+    EXPECT_THAT(of_four, testing::Not(testing::HasSubstr("application")));
+    EXPECT_EQ(of_four, configuration_lines(files, {"five"}));
+    std::ofstream(file, std::ios::app) << "<!-- changed -->";
+    EXPECT_NE(of_four, configuration_lines(files, {"four"}));
+    EXPECT_EQ(configuration_lines({folder + "/missing"}, {"one"}), "");
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace cairn::egl

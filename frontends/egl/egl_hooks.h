@@ -1,0 +1,19 @@
+// The EGL entry points of the front end: four that follow contexts, and with several vendors one
+// for each EGL function. SPDX-License-Identifier: MIT
+#pragma once
+
+#include <glvnd/libeglabi.h>
+
+namespace cairn::egl {
+
+// Our function to use in place of the vendor's for this "egl..." name; null where the vendor's own
+// will do.
+void *egl_hook(const char *name);
+// The same when there are several vendors: for every function that GLVND takes from a vendor by
+// name.
+void *egl_route(const char *name);
+
+// For __EGLapiImports.
+EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes);
+
+}  // namespace cairn::egl

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// What EGL functions do when there are several vendors: most go to the vendor of their display,
+// each of the others has a rule.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "context.h"
+#include "egl_hooks.h"
+#include "mutex.h"
+#include "vendors.h"
+
+namespace cairn::egl {
+namespace {
+
+template <auto Member>
+struct ByDisplay;
+
+template <typename R, typename... A, R (*EglFunctions::*Member)(EGLDisplay, A...)>
+struct ByDisplay<Member> {
+    static R call(EGLDisplay display, A... arguments) {
+        Vendor &vendor = vendor_of_display(display);
+        set_last_vendor(vendor);
+        const auto function = vendor.egl.*Member;
+        return function == nullptr ? R{} : function(display, arguments...);
+    }
+};
+
+// To the vendor whose context is current; nothing is to be done where there is none.
+template <auto Member, typename... A>
+EGLBoolean by_current(A... arguments) {
+    Vendor *vendor = current_vendor();
+    if (vendor == nullptr || vendor->egl.*Member == nullptr) {
+        return EGL_TRUE;
+    }
+    set_last_vendor(*vendor);
+    return (vendor->egl.*Member)(arguments...);
+}
+
+// Adds the words of `more` that are not in `all`.
+void merge_words(std::string &all, const char *more) {
+    std::set<std::string> known;
+    const auto add = [&](const std::string &word) {
+        if (!word.empty() && known.insert(word).second) {
+            all.append(all.empty() ? "" : " ").append(word);
+        }
+    };
+    const std::string words = all + " " + (more == nullptr ? "" : more);
+    all.clear();
+    for (size_t begin = 0; begin < words.size();) {
+        const size_t end = std::min(words.find(' ', begin), words.size());
+        add(words.substr(begin, end - begin));
+        begin = end + 1;
+    }
+}
+
+// Kept for ever, as EGL's strings are; each text once.
+const char *kept(const std::string &text) {
+    static auto *texts = new std::set<std::string>;
+    static auto *mutex = new Mutex;
+    const MutexLock lock(*mutex);
+    return texts->insert(text).first->c_str();
+}
+
+const char *query_string(EGLDisplay display, EGLint name) {
+    if (display != EGL_NO_DISPLAY || name != EGL_EXTENSIONS) {
+        return ByDisplay<&EglFunctions::QueryString>::call(display, name);
+    }
+    std::string all;
+    for (const Vendor *vendor : vendors()) {
+        merge_words(all, vendor->egl.QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS));
+    }
+    return kept(all);
+}
+
+EGLBoolean bind_api(EGLenum api) {
+    EGLBoolean done = EGL_FALSE;
+    for (const Vendor *vendor : vendors()) {
+        done |= vendor->egl.BindAPI(api);
+    }
+    return done;
+}
+
+EGLint get_error() {
+    return last_vendor().egl.GetError();
+}
+
+EGLint debug_message_control(EGLDEBUGPROCKHR callback, const EGLAttrib *attributes) {
+    EGLint result = EGL_SUCCESS;
+    for (const Vendor *vendor : vendors()) {
+        if (vendor->egl.DebugMessageControlKHR != nullptr) {
+            const EGLint one = vendor->egl.DebugMessageControlKHR(callback, attributes);
+            result = one != EGL_SUCCESS ? one : result;
+        }
+    }
+    return result;
+}
+
+EGLBoolean query_debug(EGLint attribute, EGLAttrib *value) {
+    for (const Vendor *vendor : vendors()) {
+        if (vendor->egl.QueryDebugKHR != nullptr) {
+            return vendor->egl.QueryDebugKHR(attribute, value);
+        }
+    }
+    return EGL_FALSE;
+}
+
+std::vector<EGLDeviceEXT> devices_of(Vendor &vendor) {
+    EGLint count = 0;
+    if (vendor.egl.QueryDevicesEXT == nullptr ||
+        vendor.egl.QueryDevicesEXT(0, nullptr, &count) == EGL_FALSE || count <= 0) {
+        return {};
+    }
+    std::vector<EGLDeviceEXT> devices(static_cast<size_t>(count));
+    if (vendor.egl.QueryDevicesEXT(count, devices.data(), &count) == EGL_FALSE) {
+        return {};
+    }
+    devices.resize(static_cast<size_t>(count));
+    for (const EGLDeviceEXT device : devices) {
+        remember_device(device, vendor);
+    }
+    return devices;
+}
+
+EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count) {
+    if (count == nullptr || (devices != nullptr && capacity <= 0)) {
+        host().exports->setEGLError(EGL_BAD_PARAMETER);
+        return EGL_FALSE;
+    }
+    std::vector<EGLDeviceEXT> all;
+    for (Vendor *vendor : vendors()) {
+        const std::vector<EGLDeviceEXT> some = devices_of(*vendor);
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    *count = static_cast<EGLint>(all.size());
+    if (devices != nullptr) {
+        *count = std::min(*count, capacity);
+        std::copy_n(all.begin(), *count, devices);
+    }
+    return EGL_TRUE;
+}
+
+// The vendor of a device that the application got without enumerating them.
+Vendor &owner_of(EGLDeviceEXT device) {
+    Vendor *vendor = vendor_of_device(device);
+    return vendor == nullptr ? *vendors().front() : *vendor;
+}
+
+EGLBoolean query_device_attrib(EGLDeviceEXT device, EGLint attribute, EGLAttrib *value) {
+    Vendor &vendor = owner_of(device);
+    set_last_vendor(vendor);
+    const auto function = vendor.egl.QueryDeviceAttribEXT;
+    return function == nullptr ? EGLBoolean{EGL_FALSE} : function(device, attribute, value);
+}
+
+const char *query_device_string(EGLDeviceEXT device, EGLint name) {
+    Vendor &vendor = owner_of(device);
+    set_last_vendor(vendor);
+    const auto function = vendor.egl.QueryDeviceStringEXT;
+    return function == nullptr ? nullptr : function(device, name);
+}
+
+struct Route {
+    const char *name;
+    void *function;
+};
+
+// The rules come first, so that the one for eglQueryString goes before that by its display.
+const Route kRoutes[] = {
+    {"eglBindAPI", reinterpret_cast<void *>(&bind_api)},
+    {"eglDebugMessageControlKHR", reinterpret_cast<void *>(&debug_message_control)},
+    {"eglGetError", reinterpret_cast<void *>(&get_error)},
+    {"eglQueryDebugKHR", reinterpret_cast<void *>(&query_debug)},
+    {"eglQueryDeviceAttribEXT", reinterpret_cast<void *>(&query_device_attrib)},
+    {"eglQueryDeviceStringEXT", reinterpret_cast<void *>(&query_device_string)},
+    {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
+    {"eglQueryString", reinterpret_cast<void *>(&query_string)},
+    {"eglWaitClient", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitClient>)},
+    {"eglWaitGL", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitGL>)},
+    {"eglWaitNative", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitNative, EGLint>)},
+#define X(name, type) \
+    {"egl" #name, reinterpret_cast<void *>(&ByDisplay<&EglFunctions::name>::call)},
+    EGL_DISPLAY_FUNCTIONS(X)
+#undef X
+};
+
+bool has_any(const char *name) {
+    return std::any_of(vendors().begin(), vendors().end(),
+                       [name](const Vendor *vendor) { return vendor->function(name) != nullptr; });
+}
+
+}  // namespace
+
+void *egl_route(const char *name) {
+    if (!has_any(name)) {
+        return nullptr;
+    }
+    if (void *hook = egl_hook(name)) {
+        return hook;
+    }
+    for (const Route &route : kRoutes) {
+        if (strcmp(route.name, name) == 0) {
+            return route.function;
+        }
+    }
+    // Extension functions are routed by the vendors' own dispatch functions, which ask
+    // routing_exports().
+    for (const Vendor *vendor : vendors()) {
+        if (void *function = vendor->function(name)) {
+            return function;
+        }
+    }
+    return nullptr;
+}
+
+EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
+    Vendor *owner = platform == EGL_PLATFORM_DEVICE_EXT ? vendor_of_device(native) : nullptr;
+    for (Vendor *vendor : vendors()) {
+        if (owner != nullptr && owner != vendor) {
+            continue;
+        }
+        set_last_vendor(*vendor);
+        const EGLDisplay display = vendor->imports.getPlatformDisplay(platform, native, attributes);
+        if (display != EGL_NO_DISPLAY) {
+            remember_display(display, *vendor);
+            return display;
+        }
+    }
+    return EGL_NO_DISPLAY;
+}
+
+}  // namespace cairn::egl

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// Linking: by a binary from the cache where there is one, else by the driver, whose result is then
+// stored.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cached.h"
+#include "context.h"
+#include "counters.h"
+#include "entry.h"
+#include "key.h"
+#include "log.h"
+#include "program.h"
+
+namespace cairn::egl {
+namespace {
+
+GLint parameter(const GlFunctions &gl, GLuint program, GLenum name) {
+    GLint value = 0;
+    gl.GetProgramiv(program, name, &value);
+    return value;
+}
+
+std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &all_tracked) {
+    const GlFunctions &gl = context.gl();
+    std::vector<GLuint> names(
+        static_cast<size_t>(std::max(parameter(gl, program, GL_ATTACHED_SHADERS), 0)));
+    GLsizei count = 0;
+    gl.GetAttachedShaders(program, static_cast<GLsizei>(names.size()), &count, names.data());
+    names.resize(std::min(static_cast<size_t>(count), names.size()));
+    std::vector<ShaderRef> shaders;
+    for (const GLuint name : names) {
+        ShaderRef shader = context.group->shader(gl, name);
+        if (shader != nullptr) {
+            shaders.push_back(std::move(shader));
+        }
+    }
+    all_tracked = shaders.size() == names.size();
+    return shaders;
+}
+
+// The keys of shaders that have all been compiled successfully, else nothing.
+std::optional<std::vector<Key>> keys_of(const std::vector<ShaderRef> &shaders) {
+    std::vector<Key> keys;
+    for (const ShaderRef &shader : shaders) {
+        const MutexLock lock(shader->mutex);
+        if (shader->state != Shader::State::deferred && shader->state != Shader::State::compiled) {
+            return std::nullopt;
+        }
+        keys.push_back(shader->key);
+    }
+    return keys;
+}
+
+// The key of this link, if it is of a kind that is cached.
+std::optional<Key> key_of(Context &context, const Program &program,
+                          const std::vector<ShaderRef> &shaders) {
+    if (!context.can_cache() || !program.is_understood || shaders.empty()) {
+        return std::nullopt;
+    }
+    // A link of a program that a transform feedback object uses fails, and a program may be used by
+    // several pipelines: in both cases glProgramBinary need not do the same to what is in use.
+    if (program.was_linked &&
+        (program.is_separable || context.group->has_transform_feedback.load())) {
+        return std::nullopt;
+    }
+    const auto keys = keys_of(shaders);
+    if (!keys) {
+        return std::nullopt;
+    }
+    return program_key(context.traits, *keys, program.settings);
+}
+
+Report link_report(const GlFunctions &gl, GLuint program) {
+    Report report;
+    report.log_length = parameter(gl, program, GL_INFO_LOG_LENGTH);
+    if (report.log_length > 0) {
+        report.log.resize(static_cast<size_t>(report.log_length));
+        GLsizei size = 0;
+        gl.GetProgramInfoLog(program, report.log_length, &size, report.log.data());
+        report.log.resize(static_cast<size_t>(size));
+    }
+    return report;
+}
+
+// A link puts the hint that was set before into effect; not every driver's glProgramBinary does.
+void check_hint(const GlFunctions &gl, Program &program) {
+    program.has_cached_hint =
+        program.has_hint &&
+        parameter(gl, program.name, GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint;
+    program.cached_hint = program.hint;
+}
+
+// Gives the driver the binary of an entry. False when there is none that it takes.
+// REQUIRES: the program is locked.
+bool load(Context &context, Program &program, const Found &found) {
+    auto entry = decode_program(found.bytes());
+    if (!entry) {
+        return false;
+    }
+    // An unknown format would be a GL error, and the application would see it.
+    const auto &formats = context.binary_formats;
+    const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
+    if (known) {
+        context.program_binary(program.name, entry->format, entry->binary.data(),
+                               static_cast<GLsizei>(entry->binary.size()));
+    }
+    if (!known || parameter(context.gl(), program.name, GL_LINK_STATUS) == GL_FALSE) {
+        count(&cairn_report::rejected);
+        log_line("program %u: the driver refuses a binary of %zu bytes", program.name,
+                 entry->binary.size());
+        return false;
+    }
+    program.has_cached_log = true;
+    program.log = std::move(entry->report.log);
+    program.log_length = entry->report.log_length;
+    program.was_linked = true;
+    check_hint(context.gl(), program);
+    count(&cairn_report::hits);
+    count(&cairn_report::bytes_read, entry->binary.size());
+    return true;
+}
+
+// Takes the binary of a program that the driver has just linked.
+void store_program(Context &context, GLuint program, const Key &key, uint64_t cost_ns) {
+    const GLint capacity = parameter(context.gl(), program, GL_PROGRAM_BINARY_LENGTH);
+    if (capacity <= 0) {
+        return;
+    }
+    struct Free {
+        void operator()(char *bytes) const { free(bytes); }
+    };
+    // The format comes with the binary, and the head has the same size whatever it is.
+    const Report report = link_report(context.gl(), program);
+    const size_t head = encode_program_head(report, 0).size();
+    const std::unique_ptr<char, Free> bytes(
+        static_cast<char *>(malloc(head + static_cast<size_t>(capacity))));
+    if (bytes == nullptr) {
+        return;
+    }
+    GLsizei size = 0;
+    GLenum format = 0;
+    context.get_program_binary(program, capacity, &size, &format, bytes.get() + head);
+    if (size <= 0) {
+        return;
+    }
+    memcpy(bytes.get(), encode_program_head(report, format).data(), head);
+    if (store(context.cache, key, {bytes.get(), head + static_cast<size_t>(size)}, cost_ns)) {
+        count(&cairn_report::bytes_written, static_cast<uint64_t>(size));
+    }
+}
+
+// The driver's own link, after what was put off is done.
+// REQUIRES: the program is locked. Returns the time that compiling and linking took.
+uint64_t link_by_driver(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
+                        void (*link)(GLuint)) {
+    uint64_t cost = 0;
+    for (const ShaderRef &shader : shaders) {
+        force_compile(context, *shader);
+        const MutexLock lock(shader->mutex);
+        cost += shader->compile_ns;
+    }
+    program.forget_cached_link();
+    const uint64_t start = now_ns();
+    link(program.name);
+    count(&cairn_report::driver_links);
+    return cost + now_ns() - start;
+}
+
+uint64_t lookups_ns(const std::vector<ShaderRef> &shaders) {
+    uint64_t sum = 0;
+    for (const ShaderRef &shader : shaders) {
+        const MutexLock lock(shader->mutex);
+        sum += shader->state == Shader::State::deferred ? shader->lookup_ns : shader->compile_ns;
+    }
+    return sum;
+}
+
+void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
+    count(&cairn_report::saved_ns, cost_ns - std::min(cost_ns, spent_ns));
+}
+
+// REQUIRES: the program is locked.
+void link_cached(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
+                 const Key &key, void (*link)(GLuint), uint64_t start_ns) {
+    {
+        const Found found(context.cache, key);
+        if (load(context, program, found)) {
+            count_saved(found.cost_ns(), now_ns() - start_ns + lookups_ns(shaders));
+            return;
+        }
+        if (!found) {
+            count(&cairn_report::misses);
+        }
+    }
+    count(&cairn_report::overhead_ns, now_ns() - start_ns);
+    const uint64_t cost = link_by_driver(context, program, shaders, link);
+    const uint64_t linked = now_ns();
+    if (parameter(context.gl(), program.name, GL_LINK_STATUS) != GL_FALSE) {
+        program.was_linked = true;
+        const uint64_t waited = now_ns() - linked;
+        store_program(context, program.name, key, cost + waited);
+        count(&cairn_report::overhead_ns, now_ns() - linked - waited);
+    }
+}
+
+}  // namespace
+
+void link_program(Context &context, Program &program, void (*link)(GLuint)) {
+    const uint64_t start = now_ns();
+    const MutexLock lock(program.mutex);
+    bool all_tracked = false;
+    const std::vector<ShaderRef> shaders = attached_shaders(context, program.name, all_tracked);
+    const auto key = all_tracked ? key_of(context, program, shaders) : std::nullopt;
+    if (key) {
+        link_cached(context, program, shaders, *key, link, start);
+        return;
+    }
+    count(&cairn_report::bypassed);
+    link_by_driver(context, program, shaders, link);
+    // Whether it succeeded is not asked, which could wait for the driver: it may have.
+    program.was_linked = true;
+}
+
+namespace {
+
+// As glCreateShaderProgramv does it: the shader takes a name of its own before the program does.
+GLuint create_separable(const GlFunctions &gl, GLenum type) {
+    const GLuint shader = gl.CreateShader(type);
+    const GLuint program = gl.CreateProgram();
+    gl.DeleteShader(shader);
+    if (program != 0) {
+        gl.ProgramParameteri(program, GL_PROGRAM_SEPARABLE, GL_TRUE);
+    }
+    return program;
+}
+
+// The program from the cache, else 0.
+GLuint load_shader_program(Context &context, const Key &key, GLenum type, uint64_t start_ns) {
+    const GlFunctions &gl = context.gl();
+    const Found found(context.cache, key);
+    if (!found) {
+        count(&cairn_report::misses);
+        return 0;
+    }
+    const GLuint name = create_separable(gl, type);
+    if (name == 0) {
+        return 0;
+    }
+    context.group->add_program(gl, name);
+    const ProgramRef program = context.group->program(gl, name);
+    const MutexLock lock(program->mutex);
+    program->is_separable = true;
+    if (load(context, *program, found)) {
+        count_saved(found.cost_ns(), now_ns() - start_ns);
+        return name;
+    }
+    gl.DeleteProgram(name);
+    context.group->forget(name);
+    return 0;
+}
+
+bool can_cache(const Context &context, GLsizei count, const GLchar *const *sources) {
+    if (!context.can_cache() || count <= 0 || sources == nullptr ||
+        is_missing(reinterpret_cast<void *>(context.gl().ProgramParameteri))) {
+        return false;
+    }
+    return std::all_of(sources, sources + count,
+                       [](const GLchar *s) { return s != nullptr && !strstr(s, "include"); });
+}
+
+}  // namespace
+
+GLuint create_shader_program(Context &context, PFNGLCREATESHADERPROGRAMVPROC create, GLenum type,
+                             GLsizei count_of_sources, const GLchar *const *sources) {
+    const uint64_t start = now_ns();
+    const GlFunctions &gl = context.gl();
+    const bool cached = can_cache(context, count_of_sources, sources);
+    Key key = {};
+    if (cached) {
+        key = shader_program_key(context.traits, type,
+                                 {sources, static_cast<size_t>(count_of_sources)});
+        if (const GLuint program = load_shader_program(context, key, type, start)) {
+            return program;
+        }
+        count(&cairn_report::overhead_ns, now_ns() - start);
+    } else {
+        count(&cairn_report::bypassed);
+    }
+    const uint64_t begin = now_ns();
+    const GLuint name = create(type, count_of_sources, sources);
+    count(&cairn_report::driver_links);
+    if (name == 0) {
+        return 0;
+    }
+    context.group->add_program(gl, name);
+    const ProgramRef program = context.group->program(gl, name);
+    const MutexLock lock(program->mutex);
+    program->is_separable = true;
+    program->was_linked = true;
+    if (cached && parameter(gl, name, GL_LINK_STATUS) != GL_FALSE) {
+        const uint64_t done = now_ns();
+        store_program(context, name, key, done - begin);
+        count(&cairn_report::overhead_ns, now_ns() - done);
+    }
+    return name;
+}
+
+}  // namespace cairn::egl

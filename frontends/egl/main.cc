@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// The one exported function: GLVND's handshake with its vendor libraries.
+//
+// Nothing of this library ends. It is linked so that dlclose leaves it in memory, what it allocates
+// for the process is never freed, and no destructor runs at exit: other threads may be in the
+// middle of a GL call at that moment, and the store loses nothing when a process simply stops.
+#include <cstring>
+#include <string>
+
+#include "counters.h"
+#include "egl_hooks.h"
+#include "gl_hooks.h"
+#include "gl_slots.h"
+#include "log.h"
+#include "settings.h"
+#include "vendors.h"
+
+namespace cairn::egl {
+namespace {
+
+bool is_egl(const char *name) {
+    return strncmp(name, "egl", 3) == 0;
+}
+
+void *get_proc_address_of_one(const char *name) {
+    void *function = vendors().front()->function(name);
+    if (function == nullptr || settings().disabled) {
+        return function;
+    }
+    void *hook = is_egl(name) ? egl_hook(name) : gl_hook(name);
+    return hook != nullptr ? hook : function;
+}
+
+void *get_proc_address_of_several(const char *name) {
+    if (is_egl(name)) {
+        return egl_route(name);
+    }
+    void *slot = gl_slot(name);
+    void *hook = slot == nullptr || settings().disabled ? nullptr : gl_hook(name);
+    return hook != nullptr ? hook : slot;
+}
+
+void *get_proc_address(const char *name) {
+    return has_several_vendors() ? get_proc_address_of_several(name)
+                                 : get_proc_address_of_one(name);
+}
+
+EGLBoolean get_supports_api(EGLenum api) {
+    for (const Vendor *vendor : vendors()) {
+        if (vendor->imports.getSupportsAPI(api) != EGL_FALSE) {
+            return EGL_TRUE;
+        }
+    }
+    return EGL_FALSE;
+}
+
+// All vendors' words.
+std::string vendor_strings(int name) {
+    std::string all;
+    for (const Vendor *vendor : vendors()) {
+        const auto function = vendor->imports.getVendorString;
+        const char *words = function == nullptr ? nullptr : function(name);
+        all.append(all.empty() || words == nullptr ? "" : " ")
+            .append(words == nullptr ? "" : words);
+    }
+    return all;
+}
+
+// GLVND takes each word for something that some display may support.
+const char *get_vendor_string(int name) {
+    if (name != __EGL_VENDOR_STRING_PLATFORM_EXTENSIONS) {
+        const auto function = vendors().front()->imports.getVendorString;
+        return function == nullptr ? nullptr : function(name);
+    }
+    static const auto *the_text = new std::string(vendor_strings(name));
+    return the_text->empty() ? nullptr : the_text->c_str();
+}
+
+void *get_dispatch_address(const char *name) {
+    for (const Vendor *vendor : vendors()) {
+        if (void *function = vendor->imports.getDispatchAddress(name)) {
+            return function;
+        }
+    }
+    return nullptr;
+}
+
+void set_dispatch_index(const char *name, int index) {
+    remember_dispatch_index(name, index);
+    for (const Vendor *vendor : vendors()) {
+        vendor->imports.setDispatchIndex(name, index);
+    }
+}
+
+EGLenum find_native_display_platform(void *native) {
+    for (const Vendor *vendor : vendors()) {
+        const auto function = vendor->imports.findNativeDisplayPlatform;
+        const EGLenum platform = function == nullptr ? EGL_NONE : function(native);
+        if (platform != EGL_NONE) {
+            return platform;
+        }
+    }
+    return EGL_NONE;
+}
+
+void patch_thread_attach() {
+    for (const Vendor *vendor : vendors()) {
+        if (vendor->imports.patchThreadAttach != nullptr) {
+            vendor->imports.patchThreadAttach();
+        }
+    }
+}
+
+// A vendor that rewrites GLVND's entry points would lead past us, so patching is not offered. With
+// nothing to stand in front of, and one vendor, even that passes through.
+void fill_imports(__EGLapiImports &imports) {
+    if (settings().disabled && !has_several_vendors()) {
+        imports = vendors().front()->imports;
+        return;
+    }
+    imports.getPlatformDisplay = get_platform_display;
+    imports.getSupportsAPI = get_supports_api;
+    imports.getVendorString = get_vendor_string;
+    imports.getProcAddress = get_proc_address;
+    imports.getDispatchAddress = get_dispatch_address;
+    imports.setDispatchIndex = set_dispatch_index;
+    imports.patchThreadAttach = patch_thread_attach;
+    imports.findNativeDisplayPlatform = find_native_display_platform;
+}
+
+}  // namespace
+}  // namespace cairn::egl
+
+extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
+    uint32_t version, const __EGLapiExports *exports, __EGLvendorInfo *vendor,
+    __EGLapiImports *imports) {
+    using namespace cairn::egl;
+    if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) {
+        return EGL_FALSE;
+    }
+    load_settings();
+    if (!load_vendors({version, exports, vendor})) {
+        log_line("no vendor library is found");
+        return EGL_FALSE;
+    }
+    if (!settings().disabled) {
+        attach_counters();
+    }
+    fill_imports(*imports);
+    return EGL_TRUE;
+}

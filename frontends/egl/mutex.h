@@ -1,0 +1,39 @@
+// A mutex that the thread which holds it may lock again.
+// SPDX-License-Identifier: MIT
+//
+// Recursive because a driver may call the application's debug callback from inside a compile or
+// link, on the same thread, while an object is locked; an application that queries the object there
+// must not stop for ever. Order of locks: program, then shader, then share group; the registry of
+// contexts and the caches are locked alone. Trivially destructible: nothing runs at process exit,
+// where other threads may still hold one.
+#pragma once
+
+#include <pthread.h>
+
+namespace cairn::egl {
+
+class Mutex {
+  public:
+    Mutex() = default;
+    Mutex(const Mutex &) = delete;
+    Mutex &operator=(const Mutex &) = delete;
+
+    void lock() { pthread_mutex_lock(&mutex_); }
+    void unlock() { pthread_mutex_unlock(&mutex_); }
+
+  private:
+    pthread_mutex_t mutex_ = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+};
+
+class MutexLock {
+  public:
+    explicit MutexLock(Mutex &mutex) : mutex_(mutex) { mutex_.lock(); }
+    ~MutexLock() { mutex_.unlock(); }
+    MutexLock(const MutexLock &) = delete;
+    MutexLock &operator=(const MutexLock &) = delete;
+
+  private:
+    Mutex &mutex_;
+};
+
+}  // namespace cairn::egl

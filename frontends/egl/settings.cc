@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "settings.h"
+
+#include <cairn/cairn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace cairn::egl {
+namespace {
+
+// Lives for ever: no destructor may run at process exit, see main.cc.
+Settings *g_settings = nullptr;
+
+// Beginnings of the names of variables by which people change what Mesa's and NVIDIA's compilers
+// accept or produce. They belong to the driver's identity: a program compiled under one setting is
+// never served under another.
+constexpr std::string_view kDriverOptions[] = {
+    // Mesa's debugging switches and overrides.
+    "ACO_", "AMD_DEBUG", "FD_MESA_DEBUG", "GALLIUM_", "GALLIVM_", "INTEL_", "IR3_", "LP_",
+    "MESA_DEBUG", "MESA_DRICONF", "MESA_EXTENSION", "MESA_GL", "MESA_LOADER", "MESA_NO_ERROR",
+    "MESA_PROCESS_NAME", "MESA_SHADER_READ_PATH", "MIDGARD_", "NIR_", "NV50_", "NVC0_", "PAN_",
+    "R600_DEBUG", "RADEON_", "ST_DEBUG", "V3D_DEBUG", "ZINK_",
+    // The options of its configuration files, which are variables as well.
+    "allow_", "clamp_", "disable_", "dual_color_", "force_", "fp64_", "glsl_", "ignore_", "limit_",
+    "lower_", "mesa_", "no_fp", "precise_", "radeonsi_", "transcode_", "vs_position_",
+    // NVIDIA's settings.
+    "__GL_"};
+
+std::string text_of(const char *name) {
+    const char *value = getenv(name);
+    return value == nullptr ? std::string() : std::string(value);
+}
+
+bool is_on(const char *name) {
+    const std::string value = text_of(name);
+    return !value.empty() && value != "0";
+}
+
+bool changes_compiling(std::string_view variable) {
+    return std::any_of(
+        std::begin(kDriverOptions), std::end(kDriverOptions),
+        [variable](std::string_view prefix) { return variable.starts_with(prefix); });
+}
+
+std::string driver_options() {
+    std::vector<std::string_view> found;
+    for (char **variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        if (changes_compiling(*variable)) {
+            found.emplace_back(*variable);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    std::string lines;
+    for (const std::string_view variable : found) {
+        lines.append(variable).append("\n");
+    }
+    return lines;
+}
+
+}  // namespace
+
+void load_settings() {
+    auto *loaded = new Settings;
+    loaded->disabled = is_on("CAIRN_DISABLE");
+    loaded->log = is_on("CAIRN_LOG");
+    loaded->vendors = text_of("CAIRN_EGL_VENDORS");
+    loaded->home = text_of("HOME");
+    loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");
+    loaded->report = text_of(CAIRN_REPORT_ENV);
+    loaded->driver_options = driver_options();
+    g_settings = loaded;
+}
+
+const Settings &settings() {
+    return *g_settings;
+}
+
+}  // namespace cairn::egl

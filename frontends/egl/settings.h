@@ -1,0 +1,26 @@
+// What the environment says, read once when the library is loaded; see docs/egl.md for the
+// variables. SPDX-License-Identifier: MIT
+//
+// Thread safety: written by load_settings() before anything else of the library runs, constant
+// after that. Failure: a variable that is not set, or empty, has its default.
+#pragma once
+
+#include <string>
+
+namespace cairn::egl {
+
+struct Settings {
+    bool disabled = false;  // CAIRN_DISABLE=1: the real vendors are passed through untouched
+    bool log = false;       // CAIRN_LOG=1: lines on standard error
+    std::string vendors;    // CAIRN_EGL_VENDORS: manifests of the real vendors, separated by colons
+    std::string home;       // HOME and
+    std::string drirc_folder;    // DRIRC_CONFIGDIR: where Mesa looks for its configuration
+    std::string report;          // CAIRN_REPORT: where the launcher wants the counters
+    std::string driver_options;  // variables that change what drivers compile, as "NAME=value"
+                                 // lines in order of name
+};
+
+void load_settings();
+const Settings &settings();
+
+}  // namespace cairn::egl

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "shader.h"
+
+#include <string_view>
+
+#include "cached.h"
+#include "context.h"
+#include "counters.h"
+#include "entry.h"
+#include "key.h"
+#include "log.h"
+
+namespace cairn::egl {
+namespace {
+
+GLint parameter(const GlFunctions &gl, GLuint shader, GLenum name) {
+    GLint value = 0;
+    gl.GetShaderiv(shader, name, &value);
+    return value;
+}
+
+// The source as the driver has it, which is what it would compile. Empty when it has none.
+std::string current_source(const GlFunctions &gl, GLuint shader) {
+    const GLint capacity = parameter(gl, shader, GL_SHADER_SOURCE_LENGTH);
+    if (capacity <= 1) {
+        return {};
+    }
+    std::string source(static_cast<size_t>(capacity), '\0');
+    GLsizei size = 0;
+    gl.GetShaderSource(shader, capacity, &size, source.data());
+    source.resize(static_cast<size_t>(size));
+    return source;
+}
+
+void set_source(const GlFunctions &gl, GLuint shader, const std::string &source) {
+    const GLchar *text = source.c_str();
+    const auto size = static_cast<GLint>(source.size());
+    gl.ShaderSource(shader, 1, &text, &size);
+}
+
+// A source that takes in others (GL_ARB_shading_language_include) is not the whole of what is
+// compiled. Any "include" that may be a directive counts; one that follows a comment might, so it
+// does.
+bool may_include_others(std::string_view source) {
+    constexpr std::string_view kInclude = "include";
+    for (size_t at = source.find(kInclude); at != std::string_view::npos;
+         at = source.find(kInclude, at + kInclude.size())) {
+        const size_t before = source.substr(0, at).find_last_not_of(" \t\v\f\r\n\\");
+        if (before != std::string_view::npos && (source[before] == '#' || source[before] == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Report compile_report(const GlFunctions &gl, GLuint shader) {
+    Report report;
+    report.log_length = parameter(gl, shader, GL_INFO_LOG_LENGTH);
+    if (report.log_length > 0) {
+        report.log.resize(static_cast<size_t>(report.log_length));
+        GLsizei size = 0;
+        gl.GetShaderInfoLog(shader, report.log_length, &size, report.log.data());
+        report.log.resize(static_cast<size_t>(size));
+    }
+    return report;
+}
+
+// REQUIRES: the shader is locked.
+bool defer(Context &context, Shader &shader, uint64_t start_ns) {
+    const Found found(context.cache, shader.key);
+    auto entry = decode_shader(found.bytes());
+    if (!entry) {
+        return false;
+    }
+    shader.state = Shader::State::deferred;
+    shader.log = std::move(entry->report.log);
+    shader.log_length = entry->report.log_length;
+    shader.lookup_ns = now_ns() - start_ns;
+    return true;
+}
+
+// REQUIRES: the shader is locked.
+void compile_and_learn(Context &context, Shader &shader, void (*compile)(GLuint)) {
+    const GlFunctions &gl = context.gl();
+    const uint64_t start = now_ns();
+    compile(shader.name);
+    count(&cairn_report::driver_compiles);
+    const bool compiled = parameter(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
+    const uint64_t done = now_ns();
+    shader.compile_ns = done - start;
+    shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
+    if (compiled) {
+        store(context.cache, shader.key, encode_shader(compile_report(gl, shader.name)),
+              shader.compile_ns);
+    }
+    count(&cairn_report::overhead_ns, now_ns() - done);
+}
+
+}  // namespace
+
+void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
+    const MutexLock lock(shader.mutex);
+    const uint64_t start = now_ns();
+    shader.state = Shader::State::untouched;
+    shader.source.clear();
+    std::string source;
+    if (context.can_cache() && !shader.is_binary) {
+        source = current_source(context.gl(), shader.name);
+    }
+    if (source.empty() || may_include_others(source)) {
+        compile(shader.name);
+        count(&cairn_report::driver_compiles);
+        return;
+    }
+    shader.key = shader_key(context.traits, shader.type, source);
+    if (defer(context, shader, start)) {
+        shader.source = std::move(source);
+        return;
+    }
+    count(&cairn_report::overhead_ns, now_ns() - start);
+    compile_and_learn(context, shader, compile);
+}
+
+void force_compile(Context &context, Shader &shader) {
+    const MutexLock lock(shader.mutex);
+    if (shader.state != Shader::State::deferred) {
+        return;
+    }
+    const GlFunctions &gl = context.gl();
+    const std::string current = current_source(gl, shader.name);
+    const bool was_changed = current != shader.source;
+    if (was_changed) {
+        set_source(gl, shader.name, shader.source);
+    }
+    const uint64_t start = now_ns();
+    gl.CompileShader(shader.name);
+    count(&cairn_report::driver_compiles);
+    const bool compiled = parameter(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
+    shader.compile_ns = now_ns() - start;
+    if (was_changed) {
+        set_source(gl, shader.name, current);
+    }
+    shader.source.clear();
+    shader.source.shrink_to_fit();
+    shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
+    if (!compiled && context.cache != nullptr) {
+        log_line("a shader that is known to compile did not: its entry is removed");
+        cairn_remove(context.cache, shader.key.data(), shader.key.size());
+    }
+}
+
+void hand_over(Context &context, Shader &shader) {
+    const MutexLock lock(shader.mutex);
+    force_compile(context, shader);
+    shader.state = Shader::State::untouched;
+}
+
+}  // namespace cairn::egl

@@ -1,0 +1,68 @@
+// What is known of one shader object: whether the driver has compiled it, and what its compiled
+// source was. SPDX-License-Identifier: MIT
+//
+// A *deferred* shader is one whose last compile was answered from the cache. The driver has its
+// source but was never told to compile it; whatever needs the real thing calls force_compile()
+// first.
+//
+// Thread safety: `mutex` guards everything but the constants; the functions below take it
+// themselves. Ownership: shared by the share group's table and by links in progress.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "mutex.h"
+#include "vendors.h"
+
+namespace cairn::egl {
+
+struct Context;
+
+using Key = std::array<uint8_t, 32>;
+
+struct Shader {
+    enum class State {
+        untouched,  // never compiled; or compiled in a way that is not understood: only the driver
+                    // knows
+        deferred,   // known to compile, the driver has not been asked
+        compiled,   // the driver has compiled it, and `key` names what
+        failed,     // the driver has refused it
+    };
+
+    Shader(GLuint shader_name, GLenum shader_type) : name(shader_name), type(shader_type) {}
+
+    // Constant after construction.
+    const GLuint name;
+    const GLenum type;
+
+    Mutex mutex;
+    // Guarded by mutex.
+    State state = State::untouched;
+    bool is_binary = false;   // was given SPIR-V or another binary: never deferred again
+    Key key = {};             // of the last compile; valid when deferred or compiled
+    std::string source;       // of the last compile, while deferred
+    std::string log;          // what the driver would say, while deferred
+    GLint log_length = 0;     // what the driver would say the log's length is, while deferred
+    uint64_t compile_ns = 0;  // that the driver took, when it compiled
+    uint64_t lookup_ns = 0;   // that answering from the cache took, when deferred
+
+    // Guarded by the share group's mutex.
+    bool is_deleted = false;  // by the application; lives on while it is attached
+};
+
+using ShaderRef = std::shared_ptr<Shader>;
+
+// glCompileShader of a shader that is tracked, by the driver's function `compile`.
+void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint));
+
+// Makes the driver compile what is deferred. Afterwards the driver's state is what it would be
+// without the front end.
+void force_compile(Context &context, Shader &shader);
+
+// The same, and forgets what was compiled: for calls after which only the driver knows the shader.
+void hand_over(Context &context, Shader &shader);
+
+}  // namespace cairn::egl

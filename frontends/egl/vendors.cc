@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "vendors.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <unordered_map>
+#include <vector>
+
+#include "log.h"
+#include "manifest.h"
+#include "mutex.h"
+#include "settings.h"
+
+namespace cairn::egl {
+namespace {
+
+// All of this lives for ever, see main.cc.
+struct Loaded {
+    Host host;
+    std::vector<Vendor *> vendors;
+    Mutex mutex;
+    std::unordered_map<EGLDisplay, Vendor *> displays;   // guarded by mutex
+    std::unordered_map<EGLDeviceEXT, Vendor *> devices;  // guarded by mutex
+};
+Loaded *g_loaded = nullptr;
+thread_local Vendor *t_last_vendor = nullptr;
+
+// Returning 0 is right for every GL function: callers with a right to a result check first, see
+// is_missing().
+uintptr_t missing_function() {
+    return 0;
+}
+
+template <typename Function>
+void resolve_gl(const Vendor &vendor, const char *name, Function &function) {
+    void *found = vendor.function(name);
+    function = reinterpret_cast<Function>(
+        found != nullptr ? found : reinterpret_cast<void *>(&missing_function));
+}
+
+void resolve(Vendor &vendor) {
+#define X(name, type) vendor.egl.name = reinterpret_cast<type>(vendor.function("egl" #name));
+    EGL_DISPLAY_FUNCTIONS(X)
+    EGL_OTHER_FUNCTIONS(X)
+#undef X
+#define X(name, type) resolve_gl(vendor, "gl" #name, vendor.gl.name);
+    GL_FUNCTIONS(X)
+#undef X
+}
+
+__PFNEGLMAINPROC open_main(const std::string &path) {
+    void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) {
+        log_line("vendor %s: %s", path.c_str(), dlerror());
+        return nullptr;
+    }
+    return reinterpret_cast<__PFNEGLMAINPROC>(dlsym(library, __EGL_MAIN_PROTO_NAME));
+}
+
+struct Candidate {
+    std::string path;
+    __PFNEGLMAINPROC main;
+};
+
+// Ourselves among them would call ourselves for ever.
+std::vector<Candidate> candidates() {
+    std::vector<Candidate> found;
+    for (const std::string &path : vendor_libraries(settings().vendors)) {
+        const __PFNEGLMAINPROC entry = open_main(path);
+        if (entry != nullptr && entry != &__egl_Main && found.size() < kVendorsMax) {
+            found.push_back({path, entry});
+        }
+    }
+    return found;
+}
+
+bool is_usable(const __EGLapiImports &imports) {
+    return imports.getPlatformDisplay != nullptr && imports.getSupportsAPI != nullptr &&
+           imports.getProcAddress != nullptr && imports.getDispatchAddress != nullptr &&
+           imports.setDispatchIndex != nullptr;
+}
+
+// A vendor that knows where it stands: with others beside it, its dispatch functions must ask us,
+// not GLVND.
+Vendor *start(const Candidate &candidate, const Host &host, bool alone) {
+    auto *vendor = new Vendor;
+    vendor->path = candidate.path;
+    const auto *exports = alone ? host.exports : routing_exports();
+    auto *self = alone ? host.self : reinterpret_cast<__EGLvendorInfo *>(vendor);
+    if (candidate.main(host.version, exports, self, &vendor->imports) == EGL_FALSE ||
+        !is_usable(vendor->imports)) {
+        log_line("vendor %s: does not start", candidate.path.c_str());
+        delete vendor;
+        return nullptr;
+    }
+    return vendor;
+}
+
+}  // namespace
+
+bool load_vendors(const Host &host) {
+    auto *loaded = new Loaded;
+    loaded->host = host;
+    // Before any vendor runs: its start may ask.
+    g_loaded = loaded;
+    const std::vector<Candidate> all = candidates();
+    for (const Candidate &candidate : all) {
+        if (Vendor *vendor = start(candidate, host, all.size() == 1)) {
+            vendor->index = static_cast<unsigned>(loaded->vendors.size());
+            resolve(*vendor);
+            loaded->vendors.push_back(vendor);
+            log_line("in front of %s", vendor->path.c_str());
+        }
+    }
+    return !loaded->vendors.empty();
+}
+
+const Host &host() {
+    return g_loaded->host;
+}
+
+std::span<Vendor *const> vendors() {
+    return g_loaded->vendors;
+}
+
+bool is_missing(const void *function) {
+    return function == reinterpret_cast<const void *>(&missing_function);
+}
+
+Vendor &vendor_of_display(EGLDisplay display) {
+    Loaded &loaded = *g_loaded;
+    if (loaded.vendors.size() == 1) {
+        return *loaded.vendors.front();
+    }
+    const MutexLock lock(loaded.mutex);
+    const auto found = loaded.displays.find(display);
+    return found == loaded.displays.end() ? *loaded.vendors.front() : *found->second;
+}
+
+void remember_display(EGLDisplay display, Vendor &vendor) {
+    const MutexLock lock(g_loaded->mutex);
+    g_loaded->displays[display] = &vendor;
+}
+
+Vendor *vendor_of_device(EGLDeviceEXT device) {
+    const MutexLock lock(g_loaded->mutex);
+    const auto found = g_loaded->devices.find(device);
+    return found == g_loaded->devices.end() ? nullptr : found->second;
+}
+
+void remember_device(EGLDeviceEXT device, Vendor &vendor) {
+    const MutexLock lock(g_loaded->mutex);
+    g_loaded->devices[device] = &vendor;
+}
+
+Vendor &last_vendor() {
+    return t_last_vendor == nullptr ? *g_loaded->vendors.front() : *t_last_vendor;
+}
+
+void set_last_vendor(Vendor &vendor) {
+    t_last_vendor = &vendor;
+}
+
+}  // namespace cairn::egl

@@ -1,0 +1,93 @@
+// The real EGL vendor libraries that the front end stands in front of, and which of them a display
+// belongs to. SPDX-License-Identifier: MIT
+//
+// GLVND sees the front end as one vendor. With one real vendor behind it everything passes straight
+// through; with several, handles are routed here: displays and devices by a map, GL by the vendor
+// of the thread's current context.
+//
+// Thread safety: load_vendors() runs alone, from __egl_Main; Vendor objects are constant after it;
+// the maps lock themselves. Ownership: vendors live as long as the process; their libraries are
+// never closed. Failure: a vendor that cannot be loaded is left out, with a log line.
+#pragma once
+
+#include <GL/gl.h>
+// After gl.h, which it completes.
+#include <GL/glext.h>
+#include <glvnd/libeglabi.h>
+
+#include <span>
+#include <string>
+
+#include "egl_functions.inc"
+#include "gl_functions.inc"
+
+namespace cairn::egl {
+
+// Types that glext.h leaves out, because the functions are as old as OpenGL 1.
+using PFNGLGETINTEGERVPROC = void (*)(GLenum name, GLint *values);
+using PFNGLGETSTRINGPROC = const GLubyte *(*)(GLenum name);
+
+#define X(name, type) type name = nullptr;
+// A vendor's EGL functions; null where it has none.
+struct EglFunctions {
+    EGL_DISPLAY_FUNCTIONS(X)
+    EGL_OTHER_FUNCTIONS(X)
+};
+// A vendor's GL functions. Where it has none, a function that does nothing and returns 0.
+struct GlFunctions {
+    GL_FUNCTIONS(X)
+};
+#undef X
+
+struct Vendor {
+    unsigned index = 0;
+    std::string path;
+    __EGLapiImports imports = {};
+    EglFunctions egl;
+    GlFunctions gl;
+
+    // The vendor's function, or null.
+    void *function(const char *name) const { return imports.getProcAddress(name); }
+};
+
+// The most vendors that are loaded; GLVND systems have one to three.
+inline constexpr unsigned kVendorsMax = 8;
+
+// What GLVND called __egl_Main with.
+struct Host {
+    uint32_t version = 0;
+    const __EGLapiExports *exports = nullptr;
+    __EGLvendorInfo *self = nullptr;
+};
+
+// Loads the vendors that the settings or the system's manifests name, except this library itself.
+// False when there is none.
+bool load_vendors(const Host &host);
+const Host &host();
+std::span<Vendor *const> vendors();
+inline bool has_several_vendors() {
+    return vendors().size() > 1;
+}
+
+// Whether `function` is the "does nothing" stand-in for what the vendor does not have.
+bool is_missing(const void *function);
+
+// The vendor that made the display; the first one for a display that nobody made, which it will
+// refuse.
+Vendor &vendor_of_display(EGLDisplay display);
+void remember_display(EGLDisplay display, Vendor &vendor);
+// The vendor that announced the device, or null.
+Vendor *vendor_of_device(EGLDeviceEXT device);
+void remember_device(EGLDeviceEXT device, Vendor &vendor);
+
+// The vendor that the thread's last EGL call went to, for eglGetError.
+Vendor &last_vendor();
+void set_last_vendor(Vendor &vendor);
+
+// The exports that real vendors are given when there are several: they answer with our Vendors in
+// place of GLVND's.
+const __EGLapiExports *routing_exports();
+// GLVND has numbered an extension function; see routing_exports().
+void remember_dispatch_index(const char *name, int index);
+
+}  // namespace cairn::egl

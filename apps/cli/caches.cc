@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "caches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <filesystem>
+#include <fstream>
+
+#include "failure.h"
+#include "text.h"
+
+namespace cairn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kLockFile = "cache.lock";
+constexpr const char *kAboutFile = "about";
+
+void keep_first_line(void *user, int severity, const char *line) {
+    auto *log = static_cast<CacheLog *>(user);
+    const std::lock_guard lock(log->mutex);
+    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) {
+        log->first_line = line;
+    }
+}
+
+std::string explanation(const CacheHandle &cache, int result) {
+    CacheLog &log = *cache.get_deleter().log;
+    const std::lock_guard lock(log.mutex);
+    return log.first_line.empty() ? cairn_result_string(result) : log.first_line;
+}
+
+struct Opening {
+    CacheHandle cache;
+    int result;
+};
+
+Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags) {
+    const auto log = std::make_shared<CacheLog>();
+    cairn_options options = {};
+    options.size = sizeof(options);
+    options.root = root.c_str();
+    options.identifier = identifier.c_str();
+    options.flags = flags | CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
+    options.memory_bytes = UINT64_MAX;
+    options.log = keep_first_line;
+    options.log_user = log.get();
+    cairn_cache *cache = nullptr;
+    const int result = cairn_open(&options, &cache);
+    return {CacheHandle(cache, CacheCloser{log}), result};
+}
+
+}  // namespace
+
+std::string resolve_root(const std::string &dir) {
+    if (!dir.empty()) {
+        return fs::absolute(dir).lexically_normal().string();
+    }
+    std::array<char, PATH_MAX> buffer = {};
+    const int result = cairn_resolve_root(buffer.data(), buffer.size());
+    if (result != CAIRN_OK) {
+        throw Failure(
+            kExitFailure,
+            fmt::format("there is no place for caches ({}); set CAIRN_DIR to an absolute path",
+                        cairn_result_string(result)));
+    }
+    return buffer.data();
+}
+
+std::string root_problem(const std::string &root) {
+    // The library itself is asked, by looking for a cache; whether that one is there does not
+    // matter.
+    const auto [cache, result] = try_open(root, "cairn.probe", CAIRN_OPEN_READ_ONLY);
+    const bool usable = result == CAIRN_OK || result == CAIRN_ERROR_NOT_FOUND;
+    return usable ? "" : explanation(cache, result);
+}
+
+void require_usable_root(const std::string &root) {
+    if (const std::string problem = root_problem(root); !problem.empty()) {
+        throw Failure(kExitFailure, problem);
+    }
+}
+
+std::vector<std::string> list_caches(const std::string &root) {
+    std::vector<std::string> identifiers;
+    std::error_code error;
+    fs::directory_iterator entry(root, error);
+    if (error == std::errc::no_such_file_or_directory) {
+        return identifiers;
+    }
+    for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+        std::error_code ignored;
+        if (entry->symlink_status(ignored).type() == fs::file_type::directory &&
+            fs::exists(entry->path() / kLockFile, ignored)) {
+            identifiers.push_back(entry->path().filename().string());
+        }
+    }
+    if (error) {
+        throw Failure(kExitFailure, fmt::format("cannot read {}: {}", root, error.message()));
+    }
+    std::sort(identifiers.begin(), identifiers.end());
+    return identifiers;
+}
+
+std::string about_cache(const std::string &root, const std::string &identifier) {
+    std::ifstream file(fs::path(root) / identifier / kAboutFile);
+    std::string line;
+    std::getline(file, line);
+    return printable_line(line);
+}
+
+CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access) {
+    const uint32_t flags = access == Access::read ? uint32_t{CAIRN_OPEN_READ_ONLY} : 0;
+    auto [cache, result] = try_open(root, identifier, flags);
+    if (result == CAIRN_ERROR_NOT_FOUND || result == CAIRN_ERROR_INVALID_ARGUMENT) {
+        throw Failure(kExitFailure,
+                      fmt::format("there is no cache `{}` in {}; `cairn ls` lists them",
+                                  printable_line(identifier), root));
+    }
+    require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    return std::move(cache);
+}
+
+void require_ok(const CacheHandle &cache, int result, const std::string &what) {
+    if (result != CAIRN_OK) {
+        throw Failure(kExitFailure, fmt::format("cannot {}: {}", what, explanation(cache, result)));
+    }
+}
+
+cairn_stats cache_stats(const CacheHandle &cache) {
+    cairn_stats stats = {};
+    stats.size = sizeof(stats);
+    require_ok(cache, cairn_get_stats(cache.get(), &stats), "count the entries");
+    return stats;
+}
+
+}  // namespace cairn::cli

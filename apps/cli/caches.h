@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The caches below a root, as tools see them: found by their lock file, opened in whatever version
+// they have. Thread safety: externally synchronised. Failure: a Failure with the library's own
+// explanation; a root that does not exist holds no caches and is no failure.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace cairn::cli {
+
+// What the library said about a cache: the first warning or error.
+struct CacheLog {
+    std::mutex mutex;
+    std::string first_line;
+};
+
+// An open cache, closed with its handle.
+struct CacheCloser {
+    std::shared_ptr<CacheLog> log;  // must outlive the cache
+
+    void operator()(cairn_cache *cache) const { cairn_close(cache); }
+};
+using CacheHandle = std::unique_ptr<cairn_cache, CacheCloser>;
+
+// An absolute path: of `dir`, or where that is empty the root that the library uses by itself.
+std::string resolve_root(const std::string &dir);
+
+// Why the library refuses `root`; empty when it does not, also when there is no such directory yet.
+std::string root_problem(const std::string &root);
+
+// Throws a Failure when the library refuses `root`.
+void require_usable_root(const std::string &root);
+
+// Identifiers of the caches directly below `root`, sorted.
+std::vector<std::string> list_caches(const std::string &root);
+
+// First line of the cache's `about` file, fit for a terminal; empty when there is none.
+std::string about_cache(const std::string &root, const std::string &identifier);
+
+enum class Access { read, write };
+
+// Opens an existing cache.
+CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access);
+
+// Throws a Failure "cannot <what>: ..." with the library's explanation, unless `result` is
+// CAIRN_OK.
+void require_ok(const CacheHandle &cache, int result, const std::string &what);
+
+cairn_stats cache_stats(const CacheHandle &cache);
+
+}  // namespace cairn::cli

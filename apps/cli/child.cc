@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+
+#include "failure.h"
+
+namespace cairn::cli {
+namespace {
+
+// What a person or a supervisor sends to a program. SIGPIPE and faults are our own affair.
+constexpr std::array kPassedOn = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
+                                  SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT, SIGALRM};
+
+// Blocks what is passed on, for sigwaitinfo to receive; what was before is put back in the program
+// and at the end.
+class SignalGuard {
+  public:
+    SignalGuard() {
+        sigemptyset(&waited_);
+        for (const int signal : kPassedOn) {
+            sigaddset(&waited_, signal);
+        }
+        sigaddset(&waited_, SIGCHLD);
+        sigprocmask(SIG_BLOCK, &waited_, &mask_before_);
+        // Where the parent ignored SIGCHLD, the kernel would throw the program's exit status away.
+        struct sigaction standard = {};
+        standard.sa_handler = SIG_DFL;
+        sigaction(SIGCHLD, &standard, &chld_before_);
+    }
+    SignalGuard(const SignalGuard &) = delete;
+    SignalGuard &operator=(const SignalGuard &) = delete;
+    ~SignalGuard() { restore(); }
+
+    void restore() const {
+        sigaction(SIGCHLD, &chld_before_, nullptr);
+        sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
+
+    siginfo_t wait() const {
+        siginfo_t info = {};
+        while (sigwaitinfo(&waited_, &info) < 0) {
+        }
+        return info;
+    }
+
+  private:
+    sigset_t waited_ = {};
+    sigset_t mask_before_ = {};
+    struct sigaction chld_before_ = {};
+};
+
+bool exists(const std::string &path) {
+    return access(path.c_str(), F_OK) == 0;
+}
+
+// Whether there is a file that a shell would have tried. The error of execvp does not tell: it is
+// "permission denied" too when a folder in $PATH may not be searched.
+bool is_there(const std::string &program) {
+    if (program.find('/') != std::string::npos) {
+        return exists(program);
+    }
+    const char *path = getenv("PATH");
+    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+    std::string folder;
+    while (std::getline(folders, folder, ':')) {
+        if (exists((folder.empty() ? "." : folder) + "/" + program)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A file that is there but cannot be executed is 126, as in shells.
+int exit_code_of_start_error(const std::string &program, int error_number) {
+    const bool names_nothing = error_number == ENOENT || error_number == EACCES;
+    return names_nothing && !is_there(program) ? kExitNotFound : kExitCannotExecute;
+}
+
+[[noreturn]] void become(const std::vector<std::string> &command, const Variables &variables,
+                         const SignalGuard &signals, int error_pipe) {
+    for (const auto &[name, value] : variables) {
+        setenv(name.c_str(), value.c_str(), 1);
+    }
+    std::vector<char *> arguments;
+    arguments.reserve(command.size() + 1);
+    for (const std::string &argument : command) {
+        arguments.push_back(const_cast<char *>(argument.c_str()));
+    }
+    arguments.push_back(nullptr);
+    signals.restore();
+    execvp(arguments[0], arguments.data());
+    const int error_number = errno;
+    // The pipe closes by itself when the program starts; a number in it says that it did not.
+    [[maybe_unused]] const ssize_t written = write(error_pipe, &error_number, sizeof(error_number));
+    _exit(kExitNotFound);
+}
+
+int read_start_error(int pipe) {
+    int error_number = 0;
+    ssize_t size = 0;
+    do {
+        size = read(pipe, &error_number, sizeof(error_number));
+    } while (size < 0 && errno == EINTR);
+    return size == static_cast<ssize_t>(sizeof(error_number)) ? error_number : 0;
+}
+
+bool sent_by_terminal(const siginfo_t &info) {
+    return info.si_code == SI_KERNEL;
+}
+
+// A job that stops must stop as a whole, or the shell would wait for us. SIGSTOP itself is left
+// alone: who sends it to the program (a debugger) did not mean us, and may continue the program
+// without us.
+void follow_stop(pid_t child, int signal) {
+    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+        raise(SIGSTOP);
+        kill(child, SIGCONT);
+    }
+}
+
+int wait_for_end(pid_t child, const SignalGuard &signals) {
+    while (true) {
+        const siginfo_t info = signals.wait();
+        if (info.si_signo != SIGCHLD) {
+            if (!sent_by_terminal(info)) {
+                kill(child, info.si_signo);
+            }
+            continue;
+        }
+        // One SIGCHLD may stand for several changes.
+        int status = 0;
+        while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
+            if (!WIFSTOPPED(status)) {
+                return status;
+            }
+            follow_stop(child, WSTOPSIG(status));
+        }
+    }
+}
+
+}  // namespace
+
+ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables) {
+    std::array<int, 2> pipe = {};
+    if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
+        throw Failure(kExitRunFailed,
+                      fmt::format("cannot start {}: {}", command.front(), error_text(errno)));
+    }
+    const SignalGuard signals;
+    const pid_t child = fork();
+    if (child == 0) {
+        become(command, variables, signals, pipe[1]);
+    }
+    const int fork_error = errno;
+    close(pipe[1]);
+    if (child < 0) {
+        close(pipe[0]);
+        throw Failure(kExitRunFailed,
+                      fmt::format("cannot start {}: {}", command.front(), error_text(fork_error)));
+    }
+    ChildEnd end;
+    end.start_error = read_start_error(pipe[0]);
+    close(pipe[0]);
+    const int status = wait_for_end(child, signals);
+    if (end.start_error != 0) {
+        end.exit_code = exit_code_of_start_error(command.front(), end.start_error);
+    } else if (WIFSIGNALED(status)) {
+        end.signal = WTERMSIG(status);
+        end.exit_code = kExitSignalBase + WTERMSIG(status);
+    } else {
+        end.exit_code = WEXITSTATUS(status);
+    }
+    return end;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Runs another program so that neither it nor whoever started us can tell that we stand in between:
+// signals reach it, stopping and continuing a job works, and its end is ours. Thread safety: for
+// the main thread of a process without other threads; one run at a time. Failure: see ChildEnd; a
+// Failure is thrown only when no process could be made at all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cairn::cli {
+
+struct ChildEnd {
+    int exit_code =
+        0;  // of the program; 128 + n when signal n ended it; 126 or 127 when it was not started
+    std::optional<int> signal;  // that ended it
+    int start_error = 0;        // errno of a program that could not be executed
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Runs `command` (the program is looked for as a shell does) with `variables` added to the
+// environment, and waits.
+//
+// Signals. A signal that was sent to this process alone is sent on to the program. One that the
+// terminal sent (Ctrl-C and so on) has reached the program as well, being in the same process
+// group, and is not sent twice. When the program stops because of SIGTSTP, SIGTTIN or SIGTTOU this
+// process stops too, so that the shell sees the job as stopped.
+ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables);
+
+}  // namespace cairn::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The program `cairn`: picks the subcommand and turns every failure into one line and an exit code.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "command_line.h"
+#include "failure.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char *kFooter = R"(Examples:
+  cairn run -- glmark2-es2            the same pictures; from the second start on, no recompiles
+  cairn run --json saved.json -- APP  also write what was saved to a file
+  cairn stats                         what the caches hold
+  cairn clear --all                   forget everything
+
+Exit codes: 0 success, 1 failure, 2 wrong usage. `cairn run` ends with the application's own
+exit code; see `cairn run --help`.
+
+Environment: CAIRN_DIR names the directory that holds the caches (default: $XDG_CACHE_HOME/cairn,
+else ~/.cache/cairn).)";
+
+// A wrong option in front of an application must not be mistaken for the application's own exit
+// code.
+int usage_exit_code(const CommandLine &line) {
+    return !line.own.empty() && line.own.front() == "run" ? kExitRunFailed : kExitUsage;
+}
+
+int report_usage_error(const CLI::App &app, const CLI::ParseError &error, const CommandLine &line) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+        return app.exit(error);  // --help: printed to standard output
+    }
+    const auto named = app.get_subcommands();
+    const std::string command = named.empty() ? "cairn" : "cairn " + named.front()->get_name();
+    std::string problem = error.what();
+    if (named.empty() && !line.own.empty()) {
+        problem = fmt::format("there is no subcommand or option `{}`", line.own.front());
+    }
+    fmt::print(stderr, "cairn: {}; `{} --help` tells more\n", problem, command);
+    return usage_exit_code(line);
+}
+
+int run_program(int argc, const char *const *argv) {
+    const CommandLine line = split_command_line(argc, argv);
+    int exit_code = kExitOk;
+    CLI::App app("Remembers compiled GPU programs, so that none is compiled twice.", "cairn");
+    app.footer(kFooter);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(kHelpColumn);
+    add_run_command(app, line.after, exit_code);
+    add_stats_command(app, exit_code);
+    add_ls_command(app, exit_code);
+    add_clear_command(app, exit_code);
+    add_path_command(app, exit_code);
+    add_version_command(app, exit_code);
+    try {
+        // The parser takes its arguments in reverse.
+        app.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
+    } catch (const CLI::ParseError &error) {
+        return report_usage_error(app, error, line);
+    }
+    return exit_code;
+}
+
+// As main, but failures leave as exceptions.
+int run_and_flush(int argc, const char *const *argv) {
+    const int exit_code = run_program(argc, argv);
+    // A full disk behind a redirection must not look like success.
+    if (std::fflush(stdout) != 0 && exit_code == kExitOk) {
+        throw Failure(kExitFailure, "cannot write to standard output");
+    }
+    return exit_code;
+}
+
+}  // namespace
+}  // namespace cairn::cli
+
+int main(int argc, char **argv) {
+    try {
+        return cairn::cli::run_and_flush(argc, argv);
+    } catch (const cairn::cli::Failure &failure) {
+        fmt::print(stderr, "cairn: {}\n", failure.what());
+        return failure.exit_code();
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "cairn: {}\n", error.what());
+        return cairn::cli::kExitFailure;
+    }
+}

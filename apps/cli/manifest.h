@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Puts our EGL front end in front of an application: which manifest names it, and the environment
+// that makes the dispatch library of the system (GLVND) load it. Thread safety: pure functions of
+// the environment and the file system. Failure: a missing front end is an outcome with a reason,
+// never an error: the application then runs uncached.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cairn::cli {
+
+// Replaces the search for the manifest; for people who build or move the front end themselves.
+inline constexpr const char *kManifestEnv = "CAIRN_EGL_MANIFEST";
+// Tells the front end which vendor libraries it stands in front of: manifests, separated by colons.
+inline constexpr const char *kVendorsEnv = "CAIRN_EGL_VENDORS";
+
+struct Manifest {
+    std::string path;     // empty when there is none to use
+    std::string problem;  // why not, when `path` is empty: one line without a line end
+};
+
+// The manifest to use: $CAIRN_EGL_MANIFEST; else that of the build tree `executable` lies in; else
+// that installed with it.
+Manifest find_manifest(const std::string &executable);
+
+// The manifest `path` if it, and the library that it names by a path, can be read; else the reason.
+Manifest check_manifest(const std::string &path);
+
+// What to set in the application's environment for GLVND to load `manifest`: names and values.
+std::vector<std::pair<std::string, std::string>> front_end_environment(const std::string &manifest);
+
+// The absolute path of the running program; empty when the system does not tell.
+std::string executable_path();
+
+}  // namespace cairn::cli

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// `cairn run`: starts an application with the EGL front end in front of its driver and says at exit
+// what that saved.
+#include <cairn/cairn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "caches.h"
+#include "child.h"
+#include "command_line.h"
+#include "failure.h"
+#include "manifest.h"
+#include "run_report.h"
+#include "shared_report.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char *kFooter =
+    R"(Options of `cairn run` stand in front of the application; all that follows is the application's.
+
+Examples:
+  cairn run -- glmark2-es2 --validate
+  cairn run --json saved.json -- APP --its-own-option
+  cairn run --dir ./cache -- APP       keep the compiled programs in another place
+
+Exit codes: that of the application; 128 + n when signal n ended it; 125 when cairn itself could not
+do its work or was used wrongly; 126 when the application cannot be executed; 127 when it is not found.
+
+If the front end or the cache cannot be used, the application runs all the same, uncached, and a line
+says why.)";
+
+// Switches the front end off, wherever it came from.
+constexpr const char *kDisableEnv = "CAIRN_DISABLE";
+
+bool is_disabled() {
+    const char *value = getenv(kDisableEnv);
+    return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+struct RunOptions {
+    std::string json;
+    std::string dir;
+    bool quiet = false;
+};
+
+// Opened before the application starts, so that a wrong name is found at once and not after an hour
+// of play.
+class JsonFile {
+  public:
+    explicit JsonFile(std::string name) : name_(std::move(name)) {
+        if (name_.empty()) {
+            return;
+        }
+        fd_ = open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        if (fd_ < 0) {
+            throw Failure(kExitRunFailed,
+                          fmt::format("cannot write {}: {}", name_, error_text(errno)));
+        }
+    }
+    JsonFile(const JsonFile &) = delete;
+    JsonFile &operator=(const JsonFile &) = delete;
+    ~JsonFile() {
+        if (fd_ >= 0) {
+            close(fd_);
+        }
+    }
+
+    // A failure is said and no more: the exit code belongs to the application.
+    void write_result(const RunResult &result) const {
+        if (fd_ < 0) {
+            return;
+        }
+        const auto keep_going = nlohmann::json::error_handler_t::replace;
+        const std::string text = report_json(result).dump(2, ' ', false, keep_going) + "\n";
+        size_t done = 0;
+        while (done < text.size()) {
+            const ssize_t size = write(fd_, text.data() + done, text.size() - done);
+            if (size < 0 && errno == EINTR) {
+                continue;
+            }
+            if (size <= 0) {
+                fmt::print(stderr, "cairn: cannot write {}: {}\n", name_, error_text(errno));
+                return;
+            }
+            done += static_cast<size_t>(size);
+        }
+    }
+
+  private:
+    std::string name_;
+    int fd_ = -1;
+};
+
+// Everything the application needs to run cached. What cannot be had leaves `problem` and the
+// application uncached.
+struct Preparation {
+    Variables variables;
+    std::optional<SharedReport> report;
+};
+
+Preparation prepare(const RunOptions &options, RunResult &result) {
+    Preparation preparation;
+    try {
+        result.root = resolve_root(options.dir);
+        if (!options.dir.empty()) {
+            preparation.variables.emplace_back("CAIRN_DIR", result.root);
+        }
+        if (is_disabled()) {
+            result.problem = fmt::format("{} is set", kDisableEnv);
+            return preparation;
+        }
+        result.problem = root_problem(result.root);
+        const Manifest manifest = find_manifest(executable_path());
+        if (manifest.path.empty()) {
+            result.problem = manifest.problem;
+            return preparation;
+        }
+        preparation.report.emplace(SharedReport::create());
+        preparation.variables.emplace_back(CAIRN_REPORT_ENV, preparation.report->path());
+        for (auto &variable : front_end_environment(manifest.path)) {
+            preparation.variables.push_back(std::move(variable));
+        }
+        result.manifest = manifest.path;
+    } catch (const std::exception &error) {
+        result.problem = error.what();
+    }
+    return preparation;
+}
+
+void say(const std::string &line) {
+    fmt::print(stderr, "cairn: {}\n", line);
+}
+
+int run(const RunOptions &options, const std::vector<std::string> &command) {
+    const JsonFile json(options.json);
+    RunResult result;
+    result.command = command;
+    const Preparation preparation = prepare(options, result);
+    const auto start = std::chrono::steady_clock::now();
+    const ChildEnd end = run_child(command, preparation.variables);
+    const auto wall = std::chrono::steady_clock::now() - start;
+    // Nobody may be reading standard error any more; that must not change the exit code.
+    std::signal(SIGPIPE, SIG_IGN);
+    result.wall_ns =
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
+    result.exit_code = end.exit_code;
+    result.signal = end.signal;
+    if (preparation.report) {
+        result.report = preparation.report->read();
+    }
+    if (end.start_error != 0) {
+        result.problem = end.exit_code == kExitNotFound
+                             ? fmt::format("{}: no such program", command.front())
+                             : fmt::format("{} cannot be executed: {}", command.front(),
+                                           error_text(end.start_error));
+        say(result.problem);
+    } else if (!options.quiet) {
+        for (const std::string &line : report_lines(result)) {
+            say(line);
+        }
+    }
+    json.write_result(result);
+    return result.exit_code;
+}
+
+// The parser leaves what it does not know in place: the application and its arguments, or a
+// misspelt option of ours.
+std::vector<std::string> application_command(const std::vector<std::string> &unparsed,
+                                             const std::vector<std::string> &after) {
+    if (unparsed.empty()) {
+        if (after.size() < 2) {
+            throw Failure(kExitRunFailed,
+                          "no application was named; for example: cairn run -- glmark2-es2");
+        }
+        return {after.begin() + 1, after.end()};
+    }
+    if (unparsed.front().starts_with('-')) {
+        throw Failure(kExitRunFailed,
+                      fmt::format("`cairn run` has no option {}; put -- in front of an application "
+                                  "whose name begins with a dash, or see `cairn run --help`",
+                                  unparsed.front()));
+    }
+    std::vector<std::string> command = unparsed;
+    command.insert(command.end(), after.begin(), after.end());
+    return command;
+}
+
+// The application is no argument that the parser knows of, so that its help would leave it out.
+class RunHelp : public CLI::Formatter {
+  public:
+    RunHelp() { column_width(kHelpColumn); }
+
+    std::string make_usage(const CLI::App *, std::string) const override {
+        return "\nUsage: cairn run [OPTIONS] [--] APP [ARGS...]\n";
+    }
+};
+
+}  // namespace
+
+void add_run_command(CLI::App &app, const std::vector<std::string> &after, int &exit_code) {
+    CLI::App *command =
+        app.add_subcommand("run", "Run an application; its GPU programs are compiled once only");
+    auto options = std::make_shared<RunOptions>();
+    command->formatter(std::make_shared<RunHelp>());
+    command->footer(kFooter);
+    command->prefix_command();
+    command->add_option("--json", options->json, "Write what was saved to FILE as JSON")
+        ->type_name("FILE");
+    add_dir_option(*command, options->dir);
+    command->add_flag("-q,--quiet", options->quiet,
+                      "Say nothing, except when APP cannot be started");
+    command->callback([command, options, &after, &exit_code] {
+        exit_code = run(*options, application_command(command->remaining(), after));
+    });
+}
+
+}  // namespace cairn::cli

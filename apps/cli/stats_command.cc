@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// `cairn stats`: what each cache holds and how much room it takes.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "caches.h"
+#include "command_line.h"
+#include "failure.h"
+#include "text.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char *kFooter = R"(Examples:
+  cairn stats
+  cairn stats --json | jq .total.disk_bytes
+
+Exit codes: 0 all caches were read (there may be none), 1 one could not be read, 2 wrong usage.)";
+
+struct Row {
+    std::string identifier;
+    std::string about;
+    cairn_stats stats = {};
+    std::string problem;  // why it could not be read; then `stats` is zero
+};
+
+Row read_row(const std::string &root, const std::string &identifier) {
+    Row row;
+    row.identifier = identifier;
+    row.about = about_cache(root, identifier);
+    try {
+        row.stats = cache_stats(open_cache(root, identifier, Access::read));
+    } catch (const Failure &failure) {
+        row.problem = failure.what();
+    }
+    return row;
+}
+
+cairn_stats total_of(const std::vector<Row> &rows) {
+    cairn_stats total = {};
+    for (const Row &row : rows) {
+        total.entries += row.stats.entries;
+        total.disk_bytes += row.stats.disk_bytes;
+    }
+    return total;
+}
+
+void print_json(const std::string &root, const std::vector<Row> &rows) {
+    nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
+    for (const Row &row : rows) {
+        nlohmann::ordered_json cache = {{"identifier", row.identifier}, {"about", row.about}};
+        if (row.problem.empty()) {
+            cache["entries"] = row.stats.entries;
+            cache["disk_bytes"] = row.stats.disk_bytes;
+            cache["limit_bytes"] = row.stats.limit_bytes;
+            cache["version"] = row.stats.version;
+        } else {
+            cache["problem"] = row.problem;
+        }
+        json["caches"].push_back(std::move(cache));
+    }
+    const cairn_stats total = total_of(rows);
+    json["total"] = {
+        {"caches", rows.size()}, {"entries", total.entries}, {"disk_bytes", total.disk_bytes}};
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_row(const Row &row) {
+    if (row.problem.empty()) {
+        fmt::print("{}\n    {} in {} (limit {})\n", row.identifier,
+                   format_count(row.stats.entries, "entry", "entries"),
+                   format_bytes(row.stats.disk_bytes), format_bytes(row.stats.limit_bytes));
+    } else {
+        fmt::print("{}\n    cannot be read: {}\n", row.identifier, row.problem);
+    }
+    if (!row.about.empty()) {
+        fmt::print("    {}\n", row.about);
+    }
+}
+
+void print_text(const std::string &root, const std::vector<Row> &rows) {
+    if (rows.empty()) {
+        fmt::print("No caches in {} yet. `cairn run -- APP` makes one.\n", root);
+        return;
+    }
+    for (const Row &row : rows) {
+        print_row(row);
+    }
+    const cairn_stats total = total_of(rows);
+    fmt::print("{} in {}: {} in {}\n", format_count(rows.size(), "cache", "caches"), root,
+               format_count(total.entries, "entry", "entries"), format_bytes(total.disk_bytes));
+}
+
+int print_stats(const std::string &dir, bool json) {
+    const std::string root = resolve_root(dir);
+    require_usable_root(root);
+    std::vector<Row> rows;
+    int exit_code = kExitOk;
+    for (const std::string &identifier : list_caches(root)) {
+        rows.push_back(read_row(root, identifier));
+        if (!rows.back().problem.empty()) {
+            exit_code = kExitFailure;
+        }
+    }
+    json ? print_json(root, rows) : print_text(root, rows);
+    return exit_code;
+}
+
+}  // namespace
+
+void add_stats_command(CLI::App &app, int &exit_code) {
+    struct Options {
+        std::string dir;
+        bool json = false;
+    };
+    CLI::App *command =
+        app.add_subcommand("stats", "Show what the caches hold and what room they take");
+    auto options = std::make_shared<Options>();
+    command->footer(kFooter);
+    command->add_flag("--json", options->json, "Print JSON");
+    add_dir_option(*command, options->dir);
+    command->callback(
+        [options, &exit_code] { exit_code = print_stats(options->dir, options->json); });
+}
+
+}  // namespace cairn::cli

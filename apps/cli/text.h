@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Numbers and foreign text as people read them.
+// Thread safety: pure functions, except format_time, which reads the process's time zone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cairn::cli {
+
+// "0 B", "980 B", "1.5 KiB", "12.0 MiB".
+std::string format_bytes(uint64_t bytes);
+
+// "0 ms", "850 us", "12.3 ms", "1.25 s", "3 min 20 s".
+std::string format_duration_ns(uint64_t nanoseconds);
+
+// "2025-03-01 14:05:09", local time.
+std::string format_time(uint64_t milliseconds_since_1970);
+
+// Lower-case hexadecimal of the first `size_max` bytes, with ".." where something was left out.
+std::string format_key(const void *key, size_t key_size, size_t size_max);
+
+// "1 entry", "2 entries".
+std::string format_count(uint64_t count, std::string_view singular, std::string_view plural);
+
+// The first line of `text` with everything that could steer a terminal replaced by '?'. What other
+// programs wrote to a cache's directory is shown through this only.
+std::string printable_line(std::string_view text);
+
+}  // namespace cairn::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace cairn::cli {
+namespace {
+
+TEST(Text, BytesKeepOneDecimalAndNeverReadAs1024) {
+    EXPECT_EQ(format_bytes(0), "0 B");
+    EXPECT_EQ(format_bytes(1023), "1023 B");
+    EXPECT_EQ(format_bytes(1024), "1.0 KiB");
+    EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+    EXPECT_EQ(format_bytes(1024 * 1024 - 1), "1.0 MiB");
+    EXPECT_EQ(format_bytes(1073741824), "1.0 GiB");
+    EXPECT_EQ(format_bytes(UINT64_MAX), "16.0 EiB");
+}
+
+TEST(Text, DurationsChangeUnitsWhereTheyShould) {
+    EXPECT_EQ(format_duration_ns(0), "0 ms");
+    EXPECT_EQ(format_duration_ns(1), "1 us");
+    EXPECT_EQ(format_duration_ns(850'000), "850 us");
+    EXPECT_EQ(format_duration_ns(999'700), "1.0 ms");
+    EXPECT_EQ(format_duration_ns(12'340'000), "12.3 ms");
+    EXPECT_EQ(format_duration_ns(999'960'000), "1.00 s");
+    EXPECT_EQ(format_duration_ns(1'250'000'000), "1.25 s");
+    EXPECT_EQ(format_duration_ns(59'999'000'000), "1 min 0 s");
+    EXPECT_EQ(format_duration_ns(200'000'000'000), "3 min 20 s");
+}
+
+TEST(Text, TimesAreLocal) {
+    setenv("TZ", "UTC", 1);
+    tzset();
+    EXPECT_EQ(format_time(1'740'837'909'123), "2025-03-01 14:05:09");
+}
+
+TEST(Text, LongKeysSayThatTheyGoOn) {
+    EXPECT_EQ(format_key("\x01\xab", 2, 8), "01ab");
+    EXPECT_EQ(format_key("\x01\xab\xff", 3, 2), "01ab..");
+}
+
+TEST(Text, CountsAgreeWithTheirNouns) {
+    EXPECT_EQ(format_count(0, "entry", "entries"), "0 entries");
+    EXPECT_EQ(format_count(1, "entry", "entries"), "1 entry");
+    EXPECT_EQ(format_count(2, "entry", "entries"), "2 entries");
+}
+
+TEST(Text, ForeignTextCannotSteerATerminal) {
+    EXPECT_EQ(printable_line("Mesa llvmpipe\nsecond line"), "Mesa llvmpipe");
+    EXPECT_EQ(printable_line("a\x1b[31mred\rb\x7f"), "a?[31mred?b?");
+    EXPECT_EQ(printable_line("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+}
+
+}  // namespace
+}  // namespace cairn::cli

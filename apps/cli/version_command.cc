@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// `cairn version`: which Cairn this is.
+#include <cairn/cairn.h>
+#include <fmt/format.h>
+
+#include "command_line.h"
+#include "failure.h"
+
+namespace cairn::cli {
+
+void add_version_command(CLI::App &app, int &exit_code) {
+    CLI::App *command = app.add_subcommand("version", "Print the version");
+    command->footer("Example:\n  cairn version\n\nExit codes: 0 printed, 2 wrong usage.");
+    command->callback([&exit_code] {
+        fmt::print("cairn {}\n", cairn_version_string());
+        exit_code = kExitOk;
+    });
+    app.set_version_flag(
+        "--version", [] { return std::string("cairn ") + cairn_version_string(); },
+        "Print the version and exit");
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// `cairn stats`, `ls`, `clear` and `path` on real caches.
+#include <cairn/cairn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace cairn::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+using Cache = std::unique_ptr<cairn_cache, decltype(&cairn_close)>;
+
+class CacheTest : public testing::Test {
+  protected:
+    // A cache with `entries` entries "key-<n>" of n bytes each.
+    Cache make_cache(const std::string &identifier, int entries,
+                     const char *about = nullptr) const {
+        cairn_options options = {};
+        options.size = sizeof(options);
+        const std::string root = root_;
+        options.root = root.c_str();
+        options.identifier = identifier.c_str();
+        options.version = 77;
+        options.about = about;
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        for (int i = 1; i <= entries; ++i) {
+            const std::string key = "key-" + std::to_string(i);
+            const std::string value(static_cast<size_t>(i), 'v');
+            cairn_put_options put = {};
+            put.size = sizeof(put);
+            put.cost_us = static_cast<uint32_t>(1000 * i);
+            put.flags = i == 1 ? uint32_t{CAIRN_PUT_PINNED} : 0;
+            EXPECT_EQ(cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &put),
+                      CAIRN_OK);
+        }
+        return {cache, cairn_close};
+    }
+
+    Finished run(const std::vector<std::string> &arguments) const {
+        return cairn(arguments, {{"CAIRN_DIR", root_}});
+    }
+
+    nlohmann::json stats() const {
+        const Finished finished = run({"stats", "--json"});
+        EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
+        return nlohmann::json::parse(finished.standard_output);
+    }
+
+    Folder folder_;
+    std::string root_ = folder_ / "root";
+};
+
+TEST_F(CacheTest, ARootThatIsMissingHoldsNothing) {
+    EXPECT_EQ(stats()["total"]["caches"], 0);
+    EXPECT_THAT(run({"stats"}).standard_output, HasSubstr("No caches in " + root_));
+    EXPECT_EQ(run({"ls"}).exit_code, 0);
+    EXPECT_EQ(run({"ls"}).standard_output, "");
+    EXPECT_EQ(run({"clear", "--all"}).exit_code, 0);
+    EXPECT_THAT(run({"clear", "--all"}).standard_output, HasSubstr("Nothing to clear"));
+    EXPECT_FALSE(fs::exists(root_)) << "looking must not create anything";
+}
+
+TEST_F(CacheTest, StatsCountsEveryCache) {
+    make_cache("beta", 20, "second cache\nmore text");
+    make_cache("alpha", 3);
+    const auto json = stats();
+    EXPECT_EQ(json["root"], root_);
+    ASSERT_EQ(json["caches"].size(), 2u);
+    EXPECT_EQ(json["caches"][0]["identifier"], "alpha");
+    EXPECT_EQ(json["caches"][0]["entries"], 3);
+    EXPECT_EQ(json["caches"][1]["identifier"], "beta");
+    EXPECT_EQ(json["caches"][1]["entries"], 20);
+    EXPECT_EQ(json["caches"][1]["about"], "second cache");
+    EXPECT_EQ(json["caches"][1]["version"], 77);
+    EXPECT_EQ(json["caches"][1]["limit_bytes"], CAIRN_LIMIT_BYTES_DEFAULT);
+    EXPECT_EQ(json["total"]["entries"], 23);
+    EXPECT_EQ(json["total"]["disk_bytes"], json["caches"][0]["disk_bytes"].get<uint64_t>() +
+                                               json["caches"][1]["disk_bytes"].get<uint64_t>());
+    EXPECT_GT(json["caches"][0]["disk_bytes"], 0);
+    EXPECT_THAT(run({"stats"}).standard_output, HasSubstr("2 caches in " + root_ + ": 23 entries"));
+}
+
+TEST_F(CacheTest, WhatIsNoCacheIsLeftAlone) {
+    make_cache("alpha", 1);
+    fs::create_directory(root_ + "/other");
+    folder_.write("root/file", "text");
+    fs::create_directory_symlink(root_ + "/alpha", root_ + "/link");
+    EXPECT_EQ(stats()["total"]["caches"], 1);
+    EXPECT_EQ(run({"clear", "--all"}).exit_code, 0);
+    EXPECT_TRUE(fs::exists(root_ + "/file"));
+    EXPECT_TRUE(fs::exists(root_ + "/other"));
+}
+
+TEST_F(CacheTest, LsListsCachesAndEntries) {
+    make_cache("alpha", 3, "a cache");
+    EXPECT_THAT(run({"ls"}).standard_output,
+                MatchesRegex("alpha +3 entries +[0-9.]+ [KM]?i?B +a cache\n"));
+    const Finished entries = run({"ls", "alpha"});
+    EXPECT_EQ(entries.exit_code, 0);
+    // "key-2" in hexadecimal, 2 bytes, 2 ms.
+    EXPECT_THAT(entries.standard_output,
+                HasSubstr("6b65792d32                 2 B     2.0 ms  20"));
+    EXPECT_THAT(entries.standard_output, MatchesRegex("(.|\n)*6b65792d31  [^\n]* pinned\n(.|\n)*"));
+    EXPECT_EQ(std::count(entries.standard_output.begin(), entries.standard_output.end(), '\n'), 3);
+}
+
+TEST_F(CacheTest, LsShowsWholeKeysWhenAsked) {
+    const Cache cache = make_cache("alpha", 0);
+    const std::string key(40, 'k');
+    ASSERT_EQ(cairn_put(cache.get(), key.data(), key.size(), "v", 1, nullptr), CAIRN_OK);
+    std::string hexadecimal;
+    for (size_t i = 0; i < key.size(); ++i) {
+        hexadecimal += "6b";
+    }
+    EXPECT_THAT(run({"ls", "alpha"}).standard_output, HasSubstr(hexadecimal.substr(0, 16) + ".."));
+    EXPECT_THAT(run({"ls", "--full-keys", "alpha"}).standard_output, HasSubstr(hexadecimal + " "));
+}
+
+TEST_F(CacheTest, ClearEmptiesOneCacheAndSaysSo) {
+    const Cache open_elsewhere = make_cache("alpha", 3);
+    make_cache("beta", 5);
+    const Finished finished = run({"clear", "alpha"});
+    EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
+    EXPECT_THAT(finished.standard_output,
+                HasSubstr("Cleared alpha: removed 3 entries, gave back "));
+    EXPECT_EQ(stats()["caches"][0]["entries"], 0);
+    EXPECT_EQ(stats()["caches"][1]["entries"], 5);
+    EXPECT_EQ(cairn_contains(open_elsewhere.get(), "key-1", 5), CAIRN_MISS);
+    EXPECT_EQ(cairn_put(open_elsewhere.get(), "key-9", 5, "v", 1, nullptr), CAIRN_OK);
+    EXPECT_EQ(stats()["caches"][0]["entries"], 1);
+}
+
+TEST_F(CacheTest, ClearAllEmptiesEveryCache) {
+    make_cache("alpha", 3);
+    make_cache("beta", 5);
+    const Finished finished = run({"clear", "--all"});
+    EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
+    EXPECT_THAT(finished.standard_output, HasSubstr("Cleared alpha: removed 3 entries"));
+    EXPECT_THAT(finished.standard_output, HasSubstr("Cleared beta: removed 5 entries"));
+    EXPECT_EQ(stats()["total"]["entries"], 0);
+}
+
+TEST_F(CacheTest, ACacheThatIsNotThereIsNamed) {
+    make_cache("alpha", 1);
+    for (const char *command : {"ls", "clear"}) {
+        for (const char *identifier : {"gamma", "../alpha", "a/b", ".hidden"}) {
+            const Finished finished = run({command, identifier});
+            EXPECT_EQ(finished.exit_code, 1) << command << identifier;
+            EXPECT_THAT(finished.standard_error,
+                        HasSubstr(std::string("there is no cache `") + identifier + "`"));
+        }
+    }
+    EXPECT_FALSE(fs::exists(root_ + "/gamma"));
+    EXPECT_EQ(stats()["total"]["entries"], 1);
+}
+
+TEST_F(CacheTest, AnUnsafeRootIsRefusedInOneLine) {
+    make_cache("alpha", 1);
+    fs::create_directory_symlink(root_, folder_ / "link");
+    fs::create_directory(folder_ / "open");
+    fs::permissions(folder_ / "open", fs::perms::all);
+    for (const char *name : {"link", "open"}) {
+        for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+                 {"stats"}, {"ls"}, {"ls", "alpha"}, {"clear", "--all"}}) {
+            std::vector<std::string> command = arguments;
+            command.insert(command.end(), {"--dir", folder_ / name});
+            const Finished finished = run(command);
+            EXPECT_EQ(finished.exit_code, 1) << name;
+            EXPECT_THAT(finished.standard_error, MatchesRegex("cairn: [^\n]+\n")) << name;
+            EXPECT_EQ(finished.standard_output, "") << name;
+        }
+    }
+    EXPECT_EQ(stats()["total"]["entries"], 1);
+}
+
+TEST_F(CacheTest, TextOfOthersCannotSteerTheTerminal) {
+    make_cache("alpha", 1, "red \x1b[31m alert");
+    for (const char *command : {"stats", "ls"}) {
+        const std::string output = run({command}).standard_output;
+        EXPECT_THAT(output, Not(HasSubstr("\x1b")));
+        EXPECT_THAT(output, HasSubstr("red ?[31m alert"));
+    }
+}
+
+TEST_F(CacheTest, PathIsWhereTheCachesAre) {
+    EXPECT_EQ(run({"path"}).standard_output, root_ + "\n");
+    EXPECT_EQ(run({"path", "--dir", "x/../y"}).standard_output,
+              (fs::current_path() / "y").string() + "\n");
+    const Environment by_cache_home = {{"XDG_CACHE_HOME", "/somewhere"}};
+    EXPECT_EQ(cairn({"path"}, by_cache_home).standard_output, "/somewhere/cairn\n");
+    const Environment by_home = {{"HOME", "/home/somebody"}};
+    EXPECT_EQ(cairn({"path"}, by_home).standard_output, "/home/somebody/.cache/cairn\n");
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// What the program says about itself and about wrong usage.
+#include <cairn/cairn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program.h"
+
+namespace cairn::cli_test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
+    for (const char *name : {"run", "stats", "ls", "clear", "path", "version"}) {
+        const Finished finished = cairn({name, "--help"});
+        EXPECT_EQ(finished.exit_code, 0) << name;
+        EXPECT_EQ(finished.standard_error, "") << name;
+        EXPECT_THAT(finished.standard_output, HasSubstr(std::string("Usage: cairn ") + name));
+        EXPECT_THAT(finished.standard_output, HasSubstr("Example"));
+        EXPECT_THAT(finished.standard_output, HasSubstr("Exit codes:"));
+    }
+}
+
+TEST(Help, TheProgramNamesItsSubcommands) {
+    const Finished finished = cairn({"--help"});
+    EXPECT_EQ(finished.exit_code, 0);
+    for (const char *name : {"run", "stats", "ls", "clear", "path", "version", "CAIRN_DIR"}) {
+        EXPECT_THAT(finished.standard_output, HasSubstr(name));
+    }
+}
+
+TEST(Help, VersionIsThatOfTheLibrary) {
+    const std::string expected = std::string("cairn ") + cairn_version_string() + "\n";
+    EXPECT_EQ(cairn({"version"}).standard_output, expected);
+    EXPECT_EQ(cairn({"--version"}).standard_output, expected);
+}
+
+TEST(Help, WrongUsageIsTwoAndSaysWhereToRead) {
+    const std::vector<std::vector<std::string>> wrong = {{},
+                                                         {"bogus"},
+                                                         {"--bogus"},
+                                                         {"stats", "--bogus"},
+                                                         {"ls", "a", "b"},
+                                                         {"path", "x"},
+                                                         {"clear", "a", "--all"}};
+    for (const auto &arguments : wrong) {
+        const Finished finished = cairn(arguments);
+        EXPECT_EQ(finished.exit_code, 2) << testing::PrintToString(arguments);
+        EXPECT_THAT(finished.standard_error, HasSubstr("--help"));
+        EXPECT_EQ(finished.standard_output, "");
+    }
+}
+
+TEST(Help, ClearWithoutACacheSaysWhatToName) {
+    const Finished finished = cairn({"clear"});
+    EXPECT_EQ(finished.exit_code, 2);
+    EXPECT_THAT(finished.standard_error, HasSubstr("--all"));
+}
+
+TEST(Help, AFullDiskBehindStandardOutputIsAFailure) {
+    const Finished finished = [] {
+        Program shell({"sh", "-c", "exec \"$0\" version > /dev/full", CAIRN_PROGRAM}, {});
+        const int exit_code = shell.wait();
+        return Finished{exit_code, "", shell.standard_error()};
+    }();
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_THAT(finished.standard_error, HasSubstr("standard output"));
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace cairn::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void give_up(const char *what) {
+    std::perror(what);
+    std::abort();
+}
+
+// What the surroundings of the tests have set must not reach the program.
+const Environment kClean = {{"CAIRN_DIR", ""},
+                            {"CAIRN_DISABLE", ""},
+                            {"CAIRN_REPORT", ""},
+                            {"CAIRN_EGL_MANIFEST", ""},
+                            {"CAIRN_EGL_VENDORS", ""},
+                            {"XDG_CACHE_HOME", ""},
+                            {"__EGL_VENDOR_LIBRARY_FILENAMES", ""},
+                            {"TZ", "UTC"},
+                            {"__EGL_VENDOR_LIBRARY_DIRS", ""}};
+
+void apply(const Environment &environment) {
+    for (const auto &[name, value] : environment) {
+        if (value.empty()) {
+            unsetenv(name.c_str());
+        } else {
+            setenv(name.c_str(), value.c_str(), 1);
+        }
+    }
+}
+
+[[noreturn]] void become(const std::vector<std::string> &command, const Environment &environment,
+                         int output, const std::string &error_file) {
+    // So that stopping it does not depend on how the tests were started: a group without a parent
+    // cannot be stopped.
+    setpgid(0, 0);
+    const int error = open(error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (error < 0 || input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) {
+        _exit(97);
+    }
+    apply(kClean);
+    apply(environment);
+    std::vector<char *> arguments;
+    arguments.reserve(command.size() + 1);
+    for (const std::string &argument : command) {
+        arguments.push_back(const_cast<char *>(argument.c_str()));
+    }
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    _exit(96);
+}
+
+}  // namespace
+
+Folder::Folder() {
+    std::string name = (fs::temp_directory_path() / "cairn-cli-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+        give_up("mkdtemp");
+    }
+    path_ = name;
+}
+
+Folder::~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+std::string Folder::write(const std::string &name, const std::string &text) const {
+    const fs::path path = path_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+}
+
+std::string read_file(const std::string &path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+Program::Program(const std::vector<std::string> &command, const Environment &environment) {
+    std::array<int, 2> pipe = {};
+    if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
+        give_up("pipe2");
+    }
+    pid_ = fork();
+    if (pid_ < 0) {
+        give_up("fork");
+    }
+    if (pid_ == 0) {
+        become(command, environment, pipe[1], folder_ / "stderr");
+    }
+    close(pipe[1]);
+    output_ = pipe[0];
+}
+
+Program::~Program() {
+    if (pid_ > 0) {
+        kill(-pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    close(output_);
+}
+
+std::string Program::read_line() {
+    std::string line;
+    char character = 0;
+    while (true) {
+        const ssize_t size = read(output_, &character, 1);
+        if (size < 0 && errno == EINTR) {
+            continue;
+        }
+        if (size <= 0 || character == '\n') {
+            return line;
+        }
+        line += character;
+    }
+}
+
+bool Program::wait_until_stopped() {
+    int status = 0;
+    if (waitpid(pid_, &status, WUNTRACED) != pid_) {
+        give_up("waitpid");
+    }
+    if (WIFSTOPPED(status)) {
+        return true;
+    }
+    pid_ = -1;
+    return false;
+}
+
+int Program::wait() {
+    std::array<char, 4096> part = {};
+    ssize_t size = 0;
+    while ((size = read(output_, part.data(), part.size())) > 0) {
+        standard_output_.append(part.data(), static_cast<size_t>(size));
+    }
+    int status = 0;
+    if (waitpid(pid_, &status, 0) != pid_) {
+        give_up("waitpid");
+    }
+    pid_ = -1;
+    return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::vector<std::string> cairn_command(const std::vector<std::string> &arguments) {
+    std::vector<std::string> command = {CAIRN_PROGRAM};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return command;
+}
+
+Finished cairn(const std::vector<std::string> &arguments, const Environment &environment) {
+    Program program(cairn_command(arguments), environment);
+    const int exit_code = program.wait();
+    return {exit_code, program.standard_output(), program.standard_error()};
+}
+
+}  // namespace cairn::cli_test

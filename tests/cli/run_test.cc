@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// `cairn run`: what the application gets, what comes back, and what is told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace cairn::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class RunTest : public testing::Test {
+  protected:
+    RunTest() {
+        // A front end that nothing ever loads: the applications here use no EGL.
+        manifest_ =
+            folder_.write("front_end.json", R"({"ICD": {"library_path": "libEGL_cairn.so.0"}})");
+        environment_ = {{"CAIRN_DIR", folder_ / "root"}, {"CAIRN_EGL_MANIFEST", manifest_}};
+    }
+
+    Finished run(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), "run");
+        return cairn(arguments, environment_);
+    }
+
+    nlohmann::json run_for_json(std::vector<std::string> application) const {
+        application.insert(application.begin(), {"--json", folder_ / "out.json", "--"});
+        run(application);
+        return nlohmann::json::parse(read_file(folder_ / "out.json"));
+    }
+
+    Folder folder_;
+    std::string manifest_;
+    Environment environment_;
+};
+
+TEST_F(RunTest, ExitCodeIsThatOfTheApplication) {
+    for (const int exit_code : {0, 1, 3, 125, 255}) {
+        EXPECT_EQ(run({"--", "sh", "-c", "exit " + std::to_string(exit_code)}).exit_code,
+                  exit_code);
+    }
+}
+
+TEST_F(RunTest, DeathBySignalIs128AndItsNumber) {
+    EXPECT_EQ(run({"sh", "-c", "kill -KILL $$"}).exit_code, 128 + 9);
+    EXPECT_EQ(run({"sh", "-c", "kill -TERM $$"}).exit_code, 128 + 15);
+    EXPECT_EQ(run({"sh", "-c", "kill -SEGV $$"}).exit_code, 128 + 11);
+}
+
+TEST_F(RunTest, WhatCannotBeStartedIs126Or127AsInShells) {
+    const std::string plain_file = folder_.write("plain", "text");
+    const std::string no_interpreter = folder_.write("script", "#!/no/such/interpreter\n");
+    fs::permissions(no_interpreter, fs::perms::owner_all);
+    EXPECT_EQ(run({"no-such-program-anywhere"}).exit_code, 127);
+    EXPECT_EQ(run({folder_ / "none"}).exit_code, 127);
+    EXPECT_EQ(run({plain_file}).exit_code, 126);
+    EXPECT_EQ(run({plain_file + "/below"}).exit_code, 126);
+    EXPECT_EQ(run({folder_.path().string()}).exit_code, 126);
+    EXPECT_EQ(run({no_interpreter}).exit_code, 126);
+}
+
+TEST_F(RunTest, AFileInThePathThatCannotBeExecutedIs126) {
+    folder_.write("bin/plain", "text");
+    environment_["PATH"] = "/no/such/folder:" + (folder_ / "bin");
+    EXPECT_EQ(run({"plain"}).exit_code, 126);
+    EXPECT_EQ(run({"other"}).exit_code, 127);
+}
+
+TEST_F(RunTest, WhatCannotBeStartedIsSaidOnceEvenWhenQuiet) {
+    const Finished finished = run({"--quiet", "no-such-program-anywhere"});
+    EXPECT_EQ(finished.standard_error, "cairn: no-such-program-anywhere: no such program\n");
+}
+
+TEST_F(RunTest, WrongUsageIs125AndStartsNothing) {
+    const std::string trace = folder_ / "started";
+    for (const std::vector<std::string> &arguments :
+         std::vector<std::vector<std::string>>{{},
+                                               {"--"},
+                                               {"--jsn", "touch", trace},
+                                               {"--json", "--", "touch", trace},
+                                               {"--json", "/no/such/folder/x", "touch", trace}}) {
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.exit_code, 125) << testing::PrintToString(arguments);
+        EXPECT_THAT(finished.standard_error, StartsWith("cairn: "));
+        EXPECT_FALSE(fs::exists(trace));
+    }
+}
+
+TEST_F(RunTest, ArgumentsReachTheApplicationAsTheyAre) {
+    const std::vector<std::vector<std::string>> lines = {
+        {"printf", "[%s]", "a b", "", "--", "--json", "x", "-q", "--help", "$HOME", "*"},
+        {"--", "printf", "[%s]", "a b", "", "--", "--json", "x", "-q", "--help", "$HOME", "*"}};
+    for (const auto &line : lines) {
+        EXPECT_EQ(run(line).standard_output, "[a b][][--][--json][x][-q][--help][$HOME][*]");
+    }
+}
+
+TEST_F(RunTest, StandardInputAndOutputAreTheApplications) {
+    Program shell({"sh", "-c", "printf hello | \"$0\" run -q -- cat", CAIRN_PROGRAM}, environment_);
+    EXPECT_EQ(shell.wait(), 0);
+    EXPECT_EQ(shell.standard_output(), "hello");
+    EXPECT_EQ(shell.standard_error(), "");
+}
+
+TEST_F(RunTest, NoDescriptorOfOursReachesTheApplication) {
+    const std::vector<std::string> application = {"sh", "-c", "cd /proc/$$/fd && echo *"};
+    Program plain(application, environment_);
+    ASSERT_EQ(plain.wait(), 0);
+    EXPECT_EQ(run(application).standard_output, plain.standard_output());
+}
+
+TEST_F(RunTest, TheFrontEndAndTheReportAreInTheEnvironment) {
+    environment_["__EGL_VENDOR_LIBRARY_FILENAMES"] = "/a.json:/b.json";
+    const std::string output = run({"env"}).standard_output;
+    EXPECT_THAT(output, HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES=" + manifest_ + "\n"));
+    EXPECT_THAT(output, HasSubstr("CAIRN_EGL_VENDORS=/a.json:/b.json\n"));
+    EXPECT_THAT(output, HasSubstr("\nCAIRN_REPORT=/proc/"));
+}
+
+TEST_F(RunTest, ADirectoryIsPassedOnAsAnAbsolutePath) {
+    const std::string output = run({"--dir", "some/where", "env"}).standard_output;
+    EXPECT_THAT(output,
+                HasSubstr("CAIRN_DIR=" + (fs::current_path() / "some/where").string() + "\n"));
+}
+
+TEST_F(RunTest, CountersAreThereHoweverTheApplicationEnds) {
+    const std::vector<std::pair<std::string, int>> ends = {
+        {"return", 0}, {"_exit", 5}, {"kill", 128 + 9}, {"abort", 128 + 6}};
+    uint64_t hits = 10;
+    for (const auto &[end, exit_code] : ends) {
+        ++hits;
+        const auto json = run_for_json({CAIRN_REPORT_CLIENT, "count", std::to_string(hits), end});
+        EXPECT_EQ(json["exit_code"], exit_code) << end;
+        EXPECT_EQ(json["signal"], exit_code > 128 ? nlohmann::json(exit_code - 128) : nullptr)
+            << end;
+        EXPECT_EQ(json["report"]["hits"], hits) << end;
+        EXPECT_EQ(json["report"]["processes"], 1) << end;
+        EXPECT_EQ(json["report"]["saved_ns"], hits * 1'000'000) << end;
+    }
+}
+
+TEST_F(RunTest, AllProcessesOfTheApplicationCountTogether) {
+    const auto json = run_for_json({CAIRN_REPORT_CLIENT, "fork", "1000", "8"});
+    EXPECT_EQ(json["report"]["processes"], 8);
+    EXPECT_EQ(json["report"]["hits"], 8000);
+}
+
+TEST_F(RunTest, TheApplicationCannotCutTheReportShort) {
+    EXPECT_EQ(run({CAIRN_REPORT_CLIENT, "resize"}).exit_code, 0);
+}
+
+TEST_F(RunTest, RunsWithinRunsCountForTheInnermost) {
+    const std::string inner = folder_ / "inner.json";
+    const auto outer = run_for_json({CAIRN_PROGRAM, "run", "-q", "--json", inner, "--",
+                                     CAIRN_REPORT_CLIENT, "count", "7", "kill"});
+    EXPECT_EQ(nlohmann::json::parse(read_file(inner))["report"]["hits"], 7);
+    EXPECT_EQ(outer["report"]["hits"], 0);
+    EXPECT_EQ(outer["exit_code"], 128 + 9);
+}
+
+TEST_F(RunTest, SaysWhatWasSaved) {
+    const Finished finished = run({CAIRN_REPORT_CLIENT, "count", "12", "kill"});
+    EXPECT_THAT(finished.standard_error, HasSubstr("cairn: 12 of 12 programs from the cache\n"));
+    EXPECT_THAT(finished.standard_error, HasSubstr("about 12.0 ms saved"));
+}
+
+TEST_F(RunTest, QuietSaysNothing) {
+    EXPECT_EQ(run({"--quiet", CAIRN_REPORT_CLIENT, "count", "12", "_exit"}).standard_error, "");
+    EXPECT_EQ(run({"-q", "true"}).standard_error, "");
+}
+
+TEST_F(RunTest, SaysWhenNoProgramPassedThrough) {
+    EXPECT_THAT(run({"true"}).standard_error, StartsWith("cairn: no GL program passed through: "));
+}
+
+TEST_F(RunTest, WithoutTheFrontEndTheApplicationRunsUncached) {
+    environment_["CAIRN_EGL_MANIFEST"] = folder_ / "none.json";
+    const Finished finished = run({"sh", "-c", "env; exit 3"});
+    EXPECT_EQ(finished.exit_code, 3);
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES")));
+    EXPECT_THAT(finished.standard_error, StartsWith("cairn: ran uncached: "));
+    EXPECT_THAT(finished.standard_error, HasSubstr("none.json"));
+    EXPECT_EQ(std::count(finished.standard_error.begin(), finished.standard_error.end(), '\n'), 1);
+}
+
+TEST_F(RunTest, WithAnUnsafeRootTheApplicationRunsUncached) {
+    fs::create_directory(folder_ / "real");
+    fs::create_symlink(folder_ / "real", folder_ / "link");
+    environment_["CAIRN_DIR"] = folder_ / "link";
+    const Finished finished = run({"sh", "-c", "exit 3"});
+    EXPECT_EQ(finished.exit_code, 3);
+    EXPECT_THAT(finished.standard_error, StartsWith("cairn: ran uncached: "));
+    EXPECT_THAT(finished.standard_error, HasSubstr(folder_ / "link"));
+}
+
+TEST_F(RunTest, SwitchedOffTheApplicationRunsUncachedAndIsToldSo) {
+    environment_["CAIRN_DISABLE"] = "1";
+    const Finished finished = run({"sh", "-c", "env; exit 3"});
+    EXPECT_EQ(finished.exit_code, 3);
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES")));
+    EXPECT_EQ(finished.standard_error, "cairn: ran uncached: CAIRN_DISABLE is set\n");
+}
+
+TEST_F(RunTest, AnIgnoredSigchldDoesNotLoseTheExitCode) {
+    Program shell({"sh", "-c", "trap '' CHLD; exec \"$0\" run -q -- sh -c 'exit 7'", CAIRN_PROGRAM},
+                  environment_);
+    EXPECT_EQ(shell.wait(), 7);
+}
+
+TEST_F(RunTest, AClosedStandardErrorDoesNotChangeTheExitCode) {
+    Program shell({"sh", "-c", "exec \"$0\" run -- sh -c 'exit 7' 2>&-", CAIRN_PROGRAM},
+                  environment_);
+    EXPECT_EQ(shell.wait(), 7);
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

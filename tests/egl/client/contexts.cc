@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Several contexts, several threads, and with `vendors` several vendors.
+#include <array>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "scenarios.h"
+#include "scene.h"
+#include "sources.h"
+#include "transcript.h"
+
+namespace client {
+namespace {
+
+constexpr int kThreads = 2;
+constexpr int kPrograms = 24;
+
+std::string numbered_fragment(int number) {
+    return "#version 300 es\nprecision highp float;\nin vec2 place;\nout vec4 color;\n"
+           "void main() { color = vec4(place, float(" +
+           std::to_string(number) + ") / 64.0, 1.0); }\n";
+}
+
+struct Outcome {
+    GLint linked = 0;
+    GLenum error = GL_NO_ERROR;
+    std::array<unsigned char, 4> pixel = {};
+};
+
+Outcome try_program(GLuint vertex, int number) {
+    const std::string source = numbered_fragment(number);
+    const GLuint program = make_program({vertex, make_shader(GL_FRAGMENT_SHADER, source.c_str())});
+    Outcome outcome;
+    gl.GetProgramiv(program, GL_LINK_STATUS, &outcome.linked);
+    gl.UseProgram(program);
+    gl.DrawArrays(GL_TRIANGLES, 0, 3);
+    gl.ReadPixels(kPictureSize / 2, kPictureSize / 2, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE,
+                  outcome.pixel.data());
+    outcome.error = gl.GetError();
+    return outcome;
+}
+
+using Outcomes = std::vector<Outcome>;
+
+void note_outcomes(const std::array<Outcomes, kThreads> &all) {
+    for (const Outcomes &outcomes : all) {
+        for (const Outcome &one : outcomes) {
+            note("linked %d error %#x pixel %d %d %d %d", one.linked, one.error, one.pixel[0],
+                 one.pixel[1], one.pixel[2], one.pixel[3]);
+        }
+    }
+}
+
+// Every thread makes the same programs, at the same time.
+void run_threads(EGLContext share, GLuint shared_vertex) {
+    std::array<Outcomes, kThreads> all;
+    std::vector<std::thread> threads;
+    for (Outcomes &outcomes : all) {
+        threads.emplace_back([&outcomes, share, shared_vertex] {
+            {
+                const Context context(Api::es3, share);
+                for (int number = 0; number < kPrograms; ++number) {
+                    const GLuint vertex =
+                        shared_vertex != 0 ? shared_vertex : make_shader(GL_VERTEX_SHADER, kVertex);
+                    outcomes.push_back(try_program(vertex, number));
+                }
+            }
+            egl.ReleaseThread();
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    note_outcomes(all);
+}
+
+}  // namespace
+
+void two_contexts() {
+    const Context first(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
+    const Context second(Api::es3, first.handle());
+    // Compiled in one, linked in the other, drawn in the first.
+    const GLuint program = make_program({vertex, fragment});
+    note_program("linked in the second", program);
+    draw("second", program);
+    first.make_current();
+    draw("first", program);
+    // A third, which shares nothing: the names are not there.
+    const Context third(Api::es3);
+    note("strange names: %d %d", gl.IsShader(vertex), gl.IsProgram(program));
+    gl.CompileShader(vertex);
+    gl.LinkProgram(program);
+    note_errors("strange names");
+    draw("third", make_program(kVertex, kOtherFragment));
+}
+
+void context_goes() {
+    auto first = std::make_unique<Context>(Api::es3);
+    const Context second(Api::es3, first->handle());
+    first->make_current();
+    const GLuint program = make_program(kVertex, kFragment);
+    const GLuint unlinked = make_unlinked(
+        {make_shader(GL_VERTEX_SHADER, kVertex), make_shader(GL_FRAGMENT_SHADER, kOtherFragment)});
+    // The objects live on with the other context.
+    second.make_current();
+    first.reset();
+    draw("linked before", program);
+    gl.LinkProgram(unlinked);
+    draw("linked after", unlinked);
+    release_current();
+    // Not current any more and made current again.
+    second.make_current();
+    draw("again", program);
+}
+
+// OpenGL ES 2 and 3 may share.
+void older_context() {
+    const Context third(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
+    const Context second(Api::es2, third.handle());
+    const GLuint program = make_program({vertex, fragment});
+    note_program("compiled elsewhere", program);
+    draw("elsewhere", program);
+    third.make_current();
+    draw("here", make_program(kVertex, kOtherFragment));
+}
+
+// These need not compile alike.
+void unlike_contexts() {
+    const Context third(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
+    const Context second(Api::es3_debug, third.handle());
+    const GLuint program = make_program({vertex, fragment});
+    note_program("compiled elsewhere", program);
+    draw("elsewhere", program);
+    third.make_current();
+    draw("here", make_program(kVertex, kOtherFragment));
+}
+
+void two_threads() {
+    display();
+    run_threads(EGL_NO_CONTEXT, 0);
+}
+
+void threads_share_shader() {
+    const Context context(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    gl.Finish();
+    run_threads(context.handle(), vertex);
+    draw("after the threads", make_program({vertex, make_shader(GL_FRAGMENT_SHADER, kFragment)}));
+}
+
+// The second vendor answers one platform, which nobody else knows; see fake_vendor.cc.
+void vendors() {
+    constexpr EGLenum kFakePlatform = 0x7fff0001;
+    const EGLDisplay fake = egl.GetPlatformDisplay(kFakePlatform, nullptr, nullptr);
+    note("fake display %d", fake != EGL_NO_DISPLAY);
+    EGLint major = 0;
+    note("initialised %d", egl.Initialize(fake, &major, nullptr));
+    note("vendor %s", egl.QueryString(fake, EGL_VENDOR));
+    note("other vendor %s", egl.QueryString(display(), EGL_VENDOR));
+    const Context real(Api::es3);
+    const GLuint program = make_program(kVertex, kFragment);
+    draw("real", program);
+    egl.BindAPI(EGL_OPENGL_ES_API);
+    const EGLContext handle = egl.CreateContext(fake, nullptr, EGL_NO_CONTEXT, nullptr);
+    note("fake context %d", handle != EGL_NO_CONTEXT);
+    for (int round = 0; round < 3; ++round) {
+        note("current %d", egl.MakeCurrent(fake, EGL_NO_SURFACE, EGL_NO_SURFACE, handle));
+        note("renderer %s", reinterpret_cast<const char *>(gl.GetString(GL_RENDERER)));
+        note("created %u", gl.CreateShader(GL_VERTEX_SHADER));
+        real.make_current();
+        note("renderer %s", reinterpret_cast<const char *>(gl.GetString(GL_RENDERER)));
+        draw("real again", program);
+    }
+    // A call that only the fake vendor has, by its own dispatch function.
+    using FakeCall = int (*)(EGLDisplay, int);
+    const auto call = reinterpret_cast<FakeCall>(egl.GetProcAddress("eglFakeAddCAIRN"));
+    note("extension %d", call != nullptr ? call(fake, 41) : -1);
+    using QueryDriver = const char *(*)(EGLDisplay);
+    const auto driver =
+        reinterpret_cast<QueryDriver>(egl.GetProcAddress("eglGetDisplayDriverName"));
+    note("driver %s", driver != nullptr ? driver(display()) : "unknown");
+    note("refused %d", egl.MakeCurrent(fake, EGL_NO_SURFACE, EGL_NO_SURFACE, real.handle()));
+    note("error %#x", static_cast<unsigned>(egl.GetError()));
+    // GLVND leaves nothing current between two vendors then; with Cairn the older one stays, as it
+    // does within one vendor.
+    real.make_current();
+    draw("still real", program);
+    note("terminated %d", egl.Terminate(fake));
+}
+
+}  // namespace client

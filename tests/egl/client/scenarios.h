@@ -1,0 +1,53 @@
+// What the client can play, each a function that notes all that can be seen of it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace client {
+
+// X(name): programs.cc, objects.cc, stages.cc, desktop.cc, contexts.cc, binaries.cc. `vendors`
+// needs the second test vendor and is not among them.
+#define CLIENT_SCENARIOS(X) \
+    X(simple)               \
+    X(old_language)         \
+    X(uniforms_and_blocks)  \
+    X(logs_of_failures)     \
+    X(logs_of_successes)    \
+    X(pending_errors)       \
+    X(invalid_calls)        \
+    X(relink_new_source)    \
+    X(relink_in_use)        \
+    X(last_compiled_source) \
+    X(deleted_shaders)      \
+    X(shared_shader)        \
+    X(attribute_bindings)   \
+    X(names_used_again)     \
+    X(validation)           \
+    X(transform_feedback)   \
+    X(feedback_relink)      \
+    X(separable)            \
+    X(shader_programs)      \
+    X(compute)              \
+    X(geometry)             \
+    X(tessellation)         \
+    X(core_outputs)         \
+    X(core_initial_values)  \
+    X(old_objects)          \
+    X(included_source)      \
+    X(spirv)                \
+    X(two_contexts)         \
+    X(context_goes)         \
+    X(older_context)        \
+    X(unlike_contexts)      \
+    X(two_threads)          \
+    X(threads_share_shader) \
+    X(own_binaries)         \
+    X(parallel_compile)
+
+#define X(name) void name();
+CLIENT_SCENARIOS(X)
+#undef X
+
+// With a second vendor beside Mesa.
+void vendors();
+
+}  // namespace client

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "runner.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "support/files.h"
+#include "support/process.h"
+
+namespace egl_test {
+namespace {
+
+// Counters in memory that only this process owns, as `cairn run` has them.
+class Report {
+  public:
+    Report() : fd_(memfd_create("egl-test-report", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+        if (fd_ < 0 || ftruncate(fd_, sizeof(cairn_report)) != 0) {
+            std::perror("report");
+            std::abort();
+        }
+        fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+        const uint64_t layout = CAIRN_REPORT_LAYOUT;
+        if (pwrite(fd_, &layout, sizeof layout, 0) != sizeof layout) {
+            std::perror("report");
+            std::abort();
+        }
+    }
+    ~Report() { close(fd_); }
+    Report(const Report &) = delete;
+    Report &operator=(const Report &) = delete;
+
+    std::string path() const {
+        return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(fd_);
+    }
+    cairn_report read() const {
+        cairn_report report = {};
+        if (pread(fd_, &report, sizeof report, 0) != sizeof report) {
+            std::perror("report");
+            std::abort();
+        }
+        return report;
+    }
+
+  private:
+    int fd_;
+};
+
+bool is_ours(std::string_view variable) {
+    for (const std::string_view prefix :
+         {"CAIRN_", "MESA_", "__EGL_", "EGL_", "LIBGL_", "XDG_CACHE_HOME", "LD_PRELOAD"}) {
+        if (variable.starts_with(prefix)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::vector<std::string> variables(const Environment &environment) {
+    std::vector<std::string> all;
+    for (char **variable = environ; *variable != nullptr; ++variable) {
+        if (!is_ours(*variable)) {
+            all.emplace_back(*variable);
+        }
+    }
+    for (const auto &[name, value] : environment) {
+        all.push_back(name + "=" + value);
+    }
+    return all;
+}
+
+std::vector<char *> pointers(std::vector<std::string> &texts) {
+    std::vector<char *> all;
+    for (std::string &text : texts) {
+        all.push_back(text.data());
+    }
+    all.push_back(nullptr);
+    return all;
+}
+
+// In the child. Never returns.
+int become(std::vector<std::string> command, std::vector<std::string> environment,
+           const std::string &output, const std::string &error) {
+    const int out = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int err = open(error.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int in = open("/dev/null", O_RDONLY);
+    if (dup2(in, 0) != 0 || dup2(out, 1) != 1 || dup2(err, 2) != 2) {
+        return 97;
+    }
+    execve(command[0].c_str(), pointers(command).data(), pointers(environment).data());
+    return 96;
+}
+
+std::string text_of(const std::string &path) {
+    return cairn_test::as_string(cairn_test::read_file(path));
+}
+
+}  // namespace
+
+Played Stage::run(const std::string &scenario, const std::string &end, Environment environment) {
+    const std::string here = directory_ / std::to_string(++runs_);
+    const Report report;
+    environment.insert(extra.begin(), extra.end());
+    environment["MESA_SHADER_CACHE_DIR"] = here + ".mesa";
+    environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
+    environment["CAIRN_REPORT"] = report.path();
+    const char *program = client_ == Client::linked ? EGL_CLIENT_LINKED : EGL_CLIENT_DLOPENED;
+    const std::vector<std::string> command = {program, scenario, end};
+    cairn_test::Child child([&] {
+        alarm(100);
+        return become(command, variables(environment), here + ".out", here + ".err");
+    });
+    Played result;
+    result.status = cairn_test::describe_status(child.wait());
+    result.transcript = text_of(here + ".out");
+    result.complaints = text_of(here + ".err");
+    result.report = report.read();
+    return result;
+}
+
+Played Stage::plain(const std::string &scenario) {
+    return run(scenario, "return", {});
+}
+
+Played Stage::cached(const std::string &scenario, const Environment &more, const std::string &end) {
+    Environment environment = {{"CAIRN_DIR", cache_root()},
+                               {"__EGL_VENDOR_LIBRARY_FILENAMES", CAIRN_EGL_TEST_MANIFEST}};
+    for (const auto &[name, value] : more) {
+        environment[name] = value;
+    }
+    return run(scenario, end, environment);
+}
+
+void write_manifest(const std::string &path, const std::string &library) {
+    const std::string text =
+        "{ \"file_format_version\" : \"1.0.0\", \"ICD\" : { \"library_path\" : \"" + library +
+        "\" } }\n";
+    cairn_test::write_file(path, cairn_test::as_bytes(text));
+}
+
+}  // namespace egl_test

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// When the cache is damaged, refused by the driver, full, forbidden or not wanted, the application
+// is served by its driver.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runner.h"
+#include "support/cache.h"
+#include "support/files.h"
+
+namespace egl_test {
+namespace {
+
+namespace fs = std::filesystem;
+using cairn_test::ByteVector;
+using cairn_test::ByteView;
+
+// The one cache below a root.
+std::string only_cache(const std::string &root) {
+    std::string name;
+    for (const fs::directory_entry &entry : fs::directory_iterator(root)) {
+        if (entry.is_directory()) {
+            EXPECT_EQ(name, "") << "more than one cache";
+            name = entry.path().filename().string();
+        }
+    }
+    return name;
+}
+
+struct Entry {
+    ByteVector key;
+    ByteVector value;
+};
+
+// Entries of programs; shaders have others.
+std::vector<Entry> programs_in(cairn_cache *cache) {
+    std::vector<Entry> entries;
+    cairn_enumerate(
+        cache,
+        [](void *user, const cairn_entry *entry) {
+            const auto *key = static_cast<const uint8_t *>(entry->key);
+            static_cast<std::vector<Entry> *>(user)->push_back({{key, key + entry->key_size}, {}});
+            return 0;
+        },
+        &entries);
+    for (Entry &entry : entries) {
+        cairn_blob *blob = nullptr;
+        EXPECT_EQ(cairn_get(cache, entry.key.data(), entry.key.size(), &blob), CAIRN_OK);
+        const auto *bytes = static_cast<const uint8_t *>(cairn_blob_data(blob));
+        entry.value.assign(bytes, bytes + cairn_blob_size(blob));
+        cairn_blob_free(blob);
+    }
+    std::erase_if(entries, [](const Entry &entry) {
+        return entry.value.size() < 4 || entry.value[2] != 'P';
+    });
+    return entries;
+}
+
+// Changes the values of all programs by `change`.
+template <typename Change>
+size_t change_programs(const std::string &root, Change change) {
+    cairn_test::Cache cache({.root = root,
+                             .identifier = only_cache(root),
+                             .flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING});
+    EXPECT_TRUE(cache.is_open());
+    const std::vector<Entry> programs = programs_in(cache.handle());
+    for (Entry entry : programs) {
+        change(entry.value);
+        EXPECT_EQ(cache.put(entry.key, entry.value), CAIRN_OK);
+    }
+    return programs.size();
+}
+
+class TroubleTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        plain_ = stage_.plain(kScenario);
+        ASSERT_EQ(plain_.status, "");
+    }
+
+    void expect_as_plain(const Played &run) {
+        EXPECT_EQ(run.status, "");
+        EXPECT_EQ(run.transcript, plain_.transcript);
+        EXPECT_EQ(run.complaints, "");
+    }
+    void expect_warm(const Played &run) {
+        expect_as_plain(run);
+        EXPECT_EQ(run.report.hits, run.report.link_calls);
+        EXPECT_EQ(run.report.driver_compiles, 0u);
+        EXPECT_EQ(run.report.rejected, 0u);
+    }
+
+    static constexpr const char *kScenario = "shared_shader";
+    Stage stage_{Client::linked};
+    Played plain_;
+};
+
+TEST_F(TroubleTest, ABinaryThatTheDriverRefusesIsLinkedAndReplaced) {
+    expect_as_plain(stage_.cached(kScenario));
+    const size_t programs =
+        change_programs(stage_.cache_root(), [](ByteVector &value) { value.back() ^= 0x5a; });
+    EXPECT_EQ(programs, 3u);
+    const Played refused = stage_.cached(kScenario);
+    expect_as_plain(refused);
+    EXPECT_EQ(refused.report.rejected, programs);
+    EXPECT_EQ(refused.report.hits, 0u);
+    EXPECT_EQ(refused.report.stored, programs);
+    expect_warm(stage_.cached(kScenario));
+}
+
+TEST_F(TroubleTest, ABinaryOfAnUnknownFormatIsLinkedAndReplacedWithoutAnError) {
+    expect_as_plain(stage_.cached(kScenario));
+    const size_t programs =
+        change_programs(stage_.cache_root(), [](ByteVector &value) { value[4] ^= 0xff; });
+    const Played refused = stage_.cached(kScenario);
+    expect_as_plain(refused);
+    EXPECT_EQ(refused.report.rejected, programs);
+    expect_warm(stage_.cached(kScenario));
+}
+
+TEST_F(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
+    expect_as_plain(stage_.cached(kScenario));
+    size_t turn = 0;
+    change_programs(stage_.cache_root(), [&turn](ByteVector &value) {
+        // Nothing, a cut head, a log that is longer than the entry.
+        value.resize(turn == 0 ? 0 : (turn == 1 ? 9 : value.size()));
+        if (turn++ == 2) {
+            value[13] = 0xff;
+        }
+    });
+    const Played odd = stage_.cached(kScenario);
+    expect_as_plain(odd);
+    EXPECT_EQ(odd.report.hits, 0u);
+    expect_warm(stage_.cached(kScenario));
+}
+
+TEST_F(TroubleTest, DamageToAnyFileIsAMiss) {
+    expect_as_plain(stage_.cached(kScenario));
+    const std::string folder = stage_.cache_root() + "/" + only_cache(stage_.cache_root());
+    for (const char *extension : {".val", ".idx"}) {
+        for (const std::string &path : cairn_test::files_in(folder, extension)) {
+            for (uint64_t bit = 0; bit < 8 * cairn_test::file_size(path); bit += 8 * 97 + 3) {
+                cairn_test::flip_bit(path, bit);
+            }
+        }
+        expect_as_plain(stage_.cached(kScenario));
+        expect_as_plain(stage_.cached(kScenario));
+    }
+}
+
+TEST_F(TroubleTest, ACacheThatMayNotBeUsedIsNotUsed) {
+    const std::string elsewhere = stage_.directory() / "elsewhere";
+    fs::create_directory(elsewhere);
+    fs::create_directory_symlink(elsewhere, stage_.directory() / "link");
+    cairn_test::write_file(stage_.directory() / "file", cairn_test::as_bytes("not a directory"));
+    for (const std::string &root : {std::string("link"), std::string("file")}) {
+        const Played run = stage_.cached(kScenario, {{"CAIRN_DIR", stage_.directory() / root}});
+        expect_as_plain(run);
+        EXPECT_EQ(run.report.stored, 0u) << root;
+        EXPECT_EQ(run.report.bypassed, run.report.link_calls) << root;
+    }
+    EXPECT_TRUE(fs::is_empty(elsewhere));
+}
+
+TEST_F(TroubleTest, ADriverThatGivesNoBinariesIsLeftAlone) {
+    // What Mesa does without its own cache.
+    stage_.extra = {{"MESA_SHADER_CACHE_DISABLE", "true"}};
+    plain_ = stage_.plain(kScenario);
+    for (int round = 0; round < 2; ++round) {
+        const Played run = stage_.cached(kScenario);
+        expect_as_plain(run);
+        EXPECT_EQ(run.report.stored, 0u);
+        EXPECT_EQ(run.report.driver_compiles, run.report.compile_calls);
+    }
+}
+
+TEST_F(TroubleTest, SwitchedOffItTouchesNothing) {
+    const Played run = stage_.cached(kScenario, {{"CAIRN_DISABLE", "1"}});
+    expect_as_plain(run);
+    EXPECT_FALSE(fs::exists(stage_.cache_root()));
+    EXPECT_EQ(run.report.link_calls, 0u);
+    EXPECT_EQ(run.report.processes, 0u);
+}
+
+TEST_F(TroubleTest, ADriverOptionMakesAnotherDriverOfIt) {
+    expect_as_plain(stage_.cached(kScenario));
+    const Played other = stage_.cached(kScenario, {{"NIR_DEBUG", "novalidate"}});
+    expect_as_plain(other);
+    EXPECT_EQ(other.report.hits, 0u);
+    expect_warm(stage_.cached(kScenario));
+}
+
+TEST_F(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
+    const Played run = stage_.cached(kScenario, {{"CAIRN_LOG", "1"}});
+    EXPECT_EQ(run.transcript, plain_.transcript);
+    EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache egl-"));
+}
+
+class EndTest : public testing::TestWithParam<const char *> {};
+
+TEST_P(EndTest, CountersAndEntriesAreThereHoweverTheProcessEnds) {
+    const std::string end = GetParam();
+    Stage stage(Client::dlopened);
+    const Played first = stage.cached("simple", {}, end);
+    const Played second = stage.cached("simple", {}, end);
+    EXPECT_EQ(first.status.empty(), end != "kill") << first.status;
+    EXPECT_EQ(first.report.link_calls, 1u);
+    EXPECT_EQ(first.report.misses, 1u);
+    EXPECT_EQ(first.report.stored, 3u);
+    EXPECT_EQ(second.report.hits, 1u);
+    EXPECT_EQ(second.report.driver_compiles, 0u);
+    EXPECT_EQ(first.transcript, second.transcript);
+}
+
+INSTANTIATE_TEST_SUITE_P(Egl, EndTest, testing::Values("return", "_exit", "kill"),
+                         [](const auto &end_of) {
+                             const std::string end = end_of.param;
+                             return end == "_exit" ? std::string("exit") : end;
+                         });
+
+}  // namespace
+}  // namespace egl_test

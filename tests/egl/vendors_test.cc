@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Several real vendors behind the one that GLVND sees: every call reaches the vendor that it would
+// reach without Cairn.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runner.h"
+
+namespace egl_test {
+namespace {
+
+constexpr const char *kScenario = "vendors";
+
+class VendorsTest : public testing::TestWithParam<Client> {
+  protected:
+    void SetUp() override {
+        fake_ = stage_.directory() / "10_fake.json";
+        mesa_ = stage_.directory() / "50_mesa.json";
+        write_manifest(fake_, FAKE_VENDOR);
+        write_manifest(mesa_, "libEGL_mesa.so.0");
+    }
+
+    void expect_same(const std::string &first, const std::string &second) {
+        const std::string both = first + ":" + second;
+        stage_.extra = {{"__EGL_VENDOR_LIBRARY_FILENAMES", both}};
+        const Played plain = stage_.plain(kScenario);
+        stage_.extra = {};
+        ASSERT_EQ(plain.status, "") << plain.transcript << plain.complaints;
+        EXPECT_THAT(plain.transcript, testing::HasSubstr("vendor Fake"));
+        EXPECT_THAT(plain.transcript, testing::HasSubstr("renderer fake"));
+        EXPECT_THAT(plain.transcript, testing::HasSubstr("extension 42"));
+        const Played cold = stage_.cached(kScenario, {{"CAIRN_EGL_VENDORS", both}});
+        const Played warm = stage_.cached(kScenario, {{"CAIRN_EGL_VENDORS", both}});
+        for (const Played &run : {cold, warm}) {
+            EXPECT_EQ(run.status, "");
+            EXPECT_EQ(run.transcript, plain.transcript);
+            EXPECT_EQ(run.complaints, plain.complaints);
+        }
+        EXPECT_EQ(warm.report.hits, warm.report.link_calls);
+        EXPECT_GT(warm.report.hits, 0u);
+    }
+
+    Stage stage_{GetParam()};
+    std::string fake_;
+    std::string mesa_;
+};
+
+TEST_P(VendorsTest, CallsReachTheVendorOfTheirDisplayAndContext) {
+    expect_same(fake_, mesa_);
+}
+
+TEST_P(VendorsTest, TheOrderOfVendorsDoesNotMatter) {
+    expect_same(mesa_, fake_);
+}
+
+TEST_P(VendorsTest, SwitchedOffTheyAreRoutedAllTheSame) {
+    const std::string both = fake_ + ":" + mesa_;
+    stage_.extra = {{"__EGL_VENDOR_LIBRARY_FILENAMES", both}};
+    const Played plain = stage_.plain(kScenario);
+    stage_.extra = {};
+    const Played off =
+        stage_.cached(kScenario, {{"CAIRN_EGL_VENDORS", both}, {"CAIRN_DISABLE", "1"}});
+    EXPECT_EQ(off.status, "");
+    EXPECT_EQ(off.transcript, plain.transcript);
+    EXPECT_EQ(off.report.link_calls, 0u);
+}
+
+// Every program of every kind, through the routes of several vendors.
+TEST_P(VendorsTest, ProgramsAreCachedAsWithOneVendor) {
+    const Environment both = {{"CAIRN_EGL_VENDORS", fake_ + ":" + mesa_}};
+    for (const char *scenario : {"shader_programs", "core_outputs", "two_threads"}) {
+        const Played plain = stage_.plain(scenario);
+        EXPECT_EQ(stage_.cached(scenario, both).transcript, plain.transcript);
+        const Played warm = stage_.cached(scenario, both);
+        EXPECT_EQ(warm.transcript, plain.transcript);
+        EXPECT_GT(warm.report.hits, 0u);
+    }
+}
+
+TEST_P(VendorsTest, AVendorThatIsNotThereIsLeftOut) {
+    const std::string missing = stage_.directory() / "20_missing.json";
+    write_manifest(missing, "libEGL_that_nobody_has.so.0");
+    const std::string own = CAIRN_EGL_TEST_MANIFEST;
+    const Played plain = stage_.plain("simple");
+    const Played run =
+        stage_.cached("simple", {{"CAIRN_EGL_VENDORS", missing + ":" + own + ":" + mesa_}});
+    EXPECT_EQ(run.status, "");
+    EXPECT_EQ(run.transcript, plain.transcript);
+    EXPECT_EQ(run.complaints, "");
+    EXPECT_EQ(run.report.misses, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Egl, VendorsTest, testing::Values(Client::linked, Client::dlopened),
+                         [](const auto &client) {
+                             return client.param == Client::linked ? "Linked" : "Dlopened";
+                         });
+
+}  // namespace
+}  // namespace egl_test

@@ -1,0 +1,26 @@
+// Prints the worked example of docs/formats/store.md, for whoever changes the format.
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+
+#include "golden/example.h"
+
+namespace {
+
+void print(const char *title, cairn::Bytes bytes) {
+    std::printf("%s\n", title);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (i % 16 == 0) std::printf("%04zx ", i);
+        std::printf(" %02x", static_cast<unsigned>(bytes[i]));
+        if (i % 16 == 15) std::printf("\n");
+    }
+}
+
+}  // namespace
+
+int main() {
+    print("index header", cairn_test::example_index_header());
+    print("segment", cairn_test::example_segment());
+    std::printf("slot %016llx\nempty %016llx\n",
+                static_cast<unsigned long long>(cairn_test::example_slot().word()),
+                static_cast<unsigned long long>(cairn::kEmptySlot));
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "support/cache.h"
+
+namespace cairn_test {
+
+void LogLines::receive(void *self, int severity, const char *line) {
+    auto *log = static_cast<LogLines *>(self);
+    const std::lock_guard lock(log->mutex_);
+    log->lines_.emplace_back(severity, line);
+}
+
+std::vector<std::pair<int, std::string>> LogLines::lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+}
+
+std::vector<std::string> LogLines::complaints() const {
+    std::vector<std::string> result;
+    for (const auto &[severity, line] : lines()) {
+        if (severity <= CAIRN_LOG_WARNING) result.push_back(line);
+    }
+    return result;
+}
+
+Cache &Cache::operator=(Cache &&other) noexcept {
+    if (this != &other) {
+        close();
+        handle_ = std::exchange(other.handle_, nullptr);
+        result_ = other.result_;
+    }
+    return *this;
+}
+
+int Cache::open(const CacheOptions &options) {
+    close();
+    cairn_options plain = {};
+    plain.size = sizeof(plain);
+    plain.root = options.root.empty() ? nullptr : options.root.c_str();
+    plain.identifier = options.identifier.c_str();
+    plain.version = options.version;
+    plain.mode = options.mode;
+    plain.flags = options.flags;
+    plain.limit_bytes = options.limit_bytes;
+    plain.limit_entries = options.limit_entries;
+    plain.memory_bytes = options.memory_bytes;
+    if (options.log != nullptr) {
+        plain.log = &LogLines::receive;
+        plain.log_user = options.log;
+    }
+    result_ = cairn_open(&plain, &handle_);
+    return result_;
+}
+
+void Cache::close() {
+    cairn_close(handle_);
+    handle_ = nullptr;
+}
+
+int Cache::put(ByteView key, ByteView value, std::uint32_t flags, std::uint32_t cost_us) {
+    const cairn_put_options options = {sizeof(options), flags, cost_us};
+    return cairn_put(handle_, key.data(), key.size(), value.data(), value.size(), &options);
+}
+
+std::optional<Blob> Cache::get(ByteView key, int *result) {
+    cairn_blob *blob = nullptr;
+    const int code = cairn_get(handle_, key.data(), key.size(), &blob);
+    if (result != nullptr) *result = code;
+    if (code != CAIRN_OK) return std::nullopt;
+    return Blob(blob);
+}
+
+std::optional<Blob> Cache::view(ByteView key, int *result) {
+    cairn_blob *blob = nullptr;
+    const int code = cairn_get_view(handle_, key.data(), key.size(), &blob);
+    if (result != nullptr) *result = code;
+    if (code != CAIRN_OK) return std::nullopt;
+    return Blob(blob);
+}
+
+std::optional<ByteVector> Cache::get_into(ByteView key, std::size_t capacity, int *result) {
+    ByteVector buffer(capacity);
+    std::size_t size = 0;
+    const int code =
+        cairn_get_into(handle_, key.data(), key.size(), buffer.data(), capacity, &size);
+    if (result != nullptr) *result = code;
+    if (code != CAIRN_OK) return std::nullopt;
+    buffer.resize(size);
+    return buffer;
+}
+
+cairn_stats Cache::stats() {
+    cairn_stats stats = {};
+    stats.size = sizeof(stats);
+    cairn_get_stats(handle_, &stats);
+    return stats;
+}
+
+}  // namespace cairn_test

@@ -220,14 +220,17 @@ bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) 
 bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
     Index::Place place;
     std::optional<Slot> worst;
+    // The last that goes is one that is being published: it may be of a process that died, and a
+    // living one publishes it anew.
+    const auto worth = [](Slot slot) { return slot.tentative() ? 4u : slot.hits(); };
     index.visit_buckets(hash, [&](Index::Place here, Slot slot) {
-        if (slot.tentative() || (worst && slot.hits() >= worst->hits())) return;
+        if (worst && worth(slot) >= worth(*worst)) return;
         worst = slot;
         place = here;
     });
     if (!worst) return false;
     std::uint64_t word = worst->word();
-    if (place.ref().compare_exchange_strong(word, kEmptySlot)) {
+    if (place.ref().compare_exchange_strong(word, kEmptySlot) && !worst->tentative()) {
         index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
     }
     return true;

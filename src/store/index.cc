@@ -211,6 +211,18 @@ bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
     return false;
 }
 
+bool Index::free_damaged(std::uint64_t hash) {
+    bool freed = false;
+    const unsigned count = levels();
+    for (unsigned i = 0; i < count; ++i) {
+        std::uint64_t *slots = bucket(levels_[i], hash);
+        for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
+            freed = clear_if_damaged(levels_[i], slots + j) || freed;
+        }
+    }
+    return freed;
+}
+
 Result<Index::Place> Index::insert(std::uint64_t hash, Slot slot) {
     const unsigned count = levels();
     for (unsigned i = count; i-- > 0;) {
@@ -231,13 +243,16 @@ void Index::clear_damaged() {
     for (unsigned i = 0; i < count; ++i) {
         const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
         for (std::uint64_t j = 0; j < slot_count; ++j) {
-            std::uint64_t *place = levels_[i].slots + j;
-            std::uint64_t word = at(place).load(std::memory_order_relaxed);
-            if (word == kEmptySlot || (word != 0 && Slot(word).intact())) continue;
-            if (word == 0 && !page_initialised(levels_[i], place)) continue;
-            at(place).compare_exchange_strong(word, kEmptySlot);
+            clear_if_damaged(levels_[i], levels_[i].slots + j);
         }
     }
+}
+
+bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
+    std::uint64_t word = at(slot).load(std::memory_order_relaxed);
+    if (word == kEmptySlot || (word != 0 && Slot(word).intact())) return false;
+    if (word == 0 && !page_initialised(level, slot)) return false;
+    return at(slot).compare_exchange_strong(word, kEmptySlot);
 }
 
 void Index::clear() {

@@ -88,6 +88,9 @@ class Index {
     // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, whatever its tag.
     template <typename Visit>
     void visit_buckets(std::uint64_t hash, Visit visit);
+    // Empties the damaged slots in the buckets of a hash, for a new entry; false: there are none.
+    // What they led to is lost until the segments are rescanned.
+    bool free_damaged(std::uint64_t hash);
     // Empties damaged slots: when all segments have been rescanned, nothing is behind them.
     void clear_damaged();
     // Empties every slot.
@@ -119,6 +122,7 @@ class Index {
         return level.slots + (hash & level.bucket_mask) * kSlotsPerBucket;
     }
     bool has_damage(const Level &level, std::uint64_t *slots) const;
+    bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool any_page_initialised(const Level &level) const;
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
     void initialise_page(const Level &level, std::uint64_t *slot);

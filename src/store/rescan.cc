@@ -125,6 +125,7 @@ Result<bool> Rescan::adopt(const Listed &listed, bool has_older) {
             return true;
         }
         if (published.error() != Error::full) return published.error();
+        if (index_.free_damaged(hash)) continue;
         const Status grown = writer_.grow_index(index_);
         if (grown.ok()) continue;
         // An index that may not grow holds as many entries as it can.

@@ -128,13 +128,19 @@ Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header,
     }
 }
 
-// Publishes; when the buckets of the hash are full, the index grows, or an entry there makes room.
+// Publishes; when the buckets of the hash are full, what is damaged there makes room, or the index
+// grows, or an entry there makes room.
 Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                       PublishPolicy policy, std::uint64_t stamp_ns,
                                       const Examine &examine) {
     for (;;) {
         auto published = publish(index, hash, slot, policy, stamp_ns, examine);
         if (published.ok() || published.error() != Error::full) return published;
+        if (index.free_damaged(hash)) {
+            // What was hidden there is found again: until then no miss is believed.
+            index.counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
+            continue;
+        }
         const Status grown = writer_->grow_index(index);
         if (grown.ok()) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {

@@ -9,8 +9,10 @@
 #include <algorithm>
 
 #include "damage/damages.h"
+#include "store/index_format.h"
 #include "support/files.h"
 #include "support/process.h"
+#include "support/stamped_value.h"
 
 namespace cairn_test {
 namespace {
@@ -116,6 +118,32 @@ TEST(AtRest, AnIndexOfZerosIsRebuilt) {
         const std::string path = root / "test/cache.idx";
         overwrite(path, from, ByteVector(file_size(path) - from));
         EXPECT_EQ(check(small_sample(), root.path(), {}, from), "") << "zeros from " << from;
+    }
+}
+
+// Where the limit lets the index grow no further, what is damaged in it has to make room.
+TEST(AtRest, AZeroedPageOfSlotsTakesNewEntriesAtOnce) {
+    const TempDirectory root;
+    CacheOptions options;
+    options.root = root.path();
+    options.limit_bytes = CAIRN_LIMIT_BYTES_MIN;
+    const auto value = [](std::uint64_t key) { return stamped_value({key, 0, 0, 0}, 100); };
+    {
+        Cache cache(options);
+        for (std::uint64_t key = 0; key < 300; ++key) {
+            ASSERT_EQ(cache.put(numbered_key(1, key), value(key)), CAIRN_OK);
+        }
+    }
+    const std::uint64_t slots =
+        cairn::level_offset(0) + cairn::level_bitmap_pages(0) * cairn::kPage;
+    overwrite(root / "test/cache.idx", slots, ByteVector(cairn::index_size(1) - slots));
+    Cache cache(options);
+    for (std::uint64_t key = 0; key < 300; ++key) {
+        ASSERT_EQ(cache.put(numbered_key(2, key), value(key)), CAIRN_OK) << key;
+    }
+    for (std::uint64_t key = 0; key < 300; ++key) {
+        EXPECT_TRUE(cache.get(numbered_key(1, key))) << key;
+        EXPECT_TRUE(cache.get(numbered_key(2, key))) << key;
     }
 }
 

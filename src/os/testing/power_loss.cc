@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -198,7 +199,14 @@ class PowerLoss::Disk {
     void begin() {
         const std::lock_guard lock(mutex_);
         ++calls_;
-        if (capture_number_ == 0 || --capture_number_ > 0) return;
+        if (capture_number_ > 1)
+            --capture_number_;
+        else if (capture_number_ == 1 && std::this_thread::get_id() == capturer_)
+            capture_for_it();
+    }
+
+    void capture_for_it() {
+        capture_number_ = 0;
         capture_now();
         if (when_captured_) when_captured_();
     }
@@ -283,6 +291,7 @@ class PowerLoss::Disk {
     void capture_at(std::uint64_t number, std::function<void()> captured) {
         const std::lock_guard lock(mutex_);
         capture_number_ = number;
+        capturer_ = std::this_thread::get_id();
         when_captured_ = std::move(captured);
     }
     void capture() {
@@ -429,7 +438,8 @@ class PowerLoss::Disk {
     NodeRef captured_;
     std::uint64_t boot_ = 1;
     std::uint64_t calls_ = 0;
-    std::uint64_t capture_number_ = 0;
+    std::uint64_t capture_number_ = 0;  // calls up to the capture; 0: none is wanted
+    std::thread::id capturer_;
     std::function<void()> when_captured_;
 };
 

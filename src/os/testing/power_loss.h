@@ -53,8 +53,9 @@ class PowerLoss {
     // Which start of the system programs see (the boot id); different numbers, different ids.
     void set_boot(std::uint64_t boot);
 
-    // Before the `number`-th call from now, from 1, remembers the state of the disk and calls
-    // `captured`, which must not use the library.
+    // Before the first call that the calling thread makes once `number` - 1 calls were made from
+    // now on, by any thread, remembers the state of the disk and calls `captured`, which must not
+    // use the library.
     void capture_at(std::uint64_t number, std::function<void()> captured);
     // Remembers the state of the disk now.
     void capture();

@@ -223,7 +223,9 @@ typedef struct cairn_put_options {
 CAIRN_API int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *value,
                         size_t value_size, const cairn_put_options *options);
 
-/* Removes an entry. CAIRN_OK; CAIRN_MISS; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_READ_ONLY. */
+/* Removes an entry. CAIRN_OK; CAIRN_MISS; CAIRN_ERROR_INVALID_ARGUMENT. After any other error it
+ * may still be there: CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_DENIED; CAIRN_ERROR_NO_SPACE;
+ * CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. */
 CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size);
 
 /* Removes all entries and gives their disk space back; for every process that has the cache open.

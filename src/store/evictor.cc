@@ -144,7 +144,7 @@ void Evictor::carry(Index &index, const Planned &entry) {
     const bool moved = change_slot(index, entry.key_hash, entry.location, [&](Slot old) {
         return target.with_hits(hits_after_carry(old.hits())).word();
     });
-    if (!moved) writer_.mark(appended->location, header.stamp_ns, RecordState::unused);
+    if (!moved) (void)writer_.mark(appended->location, header.stamp_ns, RecordState::unused);
 }
 
 bool Evictor::forget(Index &index, std::uint64_t hash, Location location) {

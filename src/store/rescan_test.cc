@@ -103,7 +103,7 @@ TEST_F(RescanTest, AnOlderValueIsNeverSeenOnTheWay) {
 TEST_F(RescanTest, WhatWasRemovedStaysRemoved) {
     const Location location = files_.put("removed", "value");
     files_.put("kept", "value");
-    files_.writer().mark(location, tell_stamp(location), RecordState::removed);
+    EXPECT_TRUE(files_.writer().mark(location, tell_stamp(location), RecordState::removed).ok());
     lose_index();
     ASSERT_TRUE(search().ok());
     EXPECT_FALSE(files_.get("removed"));
@@ -113,7 +113,7 @@ TEST_F(RescanTest, WhatWasRemovedStaysRemoved) {
 TEST_F(RescanTest, ARemovalAlsoHoldsForOlderRecords) {
     files_.append("key", "older", 100);
     const auto removed = files_.append("key", "newer", 200);
-    files_.writer().mark(removed.location, 200, RecordState::removed);
+    EXPECT_TRUE(files_.writer().mark(removed.location, 200, RecordState::removed).ok());
     lose_index();
     ASSERT_TRUE(search().ok());
     EXPECT_FALSE(files_.get("key"));
@@ -126,7 +126,7 @@ TEST_F(RescanTest, ARemovalAlsoHoldsForOlderRecords) {
 TEST_F(RescanTest, ARecordThatWasNeverPublishedIsAsIfItWereNotThere) {
     files_.append("key", "published", 100);
     const auto unused = files_.append("key", "refused", 200);
-    files_.writer().mark(unused.location, 200, RecordState::unused);
+    EXPECT_TRUE(files_.writer().mark(unused.location, 200, RecordState::unused).ok());
     lose_index();
     ASSERT_TRUE(search().ok());
     EXPECT_EQ(files_.get("key"), "published");

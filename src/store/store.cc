@@ -50,8 +50,9 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
         return status.error();
     }
     if (store->access_ == Access::read_write) {
-        TRY_ASSIGN(store->writer_,
-                   Writer::create(store->directory_, writer_limits(options.limit_bytes)));
+        store->writer_.reset(new (std::nothrow)
+                                 Writer(store->directory_, writer_limits(options.limit_bytes)));
+        if (store->writer_ == nullptr) return Error::no_memory;
         store->evictor_.reset(new (std::nothrow) Evictor(store->directory_, store->reader_,
                                                          *store->writer_, *options.policy));
         store->repair_.reset(new (std::nothrow)
@@ -66,7 +67,9 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
 // After a system start, what was not synced may be lost or half there. Looked at with the first
 // miss or put, not at open: a process that only finds what it looks for needs no check.
 void Store::note_boot(Index &index) {
-    if (access_ == Access::read_only || boot_noted_.exchange(true)) return;
+    if (access_ == Access::read_only || boot_noted_.load(std::memory_order_relaxed)) return;
+    if (boot_noted_.exchange(true)) return;
+    index.check_levels();
     const std::uint64_t now = boot_number();
     auto boot = index.counter(Counter::boot);
     std::uint64_t before = boot.load();
@@ -214,13 +217,13 @@ StoreStats Store::stats() {
     const std::uint64_t stored_limit = index().counter(Counter::limit_bytes).load();
     if (access_ == Access::read_only && stored_limit != 0) stats.limit_bytes = stored_limit;
     stats.version = version_;
-    stats.hits = counts_[hits].load();
+    stats.hits = counts_[hits].load() + memory_.found();
     stats.misses = counts_[misses].load();
     stats.puts = counts_[puts].load();
     stats.puts_refused = counts_[puts_refused].load();
     stats.damaged = counts_[damaged].load();
     stats.memory_bytes = memory_.bytes();
-    stats.bytes_read = counts_[bytes_read].load();
+    stats.bytes_read = counts_[bytes_read].load() + memory_.found_bytes();
     stats.bytes_written = counts_[bytes_written].load();
     if (repair_ != nullptr) {
         stats.check_bytes_total = repair_->bytes_total();

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
 
@@ -120,6 +122,28 @@ TEST_F(StoreTest, RemovesAndClears) {
     open();
     EXPECT_EQ(get("two"), "again");
     EXPECT_EQ(get("one"), std::nullopt);
+}
+
+// Else it would come back when the index is lost.
+TEST_F(StoreTest, ARemovalThatCannotBeNotedIsNoRemoval) {
+    unsigned refused = 0;
+    bool met = true;
+    for (std::uint64_t number = 1; met; ++number) {
+        put("key", "value");
+        testing::Fault fault;
+        fault.error = EMFILE;
+        fault.first = number;
+        testing::FailingCalls calls;
+        calls.arm(fault);
+        const auto removed = store_->remove(as_bytes("key"));
+        calls.disarm();
+        met = calls.failures() != 0;
+        ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+        open();
+        ASSERT_EQ(get("key").has_value(), !removed.ok()) << "call " << number;
+        if (!removed.ok()) ++refused;
+    }
+    EXPECT_GT(refused, 2u);
 }
 
 TEST_F(StoreTest, ClearingGivesTheDiskSpaceBack) {

@@ -75,7 +75,7 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
         index, hash, slot, options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace,
         header.stamp_ns, examiner(index, key));
     if (!published.ok() || published->outcome == Published::Outcome::exists) {
-        writer_->mark(record.location, header.stamp_ns, RecordState::unused);
+        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
         if (!published.ok()) return published.error();
         return PutOutcome::exists;
     }
@@ -103,7 +103,7 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
 // the new value may be lost with the power and the old one may not, the old one has to wait.
 void Store::retire_record(Index &index, const ReplacedRecord &record) {
     if (index.counter(Counter::synced).load() == 0) {
-        writer_->mark(record.location, record.stamp_ns, RecordState::unused);
+        (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
         return;
     }
     const MutexLock lock(replaced_mutex_);
@@ -187,13 +187,14 @@ Result<bool> Store::remove(Bytes key) {
     const std::uint64_t hash = index->hash(key);
     const Examine examine = examiner(*index, key);
     if (index->suspicious(hash)) (void)repair_->search(*index);
-    for (;;) {
+    for (bool marked = false;; marked = true) {
         TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
-        if (!found) return false;
+        if (!found) return marked;  // a rescan that met the mark was faster
+        // Marked first: what cannot be marked might come back, and stays.
+        TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
         std::uint64_t word = found->slot.word();
         // An entry that is being hit, replaced or carried over changes its slot under our hands.
         if (!found->place.ref().compare_exchange_strong(word, kEmptySlot)) continue;
-        writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed);
         index->counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
         return true;
     }
@@ -228,7 +229,7 @@ Status Store::sync() {
     TRY(writer_->sync_segments());
     // What replaced them is durable now.
     for (const ReplacedRecord &record : replaced) {
-        writer_->mark(record.location, record.stamp_ns, RecordState::unused);
+        (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
     }
     TRY(index().sync());
     TRY(directory_.sync());

@@ -70,22 +70,31 @@ class Writer::ActiveSegment {
     std::uint64_t reserved_;  // blocks are ours up to here; under the writer's mutex
 };
 
-Result<std::unique_ptr<Writer>> Writer::create(const Directory &directory,
-                                               const WriterLimits &limits) {
-    TRY_ASSIGN(Mapping state, Mapping::wiped_on_fork(kPage));
-    static_assert(sizeof(State) <= kPage);
-    std::unique_ptr<Writer> writer(new (std::nothrow) Writer(directory, limits, std::move(state)));
-    if (writer == nullptr) return Error::no_memory;
-    return writer;
-}
-
 Writer::~Writer() {
     release_segment();
-    delete state().lock_file;
+    std::byte *page = state_page_.load();
+    if (page == nullptr) return;
+    delete reinterpret_cast<State *>(page)->lock_file;
+    (void)Mapping::adopt(page, kPage);
+}
+
+Result<Writer::State *> Writer::state() {
+    static_assert(sizeof(State) <= kPage);
+    std::byte *page = state_page_.load(std::memory_order_acquire);
+    if (page == nullptr) {
+        TRY_ASSIGN(Mapping made, Mapping::wiped_on_fork(kPage));
+        // Another thread may be as early.
+        if (state_page_.compare_exchange_strong(page, made.data())) {
+            page = made.data();
+            made.release();
+        }
+    }
+    return reinterpret_cast<State *>(page);
 }
 
 void Writer::release_segment() {
-    State &state = this->state();
+    if (state_page_.load() == nullptr) return;
+    State &state = *this->state().value();
     const MutexLock lock(state.mutex);
     delete state.active;
     state.active = nullptr;
@@ -113,15 +122,17 @@ bool Writer::was_deleted(const Appended &record) {
 
 // The stamp tells whether it is still that record: a segment's number may have been given out
 // again.
-void Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state) const {
+Status Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state) const {
     const auto file = directory_.open_file(segment_file_name(location.segment), Access::read_write);
+    if (!file.ok() && file.error() == Error::not_found) return {};
+    if (!file.ok()) return file.error();
     std::array<std::byte, kRecordHeaderSize> head = {};
-    if (!file.ok() || !file->read_at(location.offset, head).ok()) return;
+    TRY_ASSIGN(const std::size_t count, file->read_at(location.offset, head));
     const auto header = parse_record_header(head);
-    if (!header || header->stamp_ns != stamp_ns) return;
+    if (count < head.size() || !header || header->stamp_ns != stamp_ns) return {};
     const auto octet = static_cast<std::byte>(state);
     const Bytes pieces[] = {Bytes(&octet, 1)};
-    (void)file->write_at(location.offset + kRecordStateOffset, pieces);
+    return file->write_at(location.offset + kRecordStateOffset, pieces);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -130,7 +141,8 @@ void Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state) 
 // REQUIRES of what follows to the next line: the state's mutex is held.
 
 Status Writer::open_lock_file() {
-    State &state = this->state();
+    TRY_ASSIGN(State *const found, this->state());
+    State &state = *found;
     if (state.lock_file != nullptr) return {};
     TRY_ASSIGN(File file, directory_.open_or_create_file(kLockFileName));
     state.lock_file = new (std::nothrow) File(std::move(file));
@@ -142,8 +154,9 @@ Status Writer::open_lock_file() {
 // once a second.
 Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
     TRY(open_lock_file());
+    TRY_ASSIGN(State *const state, this->state());
     const bool impatient = monotonic_ns() < impatient_until_ns_.load(std::memory_order_relaxed);
-    auto lock = ByteLock::acquire(*state().lock_file, byte, impatient ? 0 : kPatienceUs);
+    auto lock = ByteLock::acquire(*state->lock_file, byte, impatient ? 0 : kPatienceUs);
     if (!lock.ok() && !impatient) impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
     return lock;
 }
@@ -174,7 +187,8 @@ std::uint64_t Writer::allowed_bytes(Purpose purpose) const {
 
 Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_size,
                                            Purpose purpose) {
-    State &state = this->state();
+    TRY_ASSIGN(State *const found, this->state());
+    State &state = *found;
     const MutexLock lock(state.mutex);
     if (state.active != nullptr) {
         ActiveSegment &segment = **state.active;
@@ -318,7 +332,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 // for others
 
 Status Writer::grow_index(Index &index) {
-    const MutexLock mutex_lock(state().mutex);
+    TRY_ASSIGN(State *const state, this->state());
+    const MutexLock mutex_lock(state->mutex);
     TRY_ASSIGN(const ByteLock lock, lock_byte(kSpaceByte));
     TRY_ASSIGN(const DiskUse use, measure_and_note());
     const std::uint64_t bytes = index.growth_bytes();
@@ -335,7 +350,8 @@ Status Writer::measure() {
 }
 
 Result<ByteLock> Writer::lock_eviction() {
-    const MutexLock lock(state().mutex);
+    TRY_ASSIGN(State *const state, this->state());
+    const MutexLock lock(state->mutex);
     return lock_byte(kEvictionByte);
 }
 

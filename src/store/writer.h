@@ -39,8 +39,8 @@ WriterLimits writer_limits(std::uint64_t limit_bytes);
 class Writer {
   public:
     // `directory` outlives the writer.
-    static Result<std::unique_ptr<Writer>> create(const Directory &directory,
-                                                  const WriterLimits &limits);
+    Writer(const Directory &directory, const WriterLimits &limits)
+        : directory_(directory), limits_(limits) {}
     ~Writer();
     Writer(const Writer &) = delete;
     Writer &operator=(const Writer &) = delete;
@@ -62,8 +62,8 @@ class Writer {
     // Whether the record's file is gone: then nobody else can find it.
     static bool was_deleted(const Appended &record);
     // Says of a record what a rebuilding of the index is to make of it. If this fails, an entry may
-    // come back with damage.
-    void mark(Location location, std::uint64_t stamp_ns, RecordState state) const;
+    // come back with damage. A record that is gone needs no mark.
+    Status mark(Location location, std::uint64_t stamp_ns, RecordState state) const;
 
     // Reserves disk space for a new level of the index and adds it. full: room must be made first;
     // too_large: the index has all the space it may have.
@@ -96,10 +96,8 @@ class Writer {
                           // other
     };
 
-    Writer(const Directory &directory, const WriterLimits &limits, Mapping state)
-        : directory_(directory), limits_(limits), state_(std::move(state)) {}
-
-    State &state() const { return *reinterpret_cast<State *>(state_.data()); }
+    // The state, made when it is first needed: most processes only read.
+    Result<State *> state();
     struct Place {
         std::shared_ptr<ActiveSegment> segment;
         std::uint64_t offset;
@@ -126,8 +124,8 @@ class Writer {
     // Constant after construction.
     const Directory &directory_;
     const WriterLimits limits_;
-    const Mapping state_;
 
+    std::atomic<std::byte *> state_page_ = nullptr;  // wiped in a forked child
     std::atomic<bool> pressed_ = false;
     std::atomic<std::uint64_t> impatient_until_ns_ =
         0;  // a lock could not be had: do not wait for it

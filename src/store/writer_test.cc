@@ -203,9 +203,9 @@ TEST_F(WriterTest, MarkingSaysWhatASearchIsToMakeOfARecord) {
         return header.state;
     };
     EXPECT_EQ(state(), RecordState::live);
-    files_.writer().mark(record->location, stamp + 1, RecordState::removed);
+    EXPECT_TRUE(files_.writer().mark(record->location, stamp + 1, RecordState::removed).ok());
     EXPECT_EQ(state(), RecordState::live) << "another record is meant";
-    files_.writer().mark(record->location, stamp, RecordState::removed);
+    EXPECT_TRUE(files_.writer().mark(record->location, stamp, RecordState::removed).ok());
     EXPECT_EQ(state(), RecordState::removed);
 }
 
@@ -213,7 +213,7 @@ TEST_F(WriterTest, MarkingAPlaceInTheMiddleOfAValueChangesNothing) {
     const std::string value(5000, 'v');
     const auto record = append(files_.writer(), "key", value);
     const Location inside = {record->location.segment, record->location.offset + 1024};
-    files_.writer().mark(inside, stamp_, RecordState::unused);
+    EXPECT_TRUE(files_.writer().mark(inside, stamp_, RecordState::unused).ok());
     EXPECT_TRUE(readable(record->location, "key", value));
 }
 

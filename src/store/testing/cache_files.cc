@@ -39,7 +39,7 @@ std::unique_ptr<Index> CacheFiles::open_index(Access access) const {
 }
 
 std::unique_ptr<Writer> CacheFiles::open_writer() const {
-    return must(Writer::create(directory_, writer_limits(limit_bytes_)));
+    return std::make_unique<Writer>(directory_, writer_limits(limit_bytes_));
 }
 
 Writer::Appended CacheFiles::append(std::string_view key, std::string_view value,

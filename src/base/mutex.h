@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include <atomic>
+
 #if defined(__clang__)
 #define CAIRN_ANNOTATION(x) __attribute__((x))
 #else
@@ -34,6 +36,23 @@ class CAPABILITY("mutex") Mutex {
 
   private:
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+// For those who never wait: what is locked is left alone. Faster than a Mutex, and safe in a forked
+// child, where the thread that held it does not exist.
+class CAPABILITY("mutex") TryMutex {
+  public:
+    TryMutex() = default;
+    TryMutex(const TryMutex &) = delete;
+    TryMutex &operator=(const TryMutex &) = delete;
+
+    bool try_lock() TRY_ACQUIRES(true) {
+        return !locked_.exchange(true, std::memory_order_acquire);
+    }
+    void unlock() RELEASES() { locked_.store(false, std::memory_order_release); }
+
+  private:
+    std::atomic<bool> locked_ = false;
 };
 
 class SCOPED_CAPABILITY MutexLock {

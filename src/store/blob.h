@@ -34,6 +34,12 @@ class alignas(64) Blob {
     void describe(std::size_t key_offset, std::size_t key_size, std::size_t value_offset,
                   std::size_t value_size, std::uint32_t cost_us);
 
+    // A number for those who keep blobs. REQUIRES for setting: not shared yet, or the same again.
+    std::uint64_t place() const { return place_; }
+    void set_place(std::uint64_t place) {
+        if (place_ != place) place_ = place;
+    }
+
     void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
     void release();
 
@@ -50,6 +56,7 @@ class alignas(64) Blob {
     std::size_t key_size_ = 0;
     std::size_t value_offset_ = 0;
     std::size_t value_size_ = 0;
+    std::uint64_t place_ = 0;
 };
 
 // Owns one reference to a Blob, or none.

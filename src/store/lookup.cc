@@ -13,14 +13,14 @@ namespace {
 constexpr unsigned kLookAgain = 16;
 
 // A number for a place that is never 0 and never used for other contents.
-std::uint64_t memory_id(Location location) {
+std::uint64_t place_number(Location location) {
     return (std::uint64_t{location.segment} << 32 | location.offset) + 1;
 }
 
 }  // namespace
 
-// Calls read(index, slot) for candidates until one is found. Segments are searched when damage may
-// hide the entry.
+// Calls read(index, hash, slot) for candidates until one is found. Segments are searched when
+// damage may hide the entry.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
     Index &index = this->index();
@@ -30,6 +30,7 @@ bool Store::look_up(Bytes key, Read read) {
         reader_.segments().forget_deleted();
     }
     const std::uint64_t hash = index.hash(key);
+    memory_.prefetch(hash);
     bool met_damage = false;
     if (try_candidates(index, hash, read, met_damage)) return true;
     note_boot(index);
@@ -45,7 +46,7 @@ bool Store::try_candidates(Index &index, std::uint64_t hash, Read read, bool &me
         bool found = false;
         const bool stopped = index.probe(hash, [&](Index::Place place, Slot slot) {
             if (slot.tentative()) return false;
-            const ReadOutcome outcome = read(index, slot);
+            const ReadOutcome outcome = read(index, hash, slot);
             if (outcome == ReadOutcome::found) {
                 note_hit(place, slot);
                 found = true;
@@ -69,17 +70,17 @@ bool Store::try_candidates(Index &index, std::uint64_t hash, Read read, bool &me
 
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
     BlobRef blob;
-    const bool found = look_up(
-        key, [&](Index &index, Slot slot) { return read_blob(index, slot, key, admission, blob); });
-    count(found ? hits : misses);
-    if (found) count(bytes_read, blob->value().size());
+    const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
+        return read_blob(index, hash, slot, key, admission, blob);
+    });
+    if (!found) count(misses);
     return blob;
 }
 
-ReadOutcome Store::read_blob(Index &index, Slot slot, Bytes key, MemoryLevel::Admission admission,
-                             BlobRef &blob) {
-    const std::uint64_t id = memory_id(slot.location());
-    if (BlobRef kept = memory_.find(id)) {
+ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
+                             MemoryLevel::Admission admission, BlobRef &blob) {
+    const std::uint64_t place = place_number(slot.location());
+    if (BlobRef kept = memory_.find(hash, place)) {
         if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
         blob = std::move(kept);
         return ReadOutcome::found;
@@ -87,25 +88,26 @@ ReadOutcome Store::read_blob(Index &index, Slot slot, Bytes key, MemoryLevel::Ad
     ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     blob = std::move(read.blob);
-    if (memory_.wants(id, blob->footprint(), admission)) memory_.keep(id, blob);
+    count(hits);
+    count(bytes_read, blob->value().size());
+    if (memory_.wants(hash, blob->footprint(), admission)) memory_.keep(hash, place, blob);
     return ReadOutcome::found;
 }
 
 Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buffer) {
     std::uint64_t value_size = 0;
-    const bool found = look_up(key, [&](Index &index, Slot slot) {
-        return read_into(index, slot, key, buffer, value_size);
+    const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
+        return read_into(index, hash, slot, key, buffer, value_size);
     });
-    count(found ? hits : misses);
-    if (!found) return std::optional<std::uint64_t>();
-    count(bytes_read, value_size);
-    return std::optional(value_size);
+    if (found) return std::optional(value_size);
+    count(misses);
+    return std::optional<std::uint64_t>();
 }
 
-ReadOutcome Store::read_into(Index &index, Slot slot, Bytes key, MutableBytes buffer,
-                             std::uint64_t &value_size) {
-    const std::uint64_t id = memory_id(slot.location());
-    if (const BlobRef kept = memory_.find(id)) {
+ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,
+                             MutableBytes buffer, std::uint64_t &value_size) {
+    const std::uint64_t place = place_number(slot.location());
+    if (const BlobRef kept = memory_.find(hash, place)) {
         if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
         const Bytes value = kept->value();
         if (!value.empty() && value.size() <= buffer.size()) {
@@ -117,16 +119,18 @@ ReadOutcome Store::read_into(Index &index, Slot slot, Bytes key, MutableBytes bu
     const ReadInto read = reader_.read_into(index.identity().cache_id, slot, key, buffer);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
+    count(hits);
+    count(bytes_read, value_size);
     if (value_size <= buffer.size() &&
-        memory_.wants(id, key.size() + value_size, MemoryLevel::Admission::second_use)) {
+        memory_.wants(hash, key.size() + value_size, MemoryLevel::Admission::second_use)) {
         const BlobRef blob = Blob::copy(key, buffer.first(value_size), read.cost_us);
-        if (blob) memory_.keep(id, blob);
+        if (blob) memory_.keep(hash, place, blob);
     }
     return ReadOutcome::found;
 }
 
 Result<bool> Store::contains(Bytes key) {
-    return look_up(key, [&](Index &index, Slot slot) {
+    return look_up(key, [&](Index &index, std::uint64_t, Slot slot) {
         return reader_.read_key(index.identity().cache_id, slot, key).outcome;
     });
 }

@@ -9,27 +9,32 @@ constexpr std::size_t kTableMin = 64;
 // blobs as make sense.
 constexpr std::size_t kTableMax = 1 << 16;
 
-std::size_t home(std::uint64_t mixed, std::size_t table_size) {
-    return static_cast<std::size_t>(mixed >> 20) & (table_size - 1);
+std::size_t home(std::uint64_t hash, std::size_t mask) {
+    return static_cast<std::size_t>(hash >> 20) & mask;
+}
+
+// One at a time changes it.
+void add(std::atomic<std::uint64_t> &counter, std::uint64_t by) {
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t id) {
+MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
     if (shard.table.empty()) return nullptr;
     const std::size_t mask = shard.table.size() - 1;
-    for (std::size_t i = home(mix(id), shard.table.size());; i = (i + 1) & mask) {
-        if (shard.table[i].id == id) return &shard.table[i];
-        if (shard.table[i].id == 0) return nullptr;
+    for (std::size_t i = home(hash, mask);; i = (i + 1) & mask) {
+        if (shard.table[i].hash == hash) return &shard.table[i];
+        if (shard.table[i].hash == 0) return nullptr;
     }
 }
 
-MemoryLevel::Entry &MemoryLevel::insert(Shard &shard, std::uint64_t id) {
-    if (shard.count * 2 >= shard.table.size()) grow(shard);
+MemoryLevel::Entry &MemoryLevel::insert(Shard &shard, std::uint64_t hash) {
+    if (shard.count * 4 >= shard.table.size() * 3) grow(shard);
     const std::size_t mask = shard.table.size() - 1;
-    std::size_t i = home(mix(id), shard.table.size());
-    while (shard.table[i].id != 0) i = (i + 1) & mask;
-    shard.table[i].id = id;
+    std::size_t i = home(hash, mask);
+    while (shard.table[i].hash != 0) i = (i + 1) & mask;
+    shard.table[i].hash = hash;
     ++shard.count;
     return shard.table[i];
 }
@@ -44,20 +49,22 @@ void MemoryLevel::grow(Shard &shard) {
     shard.hand = 0;
     const std::size_t mask = shard.table.size() - 1;
     for (const Entry &entry : old) {
-        if (entry.id == 0 || (largest && entry.blob == nullptr)) continue;
-        std::size_t i = home(mix(entry.id), shard.table.size());
-        while (shard.table[i].id != 0) i = (i + 1) & mask;
+        if (entry.hash == 0 || (largest && entry.blob() == nullptr)) continue;
+        std::size_t i = home(entry.hash, mask);
+        while (shard.table[i].hash != 0) i = (i + 1) & mask;
         shard.table[i] = entry;
         ++shard.count;
     }
+    shard.table_hint.store(shard.table.data(), std::memory_order_relaxed);
+    shard.mask_hint.store(mask, std::memory_order_relaxed);
 }
 
 // Removes an entry and moves back those that a search would no longer reach.
 void MemoryLevel::erase(Shard &shard, std::size_t place) {
     const std::size_t mask = shard.table.size() - 1;
     std::size_t hole = place;
-    for (std::size_t i = (hole + 1) & mask; shard.table[i].id != 0; i = (i + 1) & mask) {
-        const std::size_t wanted = home(mix(shard.table[i].id), shard.table.size());
+    for (std::size_t i = (hole + 1) & mask; shard.table[i].hash != 0; i = (i + 1) & mask) {
+        const std::size_t wanted = home(shard.table[i].hash, mask);
         if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
         shard.table[hole] = shard.table[i];
         hole = i;
@@ -67,10 +74,11 @@ void MemoryLevel::erase(Shard &shard, std::size_t place) {
 }
 
 void MemoryLevel::drop_blob(Shard &shard, Entry &entry) {
-    shard.bytes -= entry.blob->footprint();
-    bytes_.fetch_sub(entry.blob->footprint(), std::memory_order_relaxed);
-    entry.blob->release();
-    entry.blob = nullptr;
+    Blob *blob = entry.blob();
+    shard.bytes -= blob->footprint();
+    bytes_.fetch_sub(blob->footprint(), std::memory_order_relaxed);
+    blob->release();
+    entry.set_blob(nullptr);
 }
 
 // CLOCK: the hand clears marks and drops the first blob that was not used since it last came by.
@@ -80,39 +88,64 @@ void MemoryLevel::make_room(Shard &shard, std::uint64_t bytes) {
     while (shard.bytes + bytes > capacity && steps-- > 0) {
         if (shard.hand >= shard.table.size()) shard.hand = 0;
         Entry &entry = shard.table[shard.hand];
-        if (entry.blob != nullptr && !entry.used) {
+        if (entry.blob() != nullptr && !entry.used()) {
             drop_blob(shard, entry);
             erase(shard, shard.hand);
             continue;  // another entry may have moved here
         }
-        entry.used = false;
+        entry.set_used(false);
         ++shard.hand;
     }
 }
 
-BlobRef MemoryLevel::find(std::uint64_t id) {
+// Both hints may be out of date, and of different tables: then the wrong line comes, or none.
+void MemoryLevel::prefetch(std::uint64_t hash) const {
+    const Shard &shard = shards_[hash >> 60];
+    const auto table =
+        reinterpret_cast<std::uintptr_t>(shard.table_hint.load(std::memory_order_relaxed));
+    const std::size_t mask = shard.mask_hint.load(std::memory_order_relaxed);
+    __builtin_prefetch(reinterpret_cast<const void *>(table + home(hash, mask) * sizeof(Entry)));
+}
+
+BlobRef MemoryLevel::find(std::uint64_t hash, std::uint64_t place) {
     if (capacity_bytes_ == 0) return {};
-    Shard &shard = this->shard(id);
+    Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return {};
     BlobRef found;
-    Entry *entry = lookup(shard, id);
-    if (entry != nullptr && entry->blob != nullptr) {
-        entry->used = true;
-        entry->blob->retain();
-        found = BlobRef::adopt(entry->blob);
+    Entry *entry = lookup(shard, hash);
+    Blob *blob = entry != nullptr ? entry->blob() : nullptr;
+    if (blob != nullptr && blob->place() == place) {
+        add(shard.found, 1);
+        add(shard.found_bytes, blob->value().size());
+        // Written only when it changes, so that readers on other processors can share the line.
+        if (!entry->used()) entry->set_used(true);
+        blob->retain();
+        found = BlobRef::adopt(blob);
     }
     shard.mutex.unlock();
     return found;
 }
 
-bool MemoryLevel::wants(std::uint64_t id, std::uint64_t bytes, Admission admission) {
+std::uint64_t MemoryLevel::found() const {
+    std::uint64_t sum = 0;
+    for (const Shard &shard : shards_) sum += shard.found.load(std::memory_order_relaxed);
+    return sum;
+}
+
+std::uint64_t MemoryLevel::found_bytes() const {
+    std::uint64_t sum = 0;
+    for (const Shard &shard : shards_) sum += shard.found_bytes.load(std::memory_order_relaxed);
+    return sum;
+}
+
+bool MemoryLevel::wants(std::uint64_t hash, std::uint64_t bytes, Admission admission) {
     const std::uint64_t capacity = capacity_bytes_ / kShardCount;
     if (bytes > capacity) return false;
-    Shard &shard = this->shard(id);
+    Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return false;
     bool wanted = admission == Admission::at_once;
-    if (!wanted && lookup(shard, id) == nullptr) {
-        insert(shard, id);
+    if (!wanted && lookup(shard, hash) == nullptr) {
+        insert(shard, hash);
     } else if (!wanted) {
         wanted = shard.bytes + bytes <= capacity || ++shard.turned_away % 16 == 0;
     }
@@ -120,18 +153,21 @@ bool MemoryLevel::wants(std::uint64_t id, std::uint64_t bytes, Admission admissi
     return wanted;
 }
 
-void MemoryLevel::keep(std::uint64_t id, const BlobRef &blob) {
+void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob) {
     const std::uint64_t bytes = blob->footprint();
     const std::uint64_t capacity = capacity_bytes_ / kShardCount;
     if (bytes > capacity) return;
-    Shard &shard = this->shard(id);
+    Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return;
     make_room(shard, bytes);
-    Entry *entry = lookup(shard, id);
-    if (entry == nullptr) entry = &insert(shard, id);
-    if (entry->blob == nullptr && shard.bytes + bytes <= capacity) {
+    Entry *entry = lookup(shard, hash);
+    if (entry == nullptr) entry = &insert(shard, hash);
+    const bool older = entry->blob() != nullptr && entry->blob()->place() != place;
+    if (older) drop_blob(shard, *entry);
+    if (entry->blob() == nullptr && shard.bytes + bytes <= capacity) {
+        blob->set_place(place);
         blob->retain();
-        entry->blob = blob.get();
+        entry->set_blob(blob.get());
         shard.bytes += bytes;
         bytes_.fetch_add(bytes, std::memory_order_relaxed);
     }
@@ -142,9 +178,9 @@ void MemoryLevel::clear() {
     for (Shard &shard : shards_) {
         if (!shard.mutex.try_lock()) continue;
         for (Entry &entry : shard.table) {
-            if (entry.blob != nullptr) drop_blob(shard, entry);
+            if (entry.blob() != nullptr) drop_blob(shard, entry);
         }
-        shard.table.clear();
+        shard.table.clear();  // keeps its memory, and the hints true
         shard.count = 0;
         shard.hand = 0;
         shard.mutex.unlock();

@@ -33,38 +33,60 @@ class MemoryLevel {
     MemoryLevel(const MemoryLevel &) = delete;
     MemoryLevel &operator=(const MemoryLevel &) = delete;
 
-    // The blob kept under `id` (a number that is never used for other contents), or null.
-    BlobRef find(std::uint64_t id);
+    // Entries go by the hash of their key and by their place, a number that is never used for
+    // other contents. Of one hash the latest place is kept.
+
+    // Says that find() will follow: what it will look at comes into the processor's cache
+    // meanwhile.
+    void prefetch(std::uint64_t hash) const;
+    // The blob kept, or null.
+    BlobRef find(std::uint64_t hash, std::uint64_t place);
     // Notes that an entry of `bytes` was read, and tells whether to keep it. When that would push
     // out another, only one in sixteen is let in: what is hot comes again, and what is not does not
     // cost a copy each time.
-    bool wants(std::uint64_t id, std::uint64_t bytes, Admission admission);
-    void keep(std::uint64_t id, const BlobRef &blob);
+    bool wants(std::uint64_t hash, std::uint64_t bytes, Admission admission);
+    // REQUIRES: the blob is the caller's alone, or was kept under that place before.
+    void keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob);
     void clear();
 
     std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+    // How many blobs were found, and the bytes of their values. Counted by shard, so that threads
+    // that read at the same time do not wait for one counter.
+    std::uint64_t found() const;
+    std::uint64_t found_bytes() const;
 
   private:
     static constexpr std::size_t kShardCount = 16;
 
-    struct Entry {
-        std::uint64_t id = 0;  // 0: unused
-        Blob *blob = nullptr;  // null: seen once
-        bool used = false;     // since the hand passed
+    // Look-ups wait for an entry to come from memory: four of them are one cache line.
+    struct alignas(16) Entry {
+        std::uint64_t hash = 0;     // 0: unused
+        std::uintptr_t marked = 0;  // a Blob, which is aligned, and in bit 0 whether it was used
+
+        // Null: seen once.
+        Blob *blob() const { return reinterpret_cast<Blob *>(marked & ~std::uintptr_t{1}); }
+        void set_blob(Blob *blob) { marked = reinterpret_cast<std::uintptr_t>(blob); }
+        bool used() const { return (marked & 1) != 0; }  // since the hand passed
+        void set_used(bool used) { marked = (marked & ~std::uintptr_t{1}) | (used ? 1 : 0); }
     };
     struct alignas(64) Shard {
-        Mutex mutex;
+        TryMutex mutex;
         std::vector<Entry> table GUARDED_BY(mutex);  // open addressing; size is a power of two
         std::size_t count GUARDED_BY(mutex) = 0;
         std::size_t hand GUARDED_BY(mutex) = 0;
         std::uint64_t bytes GUARDED_BY(mutex) = 0;
         unsigned turned_away GUARDED_BY(mutex) = 0;
+        // Changed under the mutex, read without.
+        std::atomic<std::uint64_t> found = 0;
+        std::atomic<std::uint64_t> found_bytes = 0;
+        // Where the table is, for prefetch() only.
+        std::atomic<const Entry *> table_hint = nullptr;
+        std::atomic<std::size_t> mask_hint = 0;
     };
 
-    static std::uint64_t mix(std::uint64_t id) { return id * 0x9E3779B97F4A7C15u; }
-    Shard &shard(std::uint64_t id) { return shards_[mix(id) >> 60]; }
-    static Entry *lookup(Shard &shard, std::uint64_t id) REQUIRES_LOCK(shard.mutex);
-    static Entry &insert(Shard &shard, std::uint64_t id) REQUIRES_LOCK(shard.mutex);
+    Shard &shard(std::uint64_t hash) { return shards_[hash >> 60]; }
+    static Entry *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
+    static Entry &insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static void grow(Shard &shard) REQUIRES_LOCK(shard.mutex);
     static void erase(Shard &shard, std::size_t place) REQUIRES_LOCK(shard.mutex);
     void drop_blob(Shard &shard, Entry &entry) REQUIRES_LOCK(shard.mutex);

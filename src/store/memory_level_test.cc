@@ -20,35 +20,55 @@ BlobRef blob(std::uint64_t number, std::size_t size = 100) {
     return Blob::copy(as_bytes(key), as_bytes(value), static_cast<std::uint32_t>(number));
 }
 
+std::uint64_t hash(std::uint64_t id) {
+    return id * 0x9E3779B97F4A7C15u;
+}
+
+BlobRef find(MemoryLevel &level, std::uint64_t id) {
+    level.prefetch(hash(id));
+    return level.find(hash(id), id);
+}
+
 bool keep(MemoryLevel &level, std::uint64_t id, const BlobRef &kept, MemoryLevel::Admission how) {
-    if (!level.wants(id, kept->footprint(), how)) return false;
-    level.keep(id, kept);
+    if (!level.wants(hash(id), kept->footprint(), how)) return false;
+    level.keep(hash(id), id, kept);
     return true;
 }
 
 TEST(MemoryLevelTest, GivesBackWhatItKeeps) {
     MemoryLevel level(1 << 20);
     const BlobRef one = blob(1);
-    EXPECT_FALSE(level.find(7));
+    EXPECT_FALSE(find(level, 7));
     EXPECT_TRUE(keep(level, 7, one, kAtOnce));
-    EXPECT_EQ(level.find(7).get(), one.get());
+    EXPECT_EQ(find(level, 7).get(), one.get());
     EXPECT_EQ(level.bytes(), one->footprint());
-    EXPECT_FALSE(level.find(8));
+    EXPECT_FALSE(find(level, 8));
+}
+
+// An entry that was replaced, or carried over, has another place.
+TEST(MemoryLevelTest, KeepsTheLatestPlaceOfAHash) {
+    MemoryLevel level(1 << 20);
+    const BlobRef older = blob(1, 300), newer = blob(2);
+    level.keep(5, 1, older);
+    level.keep(5, 2, newer);
+    EXPECT_FALSE(level.find(5, 1));
+    EXPECT_EQ(level.find(5, 2).get(), newer.get());
+    EXPECT_EQ(level.bytes(), newer->footprint());
 }
 
 TEST(MemoryLevelTest, TakesAnEntryInAtItsSecondLookUp) {
     MemoryLevel level(1 << 20);
     const BlobRef one = blob(1);
     EXPECT_FALSE(keep(level, 7, one, kSecondUse));
-    EXPECT_FALSE(level.find(7));
+    EXPECT_FALSE(find(level, 7));
     EXPECT_TRUE(keep(level, 7, one, kSecondUse));
-    EXPECT_TRUE(level.find(7));
+    EXPECT_TRUE(find(level, 7));
 }
 
 TEST(MemoryLevelTest, OfNoCapacityKeepsNothing) {
     MemoryLevel level(0);
     EXPECT_FALSE(keep(level, 7, blob(1), kAtOnce));
-    EXPECT_FALSE(level.find(7));
+    EXPECT_FALSE(find(level, 7));
     EXPECT_EQ(level.bytes(), 0u);
 }
 
@@ -73,13 +93,13 @@ TEST(MemoryLevelTest, WhatIsUsedStaysAndWhatIsNotGoes) {
     for (std::uint64_t id = 1; id <= 100; ++id) ASSERT_TRUE(keep(level, id, blob(id), kAtOnce));
     for (std::uint64_t id = 1000; id < 20'000; ++id) {
         for (std::uint64_t hot = 1; hot <= 100; ++hot) {
-            if (id % 50 == 0) (void)level.find(hot);
+            if (id % 50 == 0) (void)find(level, hot);
         }
         keep(level, id, blob(id, 400), kAtOnce);
     }
     unsigned hot = 0, cold = 0;
-    for (std::uint64_t id = 1; id <= 100; ++id) hot += level.find(id) ? 1u : 0u;
-    for (std::uint64_t id = 1000; id < 1100; ++id) cold += level.find(id) ? 1u : 0u;
+    for (std::uint64_t id = 1; id <= 100; ++id) hot += find(level, id) ? 1u : 0u;
+    for (std::uint64_t id = 1000; id < 1100; ++id) cold += find(level, id) ? 1u : 0u;
     EXPECT_GT(hot, 80u);
     EXPECT_EQ(cold, 0u);
 }
@@ -89,8 +109,8 @@ TEST(MemoryLevelTest, AFullLevelLetsFewNewcomersInAtTheirSecondUse) {
     for (std::uint64_t id = 1; id < 3000; ++id) keep(level, id, blob(id, 500), kAtOnce);
     unsigned let_in = 0;
     for (std::uint64_t id = 10'000; id < 11'000; ++id) {
-        (void)level.wants(id, 600, kSecondUse);
-        let_in += level.wants(id, 600, kSecondUse) ? 1u : 0u;
+        (void)level.wants(hash(id), 600, kSecondUse);
+        let_in += level.wants(hash(id), 600, kSecondUse) ? 1u : 0u;
     }
     EXPECT_GT(let_in, 0u);
     EXPECT_LT(let_in, 200u);
@@ -105,7 +125,7 @@ TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         const std::uint64_t id = 1 + (x >> 33) % 700;
         if (!all.contains(id)) all.emplace(id, blob(id, 10 + id % 300));
-        if (const BlobRef found = level.find(id)) {
+        if (const BlobRef found = find(level, id)) {
             ASSERT_EQ(found.get(), all.at(id).get()) << id;
         } else {
             keep(level, id, all.at(id), i % 3 == 0 ? kSecondUse : kAtOnce);
@@ -114,14 +134,14 @@ TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
     }
     std::uint64_t bytes = 0;
     for (const auto &[id, kept] : all) {
-        if (level.find(id)) bytes += kept->footprint();
+        if (find(level, id)) bytes += kept->footprint();
     }
     EXPECT_EQ(level.bytes(), bytes) << "what is counted is what is held";
 }
 
 TEST(MemoryLevelTest, ManyEntriesSeenOnceCostABoundedAmount) {
     MemoryLevel level(1 << 20);
-    for (std::uint64_t id = 1; id < 2'500'000; ++id) (void)level.wants(id, 100, kSecondUse);
+    for (std::uint64_t id = 1; id < 2'500'000; ++id) (void)level.wants(hash(id), 100, kSecondUse);
     EXPECT_EQ(level.bytes(), 0u);
     EXPECT_FALSE(keep(level, 9'999'999, blob(1), kSecondUse));
     EXPECT_TRUE(keep(level, 9'999'999, blob(1), kSecondUse)) << "it still learns";
@@ -132,9 +152,9 @@ TEST(MemoryLevelTest, BlobsOutliveTheLevelThatGaveThem) {
     {
         MemoryLevel level(1 << 20);
         keep(level, 7, blob(3), kAtOnce);
-        found = level.find(7);
+        found = find(level, 7);
         level.clear();
-        EXPECT_FALSE(level.find(7));
+        EXPECT_FALSE(find(level, 7));
         EXPECT_EQ(level.bytes(), 0u);
     }
     EXPECT_EQ(found->value().size(), 100u);
@@ -148,7 +168,7 @@ TEST(MemoryLevelTest, ThreadsMayDoAllOfItAtOnce) {
         threads.emplace_back([&, t] {
             for (std::uint64_t i = 0; i < 3000; ++i) {
                 const std::uint64_t id = 1 + (i * 7 + t) % 400;
-                const BlobRef found = level.find(id);
+                const BlobRef found = find(level, id);
                 if (found) {
                     ASSERT_EQ(found->cost_us(), id);
                 } else {

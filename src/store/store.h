@@ -109,10 +109,10 @@ class Store {
     bool look_up(Bytes key, Read read);
     template <typename Read>
     bool try_candidates(Index &index, std::uint64_t hash, Read read, bool &met_damage);
-    ReadOutcome read_blob(Index &index, Slot slot, Bytes key, MemoryLevel::Admission admission,
-                          BlobRef &blob);
-    ReadOutcome read_into(Index &index, Slot slot, Bytes key, MutableBytes buffer,
-                          std::uint64_t &value_size);
+    ReadOutcome read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
+                          MemoryLevel::Admission admission, BlobRef &blob);
+    ReadOutcome read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,
+                          MutableBytes buffer, std::uint64_t &value_size);
     void note_hit(Index::Place place, Slot slot);
     void flush_hits();
     void drop_damaged(Index &index, Index::Place place, Slot slot);

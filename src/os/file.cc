@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -46,7 +47,8 @@ FileInfo info_from_stat(const struct stat &status) {
                 static_cast<std::uint64_t>(status.st_mtim.tv_nsec),
             status.st_uid,
             status.st_mode & 07777u,
-            (status.st_mode & (S_IWGRP | S_IWOTH)) != 0};
+            (status.st_mode & (S_IWGRP | S_IWOTH)) != 0,
+            major(status.st_dev) == 0};
 }
 
 // Regular files only: what somebody else put in their place, such as a named pipe, must not make us
@@ -285,6 +287,9 @@ Result<File> Directory::create_file(const std::string &name) const {
 }
 
 Result<File> Directory::open_or_create_file(const std::string &name) const {
+    // Mostly it is there: the kernel opens it faster if it need not prepare to create it.
+    auto file = open_file(name, Access::read_write);
+    if (file.ok() || file.error() != Error::not_found) return file;
     return open_flags(fd_.get(), name, O_RDWR | O_CREAT);
 }
 

@@ -58,6 +58,7 @@ struct FileInfo {
     std::uint32_t owner;
     std::uint32_t permissions;  // as in chmod
     bool writable_by_others;    // by the group or everybody
+    bool without_device;        // on no block device of its own: in memory, on a network, ...
 };
 
 class File {

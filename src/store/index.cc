@@ -40,18 +40,24 @@ Status Index::map_levels() {
     }
     const unsigned levels = std::max(1u, whole);
     TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
-    base_.expect_random_access();
+    if (levels > 2) base_.expect_random_access();  // a small one is in memory after a few reads
     for (unsigned i = 0; i < levels; ++i) TRY(map_level(i));
     const std::uint64_t hint = counter(Counter::levels).load();
-    bool damaged = whole == 0 || hint != levels;
     level_count_.store(levels, std::memory_order_release);
-    // A level is added because an entry needs it: one without an initialised page has lost them.
-    for (unsigned i = 0; i < levels; ++i) damaged = damaged || !any_page_initialised(levels_[i]);
-    if (damaged && access_ == Access::read_write) {
+    if (access_ == Access::read_write && (whole == 0 || hint != levels)) {
         counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
+        counter(Counter::levels).store(levels);
     }
-    if (access_ == Access::read_write && hint != levels) counter(Counter::levels).store(levels);
     return {};
+}
+
+void Index::check_levels() {
+    const unsigned count = levels();
+    for (unsigned i = 0; i < count; ++i) {
+        if (any_page_initialised(levels_[i])) continue;
+        counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
+        return;
+    }
 }
 
 Status Index::map_level(unsigned number) {

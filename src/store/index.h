@@ -68,6 +68,10 @@ class Index {
     // by whoever must see every slot of a key. busy, no_memory, io, ...: they cannot.
     Status refresh();
 
+    // Asks for a rescan if a level has lost all it had: one is added because an entry needs it, and
+    // has an initialised page from then on. To be called before the first miss is believed; it
+    // touches a page of each level, which opening need not wait for.
+    void check_levels();
     // Whether damage may hide an entry of this hash. To be asked after a miss.
     bool suspicious(std::uint64_t hash);
 

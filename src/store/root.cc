@@ -17,10 +17,10 @@ constexpr std::string_view kTagText =
 
 Status check_safe(const Directory &directory, const std::string &path, const Log &log) {
     TRY_ASSIGN(const FileInfo info, directory.info());
-    if (info.owner != effective_user()) {
+    if (const std::uint32_t user = effective_user(); info.owner != user) {
         log.write(Severity::error,
                   "%s belongs to user %u, not to user %u: not used; choose another with CAIRN_DIR",
-                  path.c_str(), info.owner, effective_user());
+                  path.c_str(), info.owner, user);
         return Error::denied;
     }
     if (info.writable_by_others) {
@@ -28,6 +28,14 @@ Status check_safe(const Directory &directory, const std::string &path, const Log
                   "%s can be written by others (mode %03o): not used; run: chmod go-w '%s'",
                   path.c_str(), info.permissions, path.c_str());
         return Error::denied;
+    }
+    // What is on a block device is on no network.
+    if (info.without_device && directory.on_network()) {
+        log.write(Severity::error,
+                  "%s is on a network file system, where processes cannot share a cache: not used; "
+                  "set CAIRN_DIR to a local directory",
+                  path.c_str());
+        return Error::unsupported;
     }
     return {};
 }
@@ -127,13 +135,6 @@ Result<Directory> open_root(const std::string &path, Create create, const Log &l
         return root.error();
     }
     TRY(check_safe(root.value(), path, log));
-    if (root->on_network()) {
-        log.write(Severity::error,
-                  "%s is on a network file system, where processes cannot share a cache: not used; "
-                  "set CAIRN_DIR to a local directory",
-                  path.c_str());
-        return Error::unsupported;
-    }
     return root;
 }
 

@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <string>
 #include <vector>
 
+#include "os/system_calls.h"
 #include "os/testing/scratch.h"
 #include "store/store.h"
 
@@ -47,6 +50,49 @@ class RootTest : public ::testing::Test {
     Log log_{&RootTest::receive, this};
     Result<Directory> root_ = Error::not_found;
 };
+
+// Stands in front of the table while it lives: file systems are what it says.
+class PretendedFileSystem {
+  public:
+    explicit PretendedFileSystem(unsigned type) : behind_(system_calls), table_(*behind_) {
+        type_ = type;
+        table_.fstatfs = [](int, struct statfs *out) {
+            *out = {};
+            out->f_type = type_;
+            return 0;
+        };
+        // On no block device, as a network's file systems are.
+        table_.fstat = [](int fd, struct stat *out) {
+            const int result = kKernel.fstat(fd, out);
+            out->st_dev = makedev(0, 99);
+            return result;
+        };
+        system_calls = &table_;
+    }
+    ~PretendedFileSystem() { system_calls = behind_; }
+    PretendedFileSystem(const PretendedFileSystem &) = delete;
+    PretendedFileSystem &operator=(const PretendedFileSystem &) = delete;
+
+  private:
+    static unsigned type_;
+    const SystemCalls *behind_;
+    SystemCalls table_;
+};
+unsigned PretendedFileSystem::type_ = 0;
+
+TEST_F(RootTest, OnANetworkIsNotUsedAndSaysSo) {
+    for (const unsigned type : {0x6969u, 0x517Bu, 0xFE534D42u, 0xFF534D42u, 0x01021997u}) {
+        const PretendedFileSystem network(type);
+        EXPECT_EQ(open("root").error(), Error::unsupported) << std::hex << type;
+        ASSERT_EQ(lines_.size(), 1u);
+        EXPECT_NE(lines_[0].find("network file system"), std::string::npos) << lines_[0];
+        EXPECT_NE(lines_[0].find("CAIRN_DIR"), std::string::npos) << "what to do";
+    }
+    for (const unsigned type : {0xEF53u, 0x01021994u, 0x9123683Eu}) {  // ext4, tmpfs, btrfs
+        const PretendedFileSystem local(type);
+        EXPECT_TRUE(open("root").ok()) << std::hex << type;
+    }
+}
 
 TEST_F(RootTest, IsMadeForItsUserAloneWithItsParents) {
     const mode_t before = ::umask(0);

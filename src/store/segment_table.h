@@ -62,8 +62,8 @@ class SegmentTable {
 
   private:
     // A process rarely meets more than the 64 to 200 segments of a cache; others are opened for
-    // each read.
-    static constexpr std::size_t kEntryCount = 1024;
+    // each read. Few, because their memory is touched by each open.
+    static constexpr std::size_t kEntryCount = 256;
 
     // state: segment number + 1 in the upper half (0: unused), readers in the lower half. A state
     // of kBusy readers is being changed. fd is constant while the upper half is.

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -50,15 +51,16 @@ bool is_disabled() {
 
 struct RunOptions {
     std::string json;
+    std::string trace;
     std::string dir;
     bool quiet = false;
 };
 
 // Opened before the application starts, so that a wrong name is found at once and not after an hour
 // of play.
-class JsonFile {
+class OutputFile {
   public:
-    explicit JsonFile(std::string name) : name_(std::move(name)) {
+    explicit OutputFile(std::string name) : name_(std::move(name)) {
         if (name_.empty()) {
             return;
         }
@@ -68,9 +70,9 @@ class JsonFile {
                           fmt::format("cannot write {}: {}", name_, error_text(errno)));
         }
     }
-    JsonFile(const JsonFile &) = delete;
-    JsonFile &operator=(const JsonFile &) = delete;
-    ~JsonFile() {
+    OutputFile(const OutputFile &) = delete;
+    OutputFile &operator=(const OutputFile &) = delete;
+    ~OutputFile() {
         if (fd_ >= 0) {
             close(fd_);
         }
@@ -128,6 +130,10 @@ Preparation prepare(const RunOptions &options, RunResult &result) {
         }
         preparation.report.emplace(SharedReport::create());
         preparation.variables.emplace_back(CAIRN_REPORT_ENV, preparation.report->path());
+        if (!options.trace.empty()) {
+            preparation.variables.emplace_back("CAIRN_TRACE",
+                                               std::filesystem::absolute(options.trace).string());
+        }
         for (auto &variable : front_end_environment(manifest.path)) {
             preparation.variables.push_back(std::move(variable));
         }
@@ -143,7 +149,8 @@ void say(const std::string &line) {
 }
 
 int run(const RunOptions &options, const std::vector<std::string> &command) {
-    const JsonFile json(options.json);
+    const OutputFile json(options.json);
+    const OutputFile trace(options.trace);  // made and emptied; processes append to it by name
     RunResult result;
     result.command = command;
     const Preparation preparation = prepare(options, result);
@@ -216,6 +223,10 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &after, int &
     command->footer(kFooter);
     command->prefix_command();
     command->add_option("--json", options->json, "Write what was saved to FILE as JSON")
+        ->type_name("FILE");
+    command
+        ->add_option("--trace", options->trace,
+                     "Write a line KEY SIZE COST to FILE for each entry that is looked up")
         ->type_name("FILE");
     add_dir_option(*command, options->dir);
     command->add_flag("-q,--quiet", options->quiet,

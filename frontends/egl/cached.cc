@@ -5,12 +5,16 @@
 
 #include "counters.h"
 #include "log.h"
+#include "trace.h"
 
 namespace cairn::egl {
 
 Found::Found(cairn_cache *cache, const Key &key) {
     if (is_valid(key) && cairn_get(cache, key.data(), key.size(), &blob_) != CAIRN_OK) {
         blob_ = nullptr;
+    }
+    if (blob_ != nullptr) {
+        trace_entry(key, bytes().size(), cost_ns());
     }
 }
 
@@ -32,6 +36,7 @@ bool store(cairn_cache *cache, const Key &key, std::string_view value, uint64_t 
         cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options);
     const bool stored = result == CAIRN_OK;
     count(stored ? &cairn_report::stored : &cairn_report::store_failed);
+    trace_entry(key, value.size(), cost_ns);
     if (!stored) {
         log_line("an entry of %zu bytes is not stored: %s", value.size(),
                  cairn_result_string(result));

@@ -72,7 +72,9 @@ std::set<std::string> driver_libraries(const Vendor &vendor) {
 }  // namespace
 
 std::string driver_identity(const Vendor &vendor, const DriverNames &names) {
-    std::string text = "OpenGL programs of one driver, kept by Cairn's EGL front end.\n";
+    // The first line is what lists of caches show.
+    std::string text = "Programs of " + names.renderer + ", " + names.version + "\n";
+    text.append("Kept by Cairn's EGL front end.\n");
     text.append("GL_VENDOR: ").append(names.vendor).append("\n");
     text.append("GL_RENDERER: ").append(names.renderer).append("\n");
     text.append("GL_VERSION: ").append(names.version).append("\n");

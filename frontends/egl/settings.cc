@@ -32,7 +32,7 @@ constexpr std::string_view kDriverOptions[] = {
     "__GL_"};
 
 std::string text_of(const char *name) {
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
     return value == nullptr ? std::string() : std::string(value);
 }
 
@@ -72,6 +72,7 @@ void load_settings() {
     loaded->home = text_of("HOME");
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");
     loaded->report = text_of(CAIRN_REPORT_ENV);
+    loaded->trace = text_of("CAIRN_TRACE");
     loaded->driver_options = driver_options();
     g_settings = loaded;
 }

@@ -16,6 +16,7 @@ struct Settings {
     std::string home;       // HOME and
     std::string drirc_folder;    // DRIRC_CONFIGDIR: where Mesa looks for its configuration
     std::string report;          // CAIRN_REPORT: where the launcher wants the counters
+    std::string trace;           // CAIRN_TRACE: an existing file that look-ups are noted in
     std::string driver_options;  // variables that change what drivers compile, as "NAME=value"
                                  // lines in order of name
 };

@@ -24,7 +24,8 @@ std::uint64_t clock_ns(clockid_t clock) {
 // An environment variable that holds an absolute path. The XDG base directory specification says to
 // ignore relative ones.
 std::optional<std::string> absolute_path_from(const char *variable) {
-    const char *value = std::getenv(variable);
+    // Not in programs that run with another user's rights: their environment is not theirs.
+    const char *value = ::secure_getenv(variable);
     if (value == nullptr || value[0] != '/') return std::nullopt;
     return std::string(value);
 }

@@ -79,6 +79,15 @@ TEST_F(RunTest, WhatCannotBeStartedIsSaidOnceEvenWhenQuiet) {
     EXPECT_EQ(finished.standard_error, "cairn: no-such-program-anywhere: no such program\n");
 }
 
+TEST_F(RunTest, ATraceIsAnEmptyFileThatTheApplicationIsTold) {
+    folder_.write("trace", "what an earlier run left");
+    const Finished finished =
+        run({"--trace", folder_ / "trace", "--", "sh", "-c", "echo $CAIRN_TRACE"});
+    EXPECT_EQ(finished.standard_output, (folder_ / "trace") + "\n");
+    EXPECT_EQ(read_file(folder_ / "trace"), "");
+    EXPECT_EQ(run({"--trace", "/no/such/folder/x", "true"}).exit_code, 125);
+}
+
 TEST_F(RunTest, WrongUsageIs125AndStartsNothing) {
     const std::string trace = folder_ / "started";
     for (const std::vector<std::string> &arguments :

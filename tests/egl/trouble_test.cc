@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runner.h"
@@ -193,6 +196,32 @@ TEST_F(TroubleTest, ADriverOptionMakesAnotherDriverOfIt) {
     expect_as_plain(other);
     EXPECT_EQ(other.report.hits, 0u);
     expect_warm(stage_.cached(kScenario));
+}
+
+// `KEY SIZE_BYTES COST_US` for each entry that is stored or found: the same ones cold and warm.
+TEST_F(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
+    const auto traced = [&](const std::string &path) {
+        std::ofstream(path).close();
+        expect_as_plain(stage_.cached(kScenario, {{"CAIRN_TRACE", path}}));
+        std::map<std::string, std::pair<size_t, uint64_t>> entries;
+        std::ifstream file(path);
+        std::string key;
+        size_t size = 0;
+        uint64_t cost = 0;
+        while (file >> key >> size >> cost) {
+            EXPECT_EQ(key.size(), 64u);
+            EXPECT_EQ(key.find_first_not_of("0123456789abcdef"), std::string::npos) << key;
+            entries[key] = {size, cost};
+        }
+        EXPECT_TRUE(file.eof()) << "a line of another kind";
+        return entries;
+    };
+    const auto cold = traced(stage_.directory() / "cold");
+    EXPECT_GE(cold.size(), 6u);  // three programs and their shaders
+    EXPECT_EQ(traced(stage_.directory() / "warm"), cold);
+    // It is never made: a variable that was left behind fills no disk.
+    expect_warm(stage_.cached(kScenario, {{"CAIRN_TRACE", stage_.directory() / "none"}}));
+    EXPECT_FALSE(fs::exists(stage_.directory() / "none"));
 }
 
 TEST_F(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {

@@ -159,7 +159,7 @@ void Evictor::drop(Index &index, const Planned &entry) {
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     // What was durable must stay so: the copies before the originals go.
-    if (index.counter(Counter::synced).load() != 0) TRY(writer_.sync_segments());
+    if (index.counter(Counter::unsynced).load() != 1) TRY(writer_.sync_segments());
     // Under another name it is no segment any more, whoever deletes it and when.
     const std::string name = segment_file_name(segment);
     const std::string discarded = "discarded-" + name + ".tmp";

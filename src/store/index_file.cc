@@ -33,9 +33,11 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, bool r
     TRY(file.write_at(counter_offset(Counter::levels), word_piece));
     if (rescan) {
         TRY(file.write_at(counter_offset(Counter::rescan), word_piece));
-        // What was synced before the index was lost is to stay so.
-        TRY(file.write_at(counter_offset(Counter::synced), word_piece));
+    } else {
+        TRY(file.write_at(counter_offset(Counter::unsynced), word_piece));
     }
+    put_le(word, 0, boot_number());
+    TRY(file.write_at(counter_offset(Counter::boot), word_piece));
     put_le<std::uint64_t>(word, 0, (std::uint64_t{1} << level_pages(0)) - 1);
     TRY(file.write_at(level_offset(0), word_piece));
     std::array<std::byte, kPage> slots;

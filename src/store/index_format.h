@@ -62,7 +62,8 @@ enum class Counter : unsigned {
     rescan = 5,        // a RescanReason
     limit_bytes = 6,   // of the latest process that opened the cache for writing
     victim = 7,        // number + 1 of the segment that is being given up; 0: none
-    synced = 8,        // not 0: something was made durable, and is to stay so
+    unsynced = 8,      // 1: nothing was ever made durable. Anything else, also after a loss: what
+                       // was made durable is to stay so
     carry_debt = 10,   // bytes that were carried over lately without as many being freed
     boot = 9,          // the system start in which the cache was last used
 };

@@ -73,7 +73,8 @@ void Store::note_boot(Index &index) {
     const std::uint64_t now = boot_number();
     auto boot = index.counter(Counter::boot);
     std::uint64_t before = boot.load();
-    if (before != now && boot.compare_exchange_strong(before, now) && before != 0) {
+    // A new index knows its boot: 0 is one that lost it.
+    if (before != now && boot.compare_exchange_strong(before, now)) {
         std::uint64_t reason = static_cast<std::uint64_t>(RescanReason::none);
         index.counter(Counter::rescan)
             .compare_exchange_strong(reason, static_cast<std::uint64_t>(RescanReason::boot));

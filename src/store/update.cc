@@ -102,7 +102,7 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
 // The record of a value that was replaced must not come back when the index is rebuilt. But while
 // the new value may be lost with the power and the old one may not, the old one has to wait.
 void Store::retire_record(Index &index, const ReplacedRecord &record) {
-    if (index.counter(Counter::synced).load() == 0) {
+    if (index.counter(Counter::unsynced).load() == 1) {
         (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
         return;
     }
@@ -220,7 +220,7 @@ Status Store::clear() {
 // Values first: an index that is durable must not lead to records that are not.
 Status Store::sync() {
     if (access_ == Access::read_only) return {};
-    index().counter(Counter::synced).store(1);
+    index().counter(Counter::unsynced).store(0);
     std::vector<ReplacedRecord> replaced;
     {
         const MutexLock lock(replaced_mutex_);

@@ -19,9 +19,11 @@
  *  5. Processes: any number of processes may open the same cache, and none waits for another to
  * read. What one process has stored (its put has returned CAIRN_OK) is found by every other one,
  * also if the first is killed right after.
- *  6. Forking: after fork() both processes may go on using a cache that was open before; neither
- * needs to know. Only the threads that exist in the child count: do not fork while another thread
- * is inside cairn_open.
+ *  6. Forking: after fork() both processes may go on using a disk cache that was open before;
+ * neither needs to know. If another thread may be inside a call of the cache at that moment, and
+ * for memory caches, let the child open its own. A child that lives on shares the file locks of its
+ * parent: after the parent's death nobody takes over the segment that it was writing until the
+ * child ends, closes the cache, or calls exec.
  *  7. Structs begin with `size`, the sizeof() that the caller was compiled with, so that they can
  * grow. Set everything else to zero for the defaults.
  *  8. Nothing is printed. A log function given at open receives one line per event worth knowing.
@@ -55,7 +57,7 @@ extern "C" {
 #define CAIRN_VALUE_SIZE_MAX 1073741823u      /* bytes; a value may have 0 bytes */
 #define CAIRN_IDENTIFIER_SIZE_MAX 128u        /* characters, without the terminating zero */
 #define CAIRN_LIMIT_BYTES_DEFAULT 1073741824u /* 1 GiB */
-#define CAIRN_LIMIT_BYTES_MIN 1048576u        /* 1 MiB; a smaller limit is raised to this */
+#define CAIRN_LIMIT_BYTES_MIN 1048576u /* 1 MiB; on disk, a smaller limit is raised to this */
 #define CAIRN_MEMORY_BYTES_DEFAULT 268435456u /* 256 MiB */
 
 typedef enum cairn_result {
@@ -187,9 +189,9 @@ CAIRN_API int cairn_get_view(cairn_cache *cache, const void *key, size_t key_siz
 
 /* The same into the caller's buffer of `capacity` bytes, without a copy in between. `*value_size`
  * receives the value's size in bytes with CAIRN_OK and with CAIRN_TOO_SMALL. Whatever the result,
- * all of the buffer may have been written to; only with CAIRN_OK its first `*value_size` bytes are
- * the value. `buffer` may be NULL where capacity is 0: that asks for the size. Results as
- * cairn_get, and CAIRN_TOO_SMALL. */
+ * all of the buffer may have been written to, so the key must not lie in it; only with CAIRN_OK its
+ * first `*value_size` bytes are the value. `buffer` may be NULL where capacity is 0: that asks for
+ * the size. Results as cairn_get, and CAIRN_TOO_SMALL. */
 CAIRN_API int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *buffer,
                              size_t capacity, size_t *value_size);
 
@@ -234,7 +236,7 @@ CAIRN_API int cairn_clear(cairn_cache *cache);
 
 /* Makes everything that was stored before, by any process, survive a power loss. Takes as long as
  * the disk does. CAIRN_OK; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_IO: then nothing is known to be
- * durable. */
+ * durable; CAIRN_ERROR_READ_ONLY for a handle that only reads. */
 CAIRN_API int cairn_sync(cairn_cache *cache);
 
 /* ---------------------------------------------------------------------------------------------------------

@@ -27,12 +27,28 @@ bool MemoryCache::contains(Bytes key) {
 
 void MemoryCache::erase(Order::iterator entry) {
     bytes_ -= charge(*entry);
+    if (entry->pinned) {
+        pinned_bytes_ -= charge(*entry);
+        --pinned_count_;
+    }
     entries_.erase(view(entry->blob->key()));
     order_.erase(entry);
 }
 
+// Whether `bytes` more fit in place of `replaced`, when all goes that may go.
+bool MemoryCache::can_make_room(std::uint64_t bytes, const Entry *replaced) const {
+    std::uint64_t stay_bytes = refuse_when_full_ ? bytes_ : pinned_bytes_;
+    std::uint64_t stay_count = refuse_when_full_ ? order_.size() : pinned_count_;
+    if (replaced != nullptr && (refuse_when_full_ || replaced->pinned)) {
+        stay_bytes -= charge(*replaced);
+        --stay_count;
+    }
+    return stay_bytes + bytes <= limit_bytes_ &&
+           (limit_entries_ == 0 || stay_count < limit_entries_);
+}
+
 // Evicts the least recently used entries that are not pinned, until `bytes` more fit.
-bool MemoryCache::make_room(std::uint64_t bytes) {
+void MemoryCache::make_room(std::uint64_t bytes) {
     const auto fits = [&]() REQUIRES_LOCK(mutex_) {
         return bytes_ + bytes <= limit_bytes_ &&
                (limit_entries_ == 0 || order_.size() < limit_entries_);
@@ -46,7 +62,6 @@ bool MemoryCache::make_room(std::uint64_t bytes) {
             erase(candidate);
         }
     }
-    return fits();
 }
 
 Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &options) {
@@ -61,14 +76,19 @@ Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &op
         ++counts_.puts_refused;
         return Error::too_large;
     }
-    if (found != entries_.end()) erase(found->second);
-    if (!make_room(bytes)) {
+    if (!can_make_room(bytes, found != entries_.end() ? &*found->second : nullptr)) {
         ++counts_.puts_refused;
         return Error::full;
     }
+    if (found != entries_.end()) erase(found->second);
+    make_room(bytes);
     order_.push_front(Entry{std::move(blob), wall_clock_ns(), options.pinned});
     entries_.emplace(view(order_.front().blob->key()), order_.begin());
     bytes_ += bytes;
+    if (options.pinned) {
+        pinned_bytes_ += bytes;
+        ++pinned_count_;
+    }
     ++counts_.puts;
     counts_.bytes_written += value.size();
     return PutOutcome::stored;
@@ -87,6 +107,8 @@ void MemoryCache::clear() {
     entries_.clear();
     order_.clear();
     bytes_ = 0;
+    pinned_bytes_ = 0;
+    pinned_count_ = 0;
 }
 
 StoreStats MemoryCache::stats() {

@@ -72,6 +72,10 @@ bool has_policy(const cairn_options &options) {
     return options.size >= end && options.policy != nullptr;
 }
 
+std::uint64_t limit_of(const cairn_options &options) {
+    return options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
+}
+
 int open_disk(const cairn_options &options, cairn_cache &cache) {
     StoreOptions store;
     if (options.root != nullptr) {
@@ -82,13 +86,14 @@ int open_disk(const cairn_options &options, cairn_cache &cache) {
         return CAIRN_ERROR_DENIED;
     }
     if (store.root.empty()) return CAIRN_ERROR_INVALID_ARGUMENT;
+    // With a slash at its end, a symbolic link would be followed.
+    while (store.root.size() > 1 && store.root.back() == '/') store.root.pop_back();
     store.identifier = options.identifier;
     store.version = options.version;
     store.any_version = (options.flags & CAIRN_OPEN_ANY_VERSION) != 0;
     store.access = cache.read_only ? Access::read_only : Access::read_write;
     store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
-    store.limit_bytes = options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
-    store.limit_bytes = std::max<std::uint64_t>(store.limit_bytes, CAIRN_LIMIT_BYTES_MIN);
+    store.limit_bytes = std::max<std::uint64_t>(limit_of(options), CAIRN_LIMIT_BYTES_MIN);
     store.limit_entries = options.limit_entries;
     store.memory_bytes = options.memory_bytes == 0            ? CAIRN_MEMORY_BYTES_DEFAULT
                          : options.memory_bytes == UINT64_MAX ? 0
@@ -108,10 +113,12 @@ int open_disk(const cairn_options &options, cairn_cache &cache) {
 }
 
 int open_memory(const cairn_options &options, cairn_cache &cache) {
-    const std::uint64_t limit =
-        options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
-    cache.memory.reset(new (std::nothrow)
-                           MemoryCache(limit, options.limit_entries, options.version));
+    if (has_policy(options) && policy_by_name(options.policy) == nullptr) {
+        return CAIRN_ERROR_INVALID_ARGUMENT;
+    }
+    const bool refuse = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
+    cache.memory.reset(new (std::nothrow) MemoryCache(limit_of(options), options.limit_entries,
+                                                      options.version, refuse));
     return cache.memory != nullptr ? CAIRN_OK : CAIRN_ERROR_NO_MEMORY;
 }
 
@@ -188,6 +195,8 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
     if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+    // The kernel takes no larger piece, and no value needs one.
+    const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
     std::optional<std::uint64_t> size;
     if (cache->memory != nullptr) {
         const BlobRef found = cache->memory->get(bytes(key, key_size));
@@ -197,7 +206,7 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
         }
     } else {
         const auto found = cache->store->get_into(bytes(key, key_size),
-                                                  {static_cast<std::byte *>(buffer), capacity});
+                                                  {static_cast<std::byte *>(buffer), usable});
         if (!found.ok()) return result_code(found.error());
         size = found.value();
     }

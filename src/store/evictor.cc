@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "store/space.h"
 
@@ -193,44 +194,45 @@ void Evictor::discard(const std::string &name, bool wait) {
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     constexpr unsigned kSample = 16;
-    Index::Place place;
-    std::optional<Slot> worst;
-    unsigned seen = 0;
-    const auto worse = [&](Slot a, Slot b) {
-        if (a.hits() != b.hits()) return a.hits() < b.hits();
-        const auto x = a.location(), y = b.location();
-        return x.segment != y.segment ? x.segment < y.segment : x.offset < y.offset;
-    };
-    index.for_each_from(start, [&](Index::Place here, Slot slot) {
+    std::vector<Seen> seen;
+    index.for_each_from(start, [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;
-        if (!worst || worse(slot, *worst)) {
-            worst = slot;
-            place = here;
-        }
-        return ++seen == kSample;
+        seen.push_back({place, slot});
+        return seen.size() == kSample;
     });
-    if (!worst) return false;
-    std::uint64_t word = worst->word();
-    if (place.ref().compare_exchange_strong(word, kEmptySlot)) {
-        index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-    }
-    return true;
+    return drop_worst(index, seen);
 }
 
 bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
-    Index::Place place;
-    std::optional<Slot> worst;
-    // The last that goes is one that is being published: it may be of a process that died, and a
-    // living one publishes it anew.
-    const auto worth = [](Slot slot) { return slot.tentative() ? 4u : slot.hits(); };
-    index.visit_buckets(hash, [&](Index::Place here, Slot slot) {
-        if (worst && worth(slot) >= worth(*worst)) return;
-        worst = slot;
-        place = here;
+    std::vector<Seen> seen;
+    index.visit_buckets(hash, [&](Index::Place place, Slot slot) {
+        seen.push_back({place, slot});
     });
-    if (!worst) return false;
-    std::uint64_t word = worst->word();
-    if (place.ref().compare_exchange_strong(word, kEmptySlot) && !worst->tentative()) {
+    return drop_worst(index, seen);
+}
+
+// Drops the one that was hit least and is oldest; a pinned one only if all are. The last to go is
+// one that is being published: it may be of a process that died, and a living one publishes it
+// anew.
+bool Evictor::drop_worst(Index &index, std::vector<Seen> &seen) {
+    if (seen.empty()) return false;
+    std::sort(seen.begin(), seen.end(), [](const Seen &a, const Seen &b) {
+        const auto rank = [](Slot slot) {
+            const Location location = slot.location();
+            return std::tuple(slot.tentative(), slot.hits(), location.segment, location.offset);
+        };
+        return rank(a.slot) < rank(b.slot);
+    });
+    const auto pinned = [&](const Seen &one) {
+        RecordHeader header;
+        const auto record =
+            reader_.read_any_key(index.identity().cache_id, one.slot.location(), header);
+        return record.outcome == ReadOutcome::found && header.pinned;
+    };
+    const auto found = std::find_if_not(seen.begin(), seen.end(), pinned);
+    const Seen &worst = found != seen.end() ? *found : seen.front();
+    std::uint64_t word = worst.slot.word();
+    if (worst.place.ref().compare_exchange_strong(word, kEmptySlot) && !worst.slot.tentative()) {
         index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
     }
     return true;

@@ -49,14 +49,20 @@ class Evictor {
     // Handles entries of about `budget_bytes`.
     Result<Progress> step(Index &index, std::uint64_t budget_bytes);
 
-    // Removes the least valuable of some entries that are not at `spare`, for a limit on entries or
-    // a full bucket.
-    static bool drop_one_entry(Index &index, Location spare, std::uint64_t start);
+    // Removes the least valuable of some entries that are not at `spare`, for a limit on entries.
+    bool drop_one_entry(Index &index, Location spare, std::uint64_t start);
+    // The same of those in the buckets of a hash, which are full.
+    bool drop_from_buckets(Index &index, std::uint64_t hash);
     // Empties the slot that points to a place; false: there is none.
     static bool forget(Index &index, std::uint64_t hash, Location location);
-    static bool drop_from_buckets(Index &index, std::uint64_t hash);
 
   private:
+    struct Seen {
+        Index::Place place;
+        Slot slot;
+    };
+    bool drop_worst(Index &index, std::vector<Seen> &seen);
+
     struct Planned {
         Location location;
         std::uint64_t key_hash;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/index_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <vector>
@@ -21,7 +22,7 @@ std::string temporary_name() {
 }
 
 // The fixed part and an initialised first level.
-Status write_empty_index(const File &file, const CacheIdentity &identity, bool rescan) {
+Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use) {
     TRY(file.extend(index_size(1)));
     const auto header = encode_index_header(identity);
     const Bytes header_piece[] = {header};
@@ -31,8 +32,15 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, bool r
     const Bytes word_piece[] = {word};
     put_le<std::uint64_t>(word, 0, 1);
     TRY(file.write_at(counter_offset(Counter::levels), word_piece));
-    if (rescan) {
+    if (!use.segments.empty()) {
         TRY(file.write_at(counter_offset(Counter::rescan), word_piece));
+        // A number that was used lately is not given out again: some process may still have the
+        // deleted file open.
+        std::uint32_t highest = 0;
+        for (const SegmentFile &segment : use.segments)
+            highest = std::max(highest, segment.segment);
+        put_le<std::uint64_t>(word, 0, std::uint64_t{highest} + 1);
+        TRY(file.write_at(counter_offset(Counter::segment_hint), word_piece));
     } else {
         TRY(file.write_at(counter_offset(Counter::unsynced), word_piece));
     }
@@ -49,18 +57,14 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, bool r
     return {};
 }
 
-bool has_segments(const Directory &directory) {
-    const auto use = measure_disk_use(directory);
-    return use.ok() && !use.value().segments.empty();
-}
-
 }  // namespace
 
 Status create_index_file(const Directory &directory, const CacheIdentity &identity,
                          Replace replace) {
     const std::string temporary = temporary_name();
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
     TRY_ASSIGN(const File file, directory.create_file(temporary));
-    Status status = write_empty_index(file, identity, has_segments(directory));
+    Status status = write_empty_index(file, identity, use);
     if (status.ok()) {
         status = replace == Replace::yes ? directory.rename(temporary, kIndexFileName)
                                          : directory.link(temporary, kIndexFileName);
@@ -81,8 +85,9 @@ Result<CacheIdentity> read_index_identity(const File &file, std::string_view nam
     return Error::corrupt;
 }
 
-CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
-                                     std::string_view name) {
+std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
+                                                  std::optional<std::uint64_t> version,
+                                                  std::string_view name) {
     // Most segments decide, so that a file that strayed in from another cache does not.
     std::vector<std::pair<CacheIdentity, unsigned>> votes;
     const auto use = measure_disk_use(directory);
@@ -93,10 +98,8 @@ CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t v
         std::array<std::byte, kSegmentHeaderSize> bytes = {};
         if (!file.ok() || !file.value().read_at(0, bytes).ok()) continue;
         const auto identity = decode_segment_header(bytes, segment.segment);
-        if (!identity || identity->version != version ||
-            identity->name_hash != cache_name_hash(name)) {
-            continue;
-        }
+        if (!identity || identity->name_hash != cache_name_hash(name)) continue;
+        if (version && identity->version != *version) continue;
         bool counted = false;
         for (auto &[known, count] : votes) {
             if (known == *identity) {
@@ -110,7 +113,13 @@ CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t v
     for (const auto &vote : votes) {
         if (best == nullptr || vote.second > best->second) best = &vote;
     }
-    if (best != nullptr) return best->first;
+    if (best == nullptr) return std::nullopt;
+    return best->first;
+}
+
+CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
+                                     std::string_view name) {
+    if (const auto known = identity_of_segments(directory, version, name)) return *known;
     CacheIdentity identity;
     std::array<std::byte, 8> random;
     random_bytes(random);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/log.h"
@@ -29,7 +30,11 @@ Status create_index_file(const Directory &directory, const CacheIdentity &identi
 // unsupported: another format version.
 Result<CacheIdentity> read_index_identity(const File &file, std::string_view name);
 
-// A new identity, or the one that the segments of a cache whose index was lost agree on.
+// The one that most segments of a cache whose index was lost have. Without a version, of any.
+std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
+                                                  std::optional<std::uint64_t> version,
+                                                  std::string_view name);
+// The same, or a new one.
 CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
                                      std::string_view name);
 

@@ -11,6 +11,7 @@ namespace {
 // How often a look-up begins again because the slot it followed was changed: each time a writer has
 // made progress.
 constexpr unsigned kLookAgain = 16;
+constexpr unsigned kNoticeEach = 32;
 
 // A number for a place that is never 0 and never used for other contents.
 std::uint64_t place_number(Location location) {
@@ -68,12 +69,22 @@ bool Store::try_candidates(Index &index, std::uint64_t hash, Read read, bool &me
     return false;
 }
 
+// Whoever stores sees that the index was deleted by hand; who only looks up asks the kernel now and
+// then: at misses and reads from disk, which take longer than that.
+void Store::notice_deleted_index() {
+    const auto info = index().file().info();
+    if (!info.ok() || info->links != 0) return;
+    if (!open_index(false).ok()) return;
+    memory_.clear();
+    reader_.segments().forget_deleted();
+}
+
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
     BlobRef blob;
     const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
         return read_blob(index, hash, slot, key, admission, blob);
     });
-    if (!found) count(misses);
+    if (!found && count(misses) % kNoticeEach == 0) notice_deleted_index();
     return blob;
 }
 
@@ -88,7 +99,7 @@ ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes 
     ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     blob = std::move(read.blob);
-    count(hits);
+    if (count(hits) % kNoticeEach == kNoticeEach - 1) notice_deleted_index();
     count(bytes_read, blob->value().size());
     if (memory_.wants(hash, blob->footprint(), admission)) memory_.keep(hash, place, blob);
     return ReadOutcome::found;
@@ -100,7 +111,7 @@ Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buf
         return read_into(index, hash, slot, key, buffer, value_size);
     });
     if (found) return std::optional(value_size);
-    count(misses);
+    if (count(misses) % kNoticeEach == 0) notice_deleted_index();
     return std::optional<std::uint64_t>();
 }
 
@@ -119,7 +130,7 @@ ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes 
     const ReadInto read = reader_.read_into(index.identity().cache_id, slot, key, buffer);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
-    count(hits);
+    if (count(hits) % kNoticeEach == kNoticeEach - 1) notice_deleted_index();
     count(bytes_read, value_size);
     if (value_size <= buffer.size() &&
         memory_.wants(hash, key.size() + value_size, MemoryLevel::Admission::second_use)) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "store/memory_level.h"
 
+#include <algorithm>
+
 namespace cairn {
 namespace {
 
 constexpr std::size_t kTableMin = 64;
-// Entries seen only once are forgotten when a shard has this many entries: then it holds as many
-// blobs as make sense.
-constexpr std::size_t kTableMax = 1 << 16;
+// From this size on a table that is full forgets the entries that were seen only once, before it
+// grows for those with blobs, which are bounded by their bytes.
+constexpr std::size_t kForgetFrom = 1 << 16;
 
 std::size_t home(std::uint64_t hash, std::size_t mask) {
     return static_cast<std::size_t>(hash >> 20) & mask;
@@ -39,17 +41,23 @@ MemoryLevel::Entry &MemoryLevel::insert(Shard &shard, std::uint64_t hash) {
     return shard.table[i];
 }
 
-// Doubles the table; at its largest, forgets what was seen once instead.
+// Makes place: at least half of the table is free afterwards.
 void MemoryLevel::grow(Shard &shard) {
     std::vector<Entry> old;
     old.swap(shard.table);
-    const bool largest = old.size() >= kTableMax;
-    shard.table.resize(old.empty() ? kTableMin : largest ? old.size() : old.size() * 2);
+    const bool forget = old.size() >= kForgetFrom;
+    const auto stays = [&](const Entry &entry) {
+        return entry.hash != 0 && (!forget || entry.blob() != nullptr);
+    };
+    const auto kept = static_cast<std::size_t>(std::ranges::count_if(old, stays));
+    std::size_t size = std::max(kTableMin, old.size());
+    while (kept * 2 >= size) size *= 2;
+    shard.table.resize(size);
     shard.count = 0;
     shard.hand = 0;
     const std::size_t mask = shard.table.size() - 1;
     for (const Entry &entry : old) {
-        if (entry.hash == 0 || (largest && entry.blob() == nullptr)) continue;
+        if (!stays(entry)) continue;
         std::size_t i = home(entry.hash, mask);
         while (shard.table[i].hash != 0) i = (i + 1) & mask;
         shard.table[i] = entry;

@@ -147,6 +147,17 @@ TEST(MemoryLevelTest, ManyEntriesSeenOnceCostABoundedAmount) {
     EXPECT_TRUE(keep(level, 9'999'999, blob(1), kSecondUse)) << "it still learns";
 }
 
+// All in one shard: their table must grow for as many blobs as the bound on bytes lets in.
+TEST(MemoryLevelTest, ManySmallBlobsFindAPlace) {
+    MemoryLevel level(std::uint64_t{1} << 30);
+    constexpr std::uint64_t kCount = 100'000;
+    const auto hash_of = [](std::uint64_t i) { return (i * 0x9E3779B97F4A7C15u) >> 4 | 1; };
+    for (std::uint64_t i = 1; i <= kCount; ++i) level.keep(hash_of(i), i, blob(i, 10));
+    std::uint64_t found = 0;
+    for (std::uint64_t i = 1; i <= kCount; ++i) found += level.find(hash_of(i), i) ? 1u : 0u;
+    EXPECT_EQ(found, kCount);
+}
+
 TEST(MemoryLevelTest, BlobsOutliveTheLevelThatGaveThem) {
     BlobRef found;
     {

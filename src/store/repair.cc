@@ -27,6 +27,7 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
     bytes_total_.store(rescan_->bytes_total(), std::memory_order_relaxed);
     bytes_left_.store(rescan_->bytes_left(), std::memory_order_relaxed);
     if (step.ok() && !step.value()) return Outcome::more;
+    bytes_left_.store(0, std::memory_order_relaxed);
     if (step.ok()) {
         log_.write(Severity::info, "cache %s: %llu entries found again", cache_name_.c_str(),
                    static_cast<unsigned long long>(rescan_->recovered()));

@@ -45,8 +45,8 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
 // Lists the next record.
 Status Rescan::list_record() {
     const SegmentFile &file = segments_.back();
+    const std::uint64_t before = scan_ ? scan_->offset() : 0;
     if (!scan_) scan_.emplace(index_.identity().cache_id, file.segment, file.size_bytes);
-    const std::uint64_t before = scan_->offset();
     TRY_ASSIGN(const auto record, scan_->next(reader_));
     bytes_left_ -= std::min(bytes_left_, scan_->offset() - before);
     if (!record) {
@@ -111,7 +111,12 @@ Result<bool> Rescan::adopt(const Listed &listed, bool has_older) {
     if (whole.outcome == ReadOutcome::unreadable) return Error::io;
     if (whole.outcome != ReadOutcome::found) return false;
     if (known) return true;
-    if (index_.hash(whole.blob->key()) != hash || header.state != RecordState::live) return false;
+    if (index_.hash(whole.blob->key()) != hash) return false;
+    if (header.state == RecordState::removed) {  // since it was listed
+        TRY(take_back(listed));
+        return true;
+    }
+    if (header.state != RecordState::live) return false;
     const Slot slot = Slot::make(location, size_class(header.record_size()), Slot::tag_of(hash));
     for (;;) {
         const auto published = publish(index_, hash, slot, PublishPolicy::if_newer, header.stamp_ns,
@@ -122,6 +127,11 @@ Result<bool> Rescan::adopt(const Listed &listed, bool has_older) {
                 index_.counter(Counter::entries).fetch_add(1);
             }
             if (outcome != Published::Outcome::exists) ++recovered_;
+            // Whoever removes marks first and looks for the slot then: one of us sees the other.
+            const ReadBlob now = reader_.read_any_key(index_.identity().cache_id, location, header);
+            const bool removed =
+                now.outcome == ReadOutcome::found && header.state == RecordState::removed;
+            if (removed) TRY(take_back(listed));
             return true;
         }
         if (published.error() != Error::full) return published.error();

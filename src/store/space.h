@@ -5,7 +5,7 @@
 // files. A process that wants more takes one lock, which the kernel releases if it dies, adds up,
 // and reserves blocks before it lets go.
 //
-// Thread safety: SpaceLock excludes other processes, not threads of this one; callers hold their
+// Thread safety: ByteLock excludes other processes, not threads of this one; callers hold their
 // own mutex.
 #pragma once
 

@@ -13,6 +13,7 @@ namespace cairn {
 namespace {
 
 constexpr unsigned kSessionAttempts = 50;
+constexpr unsigned kAloneAttempts = 20;  // of about a millisecond each
 
 }  // namespace
 
@@ -140,11 +141,7 @@ Status Store::open_index(bool may_wipe) {
                 options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
                                    options_.identifier.c_str());
             }
-            const Status created = create_index_file(
-                directory_,
-                identity_for_new_index(directory_, options_.version, options_.identifier),
-                missing ? Replace::no : Replace::yes);
-            if (!created.ok() && created.error() != Error::exists) return created;
+            TRY(rebuild_index(missing ? Replace::no : Replace::yes));
             continue;
         }
         if (!options_.any_version && identity.value().version != options_.version) {
@@ -163,14 +160,47 @@ Status Store::open_index(bool may_wipe) {
     return Error::busy;
 }
 
+// An index for the segments that there are. Whoever takes any version must not choose one.
+Status Store::rebuild_index(Replace replace) const {
+    CacheIdentity identity;
+    if (options_.any_version) {
+        const auto known = identity_of_segments(directory_, std::nullopt, options_.identifier);
+        if (!known) return Error::not_found;
+        identity = *known;
+    } else {
+        identity = identity_for_new_index(directory_, options_.version, options_.identifier);
+    }
+    const Status created = create_index_file(directory_, identity, replace);
+    if (!created.ok() && created.error() == Error::exists) return {};  // somebody was faster
+    return created;
+}
+
+// Whoever wants to empty a cache must be alone in it. Several that want so at the same time, as
+// after a driver update, must not wait for one another: they step back for moments of any length.
+Result<bool> Store::lock_alone() const {
+    for (unsigned attempt = 0; attempt < kAloneAttempts; ++attempt) {
+        TRY_ASSIGN(const bool alone, lock_file_.try_lock(kSessionByte, LockKind::exclusive));
+        if (alone) return true;
+        lock_file_.unlock(kSessionByte);
+        std::array<std::byte, 1> moment = {};
+        random_bytes(moment);
+        sleep_us(100 + static_cast<unsigned>(moment[0]) * 8);
+        TRY_ASSIGN(const bool shared, lock_file_.try_lock(kSessionByte, LockKind::shared));
+        if (!shared) continue;  // it is being emptied
+        auto file = directory_.open_file(kIndexFileName, Access::read_only);
+        if (!file.ok()) continue;
+        const auto identity = read_index_identity(file.value(), options_.identifier);
+        if (identity.ok() && identity->version == options_.version) return false;
+    }
+    options_.log.write(Severity::warning, "cache %s is open elsewhere in another version",
+                       options_.identifier.c_str());
+    return Error::busy;
+}
+
 // Empties a cache of another version, if nobody else has it open.
 Status Store::wipe() {
-    TRY_ASSIGN(const bool alone, lock_file_.try_lock(kSessionByte, LockKind::exclusive));
-    if (!alone) {
-        options_.log.write(Severity::warning, "cache %s is open elsewhere in another version",
-                           options_.identifier.c_str());
-        return Error::busy;
-    }
+    TRY_ASSIGN(const bool alone, lock_alone());
+    if (!alone) return {};  // somebody has done it
     // Somebody may have done it between our look and our lock.
     const auto file = directory_.open_file(kIndexFileName, Access::read_only);
     if (file.ok()) {
@@ -201,6 +231,8 @@ Result<Index *> Store::writable_index() {
                        options_.identifier.c_str());
     memory_.clear();
     TRY(open_index(false));
+    reader_.segments().forget_deleted();
+    if (access_ == Access::read_only) return Error::read_only;
     return &index();
 }
 

@@ -21,6 +21,7 @@
 #include "os/file.h"
 #include "store/evictor.h"
 #include "store/index.h"
+#include "store/index_file.h"
 #include "store/memory_level.h"
 #include "store/publish.h"
 #include "store/record_reader.h"
@@ -98,10 +99,13 @@ class Store {
 
     Status join_session();
     Status open_index(bool may_wipe);
+    Status rebuild_index(Replace replace) const;
+    Result<bool> lock_alone() const;
     Status wipe();
     void note_boot(Index &index);
     void apply_limit(Index &index);
     Result<Index *> writable_index();
+    void notice_deleted_index();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
     // lookup.cc
@@ -127,13 +131,15 @@ class Store {
                                    const Examine &examine);
     void retire_record(Index &index, const ReplacedRecord &record);
     void make_room(Index &index, std::uint64_t record_size);
+    std::uint64_t entries_counted(Index &index);
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
 
     // Constant after construction.
     const StoreOptions options_;
     const Directory directory_;
-    Access access_;
+    // Becomes read_only when what was deleted and made again may not be written.
+    std::atomic<Access> access_;
     File lock_file_;  // its session byte is held in shared mode
     std::unique_ptr<Writer> writer_;
     std::uint64_t version_ = 0;
@@ -163,8 +169,9 @@ class Store {
     std::unique_ptr<Repair> repair_;  // last: its thread uses the others
 
     enum Count { hits, misses, puts, puts_refused, damaged, bytes_read, bytes_written, kCounts };
-    void count(Count which, std::uint64_t by = 1) {
-        counts_[which].fetch_add(by, std::memory_order_relaxed);
+    // Returns how many there were before.
+    std::uint64_t count(Count which, std::uint64_t by = 1) {
+        return counts_[which].fetch_add(by, std::memory_order_relaxed);
     }
     std::array<std::atomic<std::uint64_t>, kCounts> counts_ = {};
 };

@@ -3,14 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "os/environment.h"
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
+#include "store/index_format.h"
+#include "store/segment_format.h"
 
 namespace cairn {
 namespace {
@@ -29,6 +35,14 @@ class StoreTest : public ::testing::Test {
         auto opened = Store::open(options_);
         ASSERT_TRUE(opened.ok()) << error_name(opened.error());
         store_ = std::move(opened.value());
+    }
+    void open_if_there(Error error) {
+        auto opened = Store::open(options_);
+        if (opened.ok()) {
+            EXPECT_TRUE(opened.value()->stats().version == 7) << "the version it has";
+        } else {
+            EXPECT_EQ(opened.error(), error);
+        }
     }
     PutOutcome put(const std::string &key, const std::string &value,
                    const PutOptions &options = {}) {
@@ -217,7 +231,7 @@ TEST_F(StoreTest, OpenedForReadingItReadsAndRefusesTheRest) {
     EXPECT_EQ(store_->put(as_bytes("key"), as_bytes("x"), {}).error(), Error::read_only);
     EXPECT_EQ(store_->remove(as_bytes("key")).error(), Error::read_only);
     EXPECT_EQ(store_->clear().error(), Error::read_only);
-    EXPECT_TRUE(store_->sync().ok());
+    EXPECT_EQ(store_->sync().error(), Error::read_only);
     options_.identifier = "missing";
     EXPECT_EQ(Store::open(options_).error(), Error::not_found);
 }
@@ -299,6 +313,106 @@ TEST_F(StoreTest, AnIndexDeletedByHandIsMadeAgain) {
     EXPECT_EQ(get("new"), "value");
     open();
     EXPECT_EQ(get("key7"), "value 7");
+}
+
+// A tool that takes any version must not choose one for a cache that lost its index.
+TEST_F(StoreTest, AnyVersionDoesNotHarmACacheWithoutAnIndex) {
+    options_.version = 7;
+    open();
+    put("key", "value");
+    store_.reset();
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    options_.any_version = true;
+    options_.create = Create::no;
+    options_.version = 0;
+    ASSERT_NO_FATAL_FAILURE(open_if_there(Error::not_found));
+    options_.any_version = false;
+    options_.create = Create::yes;
+    options_.version = 7;
+    open();
+    EXPECT_EQ(get("key"), "value");
+}
+
+TEST_F(StoreTest, ABoundOnEntriesRefusesWhereItIsToRefuse) {
+    options_.limit_entries = 5;
+    options_.refuse_when_full = true;
+    open();
+    for (int i = 0; i < 5; ++i) put("key" + std::to_string(i), "value");
+    EXPECT_EQ(store_->put(as_bytes("another"), as_bytes("value"), {}).error(), Error::full);
+    EXPECT_EQ(put("key3", "new"), PutOutcome::stored) << "which needs no more";
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(get("key" + std::to_string(i))) << i;
+}
+
+TEST_F(StoreTest, ABoundOnEntriesSparesThePinned) {
+    options_.limit_entries = 20;
+    open();
+    PutOptions pinned;
+    pinned.pinned = true;
+    for (int i = 0; i < 5; ++i) put("pinned" + std::to_string(i), "value", pinned);
+    for (int i = 0; i < 500; ++i) put("key" + std::to_string(i), "value");
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(get("pinned" + std::to_string(i))) << i;
+    EXPECT_TRUE(get("key499"));
+    EXPECT_LE(store_->stats().entries, 20u);
+}
+
+TEST_F(StoreTest, ACounterOfEntriesThatIsDamagedDropsNone) {
+    options_.limit_entries = 1000;
+    open();
+    for (int i = 0; i < 100; ++i) put("key" + std::to_string(i), "value");
+    const File index = std::move(directory().open_file(kIndexFileName, Access::read_write).value());
+    std::array<std::byte, 8> word = {};
+    put_le(word, 0, std::uint64_t{1} << 40);
+    const Bytes pieces[] = {word};
+    ASSERT_TRUE(index.write_at(counter_offset(Counter::entries), pieces).ok());
+    put("another", "value");
+    EXPECT_EQ(store_->stats().entries, 101u);
+}
+
+// Deleted by hand and made again by somebody else: whoever only looks up sees it before long.
+TEST_F(StoreTest, AReaderFindsAnIndexThatWasMadeAgain) {
+    put("key", "old");
+    EXPECT_EQ(get("key"), "old");
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    auto other = Store::open(options_);
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE(other.value()->put(as_bytes("new"), as_bytes("value"), {}).ok());
+    std::optional<std::string> found;
+    for (int i = 0; i < 100 && !found; ++i) found = get("new");
+    EXPECT_EQ(found, "value");
+}
+
+// A segment number that was used is not given out again: somebody may still read the deleted file.
+TEST_F(StoreTest, ADeletedSegmentIsNotReadAsANewOne) {
+    put("key", "old");
+    EXPECT_EQ(get("key"), "old");
+    auto other = Store::open(options_);
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE(other.value()->put(as_bytes("other"), as_bytes("value"), {}).ok());
+    ASSERT_TRUE(directory().remove_file(segment_file_name(0)).ok());
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    ASSERT_TRUE(other.value()->put(as_bytes("key"), as_bytes("new"), {}).ok());
+    put("any", "value");
+    EXPECT_EQ(get("key"), "new");
+}
+
+TEST_F(StoreTest, AnIndexThatMayNotBeWrittenAnyMoreIsReadOnly) {
+    if (effective_user() == 0) GTEST_SKIP() << "permissions do not bind this user";
+    put("key", "value");
+    const std::string path = options_.root + "/cache/" + kIndexFileName;
+    ASSERT_EQ(std::rename(path.c_str(), (path + ".old").c_str()), 0);
+    std::filesystem::copy_file(path + ".old", path);
+    std::filesystem::remove(path + ".old");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    EXPECT_EQ(store_->put(as_bytes("key"), as_bytes("new"), {}).error(), Error::read_only);
+    EXPECT_EQ(get("key"), "value");
+}
+
+TEST_F(StoreTest, SyncNeedsNoPathAndWritesNothingWhereNothingMayBeWritten) {
+    put("key", "value");
+    EXPECT_TRUE(store_->sync().ok());
+    options_.access = Access::read_only;
+    open();
+    EXPECT_EQ(store_->sync().error(), Error::read_only);
 }
 
 }  // namespace

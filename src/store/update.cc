@@ -15,10 +15,11 @@ constexpr std::uint64_t kRoomWorkMin = 32 * 1024;
 // Replaced records that are remembered until the next sync. Of more, an old value may come back
 // with damage.
 constexpr std::size_t kReplacedMax = 4096;
+// More entries than this above the limit are not what concurrent puts leave.
+constexpr std::uint64_t kExcessMax = 64;
 // How often a put begins again because the cache was cleared meanwhile.
 constexpr unsigned kClearedMax = 100;
-// Steps of making room that one put takes at most before it is refused: a cache has 64 segments or
-// a few more.
+// Steps of making room, each of a megabyte at most, that one put takes before it is refused.
 constexpr unsigned kRoomAttempts = 256;
 
 }  // namespace
@@ -35,9 +36,9 @@ Examine Store::examiner(Index &index, Bytes key) {
 
 Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options) {
     auto result = [&]() -> Result<PutOutcome> {
-        TRY_ASSIGN(Index * index, writable_index());
-        note_boot(*index);
         for (unsigned attempt = 0; attempt < kClearedMax; ++attempt) {
+            TRY_ASSIGN(Index * index, writable_index());
+            note_boot(*index);
             auto outcome = put_record(*index, key, value, options);
             if (outcome.ok() || outcome.error() != Error::not_found) return outcome;
         }
@@ -55,9 +56,19 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
 Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
                                      const PutOptions &options) {
     const std::uint64_t hash = index.hash(key);
-    if (options.if_absent) {
+    // Whoever opens the cache next compares the limit with that of the latest who stored.
+    auto limit = index.counter(Counter::limit_bytes);
+    if (limit.load(std::memory_order_relaxed) != options_.limit_bytes) {
+        limit.store(options_.limit_bytes, std::memory_order_relaxed);
+    }
+    const bool may_not_grow = options_.refuse_when_full && options_.limit_entries != 0 &&
+                              index.counter(Counter::entries).load() >= options_.limit_entries;
+    if (options.if_absent || may_not_grow) {
         TRY_ASSIGN(const bool there, contains(key));
-        if (there) return PutOutcome::exists;
+        if (there && options.if_absent) return PutOutcome::exists;
+        if (!there && may_not_grow && entries_counted(index) >= options_.limit_entries) {
+            return Error::full;
+        }
     }
     RecordHeader header;
     header.pinned = options.pinned;
@@ -83,7 +94,12 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
         index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
     }
     // Segments are deleted before the index is emptied (clear, or by hand): whoever publishes later
-    // sees that its own is gone.
+    // sees that its own is gone. So does who publishes in an index that was deleted.
+    const auto index_info = index.file().info();
+    if (index_info.ok() && index_info->links == 0) {
+        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
+        return Error::not_found;
+    }
     if (Writer::was_deleted(record)) {
         if (Evictor::forget(index, hash, record.location)) {
             index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
@@ -150,7 +166,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
             return grown.error();
         }
         if (options_.refuse_when_full) return Error::full;
-        if (!Evictor::drop_from_buckets(index, hash)) return Error::full;
+        if (!evictor_->drop_from_buckets(index, hash)) return Error::full;
     }
 }
 
@@ -162,22 +178,28 @@ void Store::make_room(Index &index, std::uint64_t record_size) {
     if (progress.ok() && progress.value() == Evictor::Progress::retired) (void)writer_->measure();
 }
 
+// How many entries there are. Processes that died leave the counter a little off, and damage leaves
+// it anyhow: who has something to decide counts.
+std::uint64_t Store::entries_counted(Index &index) {
+    std::uint64_t counted = 0;
+    index.for_each([&](Index::Place, Slot) {
+        ++counted;
+        return false;
+    });
+    index.counter(Counter::entries).store(counted);
+    return counted;
+}
+
 void Store::enforce_entry_limit(Index &index, Location spare) {
-    if (options_.limit_entries == 0) return;
+    if (options_.limit_entries == 0 || options_.refuse_when_full) return;
     auto entries = index.counter(Counter::entries);
-    if (entries.load(std::memory_order_relaxed) <= options_.limit_entries) return;
-    if (!entries_counted_.exchange(true)) {
-        // Processes that died may have left the counter a little off.
-        std::uint64_t counted = 0;
-        index.for_each([&](Index::Place, Slot) {
-            ++counted;
-            return false;
-        });
-        entries.store(counted);
-    }
+    std::uint64_t now = entries.load(std::memory_order_relaxed);
+    if (now <= options_.limit_entries) return;
+    const bool unlikely = now > options_.limit_entries + kExcessMax;
+    if (!entries_counted_.exchange(true) || unlikely) now = entries_counted(index);
     std::uint64_t start = spare.offset / kRecordAlignment * 2654435761u;
-    while (entries.load(std::memory_order_relaxed) > options_.limit_entries) {
-        if (!Evictor::drop_one_entry(index, spare, start)) return;
+    for (; now > options_.limit_entries; now = entries.load(std::memory_order_relaxed)) {
+        if (!evictor_->drop_one_entry(index, spare, start)) return;
         start += 2654435761u;
     }
 }
@@ -219,21 +241,26 @@ Status Store::clear() {
 
 // Values first: an index that is durable must not lead to records that are not.
 Status Store::sync() {
-    if (access_ == Access::read_only) return {};
+    if (access_ == Access::read_only) return Error::read_only;
     index().counter(Counter::unsynced).store(0);
     std::vector<ReplacedRecord> replaced;
     {
         const MutexLock lock(replaced_mutex_);
         replaced.swap(replaced_);
     }
-    TRY(writer_->sync_segments());
+    const Status synced = writer_->sync_segments();
+    if (!synced.ok()) {
+        const MutexLock lock(replaced_mutex_);
+        replaced_.insert(replaced_.end(), replaced.begin(), replaced.end());
+        return synced;
+    }
     // What replaced them is durable now.
     for (const ReplacedRecord &record : replaced) {
         (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
     }
     TRY(index().sync());
     TRY(directory_.sync());
-    TRY_ASSIGN(const Directory root, Directory::open(options_.root));
+    TRY_ASSIGN(const Directory root, directory_.open_directory(".."));
     return root.sync();
 }
 

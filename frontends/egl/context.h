@@ -32,6 +32,7 @@ struct Context {
     std::vector<GLenum> binary_formats;
     PFNGLPROGRAMBINARYPROC program_binary = nullptr;
     PFNGLGETPROGRAMBINARYPROC get_program_binary = nullptr;
+    GLint separate_varyings_max = 0;  // 0: the context has no transform feedback
 
     std::atomic<unsigned> references = 1;
 

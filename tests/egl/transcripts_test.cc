@@ -48,6 +48,7 @@ constexpr Scenario kScenarios[] = {
     {"validation", Warmth::all},
     {"transform_feedback", Warmth::some},
     {"feedback_relink", Warmth::some},
+    {"refused_varyings", Warmth::all},
     {"separable", Warmth::some},
     {"shader_programs", Warmth::some},
     {"compute", Warmth::all},

@@ -24,6 +24,7 @@ namespace client {
     X(validation)           \
     X(transform_feedback)   \
     X(feedback_relink)      \
+    X(refused_varyings)     \
     X(separable)            \
     X(shader_programs)      \
     X(compute)              \

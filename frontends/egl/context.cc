@@ -57,6 +57,17 @@ Context *find(Registry &all, EGLDisplay display, EGLContext handle) {
     return found == all.contexts.end() ? nullptr : found->second;
 }
 
+// With a reference for the caller; null when it is not known.
+Context *hold(EGLDisplay display, EGLContext handle) {
+    Registry &all = registry();
+    const MutexLock lock(all.mutex);
+    Context *context = find(all, display, handle);
+    if (context != nullptr) {
+        context->references.fetch_add(1);
+    }
+    return context;
+}
+
 }  // namespace
 
 Context *current_context() {
@@ -90,11 +101,18 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
     release(std::exchange(all.contexts[{display, handle}], context));
 }
 
-void context_destroyed(EGLDisplay display, EGLContext handle) {
+LeavingContext::LeavingContext(EGLDisplay display, EGLContext handle)
+    : display_(display), handle_(handle), context_(hold(display, handle)) {}
+
+LeavingContext::~LeavingContext() {
+    release(context_);
+}
+
+void LeavingContext::destroyed() {
     Registry &all = registry();
     const MutexLock lock(all.mutex);
-    const auto found = all.contexts.find({display, handle});
-    if (found != all.contexts.end()) {
+    const auto found = all.contexts.find({display_, handle_});
+    if (found != all.contexts.end() && found->second == context_) {
         release(found->second);
         all.contexts.erase(found);
     }
@@ -103,12 +121,7 @@ void context_destroyed(EGLDisplay display, EGLContext handle) {
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle) {
     Context *next = nullptr;
     if (handle != EGL_NO_CONTEXT) {
-        Registry &all = registry();
-        const MutexLock lock(all.mutex);
-        next = find(all, display, handle);
-        if (next != nullptr) {
-            next->references.fetch_add(1);
-        }
+        next = hold(display, handle);
     }
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);

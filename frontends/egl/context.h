@@ -46,12 +46,30 @@ Context *current_context();
 // The functions of the current context's vendor; of the first vendor when no context is current.
 const GlFunctions &current_gl();
 
-// EGL has made, destroyed, bound these. `attributes` is the list that ends in EGL_NONE, or null.
+// EGL has made, bound these. `attributes` is the list that ends in EGL_NONE, or null.
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes);
-void context_destroyed(EGLDisplay display, EGLContext handle);
 // `handle` is EGL_NO_CONTEXT when nothing is current any more.
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
+
+// Around EGL's destroying of a context. When EGL returns, another thread may have made a context of
+// the same handle, which is not the one that has gone.
+class LeavingContext {
+  public:
+    LeavingContext(EGLDisplay display, EGLContext handle);
+    ~LeavingContext();
+    LeavingContext(const LeavingContext &) = delete;
+    LeavingContext &operator=(const LeavingContext &) = delete;
+
+    // EGL has destroyed it.
+    void destroyed();
+
+  private:
+    EGLDisplay display_;
+    EGLContext handle_;
+    // Referenced, so that no new context can have its address. Null: EGL will refuse the handle.
+    Context *context_ = nullptr;
+};
 
 // The vendor whose context is current on this thread, or null.
 Vendor *current_vendor();

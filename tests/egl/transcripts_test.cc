@@ -65,6 +65,7 @@ constexpr Scenario kScenarios[] = {
     {"unlike_contexts", Warmth::none},
     {"two_threads", Warmth::all},
     {"threads_share_shader", Warmth::all},
+    {"contexts_come_and_go", Warmth::all},
     {"own_binaries", Warmth::all},
     {"parallel_compile", Warmth::all},
 };

@@ -230,6 +230,21 @@ TEST_F(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
     EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache egl-"));
 }
 
+// With one arena for all threads, memory that one of them frees is the next that another one gets:
+// contexts are made under handles that are just being destroyed.
+TEST(ContextsTest, AHandleThatIsUsedAgainAtOnceIsTheNewContext) {
+    Stage stage(Client::linked);
+    stage.extra = {{"MALLOC_ARENA_MAX", "1"}};
+    const Played plain = stage.plain("contexts_come_and_go");
+    for (int round = 0; round < 2; ++round) {
+        const Played run = stage.cached("contexts_come_and_go");
+        EXPECT_EQ(run.status, "");
+        EXPECT_EQ(run.transcript, plain.transcript);
+        EXPECT_EQ(run.report.bypassed, 0u);
+        EXPECT_EQ(run.report.hits + run.report.misses, run.report.link_calls);
+    }
+}
+
 class EndTest : public testing::TestWithParam<const char *> {};
 
 TEST_P(EndTest, CountersAndEntriesAreThereHoweverTheProcessEnds) {

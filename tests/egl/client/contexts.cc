@@ -156,6 +156,35 @@ void threads_share_shader() {
     draw("after the threads", make_program({vertex, make_shader(GL_FRAGMENT_SHADER, kFragment)}));
 }
 
+// A driver that frees a context on one thread gives its handle to the next one that is made on
+// another thread.
+void contexts_come_and_go() {
+    constexpr int kRounds = 100;
+    const Context context(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kPlainFragment);
+    gl.Finish();
+    std::array<int, kThreads> linked = {};
+    std::vector<std::thread> threads;
+    for (int &number : linked) {
+        threads.emplace_back([&number, share = context.handle(), vertex, fragment] {
+            for (int round = 0; round < kRounds; ++round) {
+                const Context mine(Api::es3, share);
+                const GLuint program = make_program({vertex, fragment});
+                GLint status = GL_FALSE;
+                gl.GetProgramiv(program, GL_LINK_STATUS, &status);
+                number += status;
+                gl.DeleteProgram(program);
+            }
+            egl.ReleaseThread();
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    note("linked: %d %d", linked[0], linked[1]);
+}
+
 // The second vendor answers one platform, which nobody else knows; see fake_vendor.cc.
 void vendors() {
     constexpr EGLenum kFakePlatform = 0x7fff0001;

@@ -41,6 +41,7 @@ namespace client {
     X(unlike_contexts)      \
     X(two_threads)          \
     X(threads_share_shader) \
+    X(contexts_come_and_go) \
     X(own_binaries)         \
     X(parallel_compile)
 

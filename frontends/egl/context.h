@@ -22,7 +22,8 @@ struct Context {
     // Constant after construction.
     Vendor *vendor = nullptr;
     std::shared_ptr<ShareGroup> group;
-    std::string request;  // what eglCreateContext was asked for, as bytes for the key
+    std::string request;    // what eglCreateContext was asked for, as bytes for the key
+    bool is_newer = false;  // of the kind that the version asked for decides: see is_newer_kind()
 
     // Set by prepare(), when the first call that matters is made in the context.
     bool is_prepared = false;

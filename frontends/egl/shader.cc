@@ -115,6 +115,10 @@ void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
     shader.key = shader_key(context.traits, shader.type, source);
     if (defer(context, shader, start)) {
         shader.source = std::move(source);
+        // Another thread may have ended caching in the group, and not have seen this shader.
+        if (!context.can_cache()) {
+            force_compile(context, shader);
+        }
         return;
     }
     count(&cairn_report::overhead_ns, now_ns() - start);

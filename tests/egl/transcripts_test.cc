@@ -63,6 +63,8 @@ constexpr Scenario kScenarios[] = {
     {"context_goes", Warmth::all},
     {"older_context", Warmth::all},
     {"unlike_contexts", Warmth::none},
+    {"unlike_profiles", Warmth::none},
+    {"unlike_later", Warmth::none},
     {"two_threads", Warmth::all},
     {"threads_share_shader", Warmth::all},
     {"contexts_come_and_go", Warmth::all},

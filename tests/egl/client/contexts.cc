@@ -17,6 +17,15 @@ namespace {
 constexpr int kThreads = 2;
 constexpr int kPrograms = 24;
 
+constexpr const char *kOldVertex = R"(#version 140
+varying vec4 shade;
+void main() { gl_Position = ftransform(); shade = gl_Color; }
+)";
+constexpr const char *kOldFragment = R"(#version 140
+varying vec4 shade;
+void main() { gl_FragColor = shade; }
+)";
+
 std::string numbered_fragment(int number) {
     return "#version 300 es\nprecision highp float;\nin vec2 place;\nout vec4 color;\n"
            "void main() { color = vec4(place, float(" +
@@ -141,6 +150,29 @@ void unlike_contexts() {
     draw("elsewhere", program);
     third.make_current();
     draw("here", make_program(kVertex, kOtherFragment));
+}
+
+// What only the older profile compiles is compiled in it, although it is linked in the newer one.
+void unlike_profiles() {
+    const Context old(Api::compatibility);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kOldFragment);
+    const Context core(Api::core, old.handle());
+    note_program("compiled in the older profile", make_program({vertex, fragment}));
+}
+
+// The same when nothing is current as the newer one is made.
+void unlike_later() {
+    const Context old(Api::compatibility);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kOldFragment);
+    release_current();
+    const Context core(Api::core, old.handle());
+    old.make_current();
+    const GLuint program = make_unlinked({vertex, fragment});
+    core.make_current();
+    gl.LinkProgram(program);
+    note_program("compiled in the older profile", program);
 }
 
 void two_threads() {

@@ -39,6 +39,8 @@ namespace client {
     X(context_goes)         \
     X(older_context)        \
     X(unlike_contexts)      \
+    X(unlike_profiles)      \
+    X(unlike_later)         \
     X(two_threads)          \
     X(threads_share_shader) \
     X(contexts_come_and_go) \

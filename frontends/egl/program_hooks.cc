@@ -150,7 +150,11 @@ void note_binary(GLuint name, GLenum format, GLsizei size) {
     if (program == nullptr) {
         return;
     }
-    // Other calls are errors and change nothing.
+    {
+        const MutexLock lock(program->mutex);
+        program->is_understood = false;
+    }
+    // Other calls are errors, after which what was linked before is still there.
     const auto &formats = context->binary_formats;
     if (size >= 0 && std::find(formats.begin(), formats.end(), format) != formats.end()) {
         const MutexLock lock(program->mutex);

@@ -68,7 +68,8 @@ constexpr Scenario kScenarios[] = {
     {"two_threads", Warmth::all},
     {"threads_share_shader", Warmth::all},
     {"contexts_come_and_go", Warmth::all},
-    {"own_binaries", Warmth::all},
+    {"own_binaries", Warmth::some},
+    {"binary_with_bindings", Warmth::some},
     {"parallel_compile", Warmth::all},
 };
 

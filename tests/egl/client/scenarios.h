@@ -45,6 +45,7 @@ namespace client {
     X(threads_share_shader) \
     X(contexts_come_and_go) \
     X(own_binaries)         \
+    X(binary_with_bindings) \
     X(parallel_compile)
 
 #define X(name) void name();

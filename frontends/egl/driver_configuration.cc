@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver_configuration.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <regex.h>
@@ -62,6 +63,40 @@ bool matches(const std::string &expression, const std::string &name) {
     return found;
 }
 
+bool is_of_a_word(char c) {
+    return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Whether the text has the word anywhere, however it is quoted there.
+bool has_word(const std::string &text, const std::string &word) {
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        const size_t end = at + word.size();
+        if ((at == 0 || !is_of_a_word(text[at - 1])) &&
+            (end >= text.size() || !is_of_a_word(text[end]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the attribute whose name goes on at `at` can apply to an executable of this name that the
+// text does not have as a word. What is not written as Mesa's own files are might.
+bool attribute_mentions(const std::string &text, size_t at, const std::string &name) {
+    constexpr std::string_view kExpression = "_regexp";
+    const bool is_expression = text.compare(at, kExpression.size(), kExpression) == 0;
+    at += is_expression ? kExpression.size() : 0;
+    const size_t sign = text.find_first_not_of(" \t\r\n", at);
+    if (sign == std::string::npos || text[sign] != '=') {
+        return false;  // of a comment, or a declaration
+    }
+    if (text.compare(at, 2, "=\"") != 0) {
+        return true;
+    }
+    const size_t begin = at + 2;
+    const std::string value = text.substr(begin, text.find('"', begin) - begin);
+    return value.find('&') != std::string::npos || (is_expression && matches(value, name));
+}
+
 // The executable's file, since some workarounds are for one version of it only.
 std::string application_line(const std::string &name) {
     struct stat status = {};
@@ -112,15 +147,13 @@ std::vector<std::string> application_names(const std::string &invocation, const 
 }
 
 bool mentions_executable(const std::string &text, const std::string &name) {
-    if (text.find("executable=\"" + name + "\"") != std::string::npos) {
+    if (has_word(text, name)) {
         return true;
     }
-    constexpr std::string_view kAttribute = "executable_regexp=\"";
+    constexpr std::string_view kAttribute = "executable";
     for (size_t at = text.find(kAttribute); at != std::string::npos;
          at = text.find(kAttribute, at + 1)) {
-        const size_t begin = at + kAttribute.size();
-        const size_t end = std::min(text.find('"', begin), text.size());
-        if (matches(text.substr(begin, end - begin), name)) {
+        if (attribute_mentions(text, at + kAttribute.size(), name)) {
             return true;
         }
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -270,8 +271,15 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
         is_missing(reinterpret_cast<void *>(context.gl().ProgramParameteri))) {
         return false;
     }
-    return std::all_of(sources, sources + count,
-                       [](const GLchar *s) { return s != nullptr && !strstr(s, "include"); });
+    // A directive may begin in one string and end in the next.
+    std::string whole;
+    for (GLsizei i = 0; i < count; ++i) {
+        if (sources[i] == nullptr) {
+            return false;
+        }
+        whole.append(sources[i]);
+    }
+    return !may_include_others(whole);
 }
 
 }  // namespace

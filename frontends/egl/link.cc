@@ -228,6 +228,16 @@ void link_program(Context &context, Program &program, void (*link)(GLuint)) {
     program.was_linked = true;
 }
 
+void compile_attached(Context &context, GLuint program) {
+    if (context.gl().IsProgram(program) == GL_FALSE) {
+        return;  // the link is an error, which is the driver's to report
+    }
+    bool all_tracked = false;
+    for (const ShaderRef &shader : attached_shaders(context, program, all_tracked)) {
+        force_compile(context, *shader);
+    }
+}
+
 namespace {
 
 // As glCreateShaderProgramv does it: the shader takes a name of its own before the program does.

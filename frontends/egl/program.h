@@ -74,6 +74,10 @@ using ProgramRef = std::shared_ptr<Program>;
 // glLinkProgram of a program that is tracked, by the driver's function `link`.
 void link_program(Context &context, Program &program, void (*link)(GLuint));
 
+// What has to be done before the driver links a program that is not tracked: its shaders may be,
+// and may have been put off.
+void compile_attached(Context &context, GLuint program);
+
 // glCreateShaderProgramv by the driver's function `create`. Returns the name, 0 when the driver
 // refused.
 GLuint create_shader_program(Context &context, PFNGLCREATESHADERPROGRAMVPROC create, GLenum type,

@@ -102,6 +102,15 @@ void stop_caching(GLuint name) {
     }
 }
 
+void note_shader_program(Context &context, GLuint name) {
+    context.group->add_program(context.gl(), name);
+    const ProgramRef program = context.group->program(context.gl(), name);
+    const MutexLock lock(program->mutex);
+    program->is_understood = false;
+    program->is_separable = true;
+    program->was_linked = true;
+}
+
 void note_transform_feedback() {
     if (const Context *context = current_context()) {
         context->group->has_transform_feedback.store(true);

@@ -35,6 +35,9 @@ void validate(Context &context, Program &program, void (*validate)(GLuint));
 // The driver has been given a binary by the application.
 void note_binary(GLuint program, GLenum format, GLsizei size);
 
+// A program that the driver has made and linked in one call, in a way that is not cached.
+void note_shader_program(Context &context, GLuint name);
+
 template <auto Real>
 GLuint create_program() {
     Context *context = current_context();
@@ -74,6 +77,9 @@ void link_program_hook(GLuint name) {
         link_program(*context, *program, current_gl().*Real);
         return;
     }
+    if (context != nullptr) {
+        compile_attached(*context, name);
+    }
     (current_gl().*Real)(name);
     count(&cairn_report::driver_links);
     count(&cairn_report::bypassed);
@@ -96,8 +102,8 @@ GLuint create_shader_program_of_one(GLenum type, const GLchar *source) {
     count(&cairn_report::link_calls);
     Context *context = current_context();
     const GLuint name = (current_gl().*Real)(type, source);
-    if (context != nullptr) {
-        context->group->forget(name);
+    if (context != nullptr && name != 0) {
+        note_shader_program(*context, name);
     }
     count(&cairn_report::driver_links);
     count(&cairn_report::bypassed);

@@ -160,6 +160,13 @@ void transform_feedback_varyings_nv(GLuint program, GLsizei count, const GLint *
     stop_caching(program);
 }
 
+// Keeps a varying that the next link would leave out.
+template <auto Real>
+void active_varying(GLuint program, const GLchar *name) {
+    (current_gl().*Real)(program, name);
+    stop_caching(program);
+}
+
 template <auto Real>
 void program_parameter(GLuint program, GLenum name, GLint value) {
     (current_gl().*Real)(program, name, value);

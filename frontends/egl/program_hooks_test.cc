@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "gl_hooks.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -89,6 +90,13 @@ TEST_F(ProgramHooksTest, AProgramOfOneShaderIsTrackedAndNotCached) {
     ASSERT_NE(program(), nullptr);
     EXPECT_FALSE(program()->is_understood);
     EXPECT_TRUE(program()->was_linked);
+}
+
+TEST_F(ProgramHooksTest, AVaryingThatIsKeptEndsCaching) {
+    ASSERT_NE(gl_hook("glActiveVaryingNV"), nullptr);
+    current_context()->group->add_program(vendor_.gl, kProgram);
+    active_varying<&GlFunctions::ActiveVaryingNV>(kProgram, "color");
+    EXPECT_FALSE(program()->is_understood);
 }
 
 }  // namespace

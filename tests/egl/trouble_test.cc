@@ -196,6 +196,7 @@ TEST_F(TroubleTest, ADriverOptionMakesAnotherDriverOfIt) {
     expect_as_plain(other);
     EXPECT_EQ(other.report.hits, 0u);
     expect_warm(stage_.cached(kScenario));
+    expect_warm(stage_.cached(kScenario, {{"LP_NUM_THREADS", "1"}}));
 }
 
 // `KEY SIZE_BYTES COST_US` for each entry that is stored or found: the same ones cold and warm.

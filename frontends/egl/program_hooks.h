@@ -93,6 +93,8 @@ GLuint create_shader_program_hook(GLenum type, GLsizei sources, const GLchar *co
     if (context != nullptr) {
         return create_shader_program(*context, current_gl().*Real, type, sources, source);
     }
+    count(&cairn_report::driver_links);
+    count(&cairn_report::bypassed);
     return (current_gl().*Real)(type, sources, source);
 }
 
@@ -179,12 +181,19 @@ void begin_transform_feedback(GLenum mode) {
     note_transform_feedback();
 }
 
+// A driver that links on threads of its own lets these questions, which follow a link, wait for it.
+inline bool waits_for_link(GLenum parameter) {
+    return parameter == GL_LINK_STATUS || parameter == GL_INFO_LOG_LENGTH ||
+           parameter == GL_COMPLETION_STATUS_KHR;
+}
+
 template <auto Real>
 void get_program_iv(GLuint name, GLenum parameter, GLint *value) {
     const ProgramRef program = find_program(current_context(), name);
-    {
-        // A driver that links on threads of its own lets these wait.
+    if (waits_for_link(parameter)) {
         const Stopwatch time(&cairn_report::link_ns);
+        (current_gl().*Real)(name, parameter, value);
+    } else {
         (current_gl().*Real)(name, parameter, value);
     }
     if (program != nullptr) {

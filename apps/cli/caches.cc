@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -54,12 +55,26 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
+// The library would pass it over without a word and use another directory.
+void refuse_relative_directory() {
+    const char *directory = getenv("CAIRN_DIR");
+    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
+        throw Failure(
+            kExitFailure,
+            fmt::format("CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
+                        "unset it",
+                        printable_line(directory),
+                        printable_line(fs::absolute(directory).lexically_normal().string())));
+    }
+}
+
 }  // namespace
 
 std::string resolve_root(const std::string &dir) {
     if (!dir.empty()) {
         return fs::absolute(dir).lexically_normal().string();
     }
+    refuse_relative_directory();
     std::array<char, PATH_MAX> buffer = {};
     const int result = cairn_resolve_root(buffer.data(), buffer.size());
     if (result != CAIRN_OK) {

@@ -204,5 +204,19 @@ TEST_F(CacheTest, PathIsWhereTheCachesAre) {
     EXPECT_EQ(cairn({"path"}, by_home).standard_output, "/home/somebody/.cache/cairn\n");
 }
 
+TEST_F(CacheTest, ARelativeDirectoryInTheEnvironmentIsRefused) {
+    const Environment relative = {{"CAIRN_DIR", "some/where"}, {"HOME", folder_.path().string()}};
+    for (const std::vector<std::string> &arguments :
+         std::vector<std::vector<std::string>>{{"path"}, {"stats"}, {"ls"}, {"clear", "--all"}}) {
+        const Finished finished = cairn(arguments, relative);
+        EXPECT_EQ(finished.exit_code, 1);
+        EXPECT_EQ(finished.standard_output, "");
+        EXPECT_EQ(finished.standard_error,
+                  "cairn: CAIRN_DIR is `some/where`, which is no absolute path; set it to `" +
+                      (fs::current_path() / "some/where").string() + "`, or unset it\n");
+    }
+    EXPECT_EQ(cairn({"path", "--dir", "/x"}, relative).standard_output, "/x\n");
+}
+
 }  // namespace
 }  // namespace cairn::cli_test

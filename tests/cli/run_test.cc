@@ -210,6 +210,15 @@ TEST_F(RunTest, WithAnUnsafeRootTheApplicationRunsUncached) {
     EXPECT_THAT(finished.standard_error, HasSubstr(folder_ / "link"));
 }
 
+TEST_F(RunTest, WithARelativeDirectoryTheApplicationRunsUncached) {
+    environment_["CAIRN_DIR"] = "some/where";
+    const Finished finished = run({"sh", "-c", "env; exit 3"});
+    EXPECT_EQ(finished.exit_code, 3);
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES")));
+    EXPECT_THAT(finished.standard_error,
+                StartsWith("cairn: ran uncached: CAIRN_DIR is `some/where`, "));
+}
+
 TEST_F(RunTest, SwitchedOffTheApplicationRunsUncachedAndIsToldSo) {
     environment_["CAIRN_DISABLE"] = "1";
     const Finished finished = run({"sh", "-c", "env; exit 3"});

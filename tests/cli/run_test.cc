@@ -239,5 +239,17 @@ TEST_F(RunTest, AClosedStandardErrorDoesNotChangeTheExitCode) {
     EXPECT_EQ(shell.wait(), 7);
 }
 
+TEST_F(RunTest, WhatIsSaidToAClosedStandardErrorIsInNoFile) {
+    const std::string out = folder_ / "out.json";
+    for (const char *closed : {"2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+        Program shell(
+            {"sh", "-c", std::string("exec \"$0\" run --json \"$1\" -- sh -c 'exit 7' ") + closed,
+             CAIRN_PROGRAM, out},
+            environment_);
+        EXPECT_EQ(shell.wait(), 7) << closed;
+        EXPECT_EQ(nlohmann::json::parse(read_file(out))["exit_code"], 7) << closed;
+    }
+}
+
 }  // namespace
 }  // namespace cairn::cli_test

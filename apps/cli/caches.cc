@@ -11,6 +11,8 @@
 #include <fstream>
 
 #include "failure.h"
+#include "store/index_file.h"
+#include "store/root.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -68,6 +70,29 @@ void refuse_relative_directory() {
     }
 }
 
+Error index_error(const std::string &path, const std::string &identifier) {
+    auto file = Directory::working().open_file(path, cairn::Access::read_only);
+    if (!file.ok()) {
+        return file.error();
+    }
+    const auto identity = read_index_identity(file.value(), identifier);
+    if (!identity.ok()) {
+        return identity.error();
+    }
+    return Index::open(std::move(file.value()), identity.value(), cairn::Access::read_only).error();
+}
+
+// Whether this is a cache whose index says nothing. Reading rebuilds none.
+bool has_no_index(const std::string &root, const std::string &identifier) {
+    const fs::path folder = fs::path(root) / identifier;
+    std::error_code ignored;
+    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) {
+        return false;
+    }
+    const Error error = index_error(folder / kIndexFileName, identifier);
+    return error == Error::not_found || error == Error::corrupt;
+}
+
 }  // namespace
 
 std::string resolve_root(const std::string &dir) {
@@ -109,9 +134,11 @@ std::vector<std::string> list_caches(const std::string &root) {
     }
     for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
-        if (entry->symlink_status(ignored).type() == fs::file_type::directory &&
+        std::string name = entry->path().filename().string();
+        if (valid_identifier(name) &&
+            entry->symlink_status(ignored).type() == fs::file_type::directory &&
             fs::exists(entry->path() / kLockFile, ignored)) {
-            identifiers.push_back(entry->path().filename().string());
+            identifiers.push_back(std::move(name));
         }
     }
     if (error) {
@@ -131,6 +158,12 @@ std::string about_cache(const std::string &root, const std::string &identifier) 
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access) {
     const uint32_t flags = access == Access::read ? uint32_t{CAIRN_OPEN_READ_ONLY} : 0;
     auto [cache, result] = try_open(root, identifier, flags);
+    if (result != CAIRN_OK && has_no_index(root, identifier)) {
+        throw Failure(kExitFailure,
+                      fmt::format("the index of the cache `{}` is missing or damaged; the next "
+                                  "application that uses the cache rebuilds it",
+                                  identifier));
+    }
     if (result == CAIRN_ERROR_NOT_FOUND || result == CAIRN_ERROR_INVALID_ARGUMENT) {
         throw Failure(kExitFailure,
                       fmt::format("there is no cache `{}` in {}; `cairn ls` lists them",

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "failure.h"
+#include "store/index_file.h"
+#include "store/root.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -54,12 +57,49 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
+// The library would pass it over without a word and use another directory.
+void refuse_relative_directory() {
+    const char *directory = getenv("CAIRN_DIR");
+    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
+        throw Failure(
+            kExitFailure,
+            fmt::format("CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
+                        "unset it",
+                        printable_line(directory),
+                        printable_line(fs::absolute(directory).lexically_normal().string())));
+    }
+}
+
+Error index_error(const std::string &path, const std::string &identifier) {
+    auto file = Directory::working().open_file(path, cairn::Access::read_only);
+    if (!file.ok()) {
+        return file.error();
+    }
+    const auto identity = read_index_identity(file.value(), identifier);
+    if (!identity.ok()) {
+        return identity.error();
+    }
+    return Index::open(std::move(file.value()), identity.value(), cairn::Access::read_only).error();
+}
+
+// Whether this is a cache whose index says nothing. Reading rebuilds none.
+bool has_no_index(const std::string &root, const std::string &identifier) {
+    const fs::path folder = fs::path(root) / identifier;
+    std::error_code ignored;
+    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) {
+        return false;
+    }
+    const Error error = index_error(folder / kIndexFileName, identifier);
+    return error == Error::not_found || error == Error::corrupt;
+}
+
 }  // namespace
 
 std::string resolve_root(const std::string &dir) {
     if (!dir.empty()) {
         return fs::absolute(dir).lexically_normal().string();
     }
+    refuse_relative_directory();
     std::array<char, PATH_MAX> buffer = {};
     const int result = cairn_resolve_root(buffer.data(), buffer.size());
     if (result != CAIRN_OK) {
@@ -94,9 +134,11 @@ std::vector<std::string> list_caches(const std::string &root) {
     }
     for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
-        if (entry->symlink_status(ignored).type() == fs::file_type::directory &&
+        std::string name = entry->path().filename().string();
+        if (valid_identifier(name) &&
+            entry->symlink_status(ignored).type() == fs::file_type::directory &&
             fs::exists(entry->path() / kLockFile, ignored)) {
-            identifiers.push_back(entry->path().filename().string());
+            identifiers.push_back(std::move(name));
         }
     }
     if (error) {
@@ -116,6 +158,12 @@ std::string about_cache(const std::string &root, const std::string &identifier) 
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access) {
     const uint32_t flags = access == Access::read ? uint32_t{CAIRN_OPEN_READ_ONLY} : 0;
     auto [cache, result] = try_open(root, identifier, flags);
+    if (result != CAIRN_OK && has_no_index(root, identifier)) {
+        throw Failure(kExitFailure,
+                      fmt::format("the index of the cache `{}` is missing or damaged; the next "
+                                  "application that uses the cache rebuilds it",
+                                  identifier));
+    }
     if (result == CAIRN_ERROR_NOT_FOUND || result == CAIRN_ERROR_INVALID_ARGUMENT) {
         throw Failure(kExitFailure,
                       fmt::format("there is no cache `{}` in {}; `cairn ls` lists them",

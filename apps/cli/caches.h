@@ -27,7 +27,8 @@ struct CacheCloser {
 };
 using CacheHandle = std::unique_ptr<cairn_cache, CacheCloser>;
 
-// An absolute path: of `dir`, or where that is empty the root that the library uses by itself.
+// An absolute path: of `dir`, or where that is empty the root that the library uses by itself. A
+// Failure where there is none, or CAIRN_DIR is relative.
 std::string resolve_root(const std::string &dir);
 
 // Why the library refuses `root`; empty when it does not, also when there is no such directory yet.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The program `cairn`: picks the subcommand and turns every failure into one line and an exit code.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -75,10 +77,22 @@ int run_and_flush(int argc, const char *const *argv) {
     return exit_code;
 }
 
+// A file that is opened where standard output or standard error is closed would take its place, and
+// receive what is meant for it.
+void fill_standard_descriptors() {
+    for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            return;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace cairn::cli
 
 int main(int argc, char **argv) {
+    cairn::cli::fill_standard_descriptors();
     try {
         return cairn::cli::run_and_flush(argc, argv);
     } catch (const cairn::cli::Failure &failure) {

@@ -91,6 +91,13 @@ void find_binary_functions(Context &context, Version version, const std::string 
     }
 }
 
+void find_limits(Context &context, Version version, const std::string &extensions) {
+    if (version.number >= 300 || has_extension(extensions, "GL_EXT_transform_feedback")) {
+        context.separate_varyings_max =
+            integer_of(context.gl(), GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS);
+    }
+}
+
 Key traits_of(const Context &context, Version version, const std::string &extensions,
               const std::string &identity) {
     const GlFunctions &gl = context.gl();
@@ -122,6 +129,7 @@ void prepare(Context &context) {
     }
     const std::string extensions = extensions_of(gl, version);
     find_binary_functions(context, version, extensions);
+    find_limits(context, version, extensions);
     const std::string identity =
         driver_identity(*context.vendor, {string_of(gl, GL_VENDOR), string_of(gl, GL_RENDERER),
                                           text, string_of(gl, GL_SHADING_LANGUAGE_VERSION)});

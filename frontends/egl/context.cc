@@ -51,10 +51,45 @@ std::string request_bytes(EGLenum api, const EGLint *attributes) {
     return bytes;
 }
 
+// Desktop contexts from version 3.2 on have the core profile unless they ask for another, and older
+// ones have none; OpenGL ES 1 has nothing in common with its successors.
+bool is_newer_kind(EGLenum api, const EGLint *attributes) {
+    EGLint major = 1;
+    EGLint minor = 0;
+    for (const EGLint *pair = attributes; pair != nullptr && pair[0] != EGL_NONE; pair += 2) {
+        major = pair[0] == EGL_CONTEXT_MAJOR_VERSION ? pair[1] : major;
+        minor = pair[0] == EGL_CONTEXT_MINOR_VERSION ? pair[1] : minor;
+    }
+    return api == EGL_OPENGL_API ? major > 3 || (major == 3 && minor >= 2) : major >= 2;
+}
+
+bool is_asked_alike(const Context &one, const Context &other) {
+    return one.request == other.request && one.is_newer == other.is_newer;
+}
+
+// What was put off has to be compiled in a context like that in which the application did it, while
+// there is one.
+void settle(Context &context) {
+    for (const ShaderRef &shader : context.group->take_unsettled(context.gl(), context.traits)) {
+        force_compile(context, *shader);
+    }
+}
+
 // REQUIRES: the registry is locked.
 Context *find(Registry &all, EGLDisplay display, EGLContext handle) {
     const auto found = all.contexts.find({display, handle});
     return found == all.contexts.end() ? nullptr : found->second;
+}
+
+// With a reference for the caller; null when it is not known.
+Context *hold(EGLDisplay display, EGLContext handle) {
+    Registry &all = registry();
+    const MutexLock lock(all.mutex);
+    Context *context = find(all, display, handle);
+    if (context != nullptr) {
+        context->references.fetch_add(1);
+    }
+    return context;
 }
 
 }  // namespace
@@ -63,6 +98,9 @@ Context *current_context() {
     Context *context = t_current;
     if (context != nullptr && !context->is_prepared) {
         prepare(*context);
+    }
+    if (context != nullptr && context->group->is_unsettled()) {
+        settle(*context);
     }
     return context;
 }
@@ -75,6 +113,25 @@ Vendor *current_vendor() {
     return t_current == nullptr ? nullptr : t_current->vendor;
 }
 
+namespace {
+
+// Takes the context into the registry, and returns its group.
+std::shared_ptr<ShareGroup> enter(Context *context, EGLDisplay display, EGLContext handle,
+                                  EGLContext share) {
+    Registry &all = registry();
+    const MutexLock lock(all.mutex);
+    const Context *shared = find(all, display, share);
+    context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
+    if (shared != nullptr && !is_asked_alike(*context, *shared)) {
+        context->group->set_unlike();
+    }
+    // eglTerminate may have destroyed a context of this handle without a word.
+    release(std::exchange(all.contexts[{display, handle}], context));
+    return context->group;
+}
+
+}  // namespace
+
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes) {
     count_process();
@@ -82,19 +139,26 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
     auto *context = new Context;
     context->vendor = &vendor;
     context->request = request_bytes(api, attributes);
-    Registry &all = registry();
-    const MutexLock lock(all.mutex);
-    const Context *shared = find(all, display, share);
-    context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
-    // eglTerminate may have destroyed a context of this handle without a word.
-    release(std::exchange(all.contexts[{display, handle}], context));
+    context->is_newer = is_newer_kind(api, attributes);
+    const std::shared_ptr<ShareGroup> group = enter(context, display, handle, share);
+    if (t_current != nullptr && t_current->group == group && group->is_unsettled()) {
+        // The last moment at which this is certain to be possible.
+        current_context();
+    }
 }
 
-void context_destroyed(EGLDisplay display, EGLContext handle) {
+LeavingContext::LeavingContext(EGLDisplay display, EGLContext handle)
+    : display_(display), handle_(handle), context_(hold(display, handle)) {}
+
+LeavingContext::~LeavingContext() {
+    release(context_);
+}
+
+void LeavingContext::destroyed() {
     Registry &all = registry();
     const MutexLock lock(all.mutex);
-    const auto found = all.contexts.find({display, handle});
-    if (found != all.contexts.end()) {
+    const auto found = all.contexts.find({display_, handle_});
+    if (found != all.contexts.end() && found->second == context_) {
         release(found->second);
         all.contexts.erase(found);
     }
@@ -103,12 +167,7 @@ void context_destroyed(EGLDisplay display, EGLContext handle) {
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle) {
     Context *next = nullptr;
     if (handle != EGL_NO_CONTEXT) {
-        Registry &all = registry();
-        const MutexLock lock(all.mutex);
-        next = find(all, display, handle);
-        if (next != nullptr) {
-            next->references.fetch_add(1);
-        }
+        next = hold(display, handle);
     }
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);

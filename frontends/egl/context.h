@@ -22,7 +22,8 @@ struct Context {
     // Constant after construction.
     Vendor *vendor = nullptr;
     std::shared_ptr<ShareGroup> group;
-    std::string request;  // what eglCreateContext was asked for, as bytes for the key
+    std::string request;    // what eglCreateContext was asked for, as bytes for the key
+    bool is_newer = false;  // of the kind that the version asked for decides: see is_newer_kind()
 
     // Set by prepare(), when the first call that matters is made in the context.
     bool is_prepared = false;
@@ -32,6 +33,7 @@ struct Context {
     std::vector<GLenum> binary_formats;
     PFNGLPROGRAMBINARYPROC program_binary = nullptr;
     PFNGLGETPROGRAMBINARYPROC get_program_binary = nullptr;
+    GLint separate_varyings_max = 0;  // 0: the context has no transform feedback
 
     std::atomic<unsigned> references = 1;
 
@@ -45,12 +47,30 @@ Context *current_context();
 // The functions of the current context's vendor; of the first vendor when no context is current.
 const GlFunctions &current_gl();
 
-// EGL has made, destroyed, bound these. `attributes` is the list that ends in EGL_NONE, or null.
+// EGL has made, bound these. `attributes` is the list that ends in EGL_NONE, or null.
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes);
-void context_destroyed(EGLDisplay display, EGLContext handle);
 // `handle` is EGL_NO_CONTEXT when nothing is current any more.
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
+
+// Around EGL's destroying of a context. When EGL returns, another thread may have made a context of
+// the same handle, which is not the one that has gone.
+class LeavingContext {
+  public:
+    LeavingContext(EGLDisplay display, EGLContext handle);
+    ~LeavingContext();
+    LeavingContext(const LeavingContext &) = delete;
+    LeavingContext &operator=(const LeavingContext &) = delete;
+
+    // EGL has destroyed it.
+    void destroyed();
+
+  private:
+    EGLDisplay display_;
+    EGLContext handle_;
+    // Referenced, so that no new context can have its address. Null: EGL will refuse the handle.
+    Context *context_ = nullptr;
+};
 
 // The vendor whose context is current on this thread, or null.
 Vendor *current_vendor();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver_configuration.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <regex.h>
@@ -62,6 +63,40 @@ bool matches(const std::string &expression, const std::string &name) {
     return found;
 }
 
+bool is_of_a_word(char c) {
+    return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Whether the text has the word anywhere, however it is quoted there.
+bool has_word(const std::string &text, const std::string &word) {
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        const size_t end = at + word.size();
+        if ((at == 0 || !is_of_a_word(text[at - 1])) &&
+            (end >= text.size() || !is_of_a_word(text[end]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the attribute whose name goes on at `at` can apply to an executable of this name that the
+// text does not have as a word. What is not written as Mesa's own files are might.
+bool attribute_mentions(const std::string &text, size_t at, const std::string &name) {
+    constexpr std::string_view kExpression = "_regexp";
+    const bool is_expression = text.compare(at, kExpression.size(), kExpression) == 0;
+    at += is_expression ? kExpression.size() : 0;
+    const size_t sign = text.find_first_not_of(" \t\r\n", at);
+    if (sign == std::string::npos || text[sign] != '=') {
+        return false;  // of a comment, or a declaration
+    }
+    if (text.compare(at, 2, "=\"") != 0) {
+        return true;
+    }
+    const size_t begin = at + 2;
+    const std::string value = text.substr(begin, text.find('"', begin) - begin);
+    return value.find('&') != std::string::npos || (is_expression && matches(value, name));
+}
+
 // The executable's file, since some workarounds are for one version of it only.
 std::string application_line(const std::string &name) {
     struct stat status = {};
@@ -70,15 +105,10 @@ std::string application_line(const std::string &name) {
            std::to_string(status.st_mtim.tv_sec) + " seconds\n";
 }
 
-std::vector<std::string> own_names() {
-    std::vector<std::string> names = {program_invocation_short_name};
+std::string own_file() {
     std::array<char, 4096> path = {};
     const ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
-    if (size > 0) {
-        const std::string_view whole(path.data(), static_cast<size_t>(size));
-        names.emplace_back(whole.substr(whole.rfind('/') + 1));
-    }
-    return names;
+    return {path.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
 }
 
 }  // namespace
@@ -103,16 +133,27 @@ std::vector<std::string> driver_configuration_files() {
     return files;
 }
 
+std::vector<std::string> application_names(const std::string &invocation, const std::string &file) {
+    std::vector<std::string> names;
+    for (const std::string &path : {invocation, file}) {
+        for (const char separator : {'/', '\\'}) {
+            std::string name = path.substr(path.rfind(separator) + 1);
+            if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+                names.push_back(std::move(name));
+            }
+        }
+    }
+    return names;
+}
+
 bool mentions_executable(const std::string &text, const std::string &name) {
-    if (text.find("executable=\"" + name + "\"") != std::string::npos) {
+    if (has_word(text, name)) {
         return true;
     }
-    constexpr std::string_view kAttribute = "executable_regexp=\"";
+    constexpr std::string_view kAttribute = "executable";
     for (size_t at = text.find(kAttribute); at != std::string::npos;
          at = text.find(kAttribute, at + 1)) {
-        const size_t begin = at + kAttribute.size();
-        const size_t end = std::min(text.find('"', begin), text.size());
-        if (matches(text.substr(begin, end - begin), name)) {
+        if (attribute_mentions(text, at + kAttribute.size(), name)) {
             return true;
         }
     }
@@ -140,8 +181,8 @@ std::string configuration_lines(const std::vector<std::string> &files,
 }
 
 const std::string &driver_configuration() {
-    static const auto *the_lines =
-        new std::string(configuration_lines(driver_configuration_files(), own_names()));
+    static const auto *the_lines = new std::string(configuration_lines(
+        driver_configuration_files(), application_names(program_invocation_name, own_file())));
     return *the_lines;
 }
 

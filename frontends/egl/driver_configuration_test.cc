@@ -23,10 +23,38 @@ TEST(DriverConfigurationTest, AnExecutableIsMentionedByNameOrExpression) {
     EXPECT_TRUE(mentions_executable(kText, "one"));
     EXPECT_TRUE(mentions_executable(kText, "two17"));
     EXPECT_FALSE(mentions_executable(kText, "on"));
-    EXPECT_FALSE(mentions_executable(kText, "One"));
-    EXPECT_FALSE(mentions_executable(kText, "two"));
-    EXPECT_FALSE(mentions_executable(kText, "three"));
+    EXPECT_FALSE(mentions_executable(kText, "ones"));
+    EXPECT_FALSE(mentions_executable(kText, "tw"));
+    EXPECT_FALSE(mentions_executable(kText, "four"));
     EXPECT_FALSE(mentions_executable("", "one"));
+}
+
+TEST(DriverConfigurationTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable) {
+    EXPECT_TRUE(mentions_executable("<application executable='one'>", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable = \"one\">", "one"));
+    EXPECT_TRUE(mentions_executable("<!-- one -->", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable_regexp='o.e'>", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable_regexp= \"o.e\">", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable=\"o&#110;e\">", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable=\"one", "one"));
+    EXPECT_FALSE(mentions_executable("<application executable", "one"));
+    EXPECT_FALSE(mentions_executable("<application executable=\"", "one"));
+    // As in Mesa's own file.
+    EXPECT_FALSE(
+        mentions_executable("<!ATTLIST application executable CDATA #IMPLIED\n"
+                            "executable_regexp CDATA #IMPLIED>\n"
+                            "<!-- an executable name like Mari4.5v2 -->",
+                            "one"));
+}
+
+TEST(DriverConfigurationTest, AnApplicationIsKnownByWhatFollowsTheLastSeparator) {
+    const std::string wine = "/usr/bin/wine64-preloader";
+    EXPECT_THAT(application_names("Z:\\games\\game.exe", wine), testing::Contains("game.exe"));
+    EXPECT_THAT(application_names("/bin/Z:\\game.exe", wine),
+                testing::IsSupersetOf({"game.exe", "Z:\\game.exe", "wine64-preloader"}));
+    EXPECT_THAT(application_names("/usr/bin/one", "/usr/bin/one"),
+                testing::UnorderedElementsAre("one", "/usr/bin/one"));
+    EXPECT_THAT(application_names("", ""), testing::IsEmpty());
 }
 
 TEST(DriverConfigurationTest, OnlyMentionedApplicationsHaveAnIdentityOfTheirOwn) {

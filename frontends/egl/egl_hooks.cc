@@ -24,9 +24,10 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
 EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
     Vendor &vendor = vendor_of_display(display);
     set_last_vendor(vendor);
+    LeavingContext context(display, handle);
     const EGLBoolean done = vendor.egl.DestroyContext(display, handle);
     if (done != EGL_FALSE) {
-        context_destroyed(display, handle);
+        context.destroyed();
     }
     return done;
 }

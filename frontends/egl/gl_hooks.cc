@@ -19,6 +19,7 @@ struct Hook {
 // X(function as in gl_functions.inc, hook). A hook that is a template is told whose function it
 // stands in front of.
 #define GL_HOOKS(X)                                                    \
+    X(ActiveVaryingNV, active_varying)                                 \
     X(BeginTransformFeedback, begin_transform_feedback)                \
     X(BeginTransformFeedbackEXT, begin_transform_feedback)             \
     X(BeginTransformFeedbackNV, begin_transform_feedback)              \

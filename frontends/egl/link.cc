@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -227,6 +228,16 @@ void link_program(Context &context, Program &program, void (*link)(GLuint)) {
     program.was_linked = true;
 }
 
+void compile_attached(Context &context, GLuint program) {
+    if (context.gl().IsProgram(program) == GL_FALSE) {
+        return;  // the link is an error, which is the driver's to report
+    }
+    bool all_tracked = false;
+    for (const ShaderRef &shader : attached_shaders(context, program, all_tracked)) {
+        force_compile(context, *shader);
+    }
+}
+
 namespace {
 
 // As glCreateShaderProgramv does it: the shader takes a name of its own before the program does.
@@ -270,8 +281,15 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
         is_missing(reinterpret_cast<void *>(context.gl().ProgramParameteri))) {
         return false;
     }
-    return std::all_of(sources, sources + count,
-                       [](const GLchar *s) { return s != nullptr && !strstr(s, "include"); });
+    // A directive may begin in one string and end in the next.
+    std::string whole;
+    for (GLsizei i = 0; i < count; ++i) {
+        if (sources[i] == nullptr) {
+            return false;
+        }
+        whole.append(sources[i]);
+    }
+    return !may_include_others(whole);
 }
 
 }  // namespace

@@ -5,6 +5,10 @@
 // the driver refused need then not be known: the same calls in the same order have the same effect.
 // A call that is repeated moves to the end, which leaves the effect as it is.
 //
+// What must stay true: all that can change a link is in `settings`, or `is_understood` is false. A
+// binary may bring bindings and varyings along. One from the cache was made under the very settings
+// that it is found by, so it brings nothing new; one that the application gives may bring anything.
+//
 // Thread safety: `mutex` guards everything but the constants. Ownership: the share group's table
 // and links in progress.
 #pragma once
@@ -69,6 +73,10 @@ using ProgramRef = std::shared_ptr<Program>;
 
 // glLinkProgram of a program that is tracked, by the driver's function `link`.
 void link_program(Context &context, Program &program, void (*link)(GLuint));
+
+// What has to be done before the driver links a program that is not tracked: its shaders may be,
+// and may have been put off.
+void compile_attached(Context &context, GLuint program);
 
 // glCreateShaderProgramv by the driver's function `create`. Returns the name, 0 when the driver
 // refused.

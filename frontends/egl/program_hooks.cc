@@ -34,6 +34,13 @@ std::string driver_log(const GlFunctions &gl, GLuint program) {
     return log;
 }
 
+// Whether the driver refuses such a call without reading the names, which then need not be there.
+bool is_refused_unread(const Context &context, GLsizei count, GLenum mode) {
+    const bool is_separate = mode == GL_SEPARATE_ATTRIBS;
+    return count < 0 || (mode != GL_INTERLEAVED_ATTRIBS && !is_separate) ||
+           (is_separate && count > context.separate_varyings_max);
+}
+
 }  // namespace
 
 void note_setting(GLuint name, Setting setting, uint64_t number, const char *text) {
@@ -52,8 +59,11 @@ void note_varyings(GLuint name, GLsizei count, const GLchar *const *varyings, GL
         return;
     }
     // While transform feedback is active the call has no effect; whether it is, is not tracked.
-    if (context->group->has_transform_feedback.load()) {
+    if (context->group->has_transform_feedback.load() || context->separate_varyings_max <= 0) {
         stop_caching(name);
+        return;
+    }
+    if (is_refused_unread(*context, count, mode)) {
         return;
     }
     Arguments arguments;
@@ -90,6 +100,15 @@ void stop_caching(GLuint name) {
         const MutexLock lock(program->mutex);
         program->is_understood = false;
     }
+}
+
+void note_shader_program(Context &context, GLuint name) {
+    context.group->add_program(context.gl(), name);
+    const ProgramRef program = context.group->program(context.gl(), name);
+    const MutexLock lock(program->mutex);
+    program->is_understood = false;
+    program->is_separable = true;
+    program->was_linked = true;
 }
 
 void note_transform_feedback() {
@@ -140,7 +159,11 @@ void note_binary(GLuint name, GLenum format, GLsizei size) {
     if (program == nullptr) {
         return;
     }
-    // Other calls are errors and change nothing.
+    {
+        const MutexLock lock(program->mutex);
+        program->is_understood = false;
+    }
+    // Other calls are errors, after which what was linked before is still there.
     const auto &formats = context->binary_formats;
     if (size >= 0 && std::find(formats.begin(), formats.end(), format) != formats.end()) {
         const MutexLock lock(program->mutex);

@@ -35,6 +35,9 @@ void validate(Context &context, Program &program, void (*validate)(GLuint));
 // The driver has been given a binary by the application.
 void note_binary(GLuint program, GLenum format, GLsizei size);
 
+// A program that the driver has made and linked in one call, in a way that is not cached.
+void note_shader_program(Context &context, GLuint name);
+
 template <auto Real>
 GLuint create_program() {
     Context *context = current_context();
@@ -74,6 +77,9 @@ void link_program_hook(GLuint name) {
         link_program(*context, *program, current_gl().*Real);
         return;
     }
+    if (context != nullptr) {
+        compile_attached(*context, name);
+    }
     (current_gl().*Real)(name);
     count(&cairn_report::driver_links);
     count(&cairn_report::bypassed);
@@ -87,6 +93,8 @@ GLuint create_shader_program_hook(GLenum type, GLsizei sources, const GLchar *co
     if (context != nullptr) {
         return create_shader_program(*context, current_gl().*Real, type, sources, source);
     }
+    count(&cairn_report::driver_links);
+    count(&cairn_report::bypassed);
     return (current_gl().*Real)(type, sources, source);
 }
 
@@ -96,8 +104,8 @@ GLuint create_shader_program_of_one(GLenum type, const GLchar *source) {
     count(&cairn_report::link_calls);
     Context *context = current_context();
     const GLuint name = (current_gl().*Real)(type, source);
-    if (context != nullptr) {
-        context->group->forget(name);
+    if (context != nullptr && name != 0) {
+        note_shader_program(*context, name);
     }
     count(&cairn_report::driver_links);
     count(&cairn_report::bypassed);
@@ -154,6 +162,13 @@ void transform_feedback_varyings_nv(GLuint program, GLsizei count, const GLint *
     stop_caching(program);
 }
 
+// Keeps a varying that the next link would leave out.
+template <auto Real>
+void active_varying(GLuint program, const GLchar *name) {
+    (current_gl().*Real)(program, name);
+    stop_caching(program);
+}
+
 template <auto Real>
 void program_parameter(GLuint program, GLenum name, GLint value) {
     (current_gl().*Real)(program, name, value);
@@ -166,12 +181,19 @@ void begin_transform_feedback(GLenum mode) {
     note_transform_feedback();
 }
 
+// A driver that links on threads of its own lets these questions, which follow a link, wait for it.
+inline bool waits_for_link(GLenum parameter) {
+    return parameter == GL_LINK_STATUS || parameter == GL_INFO_LOG_LENGTH ||
+           parameter == GL_COMPLETION_STATUS_KHR;
+}
+
 template <auto Real>
 void get_program_iv(GLuint name, GLenum parameter, GLint *value) {
     const ProgramRef program = find_program(current_context(), name);
-    {
-        // A driver that links on threads of its own lets these wait.
+    if (waits_for_link(parameter)) {
         const Stopwatch time(&cairn_report::link_ns);
+        (current_gl().*Real)(name, parameter, value);
+    } else {
         (current_gl().*Real)(name, parameter, value);
     }
     if (program != nullptr) {

@@ -31,6 +31,22 @@ constexpr std::string_view kDriverOptions[] = {
     // NVIDIA's settings.
     "__GL_"};
 
+// Those among them that have no say in what a program is compiled to: whole names, and beginnings
+// of names where a star says so.
+constexpr std::string_view kNoOptions[] = {"GALLIUM_HUD*",
+                                           "GALLIUM_THREAD",
+                                           "LP_NUM_THREADS",
+                                           "MESA_GLSL_CACHE_*",
+                                           "__GL_GSYNC_ALLOWED",
+                                           "__GL_MaxFramesAllowed",
+                                           "__GL_SHADER_DISK_CACHE*",
+                                           "__GL_SHOW_GRAPHICS_OSD",
+                                           "__GL_SYNC_DISPLAY_DEVICE",
+                                           "__GL_SYNC_TO_VBLANK",
+                                           "__GL_THREADED_OPTIMIZATIONS",
+                                           "__GL_VRR_ALLOWED",
+                                           "__GL_YIELD"};
+
 std::string text_of(const char *name) {
     const char *value = secure_getenv(name);
     return value == nullptr ? std::string() : std::string(value);
@@ -41,17 +57,17 @@ bool is_on(const char *name) {
     return !value.empty() && value != "0";
 }
 
-bool changes_compiling(std::string_view variable) {
-    return std::any_of(
-        std::begin(kDriverOptions), std::end(kDriverOptions),
-        [variable](std::string_view prefix) { return variable.starts_with(prefix); });
+bool is_named(std::string_view name, std::string_view pattern) {
+    return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                  : name == pattern;
 }
 
 std::string driver_options() {
     std::vector<std::string_view> found;
     for (char **variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-        if (changes_compiling(*variable)) {
-            found.emplace_back(*variable);
+        const std::string_view text(*variable);
+        if (changes_compiling(text.substr(0, text.find('=')))) {
+            found.push_back(text);
         }
     }
     std::sort(found.begin(), found.end());
@@ -63,6 +79,16 @@ std::string driver_options() {
 }
 
 }  // namespace
+
+bool changes_compiling(std::string_view variable) {
+    const bool is_option =
+        std::any_of(std::begin(kDriverOptions), std::end(kDriverOptions),
+                    [variable](std::string_view prefix) { return variable.starts_with(prefix); });
+    return is_option && std::none_of(std::begin(kNoOptions), std::end(kNoOptions),
+                                     [variable](std::string_view pattern) {
+                                         return is_named(variable, pattern);
+                                     });
+}
 
 void load_settings() {
     auto *loaded = new Settings;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace cairn::egl {
 
@@ -20,6 +21,10 @@ struct Settings {
     std::string driver_options;  // variables that change what drivers compile, as "NAME=value"
                                  // lines in order of name
 };
+
+// Whether a variable of this name can change what drivers compile, and so belongs to their
+// identity.
+bool changes_compiling(std::string_view variable);
 
 void load_settings();
 const Settings &settings();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "shader.h"
 
-#include <string_view>
-
 #include "cached.h"
 #include "context.h"
 #include "counters.h"
@@ -36,21 +34,6 @@ void set_source(const GlFunctions &gl, GLuint shader, const std::string &source)
     const GLchar *text = source.c_str();
     const auto size = static_cast<GLint>(source.size());
     gl.ShaderSource(shader, 1, &text, &size);
-}
-
-// A source that takes in others (GL_ARB_shading_language_include) is not the whole of what is
-// compiled. Any "include" that may be a directive counts; one that follows a comment might, so it
-// does.
-bool may_include_others(std::string_view source) {
-    constexpr std::string_view kInclude = "include";
-    for (size_t at = source.find(kInclude); at != std::string_view::npos;
-         at = source.find(kInclude, at + kInclude.size())) {
-        const size_t before = source.substr(0, at).find_last_not_of(" \t\v\f\r\n\\");
-        if (before != std::string_view::npos && (source[before] == '#' || source[before] == '/')) {
-            return true;
-        }
-    }
-    return false;
 }
 
 Report compile_report(const GlFunctions &gl, GLuint shader) {
@@ -96,7 +79,46 @@ void compile_and_learn(Context &context, Shader &shader, void (*compile)(GLuint)
     count(&cairn_report::overhead_ns, now_ns() - done);
 }
 
+// A backslash at its end joins a line with the next one, even in the middle of a word.
+std::string joined_lines(std::string_view source) {
+    std::string joined;
+    for (size_t at = 0; at < source.size(); ++at) {
+        const bool ends_line =
+            at + 1 < source.size() && (source[at + 1] == '\n' || source[at + 1] == '\r');
+        if (source[at] != '\\' || !ends_line) {
+            joined.push_back(source[at]);
+            continue;
+        }
+        const bool is_pair = at + 2 < source.size() && source[at + 1] != source[at + 2] &&
+                             (source[at + 2] == '\n' || source[at + 2] == '\r');
+        at += is_pair ? 2 : 1;
+    }
+    return joined;
+}
+
+// Any "include" that may be a directive counts; one that follows a comment might, so it does.
+bool has_include(std::string_view source) {
+    constexpr std::string_view kInclude = "include";
+    for (size_t at = source.find(kInclude); at != std::string_view::npos;
+         at = source.find(kInclude, at + kInclude.size())) {
+        const size_t before = source.substr(0, at).find_last_not_of(" \t\v\f\r\n\\");
+        if (before != std::string_view::npos && (source[before] == '#' || source[before] == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
+
+bool may_include_others(std::string_view source) {
+    constexpr std::string_view kExtension = "shading_language_include";
+    const bool has_continuation = source.find("\\\n") != std::string_view::npos ||
+                                  source.find("\\\r") != std::string_view::npos;
+    const std::string joined = has_continuation ? joined_lines(source) : std::string();
+    const std::string_view text = has_continuation ? std::string_view(joined) : source;
+    return text.find(kExtension) != std::string_view::npos || has_include(text);
+}
 
 void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
     const MutexLock lock(shader.mutex);
@@ -115,6 +137,10 @@ void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
     shader.key = shader_key(context.traits, shader.type, source);
     if (defer(context, shader, start)) {
         shader.source = std::move(source);
+        // Another thread may have ended caching in the group, and not have seen this shader.
+        if (!context.can_cache()) {
+            force_compile(context, shader);
+        }
         return;
     }
     count(&cairn_report::overhead_ns, now_ns() - start);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "mutex.h"
 #include "vendors.h"
@@ -54,6 +55,10 @@ struct Shader {
 };
 
 using ShaderRef = std::shared_ptr<Shader>;
+
+// A source that takes in others (GL_ARB_shading_language_include) is not the whole of what is
+// compiled. On any doubt it may.
+bool may_include_others(std::string_view source);
 
 // glCompileShader of a shader that is tracked, by the driver's function `compile`.
 void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint));

@@ -103,12 +103,34 @@ void ShareGroup::sweep(const GlFunctions &gl) {
 
 bool ShareGroup::accept(const Key &traits) {
     const MutexLock lock(mutex_);
-    if (has_traits_ && traits_ != traits) {
-        is_uniform_ = false;
+    if (!has_traits_) {
+        has_traits_ = true;
+        traits_ = traits;
     }
-    has_traits_ = true;
-    traits_ = traits;
+    if (traits_ != traits) {
+        set_unlike();
+    }
     return is_uniform_;
+}
+
+void ShareGroup::set_unlike() {
+    if (is_uniform_.exchange(false)) {
+        is_unsettled_ = true;
+    }
+}
+
+std::vector<ShaderRef> ShareGroup::take_unsettled(const GlFunctions &gl, const Key &traits) {
+    const MutexLock lock(mutex_);
+    std::vector<ShaderRef> shaders;
+    if (!has_traits_ || traits_ != traits || !is_unsettled_.exchange(false)) {
+        return shaders;
+    }
+    for (const auto &[name, shader] : shaders_) {
+        if (!shader->is_deleted || gl.IsShader(name) != GL_FALSE) {
+            shaders.push_back(shader);
+        }
+    }
+    return shaders;
 }
 
 }  // namespace cairn::egl

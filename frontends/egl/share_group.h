@@ -12,6 +12,7 @@
 #include <atomic>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "program.h"
 #include "shader.h"
@@ -42,7 +43,15 @@ class ShareGroup {
     // differently: then nothing is cached. `traits` are those of a context that begins to use the
     // group.
     bool accept(const Key &traits);
+    // The same for a context that is only known to differ.
+    void set_unlike();
     bool is_uniform() const { return is_uniform_; }
+
+    // Whether there may be deferred shaders although the group is not uniform any more. They all
+    // were deferred under the traits that were accepted first.
+    bool is_unsettled() const { return is_unsettled_; }
+    // Once, and for these traits: the shaders of which some may be deferred.
+    std::vector<ShaderRef> take_unsettled(const GlFunctions &gl, const Key &traits);
 
   private:
     void sweep(const GlFunctions &gl);
@@ -54,9 +63,10 @@ class ShareGroup {
     size_t deleted_ = 0;         // objects flagged since the last sweep
     size_t deleted_limit_ = 64;  // sweep when so many are
     bool has_traits_ = false;
-    Key traits_ = {};
+    Key traits_ = {};  // the first that were accepted
 
     std::atomic<bool> is_uniform_ = true;
+    std::atomic<bool> is_unsettled_ = false;
 };
 
 }  // namespace cairn::egl

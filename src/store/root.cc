@@ -23,6 +23,15 @@ Status check_safe(const Directory &directory, const std::string &path, const Log
                   path.c_str(), info.owner, user);
         return Error::denied;
     }
+    constexpr std::uint32_t kSticky = 01000;
+    if (info.writable_by_others && (info.permissions & kSticky) != 0) {
+        // Meant for everybody, as /tmp is: it must stay so.
+        log.write(Severity::error,
+                  "%s can be written by others (mode %03o): not used; choose another directory "
+                  "with CAIRN_DIR, which may be below it",
+                  path.c_str(), info.permissions);
+        return Error::denied;
+    }
     if (info.writable_by_others) {
         log.write(Severity::error,
                   "%s can be written by others (mode %03o): not used; run: chmod go-w '%s'",

@@ -143,6 +143,16 @@ TEST_F(RootTest, WhatOthersMayWriteIsRefusedAndTheLineSaysWhatToDo) {
     EXPECT_TRUE(open("root").ok()) << "others may look";
 }
 
+TEST_F(RootTest, ForADirectoryOfEverybodyTheLineSaysToChooseAnother) {
+    ASSERT_TRUE(open("root").ok());
+    ASSERT_EQ(::chmod((scratch_ / "root").c_str(), 01777), 0);
+    EXPECT_EQ(open("root").error(), Error::denied);
+    ASSERT_EQ(lines_.size(), 1u);
+    EXPECT_EQ(lines_[0].find("chmod"), std::string::npos) << lines_[0];
+    EXPECT_NE(lines_[0].find("choose another directory"), std::string::npos) << lines_[0];
+    ASSERT_EQ(::chmod((scratch_ / "root").c_str(), 0700), 0);
+}
+
 TEST_F(RootTest, WhatBelongsToSomebodyElseIsRefused) {
     ASSERT_EQ(::mkdir((scratch_ / "root").c_str(), 0700), 0);
     if (::chown((scratch_ / "root").c_str(), 12345, 12345) != 0) {

@@ -103,6 +103,35 @@ TEST_F(CacheTest, WhatIsNoCacheIsLeftAlone) {
     EXPECT_TRUE(fs::exists(root_ + "/other"));
 }
 
+TEST_F(CacheTest, ADirectoryWhoseNameNoCacheCanHaveIsNone) {
+    make_cache("alpha", 1);
+    for (const char *name : {"al pha", ".hidden", "alpha~", "\x1b[31m"}) {
+        fs::copy(root_ + "/alpha", root_ + "/" + name);
+    }
+    EXPECT_EQ(stats()["total"]["caches"], 1);
+    EXPECT_EQ(run({"ls"}).exit_code, 0);
+    EXPECT_EQ(run({"clear", "--all"}).exit_code, 0);
+}
+
+TEST_F(CacheTest, WhoRebuildsALostIndexIsSaid) {
+    const std::string index = root_ + "/alpha/cache.idx";
+    for (const char *damage : {"empty", "cut", "missing"}) {
+        make_cache("alpha", 3);
+        damage == std::string("missing") ? static_cast<void>(fs::remove(index))
+                                         : fs::resize_file(index, *damage == 'c' ? 100 : 0);
+        for (const std::vector<std::string> &command :
+             std::vector<std::vector<std::string>>{{"ls"}, {"ls", "alpha"}, {"stats"}}) {
+            const Finished finished = run(command);
+            EXPECT_EQ(finished.exit_code, 1) << damage;
+            EXPECT_THAT(finished.standard_output + finished.standard_error,
+                        HasSubstr("the next application that uses the cache rebuilds it"))
+                << damage;
+        }
+    }
+    make_cache("alpha", 0);
+    EXPECT_EQ(run({"ls"}).exit_code, 0);
+}
+
 TEST_F(CacheTest, LsListsCachesAndEntries) {
     make_cache("alpha", 3, "a cache");
     EXPECT_THAT(run({"ls"}).standard_output,
@@ -202,6 +231,20 @@ TEST_F(CacheTest, PathIsWhereTheCachesAre) {
     EXPECT_EQ(cairn({"path"}, by_cache_home).standard_output, "/somewhere/cairn\n");
     const Environment by_home = {{"HOME", "/home/somebody"}};
     EXPECT_EQ(cairn({"path"}, by_home).standard_output, "/home/somebody/.cache/cairn\n");
+}
+
+TEST_F(CacheTest, ARelativeDirectoryInTheEnvironmentIsRefused) {
+    const Environment relative = {{"CAIRN_DIR", "some/where"}, {"HOME", folder_.path().string()}};
+    for (const std::vector<std::string> &arguments :
+         std::vector<std::vector<std::string>>{{"path"}, {"stats"}, {"ls"}, {"clear", "--all"}}) {
+        const Finished finished = cairn(arguments, relative);
+        EXPECT_EQ(finished.exit_code, 1);
+        EXPECT_EQ(finished.standard_output, "");
+        EXPECT_EQ(finished.standard_error,
+                  "cairn: CAIRN_DIR is `some/where`, which is no absolute path; set it to `" +
+                      (fs::current_path() / "some/where").string() + "`, or unset it\n");
+    }
+    EXPECT_EQ(cairn({"path", "--dir", "/x"}, relative).standard_output, "/x\n");
 }
 
 }  // namespace

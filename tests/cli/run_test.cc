@@ -210,6 +210,15 @@ TEST_F(RunTest, WithAnUnsafeRootTheApplicationRunsUncached) {
     EXPECT_THAT(finished.standard_error, HasSubstr(folder_ / "link"));
 }
 
+TEST_F(RunTest, WithARelativeDirectoryTheApplicationRunsUncached) {
+    environment_["CAIRN_DIR"] = "some/where";
+    const Finished finished = run({"sh", "-c", "env; exit 3"});
+    EXPECT_EQ(finished.exit_code, 3);
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES")));
+    EXPECT_THAT(finished.standard_error,
+                StartsWith("cairn: ran uncached: CAIRN_DIR is `some/where`, "));
+}
+
 TEST_F(RunTest, SwitchedOffTheApplicationRunsUncachedAndIsToldSo) {
     environment_["CAIRN_DISABLE"] = "1";
     const Finished finished = run({"sh", "-c", "env; exit 3"});
@@ -228,6 +237,18 @@ TEST_F(RunTest, AClosedStandardErrorDoesNotChangeTheExitCode) {
     Program shell({"sh", "-c", "exec \"$0\" run -- sh -c 'exit 7' 2>&-", CAIRN_PROGRAM},
                   environment_);
     EXPECT_EQ(shell.wait(), 7);
+}
+
+TEST_F(RunTest, WhatIsSaidToAClosedStandardErrorIsInNoFile) {
+    const std::string out = folder_ / "out.json";
+    for (const char *closed : {"2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+        Program shell(
+            {"sh", "-c", std::string("exec \"$0\" run --json \"$1\" -- sh -c 'exit 7' ") + closed,
+             CAIRN_PROGRAM, out},
+            environment_);
+        EXPECT_EQ(shell.wait(), 7) << closed;
+        EXPECT_EQ(nlohmann::json::parse(read_file(out))["exit_code"], 7) << closed;
+    }
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ constexpr Scenario kScenarios[] = {
     {"validation", Warmth::all},
     {"transform_feedback", Warmth::some},
     {"feedback_relink", Warmth::some},
+    {"refused_varyings", Warmth::all},
     {"separable", Warmth::some},
     {"shader_programs", Warmth::some},
     {"compute", Warmth::all},
@@ -62,9 +63,13 @@ constexpr Scenario kScenarios[] = {
     {"context_goes", Warmth::all},
     {"older_context", Warmth::all},
     {"unlike_contexts", Warmth::none},
+    {"unlike_profiles", Warmth::none},
+    {"unlike_later", Warmth::none},
     {"two_threads", Warmth::all},
     {"threads_share_shader", Warmth::all},
-    {"own_binaries", Warmth::all},
+    {"contexts_come_and_go", Warmth::all},
+    {"own_binaries", Warmth::some},
+    {"binary_with_bindings", Warmth::some},
     {"parallel_compile", Warmth::all},
 };
 

@@ -196,6 +196,7 @@ TEST_F(TroubleTest, ADriverOptionMakesAnotherDriverOfIt) {
     expect_as_plain(other);
     EXPECT_EQ(other.report.hits, 0u);
     expect_warm(stage_.cached(kScenario));
+    expect_warm(stage_.cached(kScenario, {{"LP_NUM_THREADS", "1"}}));
 }
 
 // `KEY SIZE_BYTES COST_US` for each entry that is stored or found: the same ones cold and warm.
@@ -228,6 +229,21 @@ TEST_F(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
     const Played run = stage_.cached(kScenario, {{"CAIRN_LOG", "1"}});
     EXPECT_EQ(run.transcript, plain_.transcript);
     EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache egl-"));
+}
+
+// With one arena for all threads, memory that one of them frees is the next that another one gets:
+// contexts are made under handles that are just being destroyed.
+TEST(ContextsTest, AHandleThatIsUsedAgainAtOnceIsTheNewContext) {
+    Stage stage(Client::linked);
+    stage.extra = {{"MALLOC_ARENA_MAX", "1"}};
+    const Played plain = stage.plain("contexts_come_and_go");
+    for (int round = 0; round < 2; ++round) {
+        const Played run = stage.cached("contexts_come_and_go");
+        EXPECT_EQ(run.status, "");
+        EXPECT_EQ(run.transcript, plain.transcript);
+        EXPECT_EQ(run.report.bypassed, 0u);
+        EXPECT_EQ(run.report.hits + run.report.misses, run.report.link_calls);
+    }
 }
 
 class EndTest : public testing::TestWithParam<const char *> {};

@@ -72,6 +72,25 @@ void own_binaries() {
     draw("linked at last", both);
 }
 
+// With a binary come the bindings and varyings of the program that it was taken from, and later
+// links go by them. A program without a binary, whose calls are the same, has none.
+void binary_with_bindings() {
+    const Context context(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
+    const GLuint bound = make_unlinked({vertex, fragment});
+    gl.BindAttribLocation(bound, 5, "corner");
+    const char *varying = "place";
+    gl.TransformFeedbackVaryings(bound, 1, &varying, GL_SEPARATE_ATTRIBS);
+    gl.LinkProgram(bound);
+    const Binary binary = binary_of(bound);
+    const GLuint given = make_unlinked({vertex, fragment});
+    give(given, binary.format, binary.bytes);
+    gl.LinkProgram(given);
+    note_program("linked after the binary", given);
+    note_program("linked without it", make_program({vertex, fragment}));
+}
+
 void parallel_compile() {
     const Context context(Api::es3);
     note("extension %d", has_extension("GL_KHR_parallel_shader_compile"));

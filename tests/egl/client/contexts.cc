@@ -17,6 +17,15 @@ namespace {
 constexpr int kThreads = 2;
 constexpr int kPrograms = 24;
 
+constexpr const char *kOldVertex = R"(#version 140
+varying vec4 shade;
+void main() { gl_Position = ftransform(); shade = gl_Color; }
+)";
+constexpr const char *kOldFragment = R"(#version 140
+varying vec4 shade;
+void main() { gl_FragColor = shade; }
+)";
+
 std::string numbered_fragment(int number) {
     return "#version 300 es\nprecision highp float;\nin vec2 place;\nout vec4 color;\n"
            "void main() { color = vec4(place, float(" +
@@ -143,6 +152,29 @@ void unlike_contexts() {
     draw("here", make_program(kVertex, kOtherFragment));
 }
 
+// What only the older profile compiles is compiled in it, although it is linked in the newer one.
+void unlike_profiles() {
+    const Context old(Api::compatibility);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kOldFragment);
+    const Context core(Api::core, old.handle());
+    note_program("compiled in the older profile", make_program({vertex, fragment}));
+}
+
+// The same when nothing is current as the newer one is made.
+void unlike_later() {
+    const Context old(Api::compatibility);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kOldFragment);
+    release_current();
+    const Context core(Api::core, old.handle());
+    old.make_current();
+    const GLuint program = make_unlinked({vertex, fragment});
+    core.make_current();
+    gl.LinkProgram(program);
+    note_program("compiled in the older profile", program);
+}
+
 void two_threads() {
     display();
     run_threads(EGL_NO_CONTEXT, 0);
@@ -154,6 +186,35 @@ void threads_share_shader() {
     gl.Finish();
     run_threads(context.handle(), vertex);
     draw("after the threads", make_program({vertex, make_shader(GL_FRAGMENT_SHADER, kFragment)}));
+}
+
+// A driver that frees a context on one thread gives its handle to the next one that is made on
+// another thread.
+void contexts_come_and_go() {
+    constexpr int kRounds = 100;
+    const Context context(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kPlainFragment);
+    gl.Finish();
+    std::array<int, kThreads> linked = {};
+    std::vector<std::thread> threads;
+    for (int &number : linked) {
+        threads.emplace_back([&number, share = context.handle(), vertex, fragment] {
+            for (int round = 0; round < kRounds; ++round) {
+                const Context mine(Api::es3, share);
+                const GLuint program = make_program({vertex, fragment});
+                GLint status = GL_FALSE;
+                gl.GetProgramiv(program, GL_LINK_STATUS, &status);
+                number += status;
+                gl.DeleteProgram(program);
+            }
+            egl.ReleaseThread();
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    note("linked: %d %d", linked[0], linked[1]);
 }
 
 // The second vendor answers one platform, which nobody else knows; see fake_vendor.cc.

@@ -197,10 +197,17 @@ void main() { color = vec4(place, LEVEL, 1.0); }
         "# /* a comment */ include \"/level.h\"\n"
         "out vec4 color;\n"
         "void main() { color = vec4(LEVEL); }\n";
+    constexpr const char *kSplit =
+        "#version 430 core\n"
+        "#extension GL_ARB_shading_language_include : require\n"
+        "#inc\\\nlude \"/level.h\"\n"
+        "out vec4 color;\n"
+        "void main() { color = vec4(LEVEL); }\n";
     for (const char *level : {"#define LEVEL 0.25\n", "#define LEVEL 0.75\n"}) {
         gl.NamedStringARB(kNamedString, -1, "/level.h", -1, level);
         draw("included", make_including(kIncluding));
         draw("hidden", make_including(kHidden));
+        draw("split", make_including(kSplit));
         gl.DeleteNamedStringARB(-1, "/level.h");
     }
     note_program("including nothing", make_including(kIncluding));

@@ -24,6 +24,7 @@ namespace client {
     X(validation)           \
     X(transform_feedback)   \
     X(feedback_relink)      \
+    X(refused_varyings)     \
     X(separable)            \
     X(shader_programs)      \
     X(compute)              \
@@ -38,9 +39,13 @@ namespace client {
     X(context_goes)         \
     X(older_context)        \
     X(unlike_contexts)      \
+    X(unlike_profiles)      \
+    X(unlike_later)         \
     X(two_threads)          \
     X(threads_share_shader) \
+    X(contexts_come_and_go) \
     X(own_binaries)         \
+    X(binary_with_bindings) \
     X(parallel_compile)
 
 #define X(name) void name();

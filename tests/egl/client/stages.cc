@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Programs of other kinds than a vertex and a fragment shader.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "scenarios.h"
@@ -32,6 +36,30 @@ GLuint make_feedback_program(std::initializer_list<const char *> varyings, GLenu
     gl.LinkProgram(program);
     return program;
 }
+
+// An array of one name, at the end of the memory that can be read.
+class OneName {
+  public:
+    explicit OneName(const char *name) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
+        memory_ = static_cast<char *>(
+            mmap(nullptr, 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        if (memory_ == MAP_FAILED || mprotect(memory_, page_, PROT_READ | PROT_WRITE) != 0) {
+            std::abort();
+        }
+        std::memcpy(memory_ + page_ - sizeof name, &name, sizeof name);
+    }
+    ~OneName() { munmap(memory_, 2 * page_); }
+    OneName(const OneName &) = delete;
+    OneName &operator=(const OneName &) = delete;
+
+    const char *const *array() const {
+        return reinterpret_cast<const char *const *>(memory_ + page_ - sizeof(char *));
+    }
+
+  private:
+    size_t page_;
+    char *memory_;
+};
 
 GLuint make_feedback_buffer(GLuint index) {
     GLuint buffer = 0;
@@ -123,6 +151,28 @@ void transform_feedback() {
     capture("both", both);
     capture("other", other);
     capture("apart", apart);
+}
+
+// The driver refuses these calls without a look at the names, of which there is only one.
+void refused_varyings() {
+    const Context context(Api::es3);
+    const OneName name("place");
+    const GLuint program = make_feedback_program({"wide"}, GL_INTERLEAVED_ATTRIBS);
+    GLint limit = 0;
+    gl.GetIntegerv(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS, &limit);
+    gl.TransformFeedbackVaryings(program, limit + 1, name.array(), GL_SEPARATE_ATTRIBS);
+    note_errors("too many");
+    gl.TransformFeedbackVaryings(program, 3, name.array(), GL_TRIANGLES);
+    note_errors("no such mode");
+    gl.TransformFeedbackVaryings(program, -1, name.array(), GL_INTERLEAVED_ATTRIBS);
+    note_errors("fewer than none");
+    gl.TransformFeedbackVaryings(0, 3, name.array(), GL_INTERLEAVED_ATTRIBS);
+    note_errors("no program");
+    gl.LinkProgram(program);
+    note_program("as before", program);
+    gl.TransformFeedbackVaryings(program, 1, name.array(), GL_SEPARATE_ATTRIBS);
+    gl.LinkProgram(program);
+    note_program("one", program);
 }
 
 void feedback_relink() {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "context.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "settings.h"
+
+namespace cairn::egl {
+namespace {
+
+class ContextTest : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        setenv("CAIRN_EGL_VENDORS", "/nowhere", 1);
+        load_settings();
+        load_vendors({});
+    }
+    void create() {
+        context_created(vendor_, nullptr, kHandle, EGL_NO_CONTEXT, EGL_OPENGL_ES_API, nullptr);
+    }
+    bool is_known() {
+        context_made_current(vendor_, nullptr, kHandle);
+        return current_vendor() == &vendor_;
+    }
+    void destroy() {
+        LeavingContext context(nullptr, kHandle);
+        context.destroyed();
+    }
+
+    int object_ = 0;
+    const EGLContext kHandle = &object_;
+    Vendor vendor_;
+};
+
+TEST_F(ContextTest, IsKnownUntilEglHasDestroyedIt) {
+    EXPECT_FALSE(is_known());
+    create();
+    EXPECT_TRUE(is_known());
+    { const LeavingContext refused(nullptr, kHandle); }
+    EXPECT_TRUE(is_known());
+    destroy();
+    EXPECT_FALSE(is_known());
+    destroy();
+}
+
+TEST_F(ContextTest, ANewContextOfTheSameHandleStays) {
+    create();
+    {
+        LeavingContext older(nullptr, kHandle);
+        create();
+        older.destroyed();
+    }
+    EXPECT_TRUE(is_known());
+    destroy();
+    EXPECT_FALSE(is_known());
+}
+
+}  // namespace
+}  // namespace cairn::egl

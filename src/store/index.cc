@@ -32,22 +32,33 @@ Result<std::unique_ptr<Index>> Index::open(File file, const CacheIdentity &ident
 // Maps the levels that the file has whole. What was cut off is found again by a rescan, which lets
 // the index grow as it needs.
 Status Index::map_levels() {
-    TRY_ASSIGN(const FileInfo info, file_.info());
-    const unsigned whole = levels_of_size(info.size_bytes);
-    if (whole == 0) {
-        if (access_ == Access::read_only) return Error::corrupt;
-        TRY(file_.extend(index_size(1)));
-    }
-    const unsigned levels = std::max(1u, whole);
-    TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
+    unsigned levels = 0;
+    std::uint64_t hint = 0;
+    bool damaged = false;
+    // Somebody may add a level between our look at the size and our look at the counter.
+    do {
+        TRY_ASSIGN(const FileInfo info, file_.info());
+        const unsigned whole = levels_of_size(info.size_bytes);
+        if (whole == 0) {
+            if (access_ == Access::read_only) return Error::corrupt;
+            TRY(file_.extend(index_size(1)));
+            damaged = true;
+        }
+        if (levels == std::max(1u, whole)) break;  // it is the counter that is wrong, or a cut file
+        levels = std::max(1u, whole);
+        TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
+        hint = counter(Counter::levels).load();
+    } while (hint > levels);
     if (levels > 2) base_.expect_random_access();  // a small one is in memory after a few reads
     for (unsigned i = 0; i < levels; ++i) TRY(map_level(i));
-    const std::uint64_t hint = counter(Counter::levels).load();
     level_count_.store(levels, std::memory_order_release);
-    if (access_ == Access::read_write && (whole == 0 || hint != levels)) {
+    if (access_ == Access::read_only) return {};
+    // A smaller one, but for 0, is of somebody who is just adding a level, or died doing so.
+    if (damaged || hint == 0 || hint > levels) {
         counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
-        counter(Counter::levels).store(levels);
     }
+    // Not over what somebody has made of it since.
+    counter(Counter::levels).compare_exchange_strong(hint, levels);
     return {};
 }
 

@@ -60,6 +60,8 @@ bool Store::try_candidates(Index &index, std::uint64_t hash, Read read, bool &me
             if (outcome == ReadOutcome::damaged) {
                 drop_damaged(index, place, now);
                 met_damage = true;
+                const std::uint64_t word = place.ref().load();
+                return word != now.word() && word != kEmptySlot;  // mended: look again
             }
             return false;
         });
@@ -169,7 +171,21 @@ void Store::flush_hits() {
     }
 }
 
+// A slot that was damaged and whose check still fits, as one in 64 does, may lead to a good record
+// and say a wrong size.
+bool Store::mend_size(Index &index, Index::Place place, Slot slot) {
+    if (access_ == Access::read_only) return false;
+    RecordHeader header;
+    const ReadBlob whole = reader_.read_any(index.identity().cache_id, slot.location(), header);
+    if (whole.outcome != ReadOutcome::found) return false;
+    const Slot right = Slot::make(slot.location(), size_class(header.record_size()), slot.tag());
+    if (right.size_class() == slot.size_class()) return false;
+    std::uint64_t word = slot.word();
+    return place.ref().compare_exchange_strong(word, right.word());
+}
+
 void Store::drop_damaged(Index &index, Index::Place place, Slot slot) {
+    if (mend_size(index, place, slot)) return;
     count(damaged);
     if (access_ == Access::read_only) return;
     std::uint64_t word = slot.word();

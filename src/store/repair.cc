@@ -9,6 +9,9 @@ namespace {
 
 // How long one look-up may search. It happens once for a damage.
 constexpr std::uint64_t kSearchNs = 100'000'000;
+// The background check is busy for less than this at a time; another look-up may be for longer.
+constexpr unsigned kSearchAttempts = 20;
+constexpr unsigned kSearchPauseUs = 100;
 constexpr std::uint64_t kRetryAfterNs = 5'000'000'000;
 constexpr unsigned kPauseUs = 2'500;
 
@@ -41,10 +44,15 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
 }
 
 bool Repair::search(Index &index) {
-    if (!mutex_.try_lock()) return false;
-    const Outcome outcome = step(index, kSearchNs);
-    mutex_.unlock();
-    return outcome != Outcome::failed;
+    for (unsigned attempt = 0; attempt < kSearchAttempts; ++attempt) {
+        if (mutex_.try_lock()) {
+            const Outcome outcome = step(index, kSearchNs);
+            mutex_.unlock();
+            return outcome != Outcome::failed;
+        }
+        sleep_us(kSearchPauseUs);
+    }
+    return false;
 }
 
 void Repair::check_in_background(Index &index) {

@@ -7,7 +7,7 @@
 // mostly one page of the disk each, every 2.5 ms: at most 26 MB/s, and more where an entry is
 // brought back, which is read whole.
 //
-// Thread safety: any thread. A thread that finds another at work does not wait.
+// Thread safety: any thread. A thread that finds another at work waits two milliseconds at most.
 // Failure: after an error the search is given up and tried again later; nothing is concluded from
 // it.
 #pragma once

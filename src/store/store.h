@@ -119,6 +119,7 @@ class Store {
                           MutableBytes buffer, std::uint64_t &value_size);
     void note_hit(Index::Place place, Slot slot);
     void flush_hits();
+    bool mend_size(Index &index, Index::Place place, Slot slot);
     void drop_damaged(Index &index, Index::Place place, Slot slot);
 
     // update.cc

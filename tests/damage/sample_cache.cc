@@ -133,6 +133,7 @@ class DamageCheck {
     void add_new();
     void heal_missing();
     bool may_be_missing(const SampleEntry &entry) const;
+    bool is_hidden(std::size_t number);
     std::optional<ByteVector> find(ByteView key);
     void complain(const char *what, std::size_t number);
 
@@ -144,6 +145,7 @@ class DamageCheck {
     Cache cache_;
     std::vector<bool> missing_;  // by entry: was not found, rightly
     std::map<ByteVector, ByteVector> added_;
+    std::optional<std::size_t> hidden_;
     int result_ = 0;
 };
 
@@ -177,6 +179,16 @@ bool DamageCheck::may_be_missing(const SampleEntry &entry) const {
                                [&](const Range &range) { return range.overlaps(entry.record); });
 }
 
+// Of the slots that damage leaves half as they were, one in 64 still fits its check bits: its entry
+// is not looked for again. The formats page says so. More than one in a cache is a bug.
+bool DamageCheck::is_hidden(std::size_t number) {
+    const bool index_damaged =
+        std::ranges::any_of(damaged_, [](const Range &range) { return range.file == "cache.idx"; });
+    if (!index_damaged) return false;
+    if (!hidden_) hidden_ = number;
+    return *hidden_ == number;
+}
+
 std::optional<ByteVector> DamageCheck::find(ByteView key) {
     if (random_.one_in(3)) return cache_.get_into(key, 400000);
     const auto blob = random_.one_in(2) ? cache_.get(key) : cache_.view(key);
@@ -204,7 +216,9 @@ void DamageCheck::check_entry(std::size_t number) {
         if (*found != entry.value) complain("wrong bytes", number);
     } else {
         missing_[number] = true;
-        if (!may_be_missing(entry)) complain("lost, though its record is whole", number);
+        if (!may_be_missing(entry) && !is_hidden(number)) {
+            complain("lost, though its record is whole", number);
+        }
     }
 }
 

@@ -3,20 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
-#include "settings.h"
+#include "testing/front_end.h"
 
 namespace cairn::egl {
 namespace {
 
-class ContextTest : public testing::Test {
+class ContextTest : public ::testing::Test {
   protected:
-    static void SetUpTestSuite() {
-        setenv("CAIRN_EGL_VENDORS", "/nowhere", 1);
-        load_settings();
-        load_vendors({});
-    }
+    ContextTest() { testing::start_front_end(); }
     void create() {
         context_created(vendor_, nullptr, kHandle, EGL_NO_CONTEXT, EGL_OPENGL_ES_API, nullptr);
     }

@@ -2,16 +2,12 @@
 // Hooks in front of functions that the drivers of the tests in tests/egl do not have.
 #include "program_hooks.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "gl_hooks.h"
-#include "settings.h"
+#include "testing/front_end.h"
 
 namespace cairn::egl {
 namespace {
@@ -51,39 +47,10 @@ void fill(GlFunctions &gl) {
     gl.CreateShaderProgramEXT = [](GLenum, const GLchar *) { return kProgram; };
 }
 
-// Counters in memory, as `cairn run` has them. Made once: they are attached for ever.
-class Report {
-  public:
-    Report() : fd_(memfd_create("report", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-        const uint64_t layout = CAIRN_REPORT_LAYOUT;
-        EXPECT_EQ(ftruncate(fd_, sizeof(cairn_report)), 0);
-        fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-        EXPECT_EQ(pwrite(fd_, &layout, sizeof layout, 0), ssize_t{sizeof layout});
-    }
-    std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-    cairn_report read() const {
-        cairn_report report = {};
-        EXPECT_EQ(pread(fd_, &report, sizeof report, 0), ssize_t{sizeof report});
-        return report;
-    }
-
-  private:
-    int fd_;
-};
-
-const Report &the_report() {
-    static const Report report;
-    return report;
-}
-
-class ProgramHooksTest : public testing::Test {
+class ProgramHooksTest : public ::testing::Test {
   protected:
     ProgramHooksTest() {
-        setenv("CAIRN_EGL_VENDORS", "/nowhere", 1);
-        setenv(CAIRN_REPORT_ENV, the_report().path().c_str(), 1);
-        load_settings();
-        attach_counters();
-        load_vendors({});
+        testing::start_front_end();
         g_calls = &calls_;
         fill(vendor_.gl);
         context_created(vendor_, nullptr, handle_, EGL_NO_CONTEXT, EGL_OPENGL_API, nullptr);
@@ -131,15 +98,15 @@ TEST_F(ProgramHooksTest, AVaryingThatIsKeptEndsCaching) {
 
 TEST_F(ProgramHooksTest, OnlyQuestionsThatMayWaitForALinkTakeItsTime) {
     GLint value = 0;
-    const uint64_t before = the_report().read().link_ns;
+    const uint64_t before = testing::read_report().link_ns;
     for (const int name : {GL_ACTIVE_UNIFORMS, GL_ACTIVE_ATTRIBUTES, GL_DELETE_STATUS}) {
         get_program_iv<&GlFunctions::GetProgramiv>(kProgram, static_cast<GLenum>(name), &value);
     }
-    EXPECT_EQ(the_report().read().link_ns, before);
+    EXPECT_EQ(testing::read_report().link_ns, before);
     for (const int name : {GL_LINK_STATUS, GL_INFO_LOG_LENGTH, GL_COMPLETION_STATUS_KHR}) {
         get_program_iv<&GlFunctions::GetProgramiv>(kProgram, static_cast<GLenum>(name), &value);
     }
-    EXPECT_GT(the_report().read().link_ns, before);
+    EXPECT_GT(testing::read_report().link_ns, before);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace cairn {
 namespace {
 
-constexpr std::size_t kTableMin = 64;
+constexpr std::size_t kTableMin = 8;
 // From this size on a table that is full forgets the entries that were seen only once, before it
 // grows for those with blobs, which are bounded by their bytes.
 constexpr std::size_t kForgetFrom = 1 << 16;

@@ -61,9 +61,9 @@ class SegmentTable {
     void forget_deleted();
 
   private:
-    // A process rarely meets more than the 64 to 200 segments of a cache; others are opened for
-    // each read. Few, because their memory is touched by each open.
-    static constexpr std::size_t kEntryCount = 256;
+    // A cache has 64 segments and one for each writer; where two of them have one place here, one
+    // is opened for each read. Few, because their memory is touched by each open.
+    static constexpr std::size_t kEntryCount = 128;
 
     // state: segment number + 1 in the upper half (0: unused), readers in the lower half. A state
     // of kBusy readers is being changed. fd is constant while the upper half is.

@@ -17,8 +17,9 @@ constexpr unsigned kAloneAttempts = 20;  // of about a millisecond each
 
 }  // namespace
 
-Store::Store(const StoreOptions &options, Directory directory)
+Store::Store(const StoreOptions &options, Directory root, Directory directory)
     : options_(options),
+      root_(std::move(root)),
       directory_(std::move(directory)),
       access_(options.access),
       reader_(directory_),
@@ -34,14 +35,15 @@ Store::~Store() {
 
 Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
     const Create create = options.access == Access::read_only ? Create::no : options.create;
-    TRY_ASSIGN(const Directory root, open_root(options.root, create, options.log));
+    TRY_ASSIGN(Directory root, open_root(options.root, create, options.log));
     TRY_ASSIGN(OpenedDirectory opened,
                open_cache_directory(root, options.identifier, create, options.log));
     if (opened.created && !options.about.empty()) {
         const auto about = opened.directory.create_file("about");
         if (about.ok()) (void)about->write_whole(as_bytes(options.about));
     }
-    std::unique_ptr<Store> store(new (std::nothrow) Store(options, std::move(opened.directory)));
+    std::unique_ptr<Store> store(new (std::nothrow)
+                                     Store(options, std::move(root), std::move(opened.directory)));
     if (store == nullptr) return Error::no_memory;
     Status status = store->join_session();
     if (status.ok()) status = store->open_index(true);

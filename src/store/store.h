@@ -95,7 +95,7 @@ class Store {
     void enumerate(const std::function<bool(const EntryInfo &)> &visit);
 
   private:
-    Store(const StoreOptions &options, Directory directory);
+    Store(const StoreOptions &options, Directory root, Directory directory);
 
     Status join_session();
     Status open_index(bool may_wipe);
@@ -138,6 +138,7 @@ class Store {
 
     // Constant after construction.
     const StoreOptions options_;
+    const Directory root_;
     const Directory directory_;
     // Becomes read_only when what was deleted and made again may not be written.
     std::atomic<Access> access_;

@@ -260,8 +260,7 @@ Status Store::sync() {
     }
     TRY(index().sync());
     TRY(directory_.sync());
-    TRY_ASSIGN(const Directory root, directory_.open_directory(".."));
-    return root.sync();
+    return root_.sync();
 }
 
 Status Store::remove_segments() const {

@@ -79,7 +79,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     if (plan_.empty()) TRY(plan_more(index));
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
-        entry.keep ? carry(index, entry) : drop(index, entry);
+        entry.keep ? carry(index, entry) : forget(index, entry.key_hash, entry.location);
         done += entry.keep ? entry.size_bytes : kDropWork;
     }
     return Progress::some;
@@ -135,11 +135,11 @@ Status Evictor::plan_more(Index &index) {
 void Evictor::carry(Index &index, const Planned &entry) {
     RecordHeader header;
     const ReadBlob record = reader_.read_any(index.identity().cache_id, entry.location, header);
-    if (record.outcome != ReadOutcome::found) return drop(index, entry);
+    if (record.outcome != ReadOutcome::found) return forget(index, entry.key_hash, entry.location);
     header.carried = true;
     const auto appended = writer_.append(index, header, record.blob->key(), record.blob->value(),
                                          Writer::Purpose::carry);
-    if (!appended.ok()) return drop(index, entry);
+    if (!appended.ok()) return forget(index, entry.key_hash, entry.location);
     const Slot target = Slot::make(appended->location, size_class(header.record_size()),
                                    Slot::tag_of(entry.key_hash));
     const bool moved = change_slot(index, entry.key_hash, entry.location, [&](Slot old) {
@@ -148,13 +148,8 @@ void Evictor::carry(Index &index, const Planned &entry) {
     if (!moved) (void)writer_.mark(appended->location, header.stamp_ns, RecordState::unused);
 }
 
-bool Evictor::forget(Index &index, std::uint64_t hash, Location location) {
-    return change_slot(index, hash, location, [](Slot) { return kEmptySlot; });
-}
-
-void Evictor::drop(Index &index, const Planned &entry) {
-    const bool dropped =
-        change_slot(index, entry.key_hash, entry.location, [](Slot) { return kEmptySlot; });
+void Evictor::forget(Index &index, std::uint64_t hash, Location location) {
+    const bool dropped = change_slot(index, hash, location, [](Slot) { return kEmptySlot; });
     if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
 }
 

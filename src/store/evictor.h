@@ -53,8 +53,8 @@ class Evictor {
     bool drop_one_entry(Index &index, Location spare, std::uint64_t start);
     // The same of those in the buckets of a hash, which are full.
     bool drop_from_buckets(Index &index, std::uint64_t hash);
-    // Empties the slot that points to a place; false: there is none.
-    static bool forget(Index &index, std::uint64_t hash, Location location);
+    // Empties the slot that points to a place, if one does.
+    static void forget(Index &index, std::uint64_t hash, Location location);
 
   private:
     struct Seen {
@@ -74,7 +74,6 @@ class Evictor {
     Result<bool> choose_victim(Index &index);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
     void carry(Index &index, const Planned &entry);
-    void drop(Index &index, const Planned &entry);
     Status retire(Index &index, std::uint32_t segment, bool wait) REQUIRES_LOCK(mutex_);
 
     const Directory &directory_;

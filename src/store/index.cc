@@ -255,6 +255,15 @@ Result<Index::Place> Index::insert(std::uint64_t hash, Slot slot) {
     return Error::full;
 }
 
+std::uint64_t Index::count_entries() {
+    std::uint64_t count = 0;
+    for_each([&](Place, Slot) {
+        ++count;
+        return false;
+    });
+    return count;
+}
+
 void Index::clear_damaged() {
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {

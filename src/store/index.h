@@ -86,7 +86,9 @@ class Index {
     // returns true.
     template <typename Visit>
     void for_each(Visit visit);
-    // The same, once around from a place that `start`, any number, chooses.
+    // How many there are now; takes time in proportion to the index.
+    std::uint64_t count_entries();
+    // The same as for_each, once around from a place that `start`, any number, chooses.
     template <typename Visit>
     void for_each_from(std::uint64_t start, Visit visit);
     // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, whatever its tag.

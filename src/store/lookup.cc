@@ -74,11 +74,7 @@ bool Store::try_candidates(Index &index, std::uint64_t hash, Read read, bool &me
 // Whoever stores sees that the index was deleted by hand; who only looks up asks the kernel now and
 // then: at misses and reads from disk, which take longer than that.
 void Store::notice_deleted_index() {
-    const auto info = index().file().info();
-    if (!info.ok() || info->links != 0) return;
-    if (!open_index(false).ok()) return;
-    memory_.clear();
-    reader_.segments().forget_deleted();
+    if (index_was_deleted()) (void)replace_index();
 }
 
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {

@@ -222,18 +222,26 @@ Status Store::wipe() {
     return shared ? Status() : Status(Error::busy);
 }
 
-// The index to publish in: the one in the directory, also after somebody has deleted or replaced
-// it.
+// Uses the index that is in the directory now, after somebody has deleted or replaced ours.
+Status Store::replace_index() {
+    TRY(open_index(false));
+    memory_.clear();
+    reader_.segments().forget_deleted();
+    return {};
+}
+
+bool Store::index_was_deleted() {
+    const auto info = index().file().info();
+    return info.ok() && info->links == 0;
+}
+
+// The index to publish in.
 Result<Index *> Store::writable_index() {
     if (access_ == Access::read_only) return Error::read_only;
-    Index &current = index();
-    const auto info = current.file().info();
-    if (!info.ok() || info.value().links != 0) return &current;
+    if (!index_was_deleted()) return &index();
     options_.log.write(Severity::warning, "cache %s: index was deleted, making a new one",
                        options_.identifier.c_str());
-    memory_.clear();
-    TRY(open_index(false));
-    reader_.segments().forget_deleted();
+    TRY(replace_index());
     if (access_ == Access::read_only) return Error::read_only;
     return &index();
 }
@@ -242,10 +250,7 @@ Result<Index *> Store::writable_index() {
 
 StoreStats Store::stats() {
     StoreStats stats = {};
-    index().for_each([&](Index::Place, Slot) {
-        ++stats.entries;
-        return false;
-    });
+    stats.entries = index().count_entries();
     const auto use = measure_disk_use(directory_);
     if (use.ok()) stats.disk_bytes = use.value().bytes;
     stats.limit_bytes = options_.limit_bytes;

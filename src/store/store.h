@@ -105,6 +105,8 @@ class Store {
     void note_boot(Index &index);
     void apply_limit(Index &index);
     Result<Index *> writable_index();
+    Status replace_index();
+    bool index_was_deleted();
     void notice_deleted_index();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
@@ -132,7 +134,7 @@ class Store {
                                    const Examine &examine);
     void retire_record(Index &index, const ReplacedRecord &record);
     void make_room(Index &index, std::uint64_t record_size);
-    std::uint64_t entries_counted(Index &index);
+    static std::uint64_t recount(Index &index);
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
 

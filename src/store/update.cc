@@ -66,7 +66,7 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
     if (options.if_absent || may_not_grow) {
         TRY_ASSIGN(const bool there, contains(key));
         if (there && options.if_absent) return PutOutcome::exists;
-        if (!there && may_not_grow && entries_counted(index) >= options_.limit_entries) {
+        if (!there && may_not_grow && recount(index) >= options_.limit_entries) {
             return Error::full;
         }
     }
@@ -101,9 +101,7 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
         return Error::not_found;
     }
     if (Writer::was_deleted(record)) {
-        if (Evictor::forget(index, hash, record.location)) {
-            index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-        }
+        Evictor::forget(index, hash, record.location);
         writer_->release_segment();
         return Error::not_found;
     }
@@ -180,12 +178,8 @@ void Store::make_room(Index &index, std::uint64_t record_size) {
 
 // How many entries there are. Processes that died leave the counter a little off, and damage leaves
 // it anyhow: who has something to decide counts.
-std::uint64_t Store::entries_counted(Index &index) {
-    std::uint64_t counted = 0;
-    index.for_each([&](Index::Place, Slot) {
-        ++counted;
-        return false;
-    });
+std::uint64_t Store::recount(Index &index) {
+    const std::uint64_t counted = index.count_entries();
     index.counter(Counter::entries).store(counted);
     return counted;
 }
@@ -196,7 +190,7 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
     std::uint64_t now = entries.load(std::memory_order_relaxed);
     if (now <= options_.limit_entries) return;
     const bool unlikely = now > options_.limit_entries + kExcessMax;
-    if (!entries_counted_.exchange(true) || unlikely) now = entries_counted(index);
+    if (!entries_counted_.exchange(true) || unlikely) now = recount(index);
     std::uint64_t start = spare.offset / kRecordAlignment * 2654435761u;
     for (; now > options_.limit_entries; now = entries.load(std::memory_order_relaxed)) {
         if (!evictor_->drop_one_entry(index, spare, start)) return;

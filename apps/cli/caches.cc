@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
+#include <utility>
 
 #include "failure.h"
 #include "store/index_file.h"
@@ -37,12 +39,10 @@ std::string explanation(const CacheHandle &cache, int result) {
     return log.first_line.empty() ? cairn_result_string(result) : log.first_line;
 }
 
-struct Opening {
-    CacheHandle cache;
-    int result;
-};
+using Opening = std::pair<CacheHandle, int>;
 
-Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags) {
+Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
+                 uint64_t limit_bytes = 0) {
     const auto log = std::make_shared<CacheLog>();
     cairn_options options = {};
     options.size = sizeof(options);
@@ -50,6 +50,7 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     options.identifier = identifier.c_str();
     options.flags = flags | CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
     options.memory_bytes = UINT64_MAX;
+    options.limit_bytes = limit_bytes;
     options.log = keep_first_line;
     options.log_user = log.get();
     cairn_cache *cache = nullptr;
@@ -156,8 +157,11 @@ std::string about_cache(const std::string &root, const std::string &identifier) 
 }
 
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access) {
-    const uint32_t flags = access == Access::read ? uint32_t{CAIRN_OPEN_READ_ONLY} : 0;
-    auto [cache, result] = try_open(root, identifier, flags);
+    auto [cache, result] = try_open(root, identifier, CAIRN_OPEN_READ_ONLY);
+    if (result == CAIRN_OK && access == Access::write) {
+        const uint64_t limit_bytes = cache_stats(cache).limit_bytes;
+        std::tie(cache, result) = try_open(root, identifier, 0, limit_bytes);
+    }
     if (result != CAIRN_OK && has_no_index(root, identifier)) {
         throw Failure(kExitFailure,
                       fmt::format("the index of the cache `{}` is missing or damaged; the next "

@@ -45,7 +45,7 @@ std::string about_cache(const std::string &root, const std::string &identifier);
 
 enum class Access { read, write };
 
-// Opens an existing cache.
+// Opens an existing cache, with the limit that it has.
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access);
 
 // Throws a Failure "cannot <what>: ..." with the library's explanation, unless `result` is

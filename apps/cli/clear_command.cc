@@ -2,9 +2,8 @@
 // `cairn clear`: empties caches, also while applications use them.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "caches.h"
+#include "change_command.h"
 #include "command_line.h"
 #include "failure.h"
 #include "text.h"
@@ -32,53 +31,12 @@ void clear_cache(const std::string &root, const std::string &identifier) {
                format_count(before.entries, "entry", "entries"), format_bytes(freed));
 }
 
-int clear_all(const std::string &root) {
-    const std::vector<std::string> identifiers = list_caches(root);
-    if (identifiers.empty()) {
-        fmt::print("Nothing to clear: no caches in {}\n", root);
-    }
-    int exit_code = kExitOk;
-    for (const std::string &identifier : identifiers) {
-        try {
-            clear_cache(root, identifier);
-        } catch (const Failure &failure) {
-            fmt::print(stderr, "cairn: {}\n", failure.what());
-            exit_code = kExitFailure;
-        }
-    }
-    return exit_code;
-}
-
 }  // namespace
 
 void add_clear_command(CLI::App &app, int &exit_code) {
-    struct Options {
-        std::string dir;
-        std::string cache;
-        bool all = false;
-    };
-    CLI::App *command = app.add_subcommand("clear", "Remove all entries of one cache, or of all");
-    auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    CLI::Option *name =
-        command
-            ->add_option("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it")
-            ->type_name("");
-    command->add_flag("--all", options->all, "Every cache in the directory")->excludes(name);
-    add_dir_option(*command, options->dir);
-    command->callback([options, &exit_code] {
-        if (options->cache.empty() && !options->all) {
-            throw Failure(kExitUsage,
-                          "name the cache to clear (`cairn ls` lists them), or use --all");
-        }
-        const std::string root = resolve_root(options->dir);
-        require_usable_root(root);
-        if (options->all) {
-            exit_code = clear_all(root);
-        } else {
-            clear_cache(root, options->cache);
-        }
-    });
+    add_change_command(
+        app, {"clear", "Remove all entries of one cache, or of all", kFooter, clear_cache},
+        exit_code);
 }
 
 }  // namespace cairn::cli

@@ -56,6 +56,7 @@ int run_program(int argc, const char *const *argv) {
     add_stats_command(app, exit_code);
     add_ls_command(app, exit_code);
     add_clear_command(app, exit_code);
+    add_compress_command(app, exit_code);
     add_path_command(app, exit_code);
     add_version_command(app, exit_code);
     try {

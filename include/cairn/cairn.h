@@ -113,7 +113,10 @@ enum {
     CAIRN_OPEN_SYNC_ON_CLOSE = 1u << 2, /* cairn_close does what cairn_sync does first */
     /* For tools: open the cache in the version it has; `version` is ignored. */
     CAIRN_OPEN_ANY_VERSION = 1u << 3,
-    CAIRN_OPEN_REFUSE_WHEN_FULL = 1u << 4 /* CAIRN_ERROR_FULL instead of evicting entries */
+    CAIRN_OPEN_REFUSE_WHEN_FULL = 1u << 4, /* CAIRN_ERROR_FULL instead of evicting entries */
+    /* While the cache is open and is stored to, do in a thread of its own what cairn_compress does.
+     * On disk only. */
+    CAIRN_OPEN_COMPRESS = 1u << 5
 };
 
 typedef struct cairn_options {
@@ -239,6 +242,17 @@ CAIRN_API int cairn_clear(cairn_cache *cache);
  * durable; CAIRN_ERROR_READ_ONLY for a handle that only reads. */
 CAIRN_API int cairn_sync(cairn_cache *cache);
 
+/* Compresses (zstd) what was stored: a 64th of the limit at a time, and what ended processes have
+ * left; not what this or another process is writing just now. Program binaries take a quarter of
+ * their space then, and a get that reads one from disk takes some microseconds longer; the values
+ * that are got are the same. Other processes may use the cache meanwhile; the work is done in small
+ * pieces with pauses, and holds up nobody. CAIRN_OK, also when there was nothing to do, and in
+ * memory mode, where nothing is done; CAIRN_ERROR_BUSY: another process is at it;
+ * CAIRN_ERROR_FULL: there is no room for the compressed copy of a part of the cache;
+ * CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. After an
+ * error some of the entries are compressed, and none is lost. */
+CAIRN_API int cairn_compress(cairn_cache *cache);
+
 /* ---------------------------------------------------------------------------------------------------------
  * looking at */
 
@@ -275,6 +289,8 @@ typedef struct cairn_entry {
                               stored it */
     uint32_t cost_us;      /* as given with the put */
     uint32_t flags;        /* CAIRN_PUT_PINNED */
+    size_t stored_size;    /* bytes that the value takes as it is stored; less than value_size where
+                              it is compressed */
 } cairn_entry;
 
 /* Called for an entry; `entry` and what it points to are valid during the call. Non-zero stops the

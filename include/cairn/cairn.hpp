@@ -129,6 +129,7 @@ struct PutOptions {
 struct Entry {
     Bytes key;
     std::size_t value_size;
+    std::size_t stored_size;     // less than value_size where the entry is compressed
     std::uint64_t stored_at_ms;  // since 1970-01-01 UTC
     std::uint32_t cost_us;
     bool pinned;
@@ -177,6 +178,9 @@ class Cache {
 
     // Makes everything stored before, by any process, survive a power loss.
     Status sync() noexcept { return call(cairn_sync); }
+
+    // Compresses what was stored; takes time.
+    Status compress() noexcept { return call(cairn_compress); }
 
     // Entries, bytes and the counters of this handle; all 0 when the cache is not open.
     [[nodiscard]] cairn_stats stats() const noexcept {
@@ -235,6 +239,7 @@ class Cache {
         int call(const cairn_entry &from) {
             const Entry entry{{static_cast<const std::byte *>(from.key), from.key_size},
                               from.value_size,
+                              from.stored_size,
                               from.stored_at_ms,
                               from.cost_us,
                               (from.flags & CAIRN_PUT_PINNED) != 0};

@@ -129,8 +129,9 @@ void MemoryCache::enumerate(const std::function<bool(const EntryInfo &)> &visit)
         entries.assign(order_.begin(), order_.end());
     }
     for (const Entry &entry : entries) {
-        if (!visit({entry.blob->key(), entry.blob->value().size(), entry.stamp_ns,
-                    entry.blob->cost_us(), entry.pinned})) {
+        const std::size_t size = entry.blob->value().size();
+        if (!visit({entry.blob->key(), size, size, entry.stamp_ns, entry.blob->cost_us(),
+                    entry.pinned})) {
             return;
         }
     }

@@ -50,7 +50,7 @@ namespace {
 
 constexpr std::uint32_t kOpenFlags = CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING |
                                      CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_ANY_VERSION |
-                                     CAIRN_OPEN_REFUSE_WHEN_FULL;
+                                     CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_COMPRESS;
 constexpr std::uint32_t kPutFlags = CAIRN_PUT_IF_ABSENT | CAIRN_PUT_PINNED;
 
 // The smallest struct sizes that were ever published; a caller's smaller one is an error, a larger
@@ -99,6 +99,7 @@ int open_disk(const cairn_options &options, cairn_cache &cache) {
                          : options.memory_bytes == UINT64_MAX ? 0
                                                               : options.memory_bytes;
     store.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
+    store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
     store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     if (options.about != nullptr) store.about = options.about;
     if (has_policy(options)) {
@@ -276,6 +277,12 @@ int cairn_sync(cairn_cache *cache) {
     return result_code(cache->store->sync());
 }
 
+int cairn_compress(cairn_cache *cache) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->memory != nullptr) return CAIRN_OK;
+    return result_code(cache->store->compress());
+}
+
 int cairn_get_stats(cairn_cache *cache, cairn_stats *stats) {
     if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
@@ -310,6 +317,7 @@ int cairn_enumerate(cairn_cache *cache, cairn_entry_fn fn, void *user) {
         entry.stored_at_ms = info.stamp_ns / 1'000'000;
         entry.cost_us = info.cost_us;
         if (info.pinned) entry.flags = CAIRN_PUT_PINNED;
+        entry.stored_size = info.stored_size;
         return fn(user, &entry) == 0;
     };
     if (cache->memory != nullptr) {

@@ -16,34 +16,10 @@ constexpr unsigned kPlanRecords = 128;
 constexpr std::uint64_t kPlanBytes = 1024 * 1024;
 constexpr std::uint64_t kDropWork = 256;
 
-std::optional<Slot> slot_at(Index &index, std::uint64_t hash, Location location,
-                            Index::Place &place) {
-    std::optional<Slot> found;
-    index.probe(hash, [&](Index::Place here, Slot slot) {
-        if (slot.tentative() || slot.location() != location) return false;
-        place = here;
-        found = slot;
-        return true;
-    });
-    return found;
-}
-
-// Changes the slot that points to `location`, whose hit count may change under our hands; false: no
-// slot points there now.
-template <typename Change>
-bool change_slot(Index &index, std::uint64_t hash, Location location, Change change) {
-    Index::Place place;
-    while (const auto slot = slot_at(index, hash, location, place)) {
-        std::uint64_t word = slot->word();
-        if (place.ref().compare_exchange_strong(word, change(*slot))) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes) {
-    if (!mutex_.try_lock()) return Progress::none;
+    if (!mutex_.try_lock()) return Progress::busy;
     auto result = step_locked(index, budget_bytes);
     mutex_.unlock();
     return result;
@@ -52,7 +28,7 @@ Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes
 Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budget_bytes) {
     const auto lock = writer_.lock_eviction();
     if (!lock.ok()) {
-        if (lock.error() == Error::busy) return Progress::none;
+        if (lock.error() == Error::busy) return Progress::busy;
         return lock.error();
     }
     if (index.counter(Counter::victim).load() == 0) {
@@ -92,11 +68,20 @@ Result<bool> Evictor::choose_victim(Index &index) {
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
     });
+    // What is being compressed comes last: that frees more than giving it up would.
+    auto compacting = index.counter(Counter::compacting);
+    if (compacting.load() != 0 && !writer_.somebody_compacts()) compacting.store(0);
+    std::stable_partition(use.segments.begin(), use.segments.end(), [&](const auto &file) {
+        return compacting.load() != std::uint64_t{file.segment} + 1;
+    });
     for (const SegmentFile &file : use.segments) {
         // Named first, then looked: whoever takes a segment over locks it first, and then looks
         // whether it is named.
         index.counter(Counter::victim).store(std::uint64_t{file.segment} + 1);
-        if (writer_.has_no_writer(file.segment)) return true;
+        if (!writer_.has_no_writer(file.segment)) continue;
+        std::uint64_t same = std::uint64_t{file.segment} + 1;
+        compacting.compare_exchange_strong(same, 0);
+        return true;
     }
     index.counter(Counter::victim).store(0);
     return false;
@@ -112,7 +97,7 @@ Status Evictor::plan_more(Index &index) {
         if (!record) break;
         Index::Place place;
         const std::uint64_t hash = index.hash(record->head->key());
-        const auto slot = slot_at(index, hash, record->location, place);
+        const auto slot = index.slot_at(hash, record->location, place);
         if (!slot) continue;
         const RecordHeader &header = record->header;
         plan_.push_back({record->location, hash, header.record_size(), false});
@@ -134,7 +119,7 @@ Status Evictor::plan_more(Index &index) {
 
 void Evictor::carry(Index &index, const Planned &entry) {
     RecordHeader header;
-    const ReadBlob record = reader_.read_any(index.identity().cache_id, entry.location, header);
+    const ReadBlob record = reader_.read_stored(index.identity().cache_id, entry.location, header);
     if (record.outcome != ReadOutcome::found) return forget(index, entry.key_hash, entry.location);
     header.carried = true;
     const auto appended = writer_.append(index, header, record.blob->key(), record.blob->value(),
@@ -142,28 +127,22 @@ void Evictor::carry(Index &index, const Planned &entry) {
     if (!appended.ok()) return forget(index, entry.key_hash, entry.location);
     const Slot target = Slot::make(appended->location, size_class(header.record_size()),
                                    Slot::tag_of(entry.key_hash));
-    const bool moved = change_slot(index, entry.key_hash, entry.location, [&](Slot old) {
+    const bool moved = index.change_slot(entry.key_hash, entry.location, [&](Slot old) {
         return target.with_hits(hits_after_carry(old.hits())).word();
     });
     if (!moved) (void)writer_.mark(appended->location, header.stamp_ns, RecordState::unused);
 }
 
 void Evictor::forget(Index &index, std::uint64_t hash, Location location) {
-    const bool dropped = change_slot(index, hash, location, [](Slot) { return kEmptySlot; });
+    const bool dropped = index.change_slot(hash, location, [](Slot) { return kEmptySlot; });
     if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
 }
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     // What was durable must stay so: the copies before the originals go.
     if (index.counter(Counter::unsynced).load() != 1) TRY(writer_.sync_segments());
-    // Under another name it is no segment any more, whoever deletes it and when.
-    const std::string name = segment_file_name(segment);
-    const std::string discarded = "discarded-" + name + ".tmp";
-    const Status status = directory_.rename(name, discarded);
-    if (!status.ok() && status.error() != Error::not_found) return status;
-    if (status.ok()) discard(discarded, wait);
-    index.counter(Counter::retired).fetch_add(1);
-    index.counter(Counter::victim).store(0);
+    TRY_ASSIGN(const auto discarded, writer_.retire_segment(index, Counter::victim, segment));
+    if (discarded) discard(*discarded, wait);
     planned_victim_ = 0;
     reader_.segments().forget_deleted();
     return {};

@@ -13,7 +13,7 @@
 // there that it has yet to publish, is locked by it and never chosen; a chosen segment is never
 // taken over for writing.
 //
-// Thread safety: any thread; a thread that finds another at work does nothing.
+// Thread safety: any thread; a thread that finds another at work does nothing and says so.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,8 @@ class Evictor {
     enum class Progress {
         some,     // there is more to do in this segment
         retired,  // a segment was deleted
-        none,     // nothing can be given up, or somebody else is at work
+        busy,     // somebody else is at work
+        none,     // nothing can be given up
     };
 
     // Handles entries of about `budget_bytes`.

@@ -293,6 +293,17 @@ void Index::clear() {
     counter(Counter::entries).store(0);
 }
 
+std::optional<Slot> Index::slot_at(std::uint64_t hash, Location location, Place &place) {
+    std::optional<Slot> found;
+    probe(hash, [&](Place here, Slot slot) {
+        if (slot.tentative() || slot.location() != location) return false;
+        place = here;
+        found = slot;
+        return true;
+    });
+    return found;
+}
+
 Status Index::sync() {
     TRY(base_.sync());
     const unsigned count = levels();

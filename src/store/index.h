@@ -27,6 +27,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -63,6 +64,13 @@ class Index {
     // visit did.
     template <typename Visit>
     bool probe(std::uint64_t hash, Visit visit);
+
+    // The published slot that points to a place, if one does.
+    std::optional<Slot> slot_at(std::uint64_t hash, Location location, Place &place);
+    // Changes the slot that points to a place to change(Slot); its hit count may change meanwhile.
+    // False: no slot points there now.
+    template <typename Change>
+    bool change_slot(std::uint64_t hash, Location location, Change change);
 
     // Makes sure that all levels there are can be seen, which look-ups do as they can. To be called
     // by whoever must see every slot of a key. busy, no_memory, io, ...: they cannot.
@@ -164,6 +172,16 @@ bool Index::probe(std::uint64_t hash, Visit visit) {
             if (slot.tag() != tag || slot.word() == kEmptySlot || !slot.intact()) continue;
             if (visit(Place{slots + j, rank(i, j)}, slot)) return true;
         }
+    }
+    return false;
+}
+
+template <typename Change>
+bool Index::change_slot(std::uint64_t hash, Location location, Change change) {
+    Place place;
+    while (const auto slot = slot_at(hash, location, place)) {
+        std::uint64_t word = slot->word();
+        if (place.ref().compare_exchange_strong(word, change(*slot))) return true;
     }
     return false;
 }

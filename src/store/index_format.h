@@ -61,11 +61,12 @@ enum class Counter : unsigned {
     retired = 4,       // grows with each segment that is deleted
     rescan = 5,        // a RescanReason
     limit_bytes = 6,   // of the latest process that opened the cache for writing
-    victim = 7,        // number + 1 of the segment that is being given up; 0: none
+    victim = 7,        // number + 1 of the segment that is being given up; 0: none.
     unsynced = 8,      // 1: nothing was ever made durable. Anything else, also after a loss: what
                        // was made durable is to stay so
     carry_debt = 10,   // bytes that were carried over lately without as many being freed
     boot = 9,          // the system start in which the cache was last used
+    compacting = 11,   // number + 1 of the segment that is being compressed; 0: none
 };
 
 // Why segments may hold entries that the index lacks.

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/checksum.h"
+#include "store/codec.h"
 
 namespace cairn {
 namespace {
@@ -18,10 +19,10 @@ constexpr std::size_t kCostOffset = 20;
 constexpr std::size_t kStampOffset = 24;
 constexpr std::size_t kKeyHashOffset = 32;
 constexpr std::size_t kValueCheckOffset = 40;
-constexpr std::size_t kHeaderCheckOffset = 48;
 
 constexpr std::uint16_t kFlagPinned = 1;
 constexpr std::uint16_t kFlagCarried = 2;
+constexpr std::uint16_t kFlagIncompressible = 4;
 
 RecordState parse_state(std::byte octet) {
     RecordState nearest = RecordState::live;
@@ -39,7 +40,17 @@ RecordState parse_state(std::byte octet) {
 
 std::uint16_t flags_of(const RecordHeader &header) {
     return static_cast<std::uint16_t>((header.pinned ? kFlagPinned : 0) |
-                                      (header.carried ? kFlagCarried : 0));
+                                      (header.carried ? kFlagCarried : 0) |
+                                      (header.incompressible ? kFlagIncompressible : 0));
+}
+
+// Whether codec and sizes can go together.
+bool sizes_fit(const RecordHeader &header) {
+    if (header.value_size > kValueSizeMax) return false;
+    if (header.codec == Codec::none) return header.raw_size == header.value_size;
+    return header.codec == Codec::zstd && may_compress(header.raw_size) &&
+           header.value_size < header.raw_size &&
+           header.raw_size <= std::uint64_t{header.value_size} * kCompressionRatioMax;
 }
 
 // Over the header, without its state byte and this checksum itself, and the key.
@@ -47,7 +58,7 @@ std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
     std::array<std::byte, kRecordHeaderSize> covered;
     std::copy_n(header.begin(), covered.size(), covered.begin());
     covered[kRecordStateOffset] = std::byte{0};
-    put_le<std::uint64_t>(covered, kHeaderCheckOffset, 0);
+    put_le<std::uint64_t>(covered, kRecordCheckOffset, 0);
     return checksum(key, checksum(covered, seed));
 }
 
@@ -73,7 +84,7 @@ std::array<std::byte, kRecordHeaderSize> encode_record_header(const RecordHeader
     put_le(bytes, kStampOffset, header.stamp_ns);
     put_le(bytes, kKeyHashOffset, header.key_hash);
     put_le(bytes, kValueCheckOffset, header.value_check);
-    put_le(bytes, kHeaderCheckOffset, header_checksum(bytes, key, seed));
+    put_le(bytes, kRecordCheckOffset, header_checksum(bytes, key, seed));
     return bytes;
 }
 
@@ -86,6 +97,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     const auto flags = get_le<std::uint16_t>(bytes, kFlagsOffset);
     header.pinned = (flags & kFlagPinned) != 0;
     header.carried = (flags & kFlagCarried) != 0;
+    header.incompressible = (flags & kFlagIncompressible) != 0;
     header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
     header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);
     header.raw_size = get_le<std::uint32_t>(bytes, kRawSizeOffset);
@@ -93,9 +105,8 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.stamp_ns = get_le<std::uint64_t>(bytes, kStampOffset);
     header.key_hash = get_le<std::uint64_t>(bytes, kKeyHashOffset);
     header.value_check = get_le<std::uint64_t>(bytes, kValueCheckOffset);
-    if (header.codec != Codec::none || header.raw_size != header.value_size) return std::nullopt;
+    if (!sizes_fit(header)) return std::nullopt;
     if (header.key_size == 0 || header.key_size > kKeySizeMax) return std::nullopt;
-    if (header.value_size > kValueSizeMax) return std::nullopt;
     return header;
 }
 
@@ -103,7 +114,7 @@ std::optional<RecordHeader> decode_record_header(Bytes bytes, std::uint64_t seed
     const auto header = parse_record_header(bytes);
     if (!header || bytes.size() < kRecordHeaderSize + header->key_size) return std::nullopt;
     const Bytes key = bytes.subspan(kRecordHeaderSize, header->key_size);
-    const auto expected = get_le<std::uint64_t>(bytes, kHeaderCheckOffset);
+    const auto expected = get_le<std::uint64_t>(bytes, kRecordCheckOffset);
     if (header_checksum(bytes, key, seed) != expected) return std::nullopt;
     return header;
 }

@@ -19,6 +19,10 @@ inline constexpr std::uint32_t kKeySizeMax = 65536;
 inline constexpr std::uint32_t kValueSizeMax = (1u << 30) - 1;
 inline constexpr std::uint32_t kRecordMagic = 0x43455243;  // "CREC"
 inline constexpr std::size_t kRecordStateOffset = 4;
+inline constexpr std::size_t kRecordCheckOffset = 48;
+// A record ends with its header's check once more: whoever goes from record to record can tell one
+// whose writer died half-way, in whose place the next writer's records are.
+inline constexpr std::size_t kRecordEndSize = 8;
 
 // What a rebuilding of the index makes of a record. Not covered by its checksum, as it changes
 // after the record was written: the codes differ in four bits or more, and one that was damaged is
@@ -29,13 +33,14 @@ enum class RecordState : std::uint8_t {
     unused = 0x55,   // was never published, or was replaced: as if it were not there
 };
 
-enum class Codec : std::uint8_t { none = 0 };
+enum class Codec : std::uint8_t { none = 0, zstd = 1 };
 
 struct RecordHeader {
     RecordState state = RecordState::live;
     Codec codec = Codec::none;
     bool pinned = false;
     bool carried = false;          // was carried over from a segment that was given up
+    bool incompressible = false;   // compressing was tried, and saved nothing
     std::uint32_t key_size = 0;    // bytes
     std::uint32_t value_size = 0;  // bytes as stored
     std::uint32_t raw_size = 0;    // bytes as given by the caller
@@ -47,12 +52,17 @@ struct RecordHeader {
     // Where the value begins, from the record's begin. A value is aligned to 16 bytes.
     std::uint64_t value_offset() const { return align_up(kRecordHeaderSize + key_size, 16); }
     std::uint64_t record_size() const {
-        return align_up(value_offset() + value_size, kRecordAlignment);
+        return align_up(value_offset() + value_size + kRecordEndSize, kRecordAlignment);
     }
 };
 
 // Ties a record to its place: copied elsewhere, it does not verify.
 std::uint64_t record_seed(std::uint64_t cache_id, Location location);
+
+// The end mark that belongs to a record's header.
+inline Bytes record_end(Bytes header) {
+    return header.subspan(kRecordCheckOffset, kRecordEndSize);
+}
 
 std::array<std::byte, kRecordHeaderSize> encode_record_header(const RecordHeader &header, Bytes key,
                                                               std::uint64_t seed);

@@ -31,10 +31,17 @@ Result<std::uint64_t> bytes_to_read(const SegmentTable::Reader &segment, Slot sl
     return size;
 }
 
+ReadInto copied_into(const ReadBlob &read, MutableBytes buffer) {
+    if (read.outcome != ReadOutcome::found) return {read.outcome};
+    const Bytes value = read.blob->value();
+    if (value.size() <= buffer.size()) std::ranges::copy(value, buffer.begin());
+    return {ReadOutcome::found, value.size(), read.blob->cost_us()};
+}
+
 }  // namespace
 
 ReadBlob RecordReader::read_through(const SegmentTable::Reader &segment, std::uint64_t seed,
-                                    Slot slot, Bytes key) {
+                                    Slot slot, Bytes key, Form form) {
     const auto wanted = bytes_to_read(segment, slot);
     if (!wanted.ok()) return {outcome_of(wanted.error()), {}};
     BlobRef blob = Blob::allocate(wanted.value());
@@ -52,8 +59,21 @@ ReadBlob RecordReader::read_through(const SegmentTable::Reader &segment, std::ui
     }
     const Bytes value = record.subspan(header->value_offset(), header->value_size);
     if (value_checksum(value) != header->value_check) return {ReadOutcome::damaged, {}};
+    if (header->codec != Codec::none && form == Form::raw) return expand(key, value, *header);
     blob->describe(kRecordHeaderSize, header->key_size, header->value_offset(), value.size(),
                    header->cost_us);
+    return {ReadOutcome::found, std::move(blob)};
+}
+
+ReadBlob RecordReader::expand(Bytes key, Bytes frame, const RecordHeader &header) {
+    const std::uint64_t value_offset = align_up(key.size(), 16);
+    BlobRef blob = Blob::allocate(value_offset + header.raw_size);
+    if (!blob) return {ReadOutcome::unreadable, {}};
+    std::ranges::copy(key, blob->buffer().begin());
+    const Status status =
+        decompressor_.decompress(frame, blob->buffer().subspan(value_offset, header.raw_size));
+    if (!status.ok()) return {outcome_of(status.error()), {}};
+    blob->describe(0, key.size(), value_offset, header.raw_size, header.cost_us);
     return {ReadOutcome::found, std::move(blob)};
 }
 
@@ -74,8 +94,9 @@ ReadInto RecordReader::read_into_through(const SegmentTable::Reader &segment, st
     if (!count.ok()) return {ReadOutcome::unreadable};
     const Bytes record_head = Bytes(head).first(std::min(count.value(), head.size()));
     const auto parsed = parse_record_header(record_head);
-    if (parsed && parsed->key_size != key.size()) {
-        return {read_through(segment, seed, slot, key).outcome};  // another key, or damage
+    // Another key, damage, or more to do.
+    if (parsed && (parsed->key_size != key.size() || parsed->codec != Codec::none)) {
+        return copied_into(read_through(segment, seed, slot, key, Form::raw), buffer);
     }
     const auto header = decode_record_header(record_head, seed);
     if (!header) return {ReadOutcome::damaged};
@@ -94,11 +115,7 @@ ReadInto RecordReader::read_into(std::uint64_t cache_id, Slot slot, Bytes key,
                                  MutableBytes buffer) {
     const Location location = slot.location();
     if (align_up(kRecordHeaderSize + key.size(), 16) > kSmallHead) {
-        const ReadBlob read = this->read(cache_id, slot, key);
-        if (read.outcome != ReadOutcome::found) return {read.outcome};
-        const Bytes value = read.blob->value();
-        if (value.size() <= buffer.size()) std::ranges::copy(value, buffer.begin());
-        return {ReadOutcome::found, value.size(), read.blob->cost_us()};
+        return copied_into(read(cache_id, slot, key), buffer);
     }
     const std::uint64_t seed = record_seed(cache_id, location);
     {
@@ -113,18 +130,22 @@ ReadInto RecordReader::read_into(std::uint64_t cache_id, Slot slot, Bytes key,
 }
 
 ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key) {
+    return read(cache_id, slot, key, Form::raw);
+}
+
+ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form form) {
     const Location location = slot.location();
     const std::uint64_t seed = record_seed(cache_id, location);
     {
         const auto segment = segments_.open(location.segment);
         if (!segment.ok()) return {outcome_of(segment.error()), {}};
-        ReadBlob result = read_through(segment.value(), seed, slot, key);
+        ReadBlob result = read_through(segment.value(), seed, slot, key, form);
         if (result.outcome != ReadOutcome::damaged) return result;
     }
     // Our descriptor may be of a file that was deleted since, whose number is in use again.
     const auto segment = segments_.reopen(location.segment);
     if (!segment.ok()) return {outcome_of(segment.error()), {}};
-    return read_through(segment.value(), seed, slot, key);
+    return read_through(segment.value(), seed, slot, key, form);
 }
 
 ReadBlob RecordReader::read_any_key(std::uint64_t cache_id, Location location,
@@ -159,10 +180,20 @@ ReadBlob RecordReader::read_head(const SegmentTable::Reader &segment, std::uint6
 }
 
 ReadBlob RecordReader::read_any(std::uint64_t cache_id, Location location, RecordHeader &header) {
+    return read_any(cache_id, location, header, Form::raw);
+}
+
+ReadBlob RecordReader::read_stored(std::uint64_t cache_id, Location location,
+                                   RecordHeader &header) {
+    return read_any(cache_id, location, header, Form::stored);
+}
+
+ReadBlob RecordReader::read_any(std::uint64_t cache_id, Location location, RecordHeader &header,
+                                Form form) {
     const ReadBlob head = read_any_key(cache_id, location, header);
     if (head.outcome != ReadOutcome::found) return {head.outcome, {}};
     return read(cache_id, Slot::make(location, size_class(header.record_size()), 0),
-                head.blob->key());
+                head.blob->key(), form);
 }
 
 ReadKey RecordReader::read_key(std::uint64_t cache_id, Slot slot, Bytes key) {

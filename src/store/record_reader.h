@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "os/file.h"
 #include "store/blob.h"
+#include "store/codec.h"
 #include "store/record.h"
 #include "store/segment_table.h"
 #include "store/slot.h"
@@ -58,19 +59,26 @@ class RecordReader {
     ReadBlob read_any_key(std::uint64_t cache_id, Location location, RecordHeader &header);
     // The same with the value, verified.
     ReadBlob read_any(std::uint64_t cache_id, Location location, RecordHeader &header);
+    // The same with the value as it is stored: compressed, where the header says so.
+    ReadBlob read_stored(std::uint64_t cache_id, Location location, RecordHeader &header);
 
     SegmentTable &segments() { return segments_; }
 
   private:
+    enum class Form { raw, stored };
+
+    ReadBlob read(std::uint64_t cache_id, Slot slot, Bytes key, Form form);
+    ReadBlob read_any(std::uint64_t cache_id, Location location, RecordHeader &header, Form form);
     ReadBlob read_through(const SegmentTable::Reader &segment, std::uint64_t seed, Slot slot,
-                          Bytes key);
+                          Bytes key, Form form);
+    ReadBlob expand(Bytes key, Bytes frame, const RecordHeader &header);
 
     ReadBlob read_head(const SegmentTable::Reader &segment, std::uint64_t cache_id,
                        Location location, RecordHeader &header);
     ReadInto read_into_through(const SegmentTable::Reader &segment, std::uint64_t seed, Slot slot,
                                Bytes key, MutableBytes buffer);
-
     SegmentTable segments_;
+    Decompressor decompressor_;
 };
 
 }  // namespace cairn

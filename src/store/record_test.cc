@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "store/codec.h"
+
 namespace cairn {
 namespace {
 
@@ -109,6 +111,41 @@ TEST(RecordTest, SizesThatCannotBeAreRefusedBeforeTheyAreUsed) {
     }
 }
 
+TEST(RecordTest, CompressedSizesMustBePossible) {
+    struct Case {
+        std::uint8_t codec;
+        std::uint32_t stored, raw;
+        bool good;
+    };
+    const Case cases[] = {
+        {0, 1000, 1000, true},
+        {0, 1000, 1001, false},
+        {1, 100, 1000, true},
+        {1, 1000, 1000, false},  // not smaller
+        {1, 0, 1000, false},
+        {1, 100, kCompressedRawMin - 1, false},
+        {1, 1u << 20, kCompressedRawMax, true},
+        {1, 1u << 20, kCompressedRawMax + 1, false},
+        {1, 10, 10 * kCompressionRatioMax, true},
+        {1, 10, 10 * kCompressionRatioMax + 1, false},  // a bomb
+        {1, UINT32_MAX, UINT32_MAX, false},
+        {2, 100, 1000, false},  // no codec of ours
+        {255, 100, 1000, false},
+    };
+    for (const Case &test : cases) {
+        RecordHeader header = sample();
+        header.codec = static_cast<Codec>(test.codec);
+        header.value_size = test.stored;
+        header.raw_size = test.raw;
+        const auto decoded = decode_record_header(encoded(header), kSeed);
+        EXPECT_EQ(decoded.has_value(), test.good)
+            << int{test.codec} << ' ' << test.stored << ' ' << test.raw;
+        if (decoded) {
+            EXPECT_EQ(decoded->codec, header.codec);
+        }
+    }
+}
+
 TEST(RecordTest, RandomBytesAreNoRecord) {
     std::vector<std::byte> bytes(256);
     std::uint64_t x = 1;
@@ -131,8 +168,9 @@ TEST(RecordTest, PlacesFollowFromSizes) {
             EXPECT_EQ(header.value_offset() % 16, 0u);
             EXPECT_GE(header.value_offset(), kRecordHeaderSize + key_size);
             EXPECT_EQ(header.record_size() % kRecordAlignment, 0u);
-            EXPECT_GE(header.record_size(), header.value_offset() + value_size);
-            EXPECT_LT(header.record_size(), header.value_offset() + value_size + 64);
+            const std::uint64_t end = header.value_offset() + value_size + kRecordEndSize;
+            EXPECT_GE(header.record_size(), end);
+            EXPECT_LT(header.record_size(), end + 64);
         }
     }
 }

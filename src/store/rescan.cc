@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "os/environment.h"
 #include "store/publish.h"
@@ -26,7 +27,9 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
     }
     if (!sorted_) {
         std::sort(listed_.begin(), listed_.end(), [](const Listed &a, const Listed &b) {
-            return std::pair(a.key_hash, a.stamp_ns) < std::pair(b.key_hash, b.stamp_ns);
+            // Of a record and its copy the one that was removed counts.
+            return std::tuple(a.key_hash, a.stamp_ns, a.removed()) <
+                   std::tuple(b.key_hash, b.stamp_ns, b.removed());
         });
         // Stamps go on from the latest, also if the counter was lost.
         for (const Listed &listed : listed_) index_.raise_stamp(listed.stamp_ns);

@@ -155,6 +155,41 @@ TEST_F(RescanTest, ARecordThatWasNeverPublishedIsAsIfItWereNotThere) {
 }
 
 // After a power loss a record can be there with its header and key, and without its value.
+// Whoever copies an entry to another segment may die before it is done; then the entry is removed.
+TEST_F(RescanTest, ARemovalHoldsForACopyOfTheRecordWhereverItIs) {
+    for (const bool copy_first : {true, false}) {
+        const std::string name = copy_first ? "copy first" : "copy last";
+        const Location first = files_.append(name, "value", 100).location;
+        const Location last = files_.append(name, "value", 100).location;
+        const Location removed = copy_first ? last : first;
+        ASSERT_TRUE(files_.writer().mark(removed, 100, RecordState::removed).ok());
+    }
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_FALSE(files_.get("copy first"));
+    EXPECT_FALSE(files_.get("copy last"));
+}
+
+// A process that is killed in a write leaves a header that says more than there is. Whoever goes on
+// with the segment writes to where that record would be.
+TEST_F(RescanTest, RecordsInThePlaceOfATornOneAreFound) {
+    const std::string large(50'000, 'l');
+    const Location torn = files_.append("torn", large, 100).location;
+    files_.writer().release_segment();
+    const auto file =
+        files_.directory().open_file(segment_file_name(torn.segment), Access::read_write);
+    ASSERT_TRUE(file.ok() && file->truncate(torn.offset + 4096).ok());
+    for (int i = 0; i < 5; ++i) {
+        const Location next = files_.put(key(i), value(i));
+        ASSERT_EQ(next.segment, torn.segment);
+        ASSERT_LT(next.offset, torn.offset + large.size());
+    }
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
+    EXPECT_FALSE(files_.get("torn"));
+}
+
 TEST_F(RescanTest, AnOlderWholeRecordBeatsANewerOneThatIsNot) {
     files_.append("key", "whole", 100);
     const std::string value(10'000, 'v');

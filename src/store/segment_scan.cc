@@ -13,14 +13,30 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
         ScannedRecord record = {{segment_, offset_}, {}, {}};
         ReadBlob read = reader.read_any_key(cache_id_, record.location, record.header);
         if (read.outcome == ReadOutcome::unreadable) return Error::io;
+        bool whole = false;
         if (read.outcome == ReadOutcome::found) {
-            offset_ += record.header.record_size();
             record.head = std::move(read.blob);
+            TRY_ASSIGN(whole, has_end(reader, record));
+        }
+        if (whole) {
+            offset_ += record.header.record_size();
             return std::optional(std::move(record));
         }
         TRY(skip_damage(reader));
     }
     return std::optional<ScannedRecord>();
+}
+
+// Whether the record was written to its end.
+Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &record) {
+    const auto segment = reader.segments().open(segment_);
+    if (!segment.ok() && segment.error() == Error::not_found) return false;
+    if (!segment.ok()) return segment.error();
+    std::array<std::byte, kRecordEndSize> end;
+    const std::uint64_t offset =
+        record.location.offset + record.header.record_size() - kRecordEndSize;
+    TRY_ASSIGN(const std::size_t count, segment->read_at(offset, end));
+    return count == end.size() && same_bytes(end, record_end(record.head->buffer()));
 }
 
 // Moves on to the next place that begins like a record.

@@ -21,22 +21,26 @@ struct ScannedRecord {
 
 class SegmentScan {
   public:
-    SegmentScan(std::uint64_t cache_id, std::uint32_t segment, std::uint64_t size_bytes)
-        : cache_id_(cache_id), segment_(segment), size_bytes_(size_bytes) {}
+    // From the first record; or from the first one at or behind `offset`.
+    SegmentScan(std::uint64_t cache_id, std::uint32_t segment, std::uint64_t size_bytes,
+                std::uint64_t offset = kRecordAlignment)
+        : cache_id_(cache_id), segment_(segment), size_bytes_(size_bytes), offset_(offset) {}
 
-    // The next record whose header and key are whole; nullopt at the end of the segment.
+    // The next record that was written to its end and whose header and key verify; nullopt at the
+    // end of the segment.
     Result<std::optional<ScannedRecord>> next(RecordReader &reader);
     bool at_end() const { return offset_ + kRecordHeaderSize > size_bytes_; }
     // Bytes behind us.
     std::uint64_t offset() const { return offset_; }
 
   private:
+    Result<bool> has_end(RecordReader &reader, const ScannedRecord &record);
     Status skip_damage(RecordReader &reader);
 
     std::uint64_t cache_id_;
     std::uint32_t segment_;
     std::uint64_t size_bytes_;
-    std::uint64_t offset_ = kRecordAlignment;  // behind the segment's header
+    std::uint64_t offset_;
 };
 
 }  // namespace cairn

@@ -26,6 +26,7 @@ inline constexpr std::uint64_t kSpaceByte = 1;     // exclusive while disk space
 inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during a step of making room
 inline constexpr std::uint64_t kRescanByte =
     3;  // exclusive while segments are checked in the background
+inline constexpr std::uint64_t kCompactByte = 4;  // exclusive while segments are compressed
 
 // Holds one byte of the lock file exclusively. Waits a bounded time: whoever has stopped while
 // holding it must not stop us.

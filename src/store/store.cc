@@ -28,6 +28,7 @@ Store::Store(const StoreOptions &options, Directory root, Directory directory)
 Store::~Store() {
     flush_hits();
     if (repair_ != nullptr) repair_->stop();
+    if (compactor_ != nullptr) compactor_->stop();
     if (options_.sync_on_close && access_ == Access::read_write) (void)sync();
 }
 
@@ -61,7 +62,12 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
         store->repair_.reset(new (std::nothrow)
                                  Repair(store->directory_, store->reader_, *store->writer_,
                                         store->options_.log, options.identifier));
-        if (store->evictor_ == nullptr || store->repair_ == nullptr) return Error::no_memory;
+        store->compactor_.reset(new (std::nothrow)
+                                    Compactor(store->directory_, store->writer_->limits()));
+        if (store->evictor_ == nullptr || store->repair_ == nullptr ||
+            store->compactor_ == nullptr) {
+            return Error::no_memory;
+        }
         store->apply_limit(store->index());
     }
     return store;
@@ -95,7 +101,7 @@ void Store::apply_limit(Index &index) {
     if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
     while (writer_->measure().error() == Error::full) {
         const auto progress = evictor_->step(index, UINT64_MAX);
-        if (!progress.ok() || progress.value() == Evictor::Progress::none) return;
+        if (!progress.ok() || progress.value() >= Evictor::Progress::busy) return;
     }
 }
 
@@ -279,8 +285,8 @@ void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
         const ReadBlob read =
             reader_.read_any_key(index.identity().cache_id, slot.location(), header);
         if (read.outcome != ReadOutcome::found) return false;
-        return !visit(
-            {read.blob->key(), header.value_size, header.stamp_ns, header.cost_us, header.pinned});
+        return !visit({read.blob->key(), header.raw_size, header.value_size, header.stamp_ns,
+                       header.cost_us, header.pinned});
     });
 }
 

@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
+#include "store/compactor.h"
 #include "store/evictor.h"
 #include "store/index.h"
 #include "store/index_file.h"
@@ -43,6 +44,7 @@ struct StoreOptions {
     std::uint64_t memory_bytes = 0;   // 0: none kept
     bool sync_on_close = false;
     bool refuse_when_full = false;  // instead of making room
+    bool compress = false;          // in the background, what was stored
     const Policy *policy = &default_policy();
     std::string about;
     Log log;
@@ -66,6 +68,7 @@ struct StoreStats {
 struct EntryInfo {
     Bytes key;
     std::uint64_t value_size;
+    std::uint64_t stored_size;  // bytes that the value takes on disk
     std::uint64_t stamp_ns;
     std::uint32_t cost_us;
     bool pinned;
@@ -89,6 +92,8 @@ class Store {
     Result<bool> remove(Bytes key);
     Status clear();
     Status sync();
+    // Compresses what is worth it and not being written to, now. busy: another process is at it.
+    Status compress();
 
     StoreStats stats();
     // Calls visit for each entry until it returns false.
@@ -133,7 +138,9 @@ class Store {
                                    PublishPolicy policy, std::uint64_t stamp_ns,
                                    const Examine &examine);
     void retire_record(Index &index, const ReplacedRecord &record);
+    bool wait_for_room(unsigned &waits);
     void make_room(Index &index, std::uint64_t record_size);
+    void compress_finished_segments(Index &index);
     static std::uint64_t recount(Index &index);
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
@@ -159,6 +166,7 @@ class Store {
     std::atomic<std::uint64_t> retired_seen_ = 0;
     std::atomic<bool> entries_counted_ = false;
     std::atomic<bool> boot_noted_ = false;
+    std::atomic<std::uint64_t> hasty_until_ns_ = 0;  // nobody waits for room until then
 
     // Hits that are yet to be counted in slots: the first write to a page of the index costs a
     // process more than a hit does, and many processes do no more than a few hits.
@@ -170,7 +178,10 @@ class Store {
     Mutex replaced_mutex_;
     std::vector<ReplacedRecord> replaced_ GUARDED_BY(replaced_mutex_);  // since the last sync
 
-    std::unique_ptr<Repair> repair_;  // last: its thread uses the others
+    // Last: their threads use the others.
+    std::unique_ptr<Repair> repair_;
+    std::unique_ptr<Compactor> compactor_;
+    std::atomic<std::uint64_t> segments_seen_ = 0;  // as in Writer::segments_taken()
 
     enum Count { hits, misses, puts, puts_refused, damaged, bytes_read, bytes_written, kCounts };
     // Returns how many there were before.

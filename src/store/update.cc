@@ -1,5 +1,6 @@
 // The store's changes: put, remove, clear, sync.
 // SPDX-License-Identifier: MIT
+#include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -21,6 +22,11 @@ constexpr std::uint64_t kExcessMax = 64;
 constexpr unsigned kClearedMax = 100;
 // Steps of making room, each of a megabyte at most, that one put takes before it is refused.
 constexpr unsigned kRoomAttempts = 256;
+// How long a put that finds no room waits for others who make some; when that was in vain, nobody
+// waits for a while.
+constexpr unsigned kRoomWaitUs = 500;
+constexpr unsigned kRoomWaits = 100;
+constexpr std::uint64_t kHasteNs = 1'000'000'000;
 
 }  // namespace
 
@@ -110,6 +116,7 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
         enforce_entry_limit(index, record.location);
     }
     make_room(index, header.record_size());
+    if (options_.compress) compress_finished_segments(index);
     return PutOutcome::stored;
 }
 
@@ -128,18 +135,34 @@ void Store::retire_record(Index &index, const ReplacedRecord &record) {
 Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header, Bytes key,
                                        Bytes value) {
     bool released = false;
+    unsigned waits = 0;
     for (unsigned attempt = 0;; ++attempt) {
         auto record = writer_->append(index, header, key, value, Writer::Purpose::put);
         if (record.ok() || record.error() != Error::full) return record;
         if (options_.refuse_when_full || attempt == kRoomAttempts) return Error::full;
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok()) return progress.error();
+        if (progress.value() == Evictor::Progress::busy) {
+            if (!wait_for_room(waits)) return Error::full;
+            continue;
+        }
         if (progress.value() != Evictor::Progress::none) continue;
         // Our own active segment may be what stands in the way.
         if (released) return Error::full;
         writer_->release_segment();
         released = true;
     }
+}
+
+// Whoever makes room may be slow, but must not keep us when it was stopped.
+bool Store::wait_for_room(unsigned &waits) {
+    if (monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed)) return false;
+    if (++waits > kRoomWaits) {
+        hasty_until_ns_.store(monotonic_ns() + kHasteNs, std::memory_order_relaxed);
+        return false;
+    }
+    sleep_us(kRoomWaitUs);
+    return true;
 }
 
 // Publishes; when the buckets of the hash are full, what is damaged there makes room, or the index
@@ -159,7 +182,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
         if (grown.ok()) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
             const auto progress = evictor_->step(index, UINT64_MAX);
-            if (progress.ok() && progress.value() != Evictor::Progress::none) continue;
+            if (progress.ok() && progress.value() < Evictor::Progress::busy) continue;
         } else if (grown.error() != Error::too_large && grown.error() != Error::full) {
             return grown.error();
         }
@@ -174,6 +197,20 @@ void Store::make_room(Index &index, std::uint64_t record_size) {
     flush_hits();
     const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
     if (progress.ok() && progress.value() == Evictor::Progress::retired) (void)writer_->measure();
+}
+
+// With the first put, what earlier processes left is looked at as well.
+void Store::compress_finished_segments(Index &index) {
+    const std::uint64_t taken = writer_->segments_taken();
+    if (segments_seen_.exchange(taken, std::memory_order_relaxed) != taken) {
+        compactor_->start(index);
+    }
+}
+
+Status Store::compress() {
+    TRY_ASSIGN(Index * index, writable_index());
+    writer_->release_segment();
+    return compactor_->run(*index);
 }
 
 // How many entries there are. Processes that died leave the counter a little off, and damage leaves
@@ -227,6 +264,7 @@ Status Store::clear() {
     index->clear();
     index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
     index->counter(Counter::victim).store(0);
+    index->counter(Counter::compacting).store(0);
     index->counter(Counter::retired).fetch_add(1);
     memory_.clear();
     reader_.segments().forget_deleted();

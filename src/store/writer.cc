@@ -110,8 +110,12 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
     static constexpr std::array<std::byte, kRecordAlignment> kZeros = {};
     const std::uint64_t key_end = kRecordHeaderSize + key.size();
     const std::uint64_t value_end = header.value_offset() + value.size();
-    const Bytes pieces[] = {head, key, Bytes(kZeros).first(header.value_offset() - key_end), value,
-                            Bytes(kZeros).first(size - value_end)};
+    const Bytes pieces[] = {head,
+                            key,
+                            Bytes(kZeros).first(header.value_offset() - key_end),
+                            value,
+                            Bytes(kZeros).first(size - kRecordEndSize - value_end),
+                            record_end(head)};
     TRY(place.segment->file().write_at(place.offset, pieces));
     return Appended{location, place.segment};
 }
@@ -157,6 +161,7 @@ Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
     TRY_ASSIGN(State *const state, this->state());
     const bool impatient = monotonic_ns() < impatient_until_ns_.load(std::memory_order_relaxed);
     auto lock = ByteLock::acquire(*state->lock_file, byte, impatient ? 0 : kPatienceUs);
+    if (lock.ok() && impatient) impatient_until_ns_.store(0);
     if (!lock.ok() && !impatient) impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
     return lock;
 }
@@ -199,6 +204,7 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
         }
     }
     TRY_ASSIGN(std::shared_ptr<ActiveSegment> segment, take_segment(index, record_size, purpose));
+    segments_taken_.fetch_add(1, std::memory_order_relaxed);
     Place place{segment, segment->take(record_size)};
     if (segment->tail() >= limits_.segment_bytes) return place;  // full: no need to keep it
     if (state.active == nullptr) {
@@ -267,7 +273,9 @@ std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const Dis
         if (!locked.ok() || !locked.value()) continue;
         // Locked first, then looked: whoever gives segments up names one first, and then looks
         // whether it is locked.
-        if (index.counter(Counter::victim).load() == std::uint64_t{candidate.segment} + 1) continue;
+        const std::uint64_t name = std::uint64_t{candidate.segment} + 1;
+        if (index.counter(Counter::victim).load() == name) continue;
+        if (index.counter(Counter::compacting).load() == name) continue;
         std::array<std::byte, kSegmentHeaderSize> header;
         const auto count = file->read_at(0, header);
         if (!count.ok()) continue;
@@ -360,6 +368,25 @@ bool Writer::has_no_writer(std::uint32_t segment) const {
     if (!file.ok()) return false;
     const auto locked = file->try_lock(kOwnerByte, LockKind::exclusive);
     return locked.ok() && locked.value();
+}
+
+bool Writer::somebody_compacts() const {
+    const auto file = directory_.open_file(kLockFileName, Access::read_write);
+    if (!file.ok()) return false;
+    const auto locked = file->try_lock(kCompactByte, LockKind::exclusive);
+    return locked.ok() && !locked.value();
+}
+
+Result<std::optional<std::string>> Writer::retire_segment(Index &index, Counter reason,
+                                                          std::uint32_t segment) const {
+    // Under another name it is no segment any more, whoever deletes it and when.
+    const std::string name = segment_file_name(segment);
+    const std::string discarded = "discarded-" + name + ".tmp";
+    const Status status = directory_.rename(name, discarded);
+    if (!status.ok() && status.error() != Error::not_found) return status.error();
+    index.counter(Counter::retired).fetch_add(1);
+    index.counter(reason).store(0);
+    return status.ok() ? std::optional(discarded) : std::nullopt;
 }
 
 Status Writer::sync_segments() const {

@@ -76,10 +76,18 @@ class Writer {
     Status measure();
 
     const WriterLimits &limits() const { return limits_; }
+    // Grows whenever another segment is written to.
+    std::uint64_t segments_taken() const { return segments_taken_.load(std::memory_order_relaxed); }
 
-    // For the evictor.
+    // For the evictor and the compactor.
     Result<ByteLock> lock_eviction();
     bool has_no_writer(std::uint32_t segment) const;
+    bool somebody_compacts() const;
+    // Takes a segment that nothing leads to any more out of the cache, and its name out of the
+    // counter that has it. The name of the file that is left to delete; none: somebody has deleted
+    // it. REQUIRES: the eviction lock is held.
+    Result<std::optional<std::string>> retire_segment(Index &index, Counter reason,
+                                                      std::uint32_t segment) const;
     // Makes all records that were written durable.
     Status sync_segments() const;
 
@@ -127,6 +135,7 @@ class Writer {
 
     std::atomic<std::byte *> state_page_ = nullptr;  // wiped in a forked child
     std::atomic<bool> pressed_ = false;
+    std::atomic<std::uint64_t> segments_taken_ = 0;
     std::atomic<std::uint64_t> impatient_until_ns_ =
         0;  // a lock could not be had: do not wait for it
 };

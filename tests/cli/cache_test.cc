@@ -181,9 +181,49 @@ TEST_F(CacheTest, ClearAllEmptiesEveryCache) {
     EXPECT_EQ(stats()["total"]["entries"], 0);
 }
 
+TEST_F(CacheTest, CompressMakesACacheSmallerAndSaysSo) {
+    std::string value;
+    while (value.size() < 60'000) value += "mov r" + std::to_string(value.size()) + ", c0\n";
+    value.resize(60'000);
+    {
+        const Cache cache = make_cache("alpha", 3);
+        for (const char *key : {"a", "b", "c"}) {
+            ASSERT_EQ(cairn_put(cache.get(), key, 1, value.data(), value.size(), nullptr),
+                      CAIRN_OK);
+        }
+    }
+    const Finished finished = run({"compress", "alpha"});
+    EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
+    EXPECT_THAT(finished.standard_output, HasSubstr("Compressed alpha: 175.8 KiB of values take "));
+    const Finished again = run({"compress", "--all"});
+    EXPECT_THAT(again.standard_output, HasSubstr("gave back 0 B"));
+    EXPECT_EQ(stats()["caches"][0]["entries"], 6);
+    EXPECT_LT(stats()["caches"][0]["disk_bytes"], 100'000);
+}
+
+TEST_F(CacheTest, ACommandThatChangesACacheKeepsItsLimit) {
+    const std::string value(3 << 20, 'v');
+    const uint64_t limit = uint64_t{4} << 30;
+    {
+        cairn_options options = {};
+        options.size = sizeof(options);
+        options.root = root_.c_str();
+        options.identifier = "alpha";
+        options.limit_bytes = limit;
+        cairn_cache *cache = nullptr;
+        ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        ASSERT_EQ(cairn_put(cache, "k", 1, value.data(), value.size(), nullptr), CAIRN_OK);
+        cairn_close(cache);
+    }
+    EXPECT_EQ(run({"compress", "alpha"}).exit_code, 0);
+    EXPECT_EQ(stats()["caches"][0]["limit_bytes"], limit);
+    EXPECT_EQ(run({"clear", "alpha"}).exit_code, 0);
+    EXPECT_EQ(stats()["caches"][0]["limit_bytes"], limit);
+}
+
 TEST_F(CacheTest, ACacheThatIsNotThereIsNamed) {
     make_cache("alpha", 1);
-    for (const char *command : {"ls", "clear"}) {
+    for (const char *command : {"ls", "clear", "compress"}) {
         for (const char *identifier : {"gamma", "../alpha", "a/b", ".hidden"}) {
             const Finished finished = run({command, identifier});
             EXPECT_EQ(finished.exit_code, 1) << command << identifier;

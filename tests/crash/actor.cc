@@ -21,7 +21,8 @@ void Actor::step() {
     if (choice < 840) return read_contended(random_.below(kContendedKeys));
     if (choice < 900) return put_once(random_.below(kOnceKeys));
     if (choice < 996) return read_once(random_.below(kOnceKeys));
-    if (choice < 999) return enumerate_some();
+    if (choice < 998) return enumerate_some();
+    if (choice < 999) return compress();
     if (cache_->sync() != CAIRN_OK) report(ledger_.findings, ledger_.findings.failed, "sync");
 }
 
@@ -276,6 +277,12 @@ struct Enumeration {
 static_assert(kOnceKeys <= kOwnedKeys && kContendedKeys <= kOwnedKeys);
 
 }  // namespace
+
+void Actor::compress() {
+    const int result = cache_->compress();
+    if (result == CAIRN_OK || result == CAIRN_ERROR_BUSY || result == CAIRN_ERROR_FULL) return;
+    report(ledger_.findings, ledger_.findings.failed, "compress: %s", cairn_result_string(result));
+}
 
 void Actor::enumerate_some() {
     ++progress().reads;

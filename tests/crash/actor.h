@@ -49,6 +49,7 @@ class Actor {
     void put_once(std::uint64_t key);
     void read_once(std::uint64_t key);
     void enumerate_some();
+    void compress();
 
     // Reads everything there is, as somebody who comes later.
     void read_everything();

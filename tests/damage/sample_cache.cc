@@ -18,6 +18,7 @@ namespace {
 // Where a record begins and ends, see docs/formats/store.md.
 constexpr std::uint64_t kHeaderSize = 64;
 constexpr std::uint64_t kAlignment = 64;
+constexpr std::uint64_t kEndSize = 8;
 constexpr std::uint64_t kValueAlignment = 16;
 
 // After so long without being found an entry is lost.
@@ -102,7 +103,8 @@ void SampleCache::locate(const Contents &contents, SampleEntry &entry) {
             if (value_end > bytes.size()) continue;
             const auto value = ByteView(bytes).subspan(value_begin, entry.value.size());
             if (!std::ranges::equal(value, entry.value)) continue;
-            entry.record = {name, key_begin - kHeaderSize, align_up(value_end, kAlignment)};
+            entry.record = {name, key_begin - kHeaderSize,
+                            align_up(value_end + kEndSize, kAlignment)};
             return;
         }
     }

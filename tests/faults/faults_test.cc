@@ -23,6 +23,12 @@ TEST_P(EachError, OnceWhileTheCacheIsEmptiedHarmsNothing) {
     try_every_call(fault, 1, &Workload::clear);
 }
 
+TEST_P(EachError, OnceWhileTheCacheIsCompressedHarmsNothing) {
+    Fault fault;
+    fault.error = GetParam();
+    try_every_call(fault, 1, &Workload::compress);
+}
+
 INSTANTIATE_TEST_SUITE_P(Errno, EachError, ::testing::ValuesIn(kErrors),
                          [](const auto &each) { return error_name(each.param); });
 

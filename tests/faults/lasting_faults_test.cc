@@ -31,6 +31,7 @@ TEST_P(EachError, FromAnyCallOnHarmsNothing) {
 
 TEST_P(EachError, FromAnyCallOnWhileTheCacheIsEmptiedHarmsNothing) {
     try_every_call(lasting(GetParam()), 1, &Workload::clear);
+    try_every_call(lasting(GetParam()), 1, &Workload::compress);
 }
 
 TEST_P(EachError, OfOneKindOfCallHarmsNothing) {

@@ -187,6 +187,15 @@ void Workload::run() {
     look_up(growth_keys_.back(), Faults::possible);
 }
 
+void Workload::compress() {
+    if (!reopen(Faults::possible)) return;
+    remove("old3");
+    judge_result("compress", cache_.compress());
+    look_up("old medium", Faults::possible);
+    look_up("old1", Faults::possible);
+    put("old1", value_of(serial_++, 700));
+}
+
 void Workload::clear() {
     if (!reopen(Faults::possible)) return;
     const int result = cache_.clear();

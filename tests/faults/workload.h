@@ -26,6 +26,7 @@ class Workload {
     // Every kind of call: store, replace, look up, remove, growth of the index, more segments,
     // sync, close and open again. No call may give a wrong result.
     void run();
+    void compress();
     // Removes everything.
     void clear();
 

@@ -43,7 +43,7 @@ inline cairn::RecordHeader example_record() {
     return header;
 }
 
-// Header, record, padding.
+// Header and record.
 inline std::vector<std::byte> example_segment() {
     const auto head = cairn::encode_segment_header(example_identity(), kExampleLocation.segment);
     std::vector<std::byte> bytes(head.begin(), head.end());
@@ -56,7 +56,9 @@ inline std::vector<std::byte> example_segment() {
     bytes.insert(bytes.end(), key.begin(), key.end());
     bytes.resize(kExampleLocation.offset + header.value_offset());
     bytes.insert(bytes.end(), value.begin(), value.end());
-    bytes.resize(kExampleLocation.offset + header.record_size());
+    bytes.resize(kExampleLocation.offset + header.record_size() - cairn::kRecordEndSize);
+    const auto end = cairn::record_end(record);
+    bytes.insert(bytes.end(), end.begin(), end.end());
     return bytes;
 }
 

@@ -3,6 +3,7 @@
 #include <cairn/cairn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -64,13 +65,15 @@ TEST(FormatPage, SlotDecodes) {
 }
 
 // Copies a stored cache to where it may be written, and looks up what it is known to hold.
-TEST(GoldenFiles, EveryVersionIsReadAndWritten) {
+class GoldenFiles : public ::testing::TestWithParam<const char *> {};
+
+TEST_P(GoldenFiles, AreReadAndWritten) {
     const std::filesystem::path scratch =
         std::filesystem::temp_directory_path() / ("cairn-golden-" + std::to_string(::getpid()));
     std::filesystem::create_directories(scratch);
     std::filesystem::permissions(scratch, std::filesystem::perms::owner_all);
-    std::filesystem::copy(CAIRN_GOLDEN_DIRECTORY "/v1", scratch / "example",
-                          std::filesystem::copy_options::recursive);
+    std::filesystem::copy(std::filesystem::path(CAIRN_GOLDEN_DIRECTORY) / GetParam(),
+                          scratch / "example", std::filesystem::copy_options::recursive);
     std::filesystem::permissions(scratch / "example", std::filesystem::perms::owner_all);
     const std::string root = scratch.string();
     cairn_options options = {};
@@ -96,6 +99,13 @@ TEST(GoldenFiles, EveryVersionIsReadAndWritten) {
     cairn_close(cache);
     std::filesystem::remove_all(scratch);
 }
+
+INSTANTIATE_TEST_SUITE_P(EveryVersion, GoldenFiles, ::testing::Values("v1", "v1-compressed"),
+                         [](const auto &each) {
+                             std::string name = each.param;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
 
 }  // namespace
 }  // namespace cairn_test

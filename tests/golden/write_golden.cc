@@ -1,4 +1,5 @@
-// Writes the cache that tests/golden/vN keeps a copy of: write_golden ROOT makes ROOT/example.
+// Writes the cache that tests/golden/vN keeps a copy of: write_golden ROOT makes ROOT/example, and
+// write_golden ROOT compressed that of vN-compressed.
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn.h>
 
@@ -6,8 +7,8 @@
 #include <string>
 
 int main(int argc, char **argv) {
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: write_golden ROOT\n");
+    if (argc != 2 && argc != 3) {
+        std::fprintf(stderr, "usage: write_golden ROOT [compressed]\n");
         return 2;
     }
     cairn_options options = {};
@@ -26,6 +27,7 @@ int main(int argc, char **argv) {
             return 1;
         }
     }
+    const bool compressed = argc == 2 || cairn_compress(cache) == CAIRN_OK;
     cairn_close(cache);
-    return 0;
+    return compressed ? 0 : 1;
 }

@@ -65,6 +65,7 @@ class Model {
     void enumerate_and_remove();
     void clear();
     void sync();
+    void compress();
     void check_stats();
     void check_held();
     void reopen(std::uint32_t flags);

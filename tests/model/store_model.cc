@@ -58,7 +58,9 @@ void Model::storing(unsigned choice) {
     if (choice < 95) return put_too_large();
     if (choice < 96) return clear();
     if (choice < 97) return enumerate_and_remove();
-    if (in_.below(4) == 0) sync();
+    const std::uint64_t rare = in_.below(4);
+    if (rare == 0) return sync();
+    if (rare == 1) compress();
 }
 
 void Model::looking_up(unsigned choice) {
@@ -76,7 +78,8 @@ void Model::looking_at(unsigned choice) {
 }
 
 void Model::opening(unsigned choice) {
-    if (choice < 8) return reopen(0);
+    if (choice < 6) return reopen(0);
+    if (choice < 8) return reopen(CAIRN_OPEN_COMPRESS);
     if (choice < 14) return reopen(CAIRN_OPEN_READ_ONLY);
     if (choice < 16) return reopen(CAIRN_OPEN_SYNC_ON_CLOSE);
     if (choice < 18) return reopen(CAIRN_OPEN_EXISTING);
@@ -212,6 +215,18 @@ void Model::sync() {
     operation_ = "sync";
     if (current_->read_only) return;
     check_result("sync", current_->cache.sync(), {CAIRN_OK});
+}
+
+void Model::compress() {
+    operation_ = "compress";
+    const int result = current_->cache.compress();
+    if (current_->read_only) {
+        check_result("compress", result, {CAIRN_ERROR_READ_ONLY});
+    } else if (missing_ == Missing::never) {
+        check_result("compress", result, {CAIRN_OK, CAIRN_ERROR_BUSY});
+    } else {
+        check_result("compress", result, {CAIRN_OK, CAIRN_ERROR_BUSY, CAIRN_ERROR_FULL});
+    }
 }
 
 // ---- opening

@@ -80,6 +80,7 @@ std::string Life::cache_directory() const {
 
 void Life::open() {
     cache_options_.flags = random_.one_in(4) ? CAIRN_OPEN_SYNC_ON_CLOSE : 0;
+    if (random_.one_in(4)) cache_options_.flags |= CAIRN_OPEN_COMPRESS;
     const int result = cache_.open(cache_options_);
     if (result != CAIRN_OK) complain(std::string("does not open: ") + cairn_result_string(result));
 }
@@ -101,6 +102,9 @@ void Life::operate() {
         sync();
     } else if (what < 196) {
         open();
+    } else if (what < 197) {
+        // Another thread may be at it, and what is near the limit may find no room.
+        (void)cache_.compress();
     } else if (what < 198) {
         delete_index();
     } else if (what < 199) {

@@ -97,6 +97,7 @@ class Cache {
     int remove(ByteView key) { return cairn_remove(handle_, key.data(), key.size()); }
     int clear() { return cairn_clear(handle_); }
     int sync() { return cairn_sync(handle_); }
+    int compress() { return cairn_compress(handle_); }
     cairn_stats stats();
 
   private:

@@ -24,8 +24,8 @@ struct Stamp {
 
 inline constexpr std::size_t kStampSize = 48;  // bytes; the smallest stamped value
 
-// A value of `size` bytes, at least kStampSize; the bytes behind the stamp follow from it and
-// cannot be compressed.
+// A value of `size` bytes, at least kStampSize; the bytes behind the stamp follow from it. Every
+// second value can be compressed.
 ByteVector stamped_value(const Stamp &stamp, std::size_t size);
 
 // The stamp of a whole, unchanged value.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// `cairn compress`: makes caches smaller, also while applications use them.
+#include <fmt/format.h>
+
+#include "caches.h"
+#include "change_command.h"
+#include "command_line.h"
+#include "failure.h"
+#include "text.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char *kFooter =
+    R"(Nothing is lost, and a cache holds more below the same limit. An entry that is read from disk costs
+some microseconds more. What an application is writing just now stays as it is.
+
+Examples:
+  cairn compress egl-0123456789abcdef
+  cairn compress --all
+
+Exit codes: 0 compressed (there may be nothing to do), 1 a cache does not exist or could not be
+compressed, 2 wrong usage.)";
+
+struct Sum {
+    uint64_t value_bytes = 0;
+    uint64_t stored_bytes = 0;
+};
+
+int add_entry(void *user, const cairn_entry *entry) {
+    auto &sum = *static_cast<Sum *>(user);
+    sum.value_bytes += entry->value_size;
+    sum.stored_bytes += entry->stored_size;
+    return 0;
+}
+
+void compress_cache(const std::string &root, const std::string &identifier) {
+    const CacheHandle cache = open_cache(root, identifier, Access::write);
+    const uint64_t before = cache_stats(cache).disk_bytes;
+    require_ok(cache, cairn_compress(cache.get()), fmt::format("compress `{}`", identifier));
+    const uint64_t after = cache_stats(cache).disk_bytes;
+    Sum sum;
+    require_ok(cache, cairn_enumerate(cache.get(), add_entry, &sum),
+               fmt::format("list `{}`", identifier));
+    fmt::print("Compressed {}: {} of values take {}, gave back {}\n", identifier,
+               format_bytes(sum.value_bytes), format_bytes(sum.stored_bytes),
+               format_bytes(before > after ? before - after : 0));
+}
+
+}  // namespace
+
+void add_compress_command(CLI::App &app, int &exit_code) {
+    add_change_command(app, {"compress", "Make one cache smaller, or all", kFooter, compress_cache},
+                       exit_code);
+}
+
+}  // namespace cairn::cli

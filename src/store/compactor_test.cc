@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "store/compactor.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "os/environment.h"
+#include "os/testing/failing_calls.h"
+#include "os/testing/scratch.h"
+#include "store/index_file.h"
+#include "store/segment_format.h"
+#include "store/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::size_t kValueSize = 4000;
+
+// Compresses to less than a tenth, and differs from all others.
+std::string value_of(int number, int generation = 0) {
+    const std::string word = "mov r" + std::to_string(number) + ", c" + std::to_string(generation);
+    std::string value;
+    while (value.size() < kValueSize) value += word + "\n";
+    return value;
+}
+
+std::string key_of(int number) {
+    return "program " + std::to_string(number);
+}
+
+class CompactorTest : public ::testing::Test {
+  protected:
+    CompactorTest() {
+        options_.root = scratch_ / "root";
+        options_.identifier = "cache";
+        options_.version = 1;
+        options_.limit_bytes = 64 << 20;
+        open();
+    }
+    void open() {
+        store_.reset();
+        auto opened = Store::open(options_);
+        ASSERT_TRUE(opened.ok()) << error_name(opened.error());
+        store_ = std::move(opened.value());
+    }
+    void put(int number, int generation = 0) {
+        const auto outcome =
+            store_->put(as_bytes(key_of(number)), as_bytes(value_of(number, generation)), {});
+        ASSERT_TRUE(outcome.ok()) << error_name(outcome.error());
+    }
+    // The generation that is found; -1: none.
+    int get(int number) {
+        const auto blob = store_->get(as_bytes(key_of(number)), MemoryLevel::Admission::second_use);
+        if (!blob.ok() || !blob.value()) return -1;
+        const Bytes value = blob.value()->value();
+        for (const int generation : {0, 1, 2}) {
+            if (same_bytes(value, as_bytes(value_of(number, generation)))) return generation;
+        }
+        ADD_FAILURE() << "not what was stored for " << number;
+        return -2;
+    }
+    struct Sizes {
+        std::uint64_t entries = 0, values = 0, stored = 0;
+    };
+    Sizes sizes() {
+        Sizes sizes;
+        store_->enumerate([&](const EntryInfo &info) {
+            ++sizes.entries;
+            sizes.values += info.value_size;
+            sizes.stored += info.stored_size;
+            return true;
+        });
+        return sizes;
+    }
+    std::uint64_t disk_bytes() { return store_->stats().disk_bytes; }
+    void delete_index() { ASSERT_TRUE(directory().remove_file(kIndexFileName).ok()); }
+    Directory directory() { return std::move(Directory::open(options_.root + "/cache").value()); }
+
+    testing::Scratch scratch_{testing::Scratch::Place::memory};
+    StoreOptions options_;
+    std::unique_ptr<Store> store_;
+};
+
+TEST_F(CompactorTest, NothingIsLostAndTheCacheIsSmaller) {
+    for (int i = 0; i < 2000; ++i) put(i);
+    const std::uint64_t before = disk_bytes();
+    ASSERT_TRUE(store_->compress().ok());
+    EXPECT_LT(disk_bytes(), before / 4);
+    const Sizes now = sizes();
+    EXPECT_EQ(now.entries, 2000u);
+    EXPECT_GE(now.values, 2000 * kValueSize);
+    EXPECT_LT(now.stored, now.values / 8);
+    for (int i = 0; i < 2000; ++i) ASSERT_EQ(get(i), 0) << i;
+    open();
+    for (int i = 0; i < 2000; ++i) ASSERT_EQ(get(i), 0) << i;
+}
+
+TEST_F(CompactorTest, EveryKindOfLookUpGivesTheWholeValue) {
+    put(1);
+    ASSERT_TRUE(store_->compress().ok());
+    ASSERT_LT(sizes().stored, kValueSize);
+    const std::string value = value_of(1);
+    std::string buffer(value.size(), '-');
+    const MutableBytes target(reinterpret_cast<std::byte *>(buffer.data()), buffer.size());
+    for (const std::size_t capacity : {std::size_t{0}, value.size() - 1, value.size()}) {
+        const auto size = store_->get_into(as_bytes(key_of(1)), target.first(capacity));
+        ASSERT_TRUE(size.ok());
+        EXPECT_EQ(size.value(), value.size()) << capacity;
+    }
+    EXPECT_EQ(buffer, value);
+    const auto view = store_->get(as_bytes(key_of(1)), MemoryLevel::Admission::at_once);
+    ASSERT_TRUE(view.ok() && view.value());
+    EXPECT_TRUE(same_bytes(view.value()->value(), as_bytes(value)));
+    EXPECT_TRUE(store_->contains(as_bytes(key_of(1))).value());
+}
+
+TEST_F(CompactorTest, WhatIsCompressedIsNotDoneAgain) {
+    for (int i = 0; i < 500; ++i) put(i);
+    ASSERT_TRUE(store_->compress().ok());
+    std::map<std::string, std::uint64_t> before, after;
+    const auto list = [&](auto &files) {
+        ASSERT_TRUE(
+            directory()
+                .list([&](const char *name) { files[name] = directory().info(name)->modified_ns; })
+                .ok());
+    };
+    list(before);
+    open();
+    ASSERT_TRUE(store_->compress().ok());
+    list(after);
+    EXPECT_EQ(before, after);
+}
+
+TEST_F(CompactorTest, WhatWasRemovedOrReplacedDoesNotComeBack) {
+    for (int i = 0; i < 300; ++i) put(i);
+    for (int i = 0; i < 300; i += 3) put(i, 1);
+    for (int i = 1; i < 300; i += 3) ASSERT_TRUE(store_->remove(as_bytes(key_of(i))).value());
+    ASSERT_TRUE(store_->compress().ok());
+    for (int i = 2; i < 300; i += 6) ASSERT_TRUE(store_->remove(as_bytes(key_of(i))).value());
+    for (int i = 0; i < 300; i += 6) put(i, 2);
+    const auto check = [&] {
+        for (int i = 0; i < 300; ++i) {
+            const int expected = i % 6 == 0 ? 2 : i % 3 == 0 ? 1 : i % 6 == 5 ? 0 : -1;
+            ASSERT_EQ(get(i), expected) << i;
+        }
+    };
+    check();
+    store_.reset();
+    delete_index();
+    open();
+    check();
+}
+
+TEST_F(CompactorTest, SmallAndRandomValuesStayAsTheyAre) {
+    std::string noise(5000, '-');
+    random_bytes({reinterpret_cast<std::byte *>(noise.data()), noise.size()});
+    ASSERT_TRUE(store_->put(as_bytes("noise"), as_bytes(noise), {}).ok());
+    ASSERT_TRUE(store_->put(as_bytes("small"), as_bytes("yes"), {}).ok());
+    ASSERT_TRUE(store_->put(as_bytes("none"), {}, {}).ok());
+    ASSERT_TRUE(store_->compress().ok());
+    const Sizes now = sizes();
+    EXPECT_EQ(now.entries, 3u);
+    EXPECT_EQ(now.stored, now.values);
+    const auto found = store_->get(as_bytes("noise"), MemoryLevel::Admission::second_use);
+    ASSERT_TRUE(found.ok() && found.value());
+    EXPECT_TRUE(same_bytes(found.value()->value(), as_bytes(noise)));
+}
+
+TEST_F(CompactorTest, FinishedSegmentsAreCompressedInTheBackground) {
+    options_.compress = true;
+    options_.limit_bytes = 8 << 20;  // segments of 128 KiB
+    open();
+    for (int i = 0; i < 1000; ++i) put(i);
+    for (int patience = 0; sizes().stored > sizes().values / 2; ++patience) {
+        ASSERT_LT(patience, 1000) << "nothing happens";
+        sleep_us(10'000);
+    }
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(get(i), 0) << i;
+}
+
+TEST_F(CompactorTest, ALimitHoldsMoreThanWithout) {
+    options_.limit_bytes = 2 << 20;
+    options_.identifier = "plain";
+    open();
+    for (int i = 0; i < 2000; ++i) put(i);
+    const std::uint64_t plain = sizes().entries;
+    options_.identifier = "compressed";
+    open();
+    for (int i = 0; i < 2000; ++i) {
+        put(i);
+        if (i % 16 == 15) (void)store_->compress();
+        ASSERT_LE(disk_bytes(), options_.limit_bytes);
+    }
+    EXPECT_GT(sizes().entries, plain * 2);
+    for (int i = 1900; i < 2000; ++i) ASSERT_EQ(get(i), 0) << "one of the newest: " << i;
+}
+
+TEST_F(CompactorTest, AFailureAtAnyCallLosesNothing) {
+    for (int i = 0; i < 40; ++i) put(i);
+    for (std::uint64_t call = 0;; ++call) {
+        ASSERT_LT(call, 3000u);
+        std::uint64_t failed = 0;
+        {
+            testing::FailingCalls failing;
+            testing::Fault fault;
+            fault.error = EIO;
+            fault.first = call + 1;
+            failing.arm(fault);
+            (void)store_->compress();
+            failed = failing.failures();
+        }
+        for (int i = 0; i < 40; ++i) ASSERT_EQ(get(i), 0) << i << " after failing call " << call;
+        if (failed == 0) break;
+        open();
+        for (int i = 0; i < 40; ++i) put(i);  // to be compressed the next time
+    }
+    EXPECT_EQ(sizes().entries, 40u);
+}
+
+TEST_F(CompactorTest, OneProcessAtATime) {
+    put(1);
+    const auto file = directory().open_or_create_file(kLockFileName);
+    ASSERT_TRUE(file.ok() && file->try_lock(kCompactByte, LockKind::exclusive).value());
+    EXPECT_EQ(store_->compress().error(), Error::busy);
+    EXPECT_EQ(get(1), 0);
+}
+
+TEST_F(CompactorTest, ANameThatADeadCompactorLeftIsInNobodysWay) {
+    options_.limit_bytes = 2 << 20;
+    open();
+    for (int i = 0; i < 100; ++i) put(i);
+    std::array<std::byte, 8> name;
+    put_le<std::uint64_t>(name, 0, 1);  // segment 0
+    const auto index = directory().open_file(kIndexFileName, Access::read_write);
+    const Bytes pieces[] = {name};
+    ASSERT_TRUE(index.ok() && index->write_at(counter_offset(Counter::compacting), pieces).ok());
+    for (int i = 100; i < 2000; ++i) put(i);
+    EXPECT_FALSE(directory().info(segment_file_name(0)).ok()) << "given up in its turn";
+}
+
+TEST_F(CompactorTest, WritersReadersAndTheEvictorGoOnMeanwhile) {
+    options_.compress = true;
+    options_.limit_bytes = 4 << 20;
+    open();
+    std::atomic<bool> stop = false;
+    std::thread compressing([&] {
+        while (!stop.load()) {
+            (void)store_->compress();
+            sleep_us(1'000);
+        }
+    });
+    const auto use = [&](int first) {
+        for (int round = 0; round < 3; ++round) {
+            for (int i = first; i < first + 600; ++i) {
+                put(i, round);
+                const int found = get(i);
+                EXPECT_TRUE(found == round || found == -1) << i << " round " << round;
+                if (i % 5 != 0) continue;
+                (void)store_->remove(as_bytes(key_of(i)));
+                EXPECT_EQ(get(i), -1) << i;
+            }
+        }
+    };
+    std::thread other([&] { use(10'000); });
+    use(0);
+    other.join();
+    stop.store(true);
+    compressing.join();
+    EXPECT_LE(disk_bytes(), options_.limit_bytes);
+    for (int i = 0; i < 600; i += 5) EXPECT_EQ(get(i), -1);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -36,15 +36,16 @@ Result<ByteLock> lock_eviction(Writer &writer) {
 }  // namespace
 
 void Compactor::start(Index &index) {
-    unsigned state = idle;
-    if (!state_.compare_exchange_strong(state, running)) {
-        state = running;
-        if (state_.compare_exchange_strong(state, again) || state == again) return;
-        // It has just ended.
-        state = idle;
-        if (!state_.compare_exchange_strong(state, running)) return;
-    }
+    if (!start_mutex_.try_lock()) return;  // another put is about to
+    start_locked(index);
+    start_mutex_.unlock();
+}
+
+void Compactor::start_locked(Index &index) {
+    unsigned state = running;
+    if (state_.compare_exchange_strong(state, again) || state == again) return;
     thread_.join();
+    state_.store(running);
     index_ = &index;
     const auto run = [](void *self) -> void * {
         static_cast<Compactor *>(self)->run_thread();
@@ -68,6 +69,13 @@ void Compactor::stop() {
 }
 
 Status Compactor::run(Index &index) {
+    if (!mutex_.try_lock()) return Error::busy;
+    const Status status = run_alone(index);
+    mutex_.unlock();
+    return status;
+}
+
+Status Compactor::run_alone(Index &index) {
     TRY_ASSIGN(File lock_file, directory_.open_or_create_file(kLockFileName));
     TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
     Work work(directory_, limits_, index);
@@ -181,7 +189,11 @@ Status Compactor::copy(Work &work, const ScannedRecord &record, std::vector<Copi
     Index &index = work.index;
     const std::uint64_t hash = index.hash(record.head->key());
     Index::Place place;
-    if (!index.slot_at(hash, record.location, place)) return {};
+    if (!index.slot_at(hash, record.location, place)) {
+        // An entry that damage hides would go with the segment. The next miss has it searched for.
+        const bool hidden = record.header.state == RecordState::live && index.suspicious(hash);
+        return hidden ? Status(Error::busy) : Status();
+    }
     RecordHeader header;
     const ReadBlob read =
         work.reader.read_stored(index.identity().cache_id, record.location, header);
@@ -198,8 +210,7 @@ Status Compactor::copy(Work &work, const ScannedRecord &record, std::vector<Copi
             header.value_check = value_checksum(frame);
         }
     }
-    // Until the slot is moved, nobody must take it for the entry.
-    header.state = RecordState::unused;
+    header.state = RecordState::live;
     TRY_ASSIGN(Writer::Appended appended,
                work.writer.append(index, header, read.blob->key(), value, Writer::Purpose::put));
     const Slot target =
@@ -219,17 +230,16 @@ Result<ByteLock> Compactor::lock_if_ours(Work &work, std::uint32_t segment) {
     return lock;
 }
 
+// A copy that no slot leads to must not be taken for the entry when the index is rebuilt.
 Status Compactor::move_slots(Work &work, std::uint32_t segment, const std::vector<Copied> &copied) {
     if (copied.empty()) return {};
-    TRY_ASSIGN(const ByteLock lock, lock_if_ours(work, segment));
+    const auto lock = lock_if_ours(work, segment);
     for (const Copied &entry : copied) {
-        const Location location = entry.copy.location;
-        TRY(work.writer.mark(location, entry.stamp_ns, RecordState::live));
         const auto moved = [&](Slot old) { return entry.target.with_hits(old.hits()).word(); };
-        if (work.index.change_slot(entry.key_hash, entry.from, moved)) continue;
-        (void)work.writer.mark(location, entry.stamp_ns, RecordState::unused);
+        if (lock.ok() && work.index.change_slot(entry.key_hash, entry.from, moved)) continue;
+        (void)work.writer.mark(entry.copy.location, entry.stamp_ns, RecordState::unused);
     }
-    return {};
+    return lock.ok() ? Status() : Status(lock.error());
 }
 
 Status Compactor::finish(Work &work, std::uint32_t segment) {

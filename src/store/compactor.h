@@ -14,10 +14,10 @@
 //
 // Why no entry is lost: a slot is moved from a record to its copy by compare-and-swap, under the
 // eviction lock, while the segment is still named; the old file is deleted after the last one, also
-// under that lock. Why none comes back that was removed: until its slot is moved, a copy is one
-// that a rebuilding of the index ignores.
+// under that lock. Of an original and its copy, which have the same stamp, a
+// rebuilding of the index takes either, and none if one of them was removed.
 //
-// Thread safety: externally synchronised, but for stop().
+// Thread safety: any thread; stop() comes last.
 // Ownership: whoever owns the index stops it first. Failure: what cannot be copied stays where it
 // is; the next segment that is finished makes it try again.
 #pragma once
@@ -27,6 +27,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
 #include "os/thread.h"
@@ -79,9 +80,11 @@ class Compactor {
         Compressor compressor;
     };
 
+    void start_locked(Index &index) REQUIRES_LOCK(start_mutex_);
     void run_thread();
+    Status run_alone(Index &index) REQUIRES_LOCK(mutex_);
     Status compact(Work &work, std::uint32_t segment);
-    bool is_worth_it(Work &work, const SegmentFile &file);
+    bool is_worth_it(Work &work, const SegmentFile &file) REQUIRES_LOCK(mutex_);
     static Status sample(Work &work, SegmentScan scan, std::uint64_t &bytes,
                          std::uint64_t &raw_bytes);
     static Result<bool> begin(Work &work, std::uint32_t segment);
@@ -99,9 +102,12 @@ class Compactor {
     enum State : unsigned { idle, running, again };
     std::atomic<unsigned> state_ = idle;
     std::atomic<bool> stop_ = false;
-    Index *index_ = nullptr;      // constant while the thread runs
-    std::vector<Judged> judged_;  // owned by whoever runs
-    Thread thread_;
+    Index *index_ = nullptr;  // constant while the thread runs
+    Mutex start_mutex_;
+    Thread thread_;  // started under start_mutex_
+
+    Mutex mutex_;  // held while one thread runs
+    std::vector<Judged> judged_ GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

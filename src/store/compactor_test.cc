@@ -202,25 +202,24 @@ TEST_F(CompactorTest, ALimitHoldsMoreThanWithout) {
 }
 
 TEST_F(CompactorTest, AFailureAtAnyCallLosesNothing) {
+    store_.reset();
+    testing::FailingCalls failing;  // set up while no thread of a store makes calls
+    open();
     for (int i = 0; i < 40; ++i) put(i);
-    for (std::uint64_t call = 0;; ++call) {
-        ASSERT_LT(call, 3000u);
-        std::uint64_t failed = 0;
-        {
-            testing::FailingCalls failing;
-            testing::Fault fault;
-            fault.error = EIO;
-            fault.first = call + 1;
-            failing.arm(fault);
-            (void)store_->compress();
-            failed = failing.failures();
-        }
-        for (int i = 0; i < 40; ++i) ASSERT_EQ(get(i), 0) << i << " after failing call " << call;
-        if (failed == 0) break;
+    testing::Fault fault;
+    fault.error = EIO;
+    for (;; ++fault.first) {
+        ASSERT_LT(fault.first, 3000u);
+        failing.arm(fault);
+        (void)store_->compress();
+        failing.disarm();
+        for (int i = 0; i < 40; ++i) ASSERT_EQ(get(i), 0) << i << ", call " << fault.first;
+        if (failing.failures() == 0) break;
         open();
         for (int i = 0; i < 40; ++i) put(i);  // to be compressed the next time
     }
     EXPECT_EQ(sizes().entries, 40u);
+    store_.reset();
 }
 
 TEST_F(CompactorTest, OneProcessAtATime) {

@@ -209,6 +209,7 @@ void Store::compress_finished_segments(Index &index) {
 
 Status Store::compress() {
     TRY_ASSIGN(Index * index, writable_index());
+    note_boot(*index);
     writer_->release_segment();
     return compactor_->run(*index);
 }
@@ -253,6 +254,15 @@ Result<bool> Store::remove(Bytes key) {
     }
 }
 
+// Holds up whoever makes room or compresses; but not for one that was stopped while it did.
+Result<ByteLock> Store::lock_eviction_for_clear() {
+    for (unsigned wait = 1;; ++wait) {
+        auto lock = writer_->lock_eviction();
+        if (lock.ok() || lock.error() != Error::busy || wait == kRoomWaits) return lock;
+        sleep_us(kRoomWaitUs);
+    }
+}
+
 Status Store::clear() {
     TRY_ASSIGN(Index * index, writable_index());
     {
@@ -260,11 +270,13 @@ Status Store::clear() {
         replaced_.clear();
     }
     writer_->release_segment();
+    // Nobody must copy entries to a segment that is not seen here.
+    const auto lock = lock_eviction_for_clear();
+    index->counter(Counter::victim).store(0);
+    index->counter(Counter::compacting).store(0);
     TRY(remove_segments());
     index->clear();
     index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
-    index->counter(Counter::victim).store(0);
-    index->counter(Counter::compacting).store(0);
     index->counter(Counter::retired).fetch_add(1);
     memory_.clear();
     reader_.segments().forget_deleted();

@@ -26,6 +26,10 @@ inline int result_code(Status status) {
     return status.ok() ? CAIRN_OK : result_code(status.error());
 }
 
+inline Bytes bytes(const void *data, std::size_t size) {
+    return {static_cast<const std::byte *>(data), size};
+}
+
 // A blob handed to a caller is a Blob with one reference.
 inline cairn_blob *to_handle(BlobRef blob) {
     return reinterpret_cast<cairn_blob *>(blob.release());

@@ -44,8 +44,17 @@ CAIRN_API int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
  * cache. CAIRN_OK; CAIRN_MISS when the display is not attached. */
 CAIRN_API int cairn_egl_detach_blob_cache(void *display);
 
-/* The same for the current context alone, by GL_ANGLE_blob_cache. Detached by GL itself
- * (glBlobCacheCallbacksANGLE with NULLs). CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT;
+/* For layers between an application and EGL: from now on the functions given get what the driver of
+ * an attached display asks, until it is detached. With two NULLs, the cache does again. CAIRN_OK;
+ * CAIRN_MISS when the display is not attached; CAIRN_ERROR_INVALID_ARGUMENT when one is NULL. */
+CAIRN_API int cairn_egl_redirect_blob_cache(void *display,
+                                            void (*set)(const void *key, ptrdiff_t key_size,
+                                                        const void *value, ptrdiff_t value_size),
+                                            ptrdiff_t (*get)(const void *key, ptrdiff_t key_size,
+                                                             void *value, ptrdiff_t value_size));
+
+/* The same as attaching for the current context alone, by GL_ANGLE_blob_cache. Detached by GL
+ * itself (glBlobCacheCallbacksANGLE with NULLs). CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT;
  * CAIRN_ERROR_UNSUPPORTED when the driver has no such function. Whether the context offers the
  * extension is the caller's to know. */
 CAIRN_API int cairn_gl_attach_blob_cache(cairn_cache *cache,

@@ -56,7 +56,9 @@ using GetBlob = ptrdiff_t (*)(const void *, ptrdiff_t, void *, ptrdiff_t);
 struct Place {
     // Held shared by a callback, exclusively to attach and detach.
     std::shared_mutex mutex;
-    cairn_cache *cache = nullptr;
+    cairn_cache *cache = nullptr;  // null: not attached
+    SetBlob set = nullptr;         // somebody else's functions, called in place of the cache
+    GetBlob get = nullptr;
     // Guarded by g_attaching; null until the place is taken, which is for ever.
     void *display = nullptr;
 };
@@ -70,14 +72,23 @@ Mutex g_attaching;  // trivially destructible
 template <std::size_t Index>
 void set_at(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size) {
     Place &place = places()[Index];
-    const std::shared_lock lock(place.mutex);
+    std::shared_lock lock(place.mutex);
+    if (const SetBlob other = place.set) {
+        lock.unlock();
+        other(key, key_size, value, value_size);
+        return;
+    }
     cairn_blob_callback_set(key, key_size, value, value_size, place.cache);
 }
 
 template <std::size_t Index>
 ptrdiff_t get_at(const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size) {
     Place &place = places()[Index];
-    const std::shared_lock lock(place.mutex);
+    std::shared_lock lock(place.mutex);
+    if (const GetBlob other = place.get) {
+        lock.unlock();
+        return other(key, key_size, value, value_size);
+    }
     return cairn_blob_callback_get(key, key_size, value, value_size, place.cache);
 }
 
@@ -165,8 +176,24 @@ int cairn_egl_detach_blob_cache(void *display) {
     const MutexLock attaching(g_attaching);
     const std::size_t index = find_place(display);
     if (index == CAIRN_EGL_ATTACHED_MAX) return CAIRN_MISS;
-    const std::unique_lock lock(places()[index].mutex);
-    return std::exchange(places()[index].cache, nullptr) == nullptr ? CAIRN_MISS : CAIRN_OK;
+    Place &place = places()[index];
+    const std::unique_lock lock(place.mutex);
+    place.set = nullptr;
+    place.get = nullptr;
+    return std::exchange(place.cache, nullptr) == nullptr ? CAIRN_MISS : CAIRN_OK;
+}
+
+int cairn_egl_redirect_blob_cache(void *display, SetBlob set, GetBlob get) {
+    if ((set == nullptr) != (get == nullptr)) return CAIRN_ERROR_INVALID_ARGUMENT;
+    const MutexLock attaching(g_attaching);
+    const std::size_t index = display == nullptr ? CAIRN_EGL_ATTACHED_MAX : find_place(display);
+    if (index == CAIRN_EGL_ATTACHED_MAX) return CAIRN_MISS;
+    Place &place = places()[index];
+    const std::unique_lock lock(place.mutex);
+    if (place.cache == nullptr) return CAIRN_MISS;
+    place.set = set;
+    place.get = get;
+    return CAIRN_OK;
 }
 
 int cairn_gl_attach_blob_cache(cairn_cache *cache, cairn_egl_get_proc_address get_proc_address) {

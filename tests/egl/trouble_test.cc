@@ -119,7 +119,7 @@ TEST_F(TroubleTest, ABinaryThatTheDriverRefusesIsLinkedAndReplaced) {
 TEST_F(TroubleTest, ABinaryOfAnUnknownFormatIsLinkedAndReplacedWithoutAnError) {
     expect_as_plain(stage_.cached(kScenario));
     const size_t programs =
-        change_programs(stage_.cache_root(), [](ByteVector &value) { value[4] ^= 0xff; });
+        change_programs(stage_.cache_root(), [](ByteVector &value) { value[20] ^= 0xff; });
     const Played refused = stage_.cached(kScenario);
     expect_as_plain(refused);
     EXPECT_EQ(refused.report.rejected, programs);
@@ -133,7 +133,7 @@ TEST_F(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
         // Nothing, a cut head, a log that is longer than the entry.
         value.resize(turn == 0 ? 0 : (turn == 1 ? 9 : value.size()));
         if (turn++ == 2) {
-            value[13] = 0xff;
+            value[29] = 0xff;
         }
     });
     const Played odd = stage_.cached(kScenario);
@@ -165,7 +165,8 @@ TEST_F(TroubleTest, ACacheThatMayNotBeUsedIsNotUsed) {
         const Played run = stage_.cached(kScenario, {{"CAIRN_DIR", stage_.directory() / root}});
         expect_as_plain(run);
         EXPECT_EQ(run.report.stored, 0u) << root;
-        EXPECT_EQ(run.report.bypassed, run.report.link_calls) << root;
+        EXPECT_EQ(run.report.misses, run.report.link_calls) << root << ": kept in memory";
+        EXPECT_EQ(run.report.driver_compiles, run.report.compile_calls) << root;
     }
     EXPECT_TRUE(fs::is_empty(elsewhere));
 }
@@ -210,7 +211,7 @@ TEST_F(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
         size_t size = 0;
         uint64_t cost = 0;
         while (file >> key >> size >> cost) {
-            EXPECT_EQ(key.size(), 64u);
+            EXPECT_TRUE(key.size() == 64 || key.size() == 40) << key;  // a shader's, a program's
             EXPECT_EQ(key.find_first_not_of("0123456789abcdef"), std::string::npos) << key;
             entries[key] = {size, cost};
         }

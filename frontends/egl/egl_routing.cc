@@ -218,6 +218,8 @@ EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib 
     }
     const DisplayAttributes own(attributes);
     if (!own.is_valid) {
+        // GLVND asks the vendor why; a driver knows no such attribute, and says so.
+        find_platform_display(platform, native, attributes);
         host().exports->setEGLError(EGL_BAD_ATTRIBUTE);
         return EGL_NO_DISPLAY;
     }

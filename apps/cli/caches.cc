@@ -42,13 +42,21 @@ struct Opening {
     int result;
 };
 
-Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags) {
+// With `make`, a cache that is missing is made like that.
+Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
+                 const NewCache *make = nullptr) {
     const auto log = std::make_shared<CacheLog>();
     cairn_options options = {};
     options.size = sizeof(options);
     options.root = root.c_str();
     options.identifier = identifier.c_str();
-    options.flags = flags | CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
+    options.flags = flags;
+    if (make == nullptr) {
+        options.flags |= CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
+    } else {
+        options.version = make->version;
+        options.about = make->about.c_str();
+    }
     options.memory_bytes = UINT64_MAX;
     options.log = keep_first_line;
     options.log_user = log.get();
@@ -148,6 +156,11 @@ std::vector<std::string> list_caches(const std::string &root) {
     return identifiers;
 }
 
+std::string about_text(const std::string &root, const std::string &identifier) {
+    std::ifstream file(fs::path(root) / identifier / kAboutFile);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::string about_cache(const std::string &root, const std::string &identifier) {
     std::ifstream file(fs::path(root) / identifier / kAboutFile);
     std::string line;
@@ -170,6 +183,25 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
                                   printable_line(identifier), root));
     }
     require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    return std::move(cache);
+}
+
+CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
+    const uint32_t flags = CAIRN_OPEN_REFUSE_WHEN_FULL;
+    const std::string &identifier = make.identifier;
+    auto [cache, result] = try_open(root, identifier, flags);
+    if (result == CAIRN_ERROR_NOT_FOUND) {
+        auto made = try_open(root, identifier, flags, &make);
+        cache = std::move(made.cache);
+        result = made.result;
+    }
+    require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    // Opening it in the other version would empty it.
+    if (cache_stats(cache).version != make.version) {
+        throw Failure(kExitFailure,
+                      fmt::format("the cache `{}` has contents of version {}, not {}", identifier,
+                                  cache_stats(cache).version, make.version));
+    }
     return std::move(cache);
 }
 

@@ -46,6 +46,11 @@ const char *query_string(EGLDisplay display, EGLint name) {
     return is_ours ? with_control(text) : text;
 }
 
+EGLint get_error() {
+    const EGLint own = take_own_error();
+    return own != EGL_SUCCESS ? own : last_vendor().egl.GetError();
+}
+
 EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     Vendor &vendor = vendor_of_display(display);
     set_last_vendor(vendor);
@@ -137,6 +142,7 @@ void *egl_hook(const char *name) {
     static const Hook kHooks[] = {
         {"eglCreateContext", reinterpret_cast<void *>(&create_context)},
         {"eglDestroyContext", reinterpret_cast<void *>(&destroy_context)},
+        {"eglGetError", reinterpret_cast<void *>(&get_error)},
         {"eglInitialize", reinterpret_cast<void *>(&initialize)},
         {"eglMakeCurrent", reinterpret_cast<void *>(&make_current)},
         {"eglQueryString", reinterpret_cast<void *>(&query_string)},

@@ -49,10 +49,6 @@ EGLBoolean bind_api(EGLenum api) {
     return done;
 }
 
-EGLint get_error() {
-    return last_vendor().egl.GetError();
-}
-
 EGLint debug_message_control(EGLDEBUGPROCKHR callback, const EGLAttrib *attributes) {
     EGLint result = EGL_SUCCESS;
     for (const Vendor *vendor : vendors()) {
@@ -136,7 +132,6 @@ struct Route {
 const Route kRoutes[] = {
     {"eglBindAPI", reinterpret_cast<void *>(&bind_api)},
     {"eglDebugMessageControlKHR", reinterpret_cast<void *>(&debug_message_control)},
-    {"eglGetError", reinterpret_cast<void *>(&get_error)},
     {"eglQueryDebugKHR", reinterpret_cast<void *>(&query_debug)},
     {"eglQueryDeviceAttribEXT", reinterpret_cast<void *>(&query_device_attrib)},
     {"eglQueryDeviceStringEXT", reinterpret_cast<void *>(&query_device_string)},
@@ -218,9 +213,7 @@ EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib 
     }
     const DisplayAttributes own(attributes);
     if (!own.is_valid) {
-        // GLVND asks the vendor why; a driver knows no such attribute, and says so.
-        find_platform_display(platform, native, attributes);
-        host().exports->setEGLError(EGL_BAD_ATTRIBUTE);
+        set_own_error(EGL_BAD_ATTRIBUTE);
         return EGL_NO_DISPLAY;
     }
     const EGLDisplay display = find_platform_display(platform, native, own.for_driver());

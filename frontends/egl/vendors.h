@@ -94,6 +94,9 @@ void remember_device(EGLDeviceEXT device, Vendor &vendor);
 
 // The vendor that the thread's last EGL call went to, for eglGetError.
 Vendor &last_vendor();
+// An error of ours, for when GLVND asks its vendor for one; until the thread's next call.
+void set_own_error(EGLint error);
+EGLint take_own_error();
 void set_last_vendor(Vendor &vendor);
 
 // The exports that real vendors are given when there are several: they answer with our Vendors in

@@ -7,6 +7,7 @@
 #include <cairn/cairn_egl.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <shared_mutex>
@@ -56,6 +57,9 @@ using GetBlob = ptrdiff_t (*)(const void *, ptrdiff_t, void *, ptrdiff_t);
 struct Place {
     // Held shared by a callback, exclusively to attach and detach.
     std::shared_mutex mutex;
+    // Looked at before the mutex is taken, so that whoever detaches waits for no newcomers: readers
+    // of a shared mutex may go before a writer for ever.
+    std::atomic<bool> is_attached = false;
     cairn_cache *cache = nullptr;  // null: not attached
     SetBlob set = nullptr;         // somebody else's functions, called in place of the cache
     GetBlob get = nullptr;
@@ -72,6 +76,7 @@ Mutex g_attaching;  // trivially destructible
 template <std::size_t Index>
 void set_at(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size) {
     Place &place = places()[Index];
+    if (!place.is_attached) return;
     std::shared_lock lock(place.mutex);
     if (const SetBlob other = place.set) {
         lock.unlock();
@@ -84,6 +89,7 @@ void set_at(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t va
 template <std::size_t Index>
 ptrdiff_t get_at(const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size) {
     Place &place = places()[Index];
+    if (!place.is_attached) return 0;
     std::shared_lock lock(place.mutex);
     if (const GetBlob other = place.get) {
         lock.unlock();
@@ -158,6 +164,7 @@ int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
         const std::unique_lock lock(place.mutex);
         if (place.cache != nullptr) return CAIRN_ERROR_BUSY;
         place.cache = cache;
+        place.is_attached = true;
     }
     egl.get_error();
     egl.set_functions(display, kFunctions[index].first, kFunctions[index].second);
@@ -166,6 +173,7 @@ int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
         place.display = display;
         return CAIRN_OK;
     }
+    place.is_attached = false;
     const std::unique_lock lock(place.mutex);
     place.cache = nullptr;
     return CAIRN_ERROR_BUSY;
@@ -177,6 +185,7 @@ int cairn_egl_detach_blob_cache(void *display) {
     const std::size_t index = find_place(display);
     if (index == CAIRN_EGL_ATTACHED_MAX) return CAIRN_MISS;
     Place &place = places()[index];
+    place.is_attached = false;
     const std::unique_lock lock(place.mutex);
     place.set = nullptr;
     place.get = nullptr;

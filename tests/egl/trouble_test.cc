@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -140,6 +141,24 @@ TEST_F(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
     expect_as_plain(odd);
     EXPECT_EQ(odd.report.hits, 0u);
     expect_warm(stage_.cached(kScenario));
+}
+
+// What another machine's run has linked, this one's does not link again.
+TEST_F(TroubleTest, AnImportedWarmSetAnswersEveryLink) {
+    expect_as_plain(stage_.cached(kScenario));
+    const std::string root = stage_.cache_root();
+    const std::string file = stage_.directory() / "warm.set";
+    const std::string program = CAIRN_PROGRAM;
+    const std::string quiet = " >/dev/null 2>&1";
+    const std::string save =
+        program + " export --dir " + root + " " + only_cache(root) + " " + file + quiet;
+    ASSERT_EQ(std::system(save.c_str()), 0);
+    fs::remove_all(root);
+    ASSERT_EQ(std::system((program + " import --dir " + root + " " + file + quiet).c_str()), 0);
+    const Played warm = stage_.cached(kScenario);
+    expect_as_plain(warm);
+    EXPECT_EQ(warm.report.hits, warm.report.link_calls);
+    EXPECT_EQ(warm.report.driver_links, 0u);
 }
 
 TEST_F(TroubleTest, DamageToAnyFileIsAMiss) {

@@ -23,8 +23,8 @@ namespace {
 
 std::vector<Row> all_rows() {
     std::vector<Row> all;
-    for (const auto rows :
-         {control_rows(), cache_rows(), context_rows(), draft_rows(), process_rows()}) {
+    for (const auto rows : {control_rows(), cache_rows(), context_rows(), draft_rows(),
+                            process_rows(), blob_rows()}) {
         all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;
@@ -50,6 +50,10 @@ void judge(const Row &row, Counts &counts) {
     }
     Verdict verdict;
     row.judge(verdict);
+    if (!verdict.reason().empty()) {
+        ++counts.skipped;
+        return say("absent", row, verdict.reason());
+    }
     const bool holds = verdict.failures().empty();
     const bool differs = is_reference && row.reference == Reference::differs;
     if (differs && !holds) {

@@ -23,10 +23,15 @@ class Verdict {
     // The error of the call before, and nothing left behind it.
     void expect_error(EGLint error, const std::string &what);
 
+    // The subject has nothing to be judged by this row.
+    void cannot(const std::string &why) { reason_ = why; }
+
     const std::string &failures() const { return failures_; }
+    const std::string &reason() const { return reason_; }
 
   private:
     std::string failures_;
+    std::string reason_;
 };
 
 // How the reference stands to a row.
@@ -47,5 +52,6 @@ std::span<const Row> cache_rows();    // order, bytes, limits
 std::span<const Row> context_rows();  // contexts and links
 std::span<const Row> draft_rows();    // the first draft
 std::span<const Row> process_rows();  // more than one process
+std::span<const Row> blob_rows();     // EGL_ANDROID_blob_cache and GL_ANGLE_blob_cache
 
 }  // namespace conformance

@@ -5,6 +5,7 @@
 Usage: run.py rows PROGRAM MANIFEST
        run.py angle PROGRAM MANIFEST FETCH_ANGLE
        run.py differential PROGRAM MANIFEST FETCH_ANGLE
+       run.py behind PROGRAM MANIFEST FETCH_ANGLE VENDOR      ANGLE behind the front end
        run.py document PROGRAM MANIFEST DOCUMENT
 
 Exit code 77: skipped, because ANGLE cannot be had.
@@ -47,8 +48,9 @@ def fetch_angle(script):
     return pathlib.Path(result.stdout.strip())
 
 
-def angle(folder):
-    return environment(
+def angle(folder, plain=None):
+    """ANGLE's environment; with `plain`, what it adds to that."""
+    return (environment() if plain is None else plain) | dict(
         LD_LIBRARY_PATH=str(folder),
         VK_ICD_FILENAMES=str(folder / "vk_swiftshader_icd.json"),
         VK_DRIVER_FILES=str(folder / "vk_swiftshader_icd.json"),
@@ -64,6 +66,19 @@ def rows_on_angle(program, fetch):
     if folder is None:
         return SKIPPED
     return subprocess.run([program, "angle", folder / "libEGL.so"], env=angle(folder), check=False).returncode
+
+
+def rows_behind(program, manifest, fetch, vendor, work):
+    folder = fetch_angle(fetch)
+    if folder is None:
+        return SKIPPED
+    vendor_manifest = pathlib.Path(work) / "angle.json"
+    vendor_manifest.write_text(
+        '{ "file_format_version" : "1.0.0", "ICD" : { "library_path" : "%s" } }\n' % vendor, encoding="utf-8"
+    )
+    variables = cairn(manifest, work) | angle(folder, {})
+    variables |= {"CAIRN_EGL_VENDORS": str(vendor_manifest), "EGL_TEST_ANGLE": str(folder / "libEGL.so")}
+    return subprocess.run([program, "cairn", "libEGL.so.1"], env=variables, check=False).returncode
 
 
 def play(program, seed, subject, library, variables):
@@ -119,6 +134,8 @@ def main():
             return rows(program, manifest, work)
         if mode == "angle":
             return rows_on_angle(program, rest[0])
+        if mode == "behind":
+            return rows_behind(program, manifest, rest[0], rest[1], work)
         if mode == "differential":
             return differential(program, manifest, rest[0], work)
         return document(program, rest[0])

@@ -53,10 +53,7 @@ struct Model {
     }
     int64_t trim(int64_t to) {
         const int64_t before = bytes();
-        for (auto entry = entries.end(); bytes() > to && entry != entries.begin();) {
-            --entry;
-            entry = entry->size == 0 ? entry : entries.erase(entry);
-        }
+        while (bytes() > to) entries.pop_back();
         return before - bytes();
     }
     void put(uint8_t key, EGLint size) {

@@ -77,7 +77,10 @@ EGLBoolean terminate(EGLDisplay display) {
 void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
     Vendor &vendor = vendor_of_display(display);
     set_last_vendor(vendor);
-    if (settings().disabled || !serve_own_blobs(display, set, get)) {
+    EGLint error = EGL_SUCCESS;
+    // Before the display is initialised the call is an error, which is the driver's to report.
+    if (settings().disabled || !is_initialised(vendor, display, error) ||
+        !serve_own_blobs(display, set, get)) {
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
     }
 }

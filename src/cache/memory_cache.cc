@@ -116,7 +116,7 @@ void MemoryCache::evict_down_to(std::uint64_t bytes, bool pinned) {
     auto entry = order_.end();
     while (bytes_ > bytes && entry != order_.begin()) {
         const auto candidate = std::prev(entry);
-        if (candidate->pinned == pinned && charge(*candidate) != 0) {
+        if (candidate->pinned == pinned) {
             erase(candidate);
         } else {
             entry = candidate;

@@ -73,9 +73,9 @@ Place *places() {
 }
 Mutex g_attaching;  // trivially destructible
 
-template <std::size_t Index>
+template <std::size_t index>
 void set_at(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size) {
-    Place &place = places()[Index];
+    Place &place = places()[index];
     if (!place.is_attached) return;
     std::shared_lock lock(place.mutex);
     if (const SetBlob other = place.set) {
@@ -86,9 +86,9 @@ void set_at(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t va
     cairn_blob_callback_set(key, key_size, value, value_size, place.cache);
 }
 
-template <std::size_t Index>
+template <std::size_t index>
 ptrdiff_t get_at(const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size) {
-    Place &place = places()[Index];
+    Place &place = places()[index];
     if (!place.is_attached) return 0;
     std::shared_lock lock(place.mutex);
     if (const GetBlob other = place.get) {
@@ -98,9 +98,9 @@ ptrdiff_t get_at(const void *key, ptrdiff_t key_size, void *value, ptrdiff_t val
     return cairn_blob_callback_get(key, key_size, value, value_size, place.cache);
 }
 
-template <std::size_t... Index>
-constexpr auto make_functions(std::index_sequence<Index...>) {
-    return std::array{std::pair<SetBlob, GetBlob>{&set_at<Index>, &get_at<Index>}...};
+template <std::size_t... indices>
+constexpr auto make_functions(std::index_sequence<indices...>) {
+    return std::array{std::pair<SetBlob, GetBlob>{&set_at<indices>, &get_at<indices>}...};
 }
 constexpr auto kFunctions = make_functions(std::make_index_sequence<CAIRN_EGL_ATTACHED_MAX>());
 

@@ -6,8 +6,8 @@
 // docs/conformance lists where texts differ. What concerns the display itself is in control.h.
 //
 // Thread safety: internally synchronised; a call sees each other call before or after it.
-// Ownership: one for each display that the process ever used, never freed: links in other threads
-// may be in it. Failure: without memory nothing is found and nothing is kept.
+// Ownership: a display's is never freed: links in other threads may be in it. Failure: without
+// memory nothing is found and nothing is kept.
 #pragma once
 
 #include <EGL/egl.h>
@@ -30,6 +30,7 @@ class DisplayCache {
     static constexpr EGLint kBinaryMax = 0x4000000;
 
     DisplayCache();
+    ~DisplayCache() { cairn_close(entries_); }
     DisplayCache(const DisplayCache &) = delete;
     DisplayCache &operator=(const DisplayCache &) = delete;
 

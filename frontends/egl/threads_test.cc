@@ -144,7 +144,11 @@ class ThreadsTest : public ::testing::Test {
         setenv("CAIRN_DIR", folder_.c_str(), 1);
         fill(vendor_.gl);
     }
-    ~ThreadsTest() override { std::filesystem::remove_all(folder_); }
+    // No other test uses this driver's cache.
+    ~ThreadsTest() override {
+        cairn_close(disk_);
+        std::filesystem::remove_all(folder_);
+    }
 
     // One of a few programs, again and again; every result is what the sources say.
     void link_often(int who) {
@@ -153,6 +157,7 @@ class ThreadsTest : public ::testing::Test {
         context_created(vendor_, display_, handle, EGL_NO_CONTEXT, EGL_OPENGL_ES_API, nullptr,
                         &cache_);
         context_made_current(vendor_, display_, handle);
+        disk_ = current_context()->disk;
         for (int round = 0; round < kRounds; ++round) {
             const GLuint shader = create_shader<&GlFunctions::CreateShader>(GL_VERTEX_SHADER);
             const GLuint program = create_program<&GlFunctions::CreateProgram>();
@@ -208,6 +213,7 @@ class ThreadsTest : public ::testing::Test {
     Vendor vendor_;
     EGLDisplay display_ = &vendor_;
     DisplayCache cache_;
+    std::atomic<cairn_cache *> disk_ = nullptr;
     std::atomic<int> wrong_ = 0;
 };
 
@@ -227,6 +233,7 @@ TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
     const cairn_report after = testing::read_report();
     EXPECT_EQ(after.link_calls - before.link_calls, uint64_t{kLinkers} * kRounds);
     EXPECT_GT(after.hits, before.hits);
+    EXPECT_NE(disk_, nullptr) << "not on disk, too";
 }
 
 }  // namespace

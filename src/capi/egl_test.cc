@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,7 +79,12 @@ class BlobCacheTest : public testing::Test {
     }
 
     // Displays are never forgotten, so none may have another's address.
-    Display *display_ = new Display;
+    static Display *new_display() {
+        static std::deque<Display> displays;
+        return &displays.emplace_back();
+    }
+
+    Display *display_ = new_display();
     cairn_cache *cache_ = nullptr;
 };
 

@@ -60,14 +60,14 @@ CAIRN_API int cairn_egl_redirect_blob_cache(void *display,
 CAIRN_API int cairn_gl_attach_blob_cache(cairn_cache *cache,
                                          cairn_egl_get_proc_address get_proc_address);
 
-/* The two functions themselves, with the signatures of GL_ANGLE_blob_cache; `cache` is the
+/* The two functions themselves, with the signatures of GL_ANGLE_blob_cache; `user` is the
  * cairn_cache. For drivers with other ways to be told of them. Sizes that no driver could mean are
  * passed over. cairn_blob_callback_get returns the size of the value, 0 when there is none; the
  * value is written only where it fits. */
 CAIRN_API void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *value,
-                                       ptrdiff_t value_size, const void *cache);
+                                       ptrdiff_t value_size, const void *user);
 CAIRN_API ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *value,
-                                            ptrdiff_t value_size, const void *cache);
+                                            ptrdiff_t value_size, const void *user);
 
 /* ------------------------------------------------------------------------------------------------------
  * entries of a display's program cache */

@@ -3,6 +3,7 @@
 #include <cairn/cairn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -166,6 +167,8 @@ int cairn_open(const cairn_options *options, cairn_cache **cache) {
     }
     std::unique_ptr<cairn_cache> handle(new (std::nothrow) cairn_cache);
     if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
+    static std::atomic<std::uint64_t> last_serial = 0;
+    handle->serial = ++last_serial;
     handle->read_only = (options->flags & CAIRN_OPEN_READ_ONLY) != 0;
     const int result = options->mode == CAIRN_MODE_DISK ? open_disk(*options, *handle)
                                                         : open_memory(*options, *handle);

@@ -33,12 +33,12 @@ bool is_key(const void *key, ptrdiff_t size) {
 // What this thread was told the size of, until it asks for the bytes. Blobs outlive their cache, so
 // it does not matter when the thread comes back, or ends.
 struct Held {
-    const void *cache = nullptr;
+    std::uint64_t serial = 0;  // of the cache
     BlobRef blob;
 
-    BlobRef take(const void *of, Bytes key) {
+    BlobRef take(const cairn_cache &of, Bytes key) {
         BlobRef found = std::exchange(blob, {});
-        const bool is_it = found && cache == of && found->key().size() == key.size() &&
+        const bool is_it = found && serial == of.serial && found->key().size() == key.size() &&
                            std::memcmp(found->key().data(), key.data(), key.size()) == 0;
         return is_it ? std::move(found) : BlobRef();
     }
@@ -217,27 +217,28 @@ int cairn_gl_attach_blob_cache(cairn_cache *cache, cairn_egl_get_proc_address ge
 }
 
 void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *value,
-                             ptrdiff_t value_size, const void *cache) {
+                             ptrdiff_t value_size, const void *user) {
     // A size of 0 is how a miss is told: such a value could not be found again.
-    if (cache == nullptr || !is_key(key, key_size) || value == nullptr || value_size < 1) return;
-    t_held.take(cache, bytes(key, static_cast<std::size_t>(key_size)));
-    cairn_put(static_cast<cairn_cache *>(const_cast<void *>(cache)), key,
-              static_cast<std::size_t>(key_size), value, static_cast<std::size_t>(value_size),
-              nullptr);
+    if (user == nullptr || !is_key(key, key_size) || value == nullptr || value_size < 1) return;
+    auto *cache = static_cast<cairn_cache *>(const_cast<void *>(user));
+    const auto size = static_cast<std::size_t>(key_size);
+    t_held.take(*cache, bytes(key, size));
+    cairn_put(cache, key, size, value, static_cast<std::size_t>(value_size), nullptr);
 }
 
 ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *value,
-                                  ptrdiff_t value_size, const void *cache) {
-    if (cache == nullptr || !is_key(key, key_size) || value_size < 0) return 0;
+                                  ptrdiff_t value_size, const void *user) {
+    if (user == nullptr || !is_key(key, key_size) || value_size < 0) return 0;
+    auto *cache = static_cast<cairn_cache *>(const_cast<void *>(user));
     const auto size = static_cast<std::size_t>(key_size);
-    BlobRef blob = t_held.take(cache, bytes(key, size));
-    if (!blob) blob = look_up(static_cast<cairn_cache *>(const_cast<void *>(cache)), key, size);
+    BlobRef blob = t_held.take(*cache, bytes(key, size));
+    if (!blob) blob = look_up(cache, key, size);
     if (!blob) return 0;
     const auto found = static_cast<ptrdiff_t>(blob->value().size());
     if (value != nullptr && found <= value_size) {
         std::memcpy(value, blob->value().data(), blob->value().size());
     } else {
-        t_held.cache = cache;
+        t_held.serial = cache->serial;
         t_held.blob = std::move(blob);
     }
     return found;

@@ -127,6 +127,22 @@ TEST_F(BlobCacheTest, WhatThisThreadSetsIsWhatItGets) {
     EXPECT_EQ(display_->get("key", 3, nullptr, 0), 5);
 }
 
+// The next cache often has the address of the one before.
+TEST_F(BlobCacheTest, WhatIsHeldBelongsToOneCache) {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.identifier = "blobs";
+    options.mode = CAIRN_MODE_MEMORY;
+    for (int turn = 0; turn < 4; ++turn) {
+        cairn_cache *cache = nullptr;
+        ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache), 0) << turn;
+        cairn_blob_callback_set("key", 3, "value", 5, cache);
+        EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache), 5);
+        cairn_close(cache);
+    }
+}
+
 TEST_F(BlobCacheTest, ImpossibleArgumentsAreMisses) {
     const std::string large(CAIRN_KEY_SIZE_MAX + 1, 'k');
     char buffer[8];

@@ -160,6 +160,54 @@ void state_is_enabled(Verdict &verdict) {
     }
 }
 
+bool names_control() {
+    GLint extensions = 0;
+    gl.GetIntegerv(GL_NUM_EXTENSIONS, &extensions);
+    int found = 0;
+    for (GLint i = 0; i < extensions; ++i) {
+        const auto *text = gl.GetStringi(GL_EXTENSIONS, static_cast<GLuint>(i));
+        found += text != nullptr && std::strcmp(reinterpret_cast<const char *>(text),
+                                                "GL_ANGLE_program_cache_control") == 0;
+    }
+    return found == 1;
+}
+
+// Desktop OpenGL has one more form of state, and in the core profile one less of extensions.
+void desktop(Verdict &verdict) {
+    constexpr EGLint kProfile = EGL_CONTEXT_OPENGL_PROFILE_MASK;
+    const auto get_double =
+        reinterpret_cast<void (*)(GLenum, double *)>(egl.GetProcAddress("glGetDoublev"));
+    const EGLDisplay display = fresh_display();
+    if (egl.BindAPI(EGL_OPENGL_API) == EGL_FALSE) {
+        return verdict.cannot("there is no OpenGL, but only OpenGL ES");
+    }
+    for (const EGLint profile :
+         {EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT}) {
+        const EGLContext context =
+            create_context(display, {EGL_CONTEXT_MINOR_VERSION, 3, kProfile, profile});
+        egl.MakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context);
+        double value = 7;
+        double number = 0;
+        GLint extensions = 0;
+        get_double(GL_PROGRAM_CACHE_ENABLED_ANGLE, &value);
+        get_double(GL_NUM_EXTENSIONS, &number);
+        gl.GetIntegerv(GL_NUM_EXTENSIONS, &extensions);
+        verdict.expect(value == 1.0, "glGetDoublev");
+        verdict.expect(number == extensions, "glGetDoublev of GL_NUM_EXTENSIONS");
+        verdict.expect(names_control(), "glGetStringi does not name it once");
+        verdict.expect(gl.GetError() == GL_NO_ERROR, "a GL error");
+        const bool is_core = profile == EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT;
+        const auto *text = reinterpret_cast<const char *>(gl.GetString(GL_EXTENSIONS));
+        verdict.expect(gl.GetError() == (is_core ? GL_INVALID_ENUM : GL_NO_ERROR), "glGetString");
+        const bool is_named =
+            text != nullptr && std::strstr(text, " GL_ANGLE_program_cache_control") != nullptr;
+        verdict.expect(is_named == !is_core, "glGetString gives something else");
+        release_current(display);
+        egl.DestroyContext(display, context);
+    }
+    egl.BindAPI(EGL_OPENGL_ES_API);
+}
+
 // What an application enumerates it can populate: a shader alone is no use to a link.
 void programs_only(Verdict &verdict) {
     const EGLDisplay display = fresh_display(kLarge);
@@ -345,6 +393,7 @@ constexpr Row kRows[] = {
     {"context.shared-by-display", Reference::same, contexts_share},
     {"gl.extension-strings", Reference::same, extension_strings},
     {"gl.enabled", Reference::same, state},
+    {"gl.desktop", Reference::absent, desktop},
     // The extension of GL says so, and ANGLE's own validation does not know it.
     {"gl.is-enabled", Reference::differs, state_is_enabled},
     {"gl.not-settable", Reference::same, state_is_not_settable},

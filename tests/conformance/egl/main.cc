@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,12 @@ void judge(const Row &row, Counts &counts) {
         return say("absent", row);
     }
     Verdict verdict;
-    row.judge(verdict);
+    try {
+        row.judge(verdict);
+    } catch (const std::exception &error) {
+        // An entry that is not there, mostly.
+        verdict.expect(false, error.what());
+    }
     if (!verdict.reason().empty()) {
         ++counts.skipped;
         return say("absent", row, verdict.reason());

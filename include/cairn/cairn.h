@@ -115,7 +115,7 @@ enum {
     CAIRN_OPEN_ANY_VERSION = 1u << 3,
     CAIRN_OPEN_REFUSE_WHEN_FULL = 1u << 4, /* CAIRN_ERROR_FULL instead of evicting entries */
     /* In memory mode, and only there: `limit_bytes` counts values and no keys. */
-    CAIRN_OPEN_COUNT_VALUES_ONLY = 1u << 5
+    CAIRN_OPEN_COUNT_VALUES_ONLY = 1u << 6
 };
 
 typedef struct cairn_options {

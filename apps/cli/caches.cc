@@ -41,14 +41,21 @@ std::string explanation(const CacheHandle &cache, int result) {
 
 using Opening = std::pair<CacheHandle, int>;
 
+// With `make`, a cache that is missing is made like that.
 Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
-                 uint64_t limit_bytes = 0) {
+                 uint64_t limit_bytes = 0, const NewCache *make = nullptr) {
     const auto log = std::make_shared<CacheLog>();
     cairn_options options = {};
     options.size = sizeof(options);
     options.root = root.c_str();
     options.identifier = identifier.c_str();
-    options.flags = flags | CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
+    options.flags = flags;
+    if (make == nullptr) {
+        options.flags |= CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
+    } else {
+        options.version = make->version;
+        options.about = make->about.c_str();
+    }
     options.memory_bytes = UINT64_MAX;
     options.limit_bytes = limit_bytes;
     options.log = keep_first_line;
@@ -149,6 +156,11 @@ std::vector<std::string> list_caches(const std::string &root) {
     return identifiers;
 }
 
+std::string about_text(const std::string &root, const std::string &identifier) {
+    std::ifstream file(fs::path(root) / identifier / kAboutFile);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::string about_cache(const std::string &root, const std::string &identifier) {
     std::ifstream file(fs::path(root) / identifier / kAboutFile);
     std::string line;
@@ -156,12 +168,20 @@ std::string about_cache(const std::string &root, const std::string &identifier) 
     return printable_line(line);
 }
 
+namespace {
+
+// The limit that a cache has, which whoever opens it for writing would change; 0: not known.
+uint64_t limit_of(const std::string &root, const std::string &identifier) {
+    const auto [cache, result] = try_open(root, identifier, CAIRN_OPEN_READ_ONLY);
+    return result == CAIRN_OK ? cache_stats(cache).limit_bytes : 0;
+}
+
+}  // namespace
+
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access) {
-    auto [cache, result] = try_open(root, identifier, CAIRN_OPEN_READ_ONLY);
-    if (result == CAIRN_OK && access == Access::write) {
-        const uint64_t limit_bytes = cache_stats(cache).limit_bytes;
-        std::tie(cache, result) = try_open(root, identifier, 0, limit_bytes);
-    }
+    auto [cache, result] = access == Access::read
+                               ? try_open(root, identifier, CAIRN_OPEN_READ_ONLY)
+                               : try_open(root, identifier, 0, limit_of(root, identifier));
     if (result != CAIRN_OK && has_no_index(root, identifier)) {
         throw Failure(kExitFailure,
                       fmt::format("the index of the cache `{}` is missing or damaged; the next "
@@ -174,6 +194,23 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
                                   printable_line(identifier), root));
     }
     require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    return std::move(cache);
+}
+
+CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
+    const uint32_t flags = CAIRN_OPEN_REFUSE_WHEN_FULL;
+    const std::string &identifier = make.identifier;
+    auto [cache, result] = try_open(root, identifier, flags, limit_of(root, identifier));
+    if (result == CAIRN_ERROR_NOT_FOUND) {
+        std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
+    }
+    require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    // Opening it in the other version would empty it.
+    if (cache_stats(cache).version != make.version) {
+        throw Failure(kExitFailure,
+                      fmt::format("the cache `{}` has contents of version {}, not {}", identifier,
+                                  cache_stats(cache).version, make.version));
+    }
     return std::move(cache);
 }
 

@@ -32,6 +32,8 @@ void add_stats_command(CLI::App &app, int &exit_code);
 void add_ls_command(CLI::App &app, int &exit_code);
 void add_clear_command(CLI::App &app, int &exit_code);
 void add_compress_command(CLI::App &app, int &exit_code);
+void add_export_command(CLI::App &app);
+void add_import_command(CLI::App &app);
 void add_path_command(CLI::App &app, int &exit_code);
 void add_version_command(CLI::App &app, int &exit_code);
 

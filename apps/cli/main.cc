@@ -18,6 +18,7 @@ constexpr const char *kFooter = R"(Examples:
   cairn run --json saved.json -- APP  also write what was saved to a file
   cairn stats                         what the caches hold
   cairn clear --all                   forget everything
+  cairn export CACHE warm.set         programs to be shipped with an application
 
 Exit codes: 0 success, 1 failure, 2 wrong usage. `cairn run` ends with the application's own
 exit code; see `cairn run --help`.
@@ -57,6 +58,8 @@ int run_program(int argc, const char *const *argv) {
     add_ls_command(app, exit_code);
     add_clear_command(app, exit_code);
     add_compress_command(app, exit_code);
+    add_export_command(app);
+    add_import_command(app);
     add_path_command(app, exit_code);
     add_version_command(app, exit_code);
     try {

@@ -78,4 +78,14 @@ std::string printable_line(std::string_view text) {
     return line;
 }
 
+std::string printable_text(std::string_view text) {
+    std::string lines;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        lines.append(printable_line(line)).append("\n");
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+    }
+    return lines;
+}
+
 }  // namespace cairn::cli

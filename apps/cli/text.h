@@ -27,5 +27,7 @@ std::string format_count(uint64_t count, std::string_view singular, std::string_
 // The first line of `text` with everything that could steer a terminal replaced by '?'. What other
 // programs wrote to a cache's directory is shown through this only.
 std::string printable_line(std::string_view text);
+// The same for all its lines.
+std::string printable_text(std::string_view text);
 
 }  // namespace cairn::cli

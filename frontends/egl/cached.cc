@@ -9,8 +9,9 @@
 
 namespace cairn::egl {
 
-Found::Found(cairn_cache *cache, const Key &key) {
-    if (is_valid(key) && cairn_get(cache, key.data(), key.size(), &blob_) != CAIRN_OK) {
+Found::Found(cairn_cache *cache, std::string_view key) {
+    if (cache != nullptr && is_valid(key) &&
+        cairn_get(cache, key.data(), key.size(), &blob_) != CAIRN_OK) {
         blob_ = nullptr;
     }
     if (blob_ != nullptr) {
@@ -25,7 +26,7 @@ std::span<const std::byte> Found::bytes() const {
     return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
 }
 
-bool store(cairn_cache *cache, const Key &key, std::string_view value, uint64_t cost_ns) {
+bool store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
     if (!is_valid(key)) {
         return false;
     }

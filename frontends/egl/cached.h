@@ -19,13 +19,17 @@ namespace cairn::egl {
 // An entry found, or nothing.
 class Found {
   public:
-    Found(cairn_cache *cache, const Key &key);
+    // Nothing is found where there is no cache.
+    Found(cairn_cache *cache, std::string_view key);
     ~Found() { cairn_blob_free(blob_); }
     Found(const Found &) = delete;
     Found &operator=(const Found &) = delete;
 
     // Empty when there is no entry. Valid as long as this object.
     std::span<const std::byte> bytes() const;
+    std::string_view text() const {
+        return {reinterpret_cast<const char *>(bytes().data()), bytes().size()};
+    }
     // What making it took, in nanoseconds, as far as is known.
     uint64_t cost_ns() const { return uint64_t{cairn_blob_cost_us(blob_)} * 1000; }
     explicit operator bool() const { return blob_ != nullptr; }
@@ -35,6 +39,6 @@ class Found {
 };
 
 // Stores an entry in place of any older one; true when it is stored.
-bool store(cairn_cache *cache, const Key &key, std::string_view value, uint64_t cost_ns);
+bool store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns);
 
 }  // namespace cairn::egl

@@ -11,7 +11,7 @@ namespace cairn::egl {
 namespace {
 
 // Raised when entries of an older layout would be misread.
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 struct Caches {
     Mutex mutex;

@@ -6,11 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "blob_service.h"
 #include "caches.h"
 #include "counters.h"
 #include "identity.h"
 #include "key.h"
 #include "log.h"
+#include "settings.h"
+#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -64,19 +67,15 @@ std::string extensions_of(const GlFunctions &gl, Version version) {
     return all;
 }
 
-bool has_extension(const std::string &extensions, const std::string &name) {
-    return (" " + extensions).find(" " + name + " ") != std::string::npos;
-}
-
 // OpenGL ES 2 has program binaries only by an extension, whose functions have names of their own.
 void find_binary_functions(Context &context, Version version, const std::string &extensions) {
     const GlFunctions &gl = context.gl();
     const bool core = version.number >= (version.is_es ? 300 : 401) ||
-                      has_extension(extensions, "GL_ARB_get_program_binary");
+                      has_word(extensions, "GL_ARB_get_program_binary");
     if (core) {
         context.program_binary = gl.ProgramBinary;
         context.get_program_binary = gl.GetProgramBinary;
-    } else if (has_extension(extensions, "GL_OES_get_program_binary")) {
+    } else if (has_word(extensions, "GL_OES_get_program_binary")) {
         context.program_binary = gl.ProgramBinaryOES;
         context.get_program_binary = gl.GetProgramBinaryOES;
     } else {
@@ -92,7 +91,7 @@ void find_binary_functions(Context &context, Version version, const std::string 
 }
 
 void find_limits(Context &context, Version version, const std::string &extensions) {
-    if (version.number >= 300 || has_extension(extensions, "GL_EXT_transform_feedback")) {
+    if (version.number >= 300 || has_word(extensions, "GL_EXT_transform_feedback")) {
         context.separate_varyings_max =
             integer_of(context.gl(), GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS);
     }
@@ -119,6 +118,24 @@ Key traits_of(const Context &context, Version version, const std::string &extens
 
 }  // namespace
 
+void describe(Context &context) {
+    if (context.is_described) {
+        return;
+    }
+    context.is_described = true;
+    const GlFunctions &gl = context.gl();
+    const Version version = parse_version(string_of(gl, GL_VERSION));
+    context.has_control = version.number >= 200;
+    if (!context.has_control) {
+        return;
+    }
+    const std::string extensions = extensions_of(gl, version);
+    context.adds_control = !has_word(extensions, kControlExtension);
+    if (version.number >= 300) {
+        context.driver_extension_count = integer_of(gl, GL_NUM_EXTENSIONS);
+    }
+}
+
 void prepare(Context &context) {
     context.is_prepared = true;
     const GlFunctions &gl = context.gl();
@@ -138,12 +155,18 @@ void prepare(Context &context) {
         log_line("contexts that share objects differ: programs are not cached in them");
         return;
     }
+    if (context.programs == nullptr) {
+        return;
+    }
     if (context.binary_formats.empty()) {
         log_line("%s gives no program binaries: not cached", text.c_str());
         return;
     }
-    context.cache = cache_for(identity);
-    context.has_cache = context.cache != nullptr;
+    context.has_cache = true;
+    if (settings().persists) {
+        context.disk = cache_for(identity);
+        context.cache = has_own_blobs(context.display) ? nullptr : context.disk;
+    }
 }
 
 }  // namespace cairn::egl

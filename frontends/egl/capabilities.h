@@ -12,4 +12,8 @@ namespace cairn::egl {
 // REQUIRES: `context` is current on this thread and not prepared.
 void prepare(Context &context);
 
+// What of the context's extensions and state concerns the front end. REQUIRES: `context` is current
+// on this thread.
+void describe(Context &context);
+
 }  // namespace cairn::egl

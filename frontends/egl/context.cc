@@ -105,6 +105,10 @@ Context *current_context() {
     return context;
 }
 
+Context *bound_context() {
+    return t_current;
+}
+
 const GlFunctions &current_gl() {
     return t_current == nullptr ? vendors().front()->gl : t_current->gl();
 }
@@ -133,11 +137,13 @@ std::shared_ptr<ShareGroup> enter(Context *context, EGLDisplay display, EGLConte
 }  // namespace
 
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
-                     EGLenum api, const EGLint *attributes) {
+                     EGLenum api, const EGLint *attributes, DisplayCache *programs) {
     count_process();
     count(&cairn_report::contexts);
     auto *context = new Context;
     context->vendor = &vendor;
+    context->display = display;
+    context->programs = programs;
     context->request = request_bytes(api, attributes);
     context->is_newer = is_newer_kind(api, attributes);
     const std::shared_ptr<ShareGroup> group = enter(context, display, handle, share);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "display_cache.h"
 #include "share_group.h"
 #include "vendors.h"
 
@@ -21,14 +22,25 @@ namespace cairn::egl {
 struct Context {
     // Constant after construction.
     Vendor *vendor = nullptr;
+    EGLDisplay display = EGL_NO_DISPLAY;
     std::shared_ptr<ShareGroup> group;
     std::string request;    // what eglCreateContext was asked for, as bytes for the key
     bool is_newer = false;  // of the kind that the version asked for decides: see is_newer_kind()
+    DisplayCache *programs = nullptr;  // of its display; null: nothing is cached in this context
+
+    // Set by describe(), when the application first asks for extensions or other state.
+    bool is_described = false;
+    bool has_control = false;          // GL_ANGLE_program_cache_control is offered
+    bool adds_control = false;         // and the driver does not
+    GLint driver_extension_count = 0;  // what the driver says; 0 where extensions have no numbers
 
     // Set by prepare(), when the first call that matters is made in the context.
     bool is_prepared = false;
     bool has_cache = false;  // programs can be looked up and stored
     Key traits = {};         // hash of all that makes this context compile as it does
+    cairn_cache *disk = nullptr;
+    // The same, or null while the application keeps what the driver makes by itself: then programs
+    // are in the display's cache alone.
     cairn_cache *cache = nullptr;
     std::vector<GLenum> binary_formats;
     PFNGLPROGRAMBINARYPROC program_binary = nullptr;
@@ -38,7 +50,7 @@ struct Context {
     std::atomic<unsigned> references = 1;
 
     const GlFunctions &gl() const { return vendor->gl; }
-    bool can_cache() const { return has_cache && group->is_uniform(); }
+    bool can_cache() const { return has_cache && group->is_uniform() && programs->is_on(); }
 };
 
 // The context that is current on this thread, ready for use; null when there is none.
@@ -47,9 +59,13 @@ Context *current_context();
 // The functions of the current context's vendor; of the first vendor when no context is current.
 const GlFunctions &current_gl();
 
-// EGL has made, bound these. `attributes` is the list that ends in EGL_NONE, or null.
+// The same, without getting it ready: for questions about the context itself.
+Context *bound_context();
+
+// EGL has made, bound these. `attributes` is the list that ends in EGL_NONE, or null; `programs`
+// the display's cache, or null when programs are not to be cached in this context.
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
-                     EGLenum api, const EGLint *attributes);
+                     EGLenum api, const EGLint *attributes, DisplayCache *programs);
 // `handle` is EGL_NO_CONTEXT when nothing is current any more.
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
 

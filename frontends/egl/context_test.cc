@@ -12,7 +12,8 @@ class ContextTest : public ::testing::Test {
   protected:
     ContextTest() { testing::start_front_end(); }
     void create() {
-        context_created(vendor_, nullptr, kHandle, EGL_NO_CONTEXT, EGL_OPENGL_ES_API, nullptr);
+        context_created(vendor_, nullptr, kHandle, EGL_NO_CONTEXT, EGL_OPENGL_ES_API, nullptr,
+                        nullptr);
     }
     bool is_known() {
         context_made_current(vendor_, nullptr, kHandle);

@@ -3,22 +3,86 @@
 
 #include <cstring>
 
+#include "blob_service.h"
 #include "context.h"
+#include "control.h"
+#include "display_cache.h"
+#include "settings.h"
 #include "vendors.h"
 
 namespace cairn::egl {
 namespace {
 
+// Switched off there is no extension, and so no attribute of ours.
 EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share,
                           const EGLint *attributes) {
     Vendor &vendor = vendor_of_display(display);
     set_last_vendor(vendor);
+    if (settings().disabled) {
+        return vendor.egl.CreateContext(display, config, share, attributes);
+    }
+    const ContextAttributes own(attributes);
+    EGLint error = EGL_SUCCESS;
+    if (!own.is_valid && is_initialised(vendor, display, error)) {
+        host().exports->setEGLError(EGL_BAD_ATTRIBUTE);
+        return EGL_NO_CONTEXT;
+    }
     const EGLenum api = host().exports->getCurrentApi();
-    const EGLContext handle = vendor.egl.CreateContext(display, config, share, attributes);
+    const EGLContext handle = vendor.egl.CreateContext(display, config, share, own.for_driver());
     if (handle != EGL_NO_CONTEXT) {
-        context_created(vendor, display, handle, share, api, attributes);
+        DisplayCache &programs = display_cache(display);
+        const bool caches = own.is_enabled && programs.is_on();
+        context_created(vendor, display, handle, share, api, own.for_driver(),
+                        caches ? &programs : nullptr);
     }
     return handle;
+}
+
+const char *query_string(EGLDisplay display, EGLint name) {
+    const char *text = has_several_vendors() ? route_query_string(display, name)
+                                             : vendors().front()->egl.QueryString(display, name);
+    const bool is_ours =
+        display != EGL_NO_DISPLAY && name == EGL_EXTENSIONS && !settings().disabled;
+    return is_ours ? with_control(text) : text;
+}
+
+EGLint get_error() {
+    const EGLint own = take_own_error();
+    return own != EGL_SUCCESS ? own : last_vendor().egl.GetError();
+}
+
+EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
+    Vendor &vendor = vendor_of_display(display);
+    set_last_vendor(vendor);
+    const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
+    if (done != EGL_FALSE && !settings().disabled) {
+        serve_blobs(vendor, display);
+    }
+    return done;
+}
+
+EGLBoolean terminate(EGLDisplay display) {
+    Vendor &vendor = vendor_of_display(display);
+    set_last_vendor(vendor);
+    const EGLBoolean done = vendor.egl.Terminate(display);
+    EGLint error = EGL_SUCCESS;
+    // Not if it was initialised more than once, and the driver counts that.
+    if (done != EGL_FALSE && !settings().disabled && !is_initialised(vendor, display, error)) {
+        display_cache(display).clear();
+        stop_serving_blobs(display);
+    }
+    return done;
+}
+
+void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
+    Vendor &vendor = vendor_of_display(display);
+    set_last_vendor(vendor);
+    EGLint error = EGL_SUCCESS;
+    // Before the display is initialised the call is an error, which is the driver's to report.
+    if (settings().disabled || !is_initialised(vendor, display, error) ||
+        !serve_own_blobs(display, set, get)) {
+        vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
+    }
 }
 
 EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
@@ -81,8 +145,13 @@ void *egl_hook(const char *name) {
     static const Hook kHooks[] = {
         {"eglCreateContext", reinterpret_cast<void *>(&create_context)},
         {"eglDestroyContext", reinterpret_cast<void *>(&destroy_context)},
+        {"eglGetError", reinterpret_cast<void *>(&get_error)},
+        {"eglInitialize", reinterpret_cast<void *>(&initialize)},
         {"eglMakeCurrent", reinterpret_cast<void *>(&make_current)},
+        {"eglQueryString", reinterpret_cast<void *>(&query_string)},
         {"eglReleaseThread", reinterpret_cast<void *>(&release_thread)},
+        {"eglSetBlobCacheFuncsANDROID", reinterpret_cast<void *>(&set_blob_functions)},
+        {"eglTerminate", reinterpret_cast<void *>(&terminate)},
     };
     for (const Hook &hook : kHooks) {
         if (strcmp(hook.name, name) == 0) {

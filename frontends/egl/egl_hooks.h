@@ -1,5 +1,5 @@
-// The EGL entry points of the front end: four that follow contexts, and with several vendors one
-// for each EGL function. SPDX-License-Identifier: MIT
+// The EGL entry points of the front end: those that follow displays and contexts, and with several
+// vendors one for each EGL function. SPDX-License-Identifier: MIT
 #pragma once
 
 #include <glvnd/libeglabi.h>
@@ -12,6 +12,7 @@ void *egl_hook(const char *name);
 // The same when there are several vendors: for every function that GLVND takes from a vendor by
 // name.
 void *egl_route(const char *name);
+const char *route_query_string(EGLDisplay display, EGLint name);
 
 // For __EGLapiImports.
 EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes);

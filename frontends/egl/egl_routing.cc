@@ -2,16 +2,17 @@
 // What EGL functions do when there are several vendors: most go to the vendor of their display,
 // each of the others has a rule.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "context.h"
+#include "control.h"
+#include "display_cache.h"
 #include "egl_hooks.h"
-#include "mutex.h"
+#include "settings.h"
 #include "vendors.h"
+#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -40,52 +41,12 @@ EGLBoolean by_current(A... arguments) {
     return (vendor->egl.*Member)(arguments...);
 }
 
-// Adds the words of `more` that are not in `all`.
-void merge_words(std::string &all, const char *more) {
-    std::set<std::string> known;
-    const auto add = [&](const std::string &word) {
-        if (!word.empty() && known.insert(word).second) {
-            all.append(all.empty() ? "" : " ").append(word);
-        }
-    };
-    const std::string words = all + " " + (more == nullptr ? "" : more);
-    all.clear();
-    for (size_t begin = 0; begin < words.size();) {
-        const size_t end = std::min(words.find(' ', begin), words.size());
-        add(words.substr(begin, end - begin));
-        begin = end + 1;
-    }
-}
-
-// Kept for ever, as EGL's strings are; each text once.
-const char *kept(const std::string &text) {
-    static auto *texts = new std::set<std::string>;
-    static auto *mutex = new Mutex;
-    const MutexLock lock(*mutex);
-    return texts->insert(text).first->c_str();
-}
-
-const char *query_string(EGLDisplay display, EGLint name) {
-    if (display != EGL_NO_DISPLAY || name != EGL_EXTENSIONS) {
-        return ByDisplay<&EglFunctions::QueryString>::call(display, name);
-    }
-    std::string all;
-    for (const Vendor *vendor : vendors()) {
-        merge_words(all, vendor->egl.QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS));
-    }
-    return kept(all);
-}
-
 EGLBoolean bind_api(EGLenum api) {
     EGLBoolean done = EGL_FALSE;
     for (const Vendor *vendor : vendors()) {
         done |= vendor->egl.BindAPI(api);
     }
     return done;
-}
-
-EGLint get_error() {
-    return last_vendor().egl.GetError();
 }
 
 EGLint debug_message_control(EGLDEBUGPROCKHR callback, const EGLAttrib *attributes) {
@@ -168,16 +129,13 @@ struct Route {
     void *function;
 };
 
-// The rules come first, so that the one for eglQueryString goes before that by its display.
 const Route kRoutes[] = {
     {"eglBindAPI", reinterpret_cast<void *>(&bind_api)},
     {"eglDebugMessageControlKHR", reinterpret_cast<void *>(&debug_message_control)},
-    {"eglGetError", reinterpret_cast<void *>(&get_error)},
     {"eglQueryDebugKHR", reinterpret_cast<void *>(&query_debug)},
     {"eglQueryDeviceAttribEXT", reinterpret_cast<void *>(&query_device_attrib)},
     {"eglQueryDeviceStringEXT", reinterpret_cast<void *>(&query_device_string)},
     {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
-    {"eglQueryString", reinterpret_cast<void *>(&query_string)},
     {"eglWaitClient", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitClient>)},
     {"eglWaitGL", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitGL>)},
     {"eglWaitNative", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitNative, EGLint>)},
@@ -193,6 +151,18 @@ bool has_any(const char *name) {
 }
 
 }  // namespace
+
+const char *route_query_string(EGLDisplay display, EGLint name) {
+    if (display != EGL_NO_DISPLAY || name != EGL_EXTENSIONS) {
+        return ByDisplay<&EglFunctions::QueryString>::call(display, name);
+    }
+    std::string all;
+    for (const Vendor *vendor : vendors()) {
+        const char *words = vendor->egl.QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+        all = with_words(all, words == nullptr ? "" : words);
+    }
+    return kept(all);
+}
 
 void *egl_route(const char *name) {
     if (!has_any(name)) {
@@ -216,7 +186,10 @@ void *egl_route(const char *name) {
     return nullptr;
 }
 
-EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
+namespace {
+
+// From the first vendor that has such a display.
+EGLDisplay find_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
     Vendor *owner = platform == EGL_PLATFORM_DEVICE_EXT ? vendor_of_device(native) : nullptr;
     for (Vendor *vendor : vendors()) {
         if (owner != nullptr && owner != vendor) {
@@ -230,6 +203,24 @@ EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib 
         }
     }
     return EGL_NO_DISPLAY;
+}
+
+}  // namespace
+
+EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
+    if (settings().disabled) {
+        return find_platform_display(platform, native, attributes);
+    }
+    const DisplayAttributes own(attributes);
+    if (!own.is_valid) {
+        set_own_error(EGL_BAD_ATTRIBUTE);
+        return EGL_NO_DISPLAY;
+    }
+    const EGLDisplay display = find_platform_display(platform, native, own.for_driver());
+    if (display != EGL_NO_DISPLAY && own.limit) {
+        display_cache(display).set_limit(*own.limit);
+    }
+    return display;
 }
 
 }  // namespace cairn::egl

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
 
+#include <cairn/cairn_egl.h>
+
 namespace cairn::egl {
 namespace {
 
 // The first number of an entry says what it is and in which layout.
 constexpr uint32_t kShader = 0x31534743;   // "CGS1"
-constexpr uint32_t kProgram = 0x31504743;  // "CGP1"
+constexpr uint32_t kProgram = 0x32504743;  // "CGP2"
+// Follows it in a program's entry: what cairn_egl_check_entry checks.
+constexpr size_t kSealSize = CAIRN_EGL_ENTRY_HEAD_SIZE - sizeof kProgram;
 
 void put(std::string &bytes, uint32_t number) {
     for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -25,6 +29,13 @@ void put(std::string &bytes, const Report &report) {
 class Reader {
   public:
     explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+    std::span<const std::byte> take(size_t size) {
+        ok_ = ok_ && size <= rest_.size();
+        const auto front = rest_.first(ok_ ? size : 0);
+        rest_ = rest_.subspan(front.size());
+        return front;
+    }
 
     uint32_t number() {
         uint32_t value = 0;
@@ -47,13 +58,6 @@ class Reader {
     bool ok() const { return ok_; }
 
   private:
-    std::span<const std::byte> take(size_t size) {
-        ok_ = ok_ && size <= rest_.size();
-        const auto front = rest_.first(ok_ ? size : 0);
-        rest_ = rest_.subspan(front.size());
-        return front;
-    }
-
     std::span<const std::byte> rest_;
     bool ok_ = true;
 };
@@ -80,6 +84,7 @@ std::optional<ShaderEntry> decode_shader(std::span<const std::byte> bytes) {
 std::string encode_program_head(const Report &report, GLenum format) {
     std::string bytes;
     put(bytes, kProgram);
+    bytes.append(kSealSize, '\0');
     put(bytes, format);
     put(bytes, report);
     return bytes;
@@ -88,11 +93,14 @@ std::string encode_program_head(const Report &report, GLenum format) {
 std::optional<ProgramEntry> decode_program(std::span<const std::byte> bytes) {
     Reader reader(bytes);
     const bool is_program = reader.number() == kProgram;
+    reader.take(kSealSize);
     ProgramEntry entry;
     entry.format = reader.number();
     entry.report = reader.report();
     entry.binary = reader.rest();
-    if (!is_program || !reader.ok() || entry.binary.empty()) {
+    // No driver says that, and an application would take it for a size.
+    const bool is_length = entry.report.log_length >= 0;
+    if (!is_program || !reader.ok() || !is_length || entry.binary.empty()) {
         return std::nullopt;
     }
     return entry;

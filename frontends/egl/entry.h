@@ -35,7 +35,7 @@ struct ProgramEntry {
 std::string encode_shader(const Report &report);
 std::optional<ShaderEntry> decode_shader(std::span<const std::byte> bytes);
 
-// The beginning of a program's entry; the binary follows it.
+// The beginning of a program's entry, not yet sealed (cairn_egl.h); the binary follows it.
 std::string encode_program_head(const Report &report, GLenum format);
 std::optional<ProgramEntry> decode_program(std::span<const std::byte> bytes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
 
+#include <cairn/cairn_egl.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -38,7 +39,18 @@ TEST(EntryTest, AProgramComesBack) {
 // The example of docs/egl.md.
 TEST(EntryTest, TheLayoutIsThatOfTheDocument) {
     const std::string bytes = encode_program_head({"ok", 3}, 0x875f) + "\xaa\xbb";
-    EXPECT_EQ(bytes, std::string("CGP1\x5f\x87\0\0\3\0\0\0\2\0\0\0ok\xaa\xbb", 20));
+    EXPECT_EQ(
+        bytes,
+        std::string("CGP2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x5f\x87\0\0\3\0\0\0\2\0\0\0ok\xaa\xbb",
+                    36));
+    std::string key;
+    for (char byte = 0; byte < 20; ++byte) {
+        key.push_back(byte);
+    }
+    std::string whole = bytes;
+    ASSERT_EQ(cairn_egl_seal_entry(key.data(), key.size(), whole.data(), whole.size()), CAIRN_OK);
+    EXPECT_EQ(whole.substr(4, 16),
+              std::string("\x47\x47\x8b\x0c\x0f\x02\x3d\xc7\x7c\x4a\xa0\x58\xed\xd8\x6e\x6d", 16));
     EXPECT_EQ(encode_shader({"", 0}), std::string("CGS1\0\0\0\0\0\0\0\0", 12));
 }
 
@@ -52,6 +64,10 @@ TEST(EntryTest, NothingThatWasCutOffIsTaken) {
         EXPECT_FALSE(decode_shader(bytes_of(shader.substr(0, size)))) << size;
     }
     EXPECT_FALSE(decode_shader(bytes_of(shader + "x")));
+}
+
+TEST(EntryTest, ANegativeLengthOfALogIsNone) {
+    EXPECT_FALSE(decode_program(bytes_of(encode_program_head({"log", -1}, 1) + "x")));
 }
 
 TEST(EntryTest, OneKindIsNotTakenForTheOther) {

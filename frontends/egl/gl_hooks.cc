@@ -7,6 +7,7 @@
 
 #include "program_hooks.h"
 #include "shader_hooks.h"
+#include "state_hooks.h"
 
 namespace cairn::egl {
 namespace {
@@ -29,6 +30,7 @@ struct Hook {
     X(BindFragDataLocationEXT, bind_frag_data_location)                \
     X(BindFragDataLocationIndexed, bind_frag_data_location_indexed)    \
     X(BindFragDataLocationIndexedEXT, bind_frag_data_location_indexed) \
+    X(BlobCacheCallbacksANGLE, blob_cache_callbacks)                   \
     X(CompileShader, compile_shader_hook)                              \
     X(CompileShaderARB, compile_shader_hook)                           \
     X(CompileShaderIncludeARB, compile_shader_include)                 \
@@ -42,14 +44,24 @@ struct Hook {
     X(DeleteObjectARB, delete_object)                                  \
     X(DeleteProgram, delete_program)                                   \
     X(DeleteShader, delete_shader)                                     \
+    X(GetBooleanv, get_boolean_v)                                      \
+    X(GetDoublev, get_double_v)                                        \
+    X(GetFloatv, get_float_v)                                          \
     X(GetInfoLogARB, get_info_log)                                     \
+    X(GetInteger64v, get_integer64_v)                                  \
+    X(GetInteger64vAPPLE, get_integer64_v)                             \
+    X(GetInteger64vEXT, get_integer64_v)                               \
+    X(GetIntegerv, get_integer_v)                                      \
     X(GetObjectParameterfvARB, get_object_parameter_fv)                \
     X(GetObjectParameterivARB, get_object_parameter_iv)                \
     X(GetProgramInfoLog, get_program_info_log)                         \
     X(GetProgramiv, get_program_iv)                                    \
     X(GetShaderInfoLog, get_shader_info_log)                           \
     X(GetShaderiv, get_shader_iv)                                      \
+    X(GetString, get_string)                                           \
+    X(GetStringi, get_string_i)                                        \
     X(GetTranslatedShaderSourceANGLE, get_translated_source)           \
+    X(IsEnabled, is_enabled)                                           \
     X(LinkProgram, link_program_hook)                                  \
     X(LinkProgramARB, link_program_hook)                               \
     X(ProgramBinary, program_binary)                                   \

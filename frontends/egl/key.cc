@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "key.h"
 
+#include <algorithm>
+
 namespace cairn::egl {
 
 void KeyBuilder::add(Tag tag, std::string_view bytes) {
@@ -24,13 +26,20 @@ Key KeyBuilder::finish() {
     return key;
 }
 
-bool is_valid(const Key &key) {
-    return key != Key{};
+bool is_valid(std::string_view key) {
+    return key.find_first_not_of('\0') != std::string_view::npos;
 }
 
-std::string_view bytes_of(const Key &key) {
-    return {reinterpret_cast<const char *>(key.data()), key.size()};
+namespace {
+
+// The beginning of an unbroken hash is an unbroken hash.
+ProgramKey beginning_of(const Key &key) {
+    ProgramKey beginning;
+    std::copy_n(key.begin(), beginning.size(), beginning.begin());
+    return beginning;
 }
+
+}  // namespace
 
 Key shader_key(const Key &traits, GLenum type, std::string_view source) {
     KeyBuilder builder("gl-shader/1");
@@ -40,8 +49,8 @@ Key shader_key(const Key &traits, GLenum type, std::string_view source) {
     return builder.finish();
 }
 
-Key program_key(const Key &traits, std::span<const Key> shaders,
-                std::span<const Program::Call> settings) {
+ProgramKey program_key(const Key &traits, std::span<const Key> shaders,
+                       std::span<const Program::Call> settings) {
     KeyBuilder builder("gl-program/1");
     builder.add(Tag::traits, bytes_of(traits));
     for (const Key &shader : shaders) {
@@ -51,17 +60,18 @@ Key program_key(const Key &traits, std::span<const Key> shaders,
         builder.add_number(Tag::setting, static_cast<uint32_t>(call.setting));
         builder.add(Tag::arguments, call.arguments);
     }
-    return builder.finish();
+    return beginning_of(builder.finish());
 }
 
-Key shader_program_key(const Key &traits, GLenum type, std::span<const GLchar *const> sources) {
+ProgramKey shader_program_key(const Key &traits, GLenum type,
+                              std::span<const GLchar *const> sources) {
     KeyBuilder builder("gl-shader-program/1");
     builder.add(Tag::traits, bytes_of(traits));
     builder.add_number(Tag::type, type);
     for (const GLchar *source : sources) {
         builder.add(Tag::source, source);
     }
-    return builder.finish();
+    return beginning_of(builder.finish());
 }
 
 }  // namespace cairn::egl

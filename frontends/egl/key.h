@@ -51,16 +51,20 @@ class KeyBuilder {
     cairn_key_builder *builder_;
 };
 
-bool is_valid(const Key &key);
+bool is_valid(std::string_view key);
 
-std::string_view bytes_of(const Key &key);
+template <size_t size>
+std::string_view bytes_of(const std::array<uint8_t, size> &key) {
+    return {reinterpret_cast<const char *>(key.data()), key.size()};
+}
 
 // The last compile of a shader.
 Key shader_key(const Key &traits, GLenum type, std::string_view source);
 // A link of shaders with these keys.
-Key program_key(const Key &traits, std::span<const Key> shaders,
-                std::span<const Program::Call> settings);
+ProgramKey program_key(const Key &traits, std::span<const Key> shaders,
+                       std::span<const Program::Call> settings);
 // glCreateShaderProgramv of these sources: their division into strings is part of it.
-Key shader_program_key(const Key &traits, GLenum type, std::span<const GLchar *const> sources);
+ProgramKey shader_program_key(const Key &traits, GLenum type,
+                              std::span<const GLchar *const> sources);
 
 }  // namespace cairn::egl

@@ -2,35 +2,24 @@
 // Linking: by a binary from the cache where there is one, else by the driver, whose result is then
 // stored.
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cached.h"
+#include "cached_program.h"
 #include "context.h"
 #include "counters.h"
-#include "entry.h"
 #include "key.h"
-#include "log.h"
 #include "program.h"
 
 namespace cairn::egl {
 namespace {
 
-GLint parameter(const GlFunctions &gl, GLuint program, GLenum name) {
-    GLint value = 0;
-    gl.GetProgramiv(program, name, &value);
-    return value;
-}
-
 std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &all_tracked) {
     const GlFunctions &gl = context.gl();
     std::vector<GLuint> names(
-        static_cast<size_t>(std::max(parameter(gl, program, GL_ATTACHED_SHADERS), 0)));
+        static_cast<size_t>(std::max(program_value(gl, program, GL_ATTACHED_SHADERS), 0)));
     GLsizei count = 0;
     gl.GetAttachedShaders(program, static_cast<GLsizei>(names.size()), &count, names.data());
     names.resize(std::min(static_cast<size_t>(count), names.size()));
@@ -59,8 +48,8 @@ std::optional<std::vector<Key>> keys_of(const std::vector<ShaderRef> &shaders) {
 }
 
 // The key of this link, if it is of a kind that is cached.
-std::optional<Key> key_of(Context &context, const Program &program,
-                          const std::vector<ShaderRef> &shaders) {
+std::optional<ProgramKey> key_of(Context &context, const Program &program,
+                                 const std::vector<ShaderRef> &shaders) {
     if (!context.can_cache() || !program.is_understood || shaders.empty()) {
         return std::nullopt;
     }
@@ -75,85 +64,6 @@ std::optional<Key> key_of(Context &context, const Program &program,
         return std::nullopt;
     }
     return program_key(context.traits, *keys, program.settings);
-}
-
-Report link_report(const GlFunctions &gl, GLuint program) {
-    Report report;
-    report.log_length = parameter(gl, program, GL_INFO_LOG_LENGTH);
-    if (report.log_length > 0) {
-        report.log.resize(static_cast<size_t>(report.log_length));
-        GLsizei size = 0;
-        gl.GetProgramInfoLog(program, report.log_length, &size, report.log.data());
-        report.log.resize(static_cast<size_t>(size));
-    }
-    return report;
-}
-
-// A link puts the hint that was set before into effect; not every driver's glProgramBinary does.
-void check_hint(const GlFunctions &gl, Program &program) {
-    program.has_cached_hint =
-        program.has_hint &&
-        parameter(gl, program.name, GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint;
-    program.cached_hint = program.hint;
-}
-
-// Gives the driver the binary of an entry. False when there is none that it takes.
-// REQUIRES: the program is locked.
-bool load(Context &context, Program &program, const Found &found) {
-    auto entry = decode_program(found.bytes());
-    if (!entry) {
-        return false;
-    }
-    // An unknown format would be a GL error, and the application would see it.
-    const auto &formats = context.binary_formats;
-    const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
-    if (known) {
-        context.program_binary(program.name, entry->format, entry->binary.data(),
-                               static_cast<GLsizei>(entry->binary.size()));
-    }
-    if (!known || parameter(context.gl(), program.name, GL_LINK_STATUS) == GL_FALSE) {
-        count(&cairn_report::rejected);
-        log_line("program %u: the driver refuses a binary of %zu bytes", program.name,
-                 entry->binary.size());
-        return false;
-    }
-    program.has_cached_log = true;
-    program.log = std::move(entry->report.log);
-    program.log_length = entry->report.log_length;
-    program.was_linked = true;
-    check_hint(context.gl(), program);
-    count(&cairn_report::hits);
-    count(&cairn_report::bytes_read, entry->binary.size());
-    return true;
-}
-
-// Takes the binary of a program that the driver has just linked.
-void store_program(Context &context, GLuint program, const Key &key, uint64_t cost_ns) {
-    const GLint capacity = parameter(context.gl(), program, GL_PROGRAM_BINARY_LENGTH);
-    if (capacity <= 0) {
-        return;
-    }
-    struct Free {
-        void operator()(char *bytes) const { free(bytes); }
-    };
-    // The format comes with the binary, and the head has the same size whatever it is.
-    const Report report = link_report(context.gl(), program);
-    const size_t head = encode_program_head(report, 0).size();
-    const std::unique_ptr<char, Free> bytes(
-        static_cast<char *>(malloc(head + static_cast<size_t>(capacity))));
-    if (bytes == nullptr) {
-        return;
-    }
-    GLsizei size = 0;
-    GLenum format = 0;
-    context.get_program_binary(program, capacity, &size, &format, bytes.get() + head);
-    if (size <= 0) {
-        return;
-    }
-    memcpy(bytes.get(), encode_program_head(report, format).data(), head);
-    if (store(context.cache, key, {bytes.get(), head + static_cast<size_t>(size)}, cost_ns)) {
-        count(&cairn_report::bytes_written, static_cast<uint64_t>(size));
-    }
 }
 
 // The driver's own link, after what was put off is done.
@@ -188,24 +98,18 @@ void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
 
 // REQUIRES: the program is locked.
 void link_cached(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
-                 const Key &key, void (*link)(GLuint), uint64_t start_ns) {
-    {
-        const Found found(context.cache, key);
-        if (load(context, program, found)) {
-            count_saved(found.cost_ns(), now_ns() - start_ns + lookups_ns(shaders));
-            return;
-        }
-        if (!found) {
-            count(&cairn_report::misses);
-        }
+                 const ProgramKey &key, void (*link)(GLuint), uint64_t start_ns) {
+    if (const auto cost = load_cached(context, program, key)) {
+        count_saved(*cost, now_ns() - start_ns + lookups_ns(shaders));
+        return;
     }
     count(&cairn_report::overhead_ns, now_ns() - start_ns);
     const uint64_t cost = link_by_driver(context, program, shaders, link);
     const uint64_t linked = now_ns();
-    if (parameter(context.gl(), program.name, GL_LINK_STATUS) != GL_FALSE) {
+    if (program_value(context.gl(), program.name, GL_LINK_STATUS) != GL_FALSE) {
         program.was_linked = true;
         const uint64_t waited = now_ns() - linked;
-        store_program(context, program.name, key, cost + waited);
+        store_linked(context, program.name, key, cost + waited);
         count(&cairn_report::overhead_ns, now_ns() - linked - waited);
     }
 }
@@ -252,10 +156,10 @@ GLuint create_separable(const GlFunctions &gl, GLenum type) {
 }
 
 // The program from the cache, else 0.
-GLuint load_shader_program(Context &context, const Key &key, GLenum type, uint64_t start_ns) {
+GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
+                           uint64_t start_ns) {
     const GlFunctions &gl = context.gl();
-    const Found found(context.cache, key);
-    if (!found) {
+    if (!has_cached(context, key)) {
         count(&cairn_report::misses);
         return 0;
     }
@@ -267,8 +171,8 @@ GLuint load_shader_program(Context &context, const Key &key, GLenum type, uint64
     const ProgramRef program = context.group->program(gl, name);
     const MutexLock lock(program->mutex);
     program->is_separable = true;
-    if (load(context, *program, found)) {
-        count_saved(found.cost_ns(), now_ns() - start_ns);
+    if (const auto cost = load_cached(context, *program, key)) {
+        count_saved(*cost, now_ns() - start_ns);
         return name;
     }
     gl.DeleteProgram(name);
@@ -299,7 +203,7 @@ GLuint create_shader_program(Context &context, PFNGLCREATESHADERPROGRAMVPROC cre
     const uint64_t start = now_ns();
     const GlFunctions &gl = context.gl();
     const bool cached = can_cache(context, count_of_sources, sources);
-    Key key = {};
+    ProgramKey key = {};
     if (cached) {
         key = shader_program_key(context.traits, type,
                                  {sources, static_cast<size_t>(count_of_sources)});
@@ -321,9 +225,9 @@ GLuint create_shader_program(Context &context, PFNGLCREATESHADERPROGRAMVPROC cre
     const MutexLock lock(program->mutex);
     program->is_separable = true;
     program->was_linked = true;
-    if (cached && parameter(gl, name, GL_LINK_STATUS) != GL_FALSE) {
+    if (cached && program_value(gl, name, GL_LINK_STATUS) != GL_FALSE) {
         const uint64_t done = now_ns();
-        store_program(context, name, key, done - begin);
+        store_linked(context, name, key, done - begin);
         count(&cairn_report::overhead_ns, now_ns() - done);
     }
     return name;

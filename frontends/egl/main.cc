@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "control.h"
 #include "counters.h"
 #include "egl_hooks.h"
 #include "gl_hooks.h"
@@ -40,7 +41,12 @@ void *get_proc_address_of_several(const char *name) {
     return hook != nullptr ? hook : slot;
 }
 
+// Ours whatever the drivers have under this name: their caches would know of none of our programs.
 void *get_proc_address(const char *name) {
+    void *control = settings().disabled ? nullptr : control_function(name);
+    if (control != nullptr) {
+        return control;
+    }
     return has_several_vendors() ? get_proc_address_of_several(name)
                                  : get_proc_address_of_one(name);
 }
@@ -77,6 +83,10 @@ const char *get_vendor_string(int name) {
 }
 
 void *get_dispatch_address(const char *name) {
+    void *control = settings().disabled ? nullptr : control_dispatch(name);
+    if (control != nullptr) {
+        return control;
+    }
     for (const Vendor *vendor : vendors()) {
         if (void *function = vendor->imports.getDispatchAddress(name)) {
             return function;
@@ -87,6 +97,7 @@ void *get_dispatch_address(const char *name) {
 
 void set_dispatch_index(const char *name, int index) {
     remember_dispatch_index(name, index);
+    remember_control_index(name, index);
     for (const Vendor *vendor : vendors()) {
         vendor->imports.setDispatchIndex(name, index);
     }

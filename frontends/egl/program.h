@@ -71,6 +71,12 @@ struct Program {
 
 using ProgramRef = std::shared_ptr<Program>;
 
+inline GLint program_value(const GlFunctions &gl, GLuint program, GLenum name) {
+    GLint value = 0;
+    gl.GetProgramiv(program, name, &value);
+    return value;
+}
+
 // glLinkProgram of a program that is tracked, by the driver's function `link`.
 void link_program(Context &context, Program &program, void (*link)(GLuint));
 

@@ -53,7 +53,8 @@ class ProgramHooksTest : public ::testing::Test {
         testing::start_front_end();
         g_calls = &calls_;
         fill(vendor_.gl);
-        context_created(vendor_, nullptr, handle_, EGL_NO_CONTEXT, EGL_OPENGL_API, nullptr);
+        context_created(vendor_, nullptr, handle_, EGL_NO_CONTEXT, EGL_OPENGL_API, nullptr,
+                        nullptr);
         context_made_current(vendor_, nullptr, handle_);
     }
     ~ProgramHooksTest() override {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "context.h"
+#include "egl_hooks.h"
 #include "mutex.h"
 #include "vendors.h"
 
@@ -74,8 +75,9 @@ Function fetch_dispatch_entry(__EGLvendorInfo *vendor, int index) {
     }
     const auto [entry, is_new] = all.functions.try_emplace({vendor_in(vendor), index}, nullptr);
     if (is_new) {
-        entry->second =
-            reinterpret_cast<Function>(vendor_in(vendor)->function(name->second.c_str()));
+        void *function = vendor_in(vendor)->function(name->second.c_str());
+        void *hook = function == nullptr ? nullptr : egl_hook(name->second.c_str());
+        entry->second = reinterpret_cast<Function>(hook == nullptr ? function : hook);
     }
     return entry->second;
 }

@@ -94,6 +94,7 @@ void load_settings() {
     auto *loaded = new Settings;
     loaded->disabled = is_on("CAIRN_DISABLE");
     loaded->log = is_on("CAIRN_LOG");
+    loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
     loaded->vendors = text_of("CAIRN_EGL_VENDORS");
     loaded->home = text_of("HOME");
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");

@@ -50,7 +50,7 @@ Report compile_report(const GlFunctions &gl, GLuint shader) {
 
 // REQUIRES: the shader is locked.
 bool defer(Context &context, Shader &shader, uint64_t start_ns) {
-    const Found found(context.cache, shader.key);
+    const Found found(context.cache, bytes_of(shader.key));
     auto entry = decode_shader(found.bytes());
     if (!entry) {
         return false;
@@ -72,8 +72,8 @@ void compile_and_learn(Context &context, Shader &shader, void (*compile)(GLuint)
     const uint64_t done = now_ns();
     shader.compile_ns = done - start;
     shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
-    if (compiled) {
-        store(context.cache, shader.key, encode_shader(compile_report(gl, shader.name)),
+    if (compiled && context.cache != nullptr) {
+        store(context.cache, bytes_of(shader.key), encode_shader(compile_report(gl, shader.name)),
               shader.compile_ns);
     }
     count(&cairn_report::overhead_ns, now_ns() - done);

@@ -23,6 +23,8 @@ namespace cairn::egl {
 struct Context;
 
 using Key = std::array<uint8_t, 32>;
+// Of a linked program: that of its entry in the display's cache, where applications see it.
+using ProgramKey = std::array<uint8_t, 20>;
 
 struct Shader {
     enum class State {

@@ -11,16 +11,17 @@
 
 namespace cairn::egl {
 
-void trace_entry(const Key &key, size_t size_bytes, uint64_t cost_ns) {
+void trace_entry(std::string_view key, size_t size_bytes, uint64_t cost_ns) {
     const std::string &path = settings().trace;
     if (path.empty()) {
         return;
     }
     const int saved_errno = errno;
-    char line[2 * sizeof(Key) + 48];
+    constexpr size_t kKeySizeMax = 32;
+    char line[2 * kKeySizeMax + 48];
     char *end = line;
-    for (const uint8_t byte : key) {
-        end += snprintf(end, 3, "%02x", byte);
+    for (const char byte : key.substr(0, kKeySizeMax)) {
+        end += snprintf(end, 3, "%02x", static_cast<unsigned char>(byte));
     }
     end += snprintf(end, static_cast<size_t>(line + sizeof line - end), " %zu %llu\n", size_bytes,
                     static_cast<unsigned long long>(cost_ns / 1000));

@@ -8,12 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
-
-#include "key.h"
+#include <string_view>
 
 namespace cairn::egl {
 
 // Adds the line "KEY SIZE_BYTES COST_US", where the cost is what a miss costs.
-void trace_entry(const Key &key, size_t size_bytes, uint64_t cost_ns);
+void trace_entry(std::string_view key, size_t size_bytes, uint64_t cost_ns);
 
 }  // namespace cairn::egl

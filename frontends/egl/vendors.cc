@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "log.h"
@@ -28,6 +29,7 @@ struct Loaded {
 };
 Loaded *g_loaded = nullptr;
 thread_local Vendor *t_last_vendor = nullptr;
+thread_local EGLint t_own_error = EGL_SUCCESS;
 
 // Returning 0 is right for every GL function: callers with a right to a result check first, see
 // is_missing().
@@ -163,6 +165,15 @@ Vendor &last_vendor() {
 
 void set_last_vendor(Vendor &vendor) {
     t_last_vendor = &vendor;
+    t_own_error = EGL_SUCCESS;
+}
+
+void set_own_error(EGLint error) {
+    t_own_error = error;
+}
+
+EGLint take_own_error() {
+    return std::exchange(t_own_error, EGL_SUCCESS);
 }
 
 }  // namespace cairn::egl

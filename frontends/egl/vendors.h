@@ -25,7 +25,19 @@ namespace cairn::egl {
 
 // Types that glext.h leaves out, because the functions are as old as OpenGL 1.
 using PFNGLGETINTEGERVPROC = void (*)(GLenum name, GLint *values);
+using PFNGLGETBOOLEANVPROC = void (*)(GLenum name, GLboolean *values);
+using PFNGLGETDOUBLEVPROC = void (*)(GLenum name, GLdouble *values);
+using PFNGLGETFLOATVPROC = void (*)(GLenum name, GLfloat *values);
+using PFNGLISENABLEDPROC = GLboolean (*)(GLenum name);
 using PFNGLGETSTRINGPROC = const GLubyte *(*)(GLenum name);
+
+// Of GL_ANGLE_blob_cache, which it does not know.
+using BlobSetFunction = void (*)(const void *key, GLsizeiptr key_size, const void *value,
+                                 GLsizeiptr value_size, const void *user);
+using BlobGetFunction = GLsizeiptr (*)(const void *key, GLsizeiptr key_size, void *value,
+                                       GLsizeiptr value_size, const void *user);
+using PFNGLBLOBCACHECALLBACKSANGLEPROC = void (*)(BlobSetFunction set, BlobGetFunction get,
+                                                  const void *user);
 
 #define X(name, type) type name = nullptr;
 // A vendor's EGL functions; null where it has none.
@@ -82,6 +94,9 @@ void remember_device(EGLDeviceEXT device, Vendor &vendor);
 
 // The vendor that the thread's last EGL call went to, for eglGetError.
 Vendor &last_vendor();
+// An error of ours, for when GLVND asks its vendor for one; until the thread's next call.
+void set_own_error(EGLint error);
+EGLint take_own_error();
 void set_last_vendor(Vendor &vendor);
 
 // The exports that real vendors are given when there are several: they answer with our Vendors in

@@ -116,7 +116,9 @@ enum {
     CAIRN_OPEN_REFUSE_WHEN_FULL = 1u << 4, /* CAIRN_ERROR_FULL instead of evicting entries */
     /* While the cache is open and is stored to, do in a thread of its own what cairn_compress does.
      * On disk only. */
-    CAIRN_OPEN_COMPRESS = 1u << 5
+    CAIRN_OPEN_COMPRESS = 1u << 5,
+    /* In memory mode, and only there: `limit_bytes` counts values and no keys. */
+    CAIRN_OPEN_COUNT_VALUES_ONLY = 1u << 6
 };
 
 typedef struct cairn_options {
@@ -237,6 +239,16 @@ CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size)
  * CAIRN_OK; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_IO. */
 CAIRN_API int cairn_clear(cairn_cache *cache);
 
+/* In memory mode: evicts the least recently used entries, pinned ones last, until keys and values
+ * (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. The limit stays as it is.
+ * `freed_bytes` may be NULL; it receives how many bytes went, counted alike. CAIRN_OK;
+ * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache on disk. */
+CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes);
+
+/* The same, and `limit_bytes` is the cache's limit from now on; here 0 means 0: what counts any
+ * bytes is refused as too large. Results as cairn_trim. */
+CAIRN_API int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes);
+
 /* Makes everything that was stored before, by any process, survive a power loss. Takes as long as
  * the disk does. CAIRN_OK; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_IO: then nothing is known to be
  * durable; CAIRN_ERROR_READ_ONLY for a handle that only reads. */
@@ -301,6 +313,14 @@ typedef int (*cairn_entry_fn)(void *user, const cairn_entry *entry);
  * once; those that come or go meanwhile may be seen or not. CAIRN_OK, or
  * CAIRN_ERROR_INVALID_ARGUMENT, CAIRN_ERROR_NO_MEMORY. */
 CAIRN_API int cairn_enumerate(cairn_cache *cache, cairn_entry_fn fn, void *user);
+
+/* In memory mode: the entry that stands at `index` in the order of use, 0 being the most recently
+ * used. That order stays as it is, and nothing is counted as a hit. The key goes to `key`, of
+ * `key_capacity` bytes, its size to `*key_size`, also with CAIRN_TOO_SMALL; the blob is given back
+ * with cairn_blob_free. CAIRN_OK; CAIRN_MISS when there are not so many entries; CAIRN_TOO_SMALL;
+ * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache on disk. */
+CAIRN_API int cairn_get_nth(cairn_cache *cache, uint64_t index, void *key, size_t key_capacity,
+                            size_t *key_size, cairn_blob **blob);
 
 /* -----------------------------------------------------------------------------------------------------
  * program keys */

@@ -176,6 +176,15 @@ class Cache {
     // Removes all entries, for every process.
     Status clear() noexcept { return call(cairn_clear); }
 
+    // In memory mode: evicts the least recently used entries until at most `bytes` are held; the
+    // second one also makes that the limit. Results as cairn_trim.
+    Status trim(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
+        return call(cairn_trim, bytes, freed_bytes);
+    }
+    Status set_limit(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
+        return call(cairn_set_limit, bytes, freed_bytes);
+    }
+
     // Makes everything stored before, by any process, survive a power loss.
     Status sync() noexcept { return call(cairn_sync); }
 

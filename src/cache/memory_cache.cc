@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/memory_cache.h"
 
+#include <iterator>
 #include <vector>
 
 #include "os/environment.h"
@@ -71,7 +72,7 @@ Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &op
     const MutexLock lock(mutex_);
     const auto found = entries_.find(view(key));
     if (found != entries_.end() && options.if_absent) return PutOutcome::exists;
-    const std::uint64_t bytes = key.size() + value.size();
+    const std::uint64_t bytes = charge(key, value);
     if (bytes > limit_bytes_) {
         ++counts_.puts_refused;
         return Error::too_large;
@@ -109,6 +110,42 @@ void MemoryCache::clear() {
     bytes_ = 0;
     pinned_bytes_ = 0;
     pinned_count_ = 0;
+}
+
+void MemoryCache::evict_down_to(std::uint64_t bytes, bool pinned) {
+    auto entry = order_.end();
+    while (bytes_ > bytes && entry != order_.begin()) {
+        const auto candidate = std::prev(entry);
+        if (candidate->pinned == pinned) {
+            erase(candidate);
+        } else {
+            entry = candidate;
+        }
+    }
+}
+
+std::uint64_t MemoryCache::trim_locked(std::uint64_t bytes) {
+    const std::uint64_t before = bytes_;
+    evict_down_to(bytes, false);
+    evict_down_to(bytes, true);
+    return before - bytes_;
+}
+
+std::uint64_t MemoryCache::trim(std::uint64_t bytes) {
+    const MutexLock lock(mutex_);
+    return trim_locked(bytes);
+}
+
+std::uint64_t MemoryCache::set_limit(std::uint64_t bytes) {
+    const MutexLock lock(mutex_);
+    limit_bytes_ = bytes;
+    return trim_locked(bytes);
+}
+
+BlobRef MemoryCache::nth(std::uint64_t index) {
+    const MutexLock lock(mutex_);
+    if (index >= order_.size()) return {};
+    return std::next(order_.begin(), static_cast<std::ptrdiff_t>(index))->blob;
 }
 
 StoreStats MemoryCache::stats() {

@@ -17,21 +17,38 @@
 
 namespace cairn {
 
+// What of an entry counts towards the limit: front ends follow APIs that differ in this.
+enum class Charge { key_and_value, value };
+
 class MemoryCache {
   public:
-    // Limits on the bytes of keys and values together, and on entries (0: none).
-    MemoryCache(std::uint64_t limit_bytes, std::uint64_t limit_entries, std::uint64_t version,
-                bool refuse_when_full)
-        : limit_bytes_(limit_bytes),
-          limit_entries_(limit_entries),
-          version_(version),
-          refuse_when_full_(refuse_when_full) {}
+    struct Options {
+        std::uint64_t limit_bytes = 0;
+        std::uint64_t limit_entries = 0;  // 0: none
+        std::uint64_t version = 0;
+        bool refuse_when_full = false;
+        Charge charge = Charge::key_and_value;
+    };
+
+    explicit MemoryCache(const Options &options)
+        : limit_entries_(options.limit_entries),
+          version_(options.version),
+          refuse_when_full_(options.refuse_when_full),
+          charge_(options.charge),
+          limit_bytes_(options.limit_bytes) {}
 
     BlobRef get(Bytes key);
     bool contains(Bytes key);
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
     bool remove(Bytes key);
     void clear();
+    // Evicts until at most `bytes` are charged, the pinned entries last. Returns what was freed.
+    std::uint64_t trim(std::uint64_t bytes);
+    // The same with a limit that stays.
+    std::uint64_t set_limit(std::uint64_t bytes);
+    // The entry at a place in the order, 0 being the most recently used; that order stays as it is.
+    // Takes time in proportion to `index`.
+    BlobRef nth(std::uint64_t index);
     StoreStats stats();
     void enumerate(const std::function<bool(const EntryInfo &)> &visit);
 
@@ -46,19 +63,25 @@ class MemoryCache {
     static std::string_view view(Bytes bytes) {
         return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
     }
-    static std::uint64_t charge(const Entry &entry) {
-        return entry.blob->key().size() + entry.blob->value().size();
+    std::uint64_t charge(Bytes key, Bytes value) const {
+        return value.size() + (charge_ == Charge::value ? 0 : key.size());
+    }
+    std::uint64_t charge(const Entry &entry) const {
+        return charge(entry.blob->key(), entry.blob->value());
     }
     void erase(Order::iterator entry) REQUIRES_LOCK(mutex_);
     bool can_make_room(std::uint64_t bytes, const Entry *replaced) const REQUIRES_LOCK(mutex_);
     void make_room(std::uint64_t bytes) REQUIRES_LOCK(mutex_);
+    void evict_down_to(std::uint64_t bytes, bool pinned) REQUIRES_LOCK(mutex_);
+    std::uint64_t trim_locked(std::uint64_t bytes) REQUIRES_LOCK(mutex_);
 
-    const std::uint64_t limit_bytes_;
     const std::uint64_t limit_entries_;
     const std::uint64_t version_;
     const bool refuse_when_full_;
+    const Charge charge_;
 
     Mutex mutex_;
+    std::uint64_t limit_bytes_ GUARDED_BY(mutex_);
     Order order_ GUARDED_BY(mutex_);
     std::unordered_map<std::string_view, Order::iterator> entries_ GUARDED_BY(mutex_);
     std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;

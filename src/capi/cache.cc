@@ -3,6 +3,7 @@
 #include <cairn/cairn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -48,9 +49,9 @@ int result_code(Error error) {
 
 namespace {
 
-constexpr std::uint32_t kOpenFlags = CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING |
-                                     CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_ANY_VERSION |
-                                     CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_COMPRESS;
+constexpr std::uint32_t kOpenFlags =
+    CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING | CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_ANY_VERSION |
+    CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_COMPRESS | CAIRN_OPEN_COUNT_VALUES_ONLY;
 constexpr std::uint32_t kPutFlags = CAIRN_PUT_IF_ABSENT | CAIRN_PUT_PINNED;
 
 // The smallest struct sizes that were ever published; a caller's smaller one is an error, a larger
@@ -61,10 +62,6 @@ constexpr std::size_t kStatsSizeMin = offsetof(cairn_stats, check_bytes_left) + 
 
 bool valid_key(const void *key, std::size_t size) {
     return key != nullptr && size >= 1 && size <= CAIRN_KEY_SIZE_MAX;
-}
-
-Bytes bytes(const void *data, std::size_t size) {
-    return {static_cast<const std::byte *>(data), size};
 }
 
 bool has_policy(const cairn_options &options) {
@@ -117,9 +114,13 @@ int open_memory(const cairn_options &options, cairn_cache &cache) {
     if (has_policy(options) && policy_by_name(options.policy) == nullptr) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
-    const bool refuse = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
-    cache.memory.reset(new (std::nothrow) MemoryCache(limit_of(options), options.limit_entries,
-                                                      options.version, refuse));
+    MemoryCache::Options memory;
+    memory.limit_bytes = limit_of(options);
+    memory.limit_entries = options.limit_entries;
+    memory.version = options.version;
+    memory.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
+    if ((options.flags & CAIRN_OPEN_COUNT_VALUES_ONLY) != 0) memory.charge = Charge::value;
+    cache.memory.reset(new (std::nothrow) MemoryCache(memory));
     return cache.memory != nullptr ? CAIRN_OK : CAIRN_ERROR_NO_MEMORY;
 }
 
@@ -161,8 +162,14 @@ int cairn_open(const cairn_options *options, cairn_cache **cache) {
     if (options->identifier == nullptr || !valid_identifier(options->identifier)) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
+    if ((options->flags & CAIRN_OPEN_COUNT_VALUES_ONLY) != 0 &&
+        options->mode != CAIRN_MODE_MEMORY) {
+        return CAIRN_ERROR_INVALID_ARGUMENT;
+    }
     std::unique_ptr<cairn_cache> handle(new (std::nothrow) cairn_cache);
     if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
+    static std::atomic<std::uint64_t> last_serial = 0;
+    handle->serial = ++last_serial;
     handle->read_only = (options->flags & CAIRN_OPEN_READ_ONLY) != 0;
     const int result = options->mode == CAIRN_MODE_DISK ? open_disk(*options, *handle)
                                                         : open_memory(*options, *handle);
@@ -269,6 +276,39 @@ int cairn_clear(cairn_cache *cache) {
         return CAIRN_OK;
     }
     return result_code(cache->store->clear());
+}
+
+int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    const uint64_t freed = cache->memory->set_limit(limit_bytes);
+    if (freed_bytes != nullptr) *freed_bytes = freed;
+    return CAIRN_OK;
+}
+
+int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    const uint64_t freed = cache->memory->trim(bytes);
+    if (freed_bytes != nullptr) *freed_bytes = freed;
+    return CAIRN_OK;
+}
+
+int cairn_get_nth(cairn_cache *cache, uint64_t index, void *key, size_t key_capacity,
+                  size_t *key_size, cairn_blob **blob) {
+    if (cache == nullptr || key_size == nullptr || blob == nullptr ||
+        (key == nullptr && key_capacity != 0)) {
+        return CAIRN_ERROR_INVALID_ARGUMENT;
+    }
+    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    BlobRef found = cache->memory->nth(index);
+    if (!found) return CAIRN_MISS;
+    const Bytes found_key = found->key();
+    *key_size = found_key.size();
+    if (found_key.size() > key_capacity) return CAIRN_TOO_SMALL;
+    std::memcpy(key, found_key.data(), found_key.size());
+    *blob = to_handle(std::move(found));
+    return CAIRN_OK;
 }
 
 int cairn_sync(cairn_cache *cache) {

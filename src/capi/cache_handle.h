@@ -6,6 +6,7 @@
 
 #include <cairn/cairn.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "base/result.h"
@@ -16,7 +17,8 @@ struct cairn_cache {
     // Exactly one is set; constant after open.
     std::unique_ptr<cairn::Store> store;
     std::unique_ptr<cairn::MemoryCache> memory;
-    bool read_only = false;  // asked for at open; a directory may also turn out to be
+    bool read_only = false;    // asked for at open; a directory may also turn out to be
+    std::uint64_t serial = 0;  // no other handle of the process ever has it, as it may the address
 };
 
 namespace cairn {
@@ -24,6 +26,10 @@ namespace cairn {
 int result_code(Error error);
 inline int result_code(Status status) {
     return status.ok() ? CAIRN_OK : result_code(status.error());
+}
+
+inline Bytes bytes(const void *data, std::size_t size) {
+    return {static_cast<const std::byte *>(data), size};
 }
 
 // A blob handed to a caller is a Blob with one reference.

@@ -2,10 +2,8 @@
 #include "runner.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -13,44 +11,10 @@
 
 #include "support/files.h"
 #include "support/process.h"
+#include "support/run_report.h"
 
 namespace egl_test {
 namespace {
-
-// Counters in memory that only this process owns, as `cairn run` has them.
-class Report {
-  public:
-    Report() : fd_(memfd_create("egl-test-report", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-        if (fd_ < 0 || ftruncate(fd_, sizeof(cairn_report)) != 0) {
-            std::perror("report");
-            std::abort();
-        }
-        fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-        const uint64_t layout = CAIRN_REPORT_LAYOUT;
-        if (pwrite(fd_, &layout, sizeof layout, 0) != sizeof layout) {
-            std::perror("report");
-            std::abort();
-        }
-    }
-    ~Report() { close(fd_); }
-    Report(const Report &) = delete;
-    Report &operator=(const Report &) = delete;
-
-    std::string path() const {
-        return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(fd_);
-    }
-    cairn_report read() const {
-        cairn_report report = {};
-        if (pread(fd_, &report, sizeof report, 0) != sizeof report) {
-            std::perror("report");
-            std::abort();
-        }
-        return report;
-    }
-
-  private:
-    int fd_;
-};
 
 bool is_ours(std::string_view variable) {
     for (const std::string_view prefix :
@@ -105,7 +69,7 @@ std::string text_of(const std::string &path) {
 
 Played Stage::run(const std::string &scenario, const std::string &end, Environment environment) {
     const std::string here = directory_ / std::to_string(++runs_);
-    const Report report;
+    const cairn_test::RunReport report;
     environment.insert(extra.begin(), extra.end());
     environment["MESA_SHADER_CACHE_DIR"] = here + ".mesa";
     environment["LIBGL_ALWAYS_SOFTWARE"] = "1";

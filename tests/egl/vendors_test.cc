@@ -92,6 +92,25 @@ TEST_P(VendorsTest, AVendorThatIsNotThereIsLeftOut) {
     EXPECT_EQ(run.report.misses, 1u);
 }
 
+// GLVND's other vendor beside us, rather than behind us: its displays are none of ours.
+TEST_P(VendorsTest, ADisplayThatIsNotOursHasNoProgramCache) {
+    const std::string own = CAIRN_EGL_TEST_MANIFEST;
+    const Played run = stage_.cached(
+        "beside",
+        {{"__EGL_VENDOR_LIBRARY_FILENAMES", own + ":" + fake_}, {"CAIRN_EGL_VENDORS", mesa_}});
+    EXPECT_EQ(run.status, "") << run.complaints;
+    EXPECT_THAT(run.transcript, testing::HasSubstr("vendor Fake, error 3002, value 0"));
+    EXPECT_THAT(run.transcript, testing::HasSubstr("vendor Mesa Project, error 3000, value 20"));
+}
+
+TEST_P(VendorsTest, EveryVendorBehindUsHasAProgramCache) {
+    const Played run = stage_.cached("beside", {{"CAIRN_EGL_VENDORS", fake_ + ":" + mesa_}});
+    EXPECT_EQ(run.status, "") << run.complaints;
+    EXPECT_EQ(run.transcript,
+              "vendor Fake, error 3000, value 20\nnamed 1\n"
+              "vendor Mesa Project, error 3000, value 20\nnamed 1\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(Egl, VendorsTest, testing::Values(Client::linked, Client::dlopened),
                          [](const auto &client) {
                              return client.param == Client::linked ? "Linked" : "Dlopened";

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks what a shared library shows to and wants from the process that loads it.
 
-Usage: check_symbols.py LIBRARY --header FILE   exports are exactly the functions that FILE marks with CAIRN_API
+Usage: check_symbols.py LIBRARY --header FILE...   exports are exactly the functions that the FILEs mark with CAIRN_API
        check_symbols.py LIBRARY --only NAME     NAME is the only export
 
 In both cases: only libraries that every C++ program has may be needed, no symbol may come from anywhere else, no search
@@ -79,10 +79,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     group = parser.add_mutually_exclusive_group(required=True)
-    group.add_argument("--header")
+    group.add_argument("--header", nargs="+")
     group.add_argument("--only")
     arguments = parser.parse_args()
-    expected = declared_in(arguments.header) if arguments.header else {arguments.only}
+    expected = set().union(*map(declared_in, arguments.header)) if arguments.header else {arguments.only}
     problems = [
         *exported_problems(arguments.library, expected),
         *imported_problems(arguments.library),

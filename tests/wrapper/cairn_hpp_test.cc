@@ -52,6 +52,17 @@ class TemporaryFolder {
     std::string path_;
 };
 
+TEST(Wrapper, TrimsAndLimitsAMemoryCache) {
+    Cache cache = memory_cache();
+    std::uint64_t freed = 0;
+    ASSERT_EQ(cache.put(bytes("key"), bytes("value")), Status::ok);
+    EXPECT_EQ(cache.trim(7, &freed), Status::ok);
+    EXPECT_EQ(freed, 8u);
+    EXPECT_EQ(cache.set_limit(7), Status::ok);
+    EXPECT_EQ(cache.put(bytes("key"), bytes("value")), Status::too_large);
+    EXPECT_EQ(Cache().trim(0), Status::invalid_argument);
+}
+
 TEST(Wrapper, APutIsFoundByGetViewAndContains) {
     Cache cache = memory_cache();
     EXPECT_FALSE(cache.get(bytes("key")));

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <utility>
 
 #include "counters.h"
 #include "settings.h"
@@ -14,6 +16,28 @@
 
 namespace cairn::egl::testing {
 namespace {
+
+thread_local EGLint t_error = EGL_SUCCESS;
+
+// What of GLVND the front end calls in these tests.
+const __EGLapiExports *fake_glvnd() {
+    static const __EGLapiExports *the_exports = [] {
+        auto *exports = new __EGLapiExports;
+        memset(exports, 0, sizeof *exports);
+        exports->threadInit = [] {};
+        exports->getCurrentApi = []() -> EGLenum { return EGL_OPENGL_ES_API; };
+        exports->setEGLError = [](EGLint error) { t_error = error; };
+        exports->setLastVendor = [](__EGLvendorInfo *) -> EGLBoolean { return EGL_TRUE; };
+        exports->getVendorFromDisplay = [](EGLDisplay display) {
+            return g_knows_displays ? static_cast<__EGLvendorInfo *>(display) : nullptr;
+        };
+        exports->fetchDispatchEntry = [](__EGLvendorInfo *, int) {
+            return reinterpret_cast<__eglMustCastToProperFunctionPointerType>(g_dispatch_entry);
+        };
+        return exports;
+    }();
+    return the_exports;
+}
 
 // Memory as `cairn run` has it.
 int make_report() {
@@ -32,7 +56,9 @@ int start() {
     setenv(CAIRN_REPORT_ENV, ("/proc/self/fd/" + std::to_string(report)).c_str(), 1);
     load_settings();
     attach_counters();
-    load_vendors({});
+    Host glvnd;
+    glvnd.exports = fake_glvnd();
+    load_vendors(glvnd);
     return report;
 }
 
@@ -42,6 +68,13 @@ int report_fd() {
 }
 
 }  // namespace
+
+void *g_dispatch_entry = nullptr;
+bool g_knows_displays = true;
+
+EGLint take_error() {
+    return std::exchange(t_error, EGL_SUCCESS);
+}
 
 void start_front_end() {
     (void)report_fd();

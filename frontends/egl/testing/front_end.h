@@ -4,6 +4,7 @@
 // Thread safety: externally synchronised.
 #pragma once
 
+#include <EGL/egl.h>
 #include <cairn/cairn.h>
 
 namespace cairn::egl::testing {
@@ -11,6 +12,12 @@ namespace cairn::egl::testing {
 // Starts it as GLVND would, once in a process: what it loads lives for ever. Counters are kept as
 // under `cairn run`.
 void start_front_end();
+// EGL's error, as the front end has set it since it was last asked for.
+EGLint take_error();
+// What GLVND answers when it is asked for a function of a display's vendor, and whether it knows
+// the display. Null and true at first.
+extern void *g_dispatch_entry;
+extern bool g_knows_displays;
 // The counters now. REQUIRES: started.
 cairn_report read_report();
 

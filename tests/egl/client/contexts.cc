@@ -257,4 +257,20 @@ void vendors() {
     note("terminated %d", egl.Terminate(fake));
 }
 
+void beside() {
+    constexpr EGLenum kFakePlatform = 0x7fff0001;
+    const EGLDisplay fake = egl.GetPlatformDisplay(kFakePlatform, nullptr, nullptr);
+    egl.Initialize(fake, nullptr, nullptr);
+    using GetAttrib = EGLint (*)(EGLDisplay, EGLenum);
+    const auto key_length =
+        reinterpret_cast<GetAttrib>(egl.GetProcAddress("eglProgramCacheGetAttribANGLE"));
+    for (const EGLDisplay one : {fake, display()}) {
+        const EGLint value = key_length(one, 0x3456);
+        const auto error = static_cast<unsigned>(egl.GetError());
+        note("vendor %s, error %x, value %d", egl.QueryString(one, EGL_VENDOR), error, value);
+        const std::string extensions = egl.QueryString(one, EGL_EXTENSIONS);
+        note("named %d", extensions.find("EGL_ANGLE_program_cache_control") != std::string::npos);
+    }
+}
+
 }  // namespace client

@@ -23,6 +23,7 @@ constexpr Scenario kScenarios[] = {
     CLIENT_SCENARIOS(X)
 #undef X
         {"vendors", &client::vendors},
+    {"beside", &client::beside},
 };
 
 int end(std::string_view how) {

@@ -54,5 +54,7 @@ CLIENT_SCENARIOS(X)
 
 // With a second vendor beside Mesa.
 void vendors();
+// The same, asking each vendor's display for its program cache.
+void beside();
 
 }  // namespace client

@@ -1,0 +1,40 @@
+// A file of programs that were linked, to be shipped with an application: what `cairn export`
+// writes and `cairn import` reads. SPDX-License-Identifier: MIT
+//
+// The layout is in docs/formats/warm-set.md.
+// Thread safety: pure functions. Failure: a file that is not whole in every byte gives nothing but
+// the reason.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cairn::cli {
+
+// The largest file that is read; no application ships more.
+inline constexpr uint64_t kWarmSetSizeMax = uint64_t{1} << 31;
+
+struct WarmEntry {
+    std::array<uint8_t, 20> key = {};
+    uint32_t cost_us = 0;
+    std::string binary;
+};
+
+struct WarmSet {
+    std::string identifier;  // of the cache that it was exported from
+    uint64_t version = 0;    // of that cache's contents
+    std::string about;
+    std::vector<WarmEntry> entries;
+};
+
+std::string encode_warm_set(const WarmSet &set);
+
+// Nothing when `problem` says why.
+std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::string &problem);
+
+}  // namespace cairn::cli

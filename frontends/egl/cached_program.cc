@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "cached_program.h"
+
+#include <cairn/cairn_egl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cached.h"
+#include "context.h"
+#include "counters.h"
+#include "entry.h"
+#include "log.h"
+
+namespace cairn::egl {
+namespace {
+
+Report link_report(const GlFunctions &gl, GLuint program) {
+    Report report;
+    report.log_length = program_value(gl, program, GL_INFO_LOG_LENGTH);
+    if (report.log_length > 0) {
+        report.log.resize(static_cast<size_t>(report.log_length));
+        GLsizei size = 0;
+        gl.GetProgramInfoLog(program, report.log_length, &size, report.log.data());
+        report.log.resize(static_cast<size_t>(size));
+    }
+    return report;
+}
+
+// A link puts the hint that was set before into effect; not every driver's glProgramBinary does.
+void check_hint(const GlFunctions &gl, Program &program) {
+    program.has_cached_hint =
+        program.has_hint &&
+        program_value(gl, program.name, GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint;
+    program.cached_hint = program.hint;
+}
+
+// Gives the driver the binary of an entry. False when there is none that it takes.
+// REQUIRES: the program is locked.
+bool load(Context &context, Program &program, std::span<const std::byte> bytes) {
+    auto entry = decode_program(bytes);
+    if (!entry) {
+        return false;
+    }
+    // An unknown format would be a GL error, and the application would see it.
+    const auto &formats = context.binary_formats;
+    const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
+    if (known) {
+        context.program_binary(program.name, entry->format, entry->binary.data(),
+                               static_cast<GLsizei>(entry->binary.size()));
+    }
+    if (!known || program_value(context.gl(), program.name, GL_LINK_STATUS) == GL_FALSE) {
+        count(&cairn_report::rejected);
+        log_line("program %u: the driver refuses a binary of %zu bytes", program.name,
+                 entry->binary.size());
+        return false;
+    }
+    program.has_cached_log = true;
+    program.log = std::move(entry->report.log);
+    program.log_length = entry->report.log_length;
+    program.was_linked = true;
+    check_hint(context.gl(), program);
+    count(&cairn_report::hits);
+    count(&cairn_report::bytes_read, entry->binary.size());
+    return true;
+}
+
+bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
+    return cairn_egl_check_entry(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
+}
+
+// From the display's cache, whose content may be the application's: no driver sees what is not
+// whole, and what is refused goes.
+std::optional<uint64_t> load_from_display(Context &context, Program &program, const ProgramKey &key,
+                                          const Found &found) {
+    const bool whole = is_whole(key, found.bytes());
+    if (whole && load(context, program, found.bytes())) {
+        return found.cost_ns();
+    }
+    if (!whole) {
+        count(&cairn_report::rejected);
+        log_line("program %u: its entry of %zu bytes is not one of ours", program.name,
+                 found.bytes().size());
+    }
+    context.programs->remove(key);
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool has_cached(const Context &context, const ProgramKey &key) {
+    const auto is_in = [&key](cairn_cache *cache) {
+        return cache != nullptr && cairn_contains(cache, key.data(), key.size()) == CAIRN_OK;
+    };
+    return is_in(context.programs->entries()) || is_in(context.cache);
+}
+
+std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key) {
+    const Found in_memory(context.programs->entries(), bytes_of(key));
+    if (in_memory) {
+        if (const auto cost = load_from_display(context, program, key, in_memory)) {
+            return cost;
+        }
+    }
+    const Found on_disk(context.cache, bytes_of(key));
+    if (on_disk && load(context, program, on_disk.bytes())) {
+        context.programs->put(key, on_disk.text(), on_disk.cost_ns());
+        return on_disk.cost_ns();
+    }
+    if (!in_memory && !on_disk) {
+        count(&cairn_report::misses);
+    }
+    return std::nullopt;
+}
+
+// Takes the binary of a program that the driver has just linked.
+void store_linked(Context &context, GLuint program, const ProgramKey &key, uint64_t cost_ns) {
+    const GLint capacity = program_value(context.gl(), program, GL_PROGRAM_BINARY_LENGTH);
+    if (capacity <= 0) {
+        return;
+    }
+    struct Free {
+        void operator()(char *bytes) const { free(bytes); }
+    };
+    // The format comes with the binary, and the head has the same size whatever it is.
+    const Report report = link_report(context.gl(), program);
+    const size_t head = encode_program_head(report, 0).size();
+    const std::unique_ptr<char, Free> bytes(
+        static_cast<char *>(malloc(head + static_cast<size_t>(capacity))));
+    if (bytes == nullptr) {
+        return;
+    }
+    GLsizei size = 0;
+    GLenum format = 0;
+    context.get_program_binary(program, capacity, &size, &format, bytes.get() + head);
+    if (size <= 0) {
+        return;
+    }
+    memcpy(bytes.get(), encode_program_head(report, format).data(), head);
+    const std::string_view entry(bytes.get(), head + static_cast<size_t>(size));
+    cairn_egl_seal_entry(key.data(), key.size(), bytes.get(), entry.size());
+    context.programs->put(key, entry, cost_ns);
+    if (context.cache != nullptr && store(context.cache, bytes_of(key), entry, cost_ns)) {
+        count(&cairn_report::bytes_written, static_cast<uint64_t>(size));
+    }
+}
+
+}  // namespace cairn::egl

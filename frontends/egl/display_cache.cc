@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "display_cache.h"
+
+#include <cairn/cairn_egl.h>
+#include <cairn/eglext_cairn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "mutex.h"
+
+namespace cairn::egl {
+namespace {
+
+static_assert(sizeof(ProgramKey) == CAIRN_EGL_KEY_SIZE);
+constexpr EGLint kKeySize = sizeof(ProgramKey);
+
+cairn_cache *open_entries() {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.identifier = "display";
+    options.mode = CAIRN_MODE_MEMORY;
+    options.flags = CAIRN_OPEN_COUNT_VALUES_ONLY;
+    options.limit_bytes = DisplayCache::kLimitDefault;
+    cairn_cache *cache = nullptr;
+    return cairn_open(&options, &cache) == CAIRN_OK ? cache : nullptr;
+}
+
+// No limit is above it, so that all sums fit.
+EGLint as_int(uint64_t bytes) {
+    return static_cast<EGLint>(std::min<uint64_t>(bytes, std::numeric_limits<EGLint>::max()));
+}
+
+struct Displays {
+    Mutex mutex;
+    std::map<EGLDisplay, DisplayCache *> caches;  // guarded by mutex
+};
+
+// Lives for ever, see main.cc.
+Displays &displays() {
+    static auto *the_displays = new Displays;
+    return *the_displays;
+}
+
+}  // namespace
+
+// The entry at a place in the order; without one when there are not so many.
+struct DisplayCache::Entry {
+    Entry(cairn_cache *cache, EGLint index) {
+        size_t size = 0;
+        if (cairn_get_nth(cache, static_cast<uint64_t>(index), key.data(), key.size(), &size,
+                          &blob) != CAIRN_OK) {
+            blob = nullptr;
+        }
+    }
+    ~Entry() { cairn_blob_free(blob); }
+    Entry(const Entry &) = delete;
+    Entry &operator=(const Entry &) = delete;
+
+    EGLint size() const { return static_cast<EGLint>(cairn_blob_size(blob)); }
+    void write_key(void *to) const { memcpy(to, key.data(), key.size()); }
+    void write_binary(void *to) const { memcpy(to, cairn_blob_data(blob), cairn_blob_size(blob)); }
+
+    ProgramKey key = {};
+    cairn_blob *blob = nullptr;
+};
+
+DisplayCache::DisplayCache() : entries_(open_entries()) {}
+
+void DisplayCache::put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns) {
+    if (!is_on() || binary.size() > size_t{kBinaryMax}) {
+        return;
+    }
+    cairn_put_options options = {};
+    options.size = sizeof options;
+    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    cairn_put(entries_, key.data(), key.size(), binary.data(), binary.size(), &options);
+}
+
+void DisplayCache::remove(const ProgramKey &key) {
+    cairn_remove(entries_, key.data(), key.size());
+}
+
+void DisplayCache::clear() {
+    cairn_clear(entries_);
+}
+
+void DisplayCache::set_limit(EGLint bytes) {
+    const MutexLock lock(changing_limit_);
+    limit_ = bytes;
+    cairn_set_limit(entries_, static_cast<uint64_t>(bytes), nullptr);
+    if (bytes == 0) {
+        cairn_clear(entries_);  // entries without bytes are below every limit
+    }
+}
+
+EGLint DisplayCache::count() const {
+    cairn_stats stats = {};
+    stats.size = sizeof stats;
+    cairn_get_stats(entries_, &stats);
+    return as_int(stats.entries);
+}
+
+EGLint DisplayCache::attribute(EGLenum name, EGLint &value) const {
+    switch (name) {
+        case EGL_PROGRAM_CACHE_SIZE_ANGLE:
+            value = count();
+            return EGL_SUCCESS;
+        case EGL_PROGRAM_CACHE_KEY_LENGTH_ANGLE:
+            value = kKeySize;
+            return EGL_SUCCESS;
+        default:
+            return EGL_BAD_PARAMETER;
+    }
+}
+
+// What is written when is observable, and as ANGLE does it: a binary that does not fit leaves its
+// key behind.
+EGLint DisplayCache::query(EGLint index, void *key, EGLint *key_size, void *binary,
+                           EGLint *binary_size) {
+    if (index < 0 || index >= count() || key_size == nullptr || binary_size == nullptr ||
+        (binary != nullptr && *key_size != kKeySize) || (key == nullptr) != (binary == nullptr)) {
+        return EGL_BAD_PARAMETER;
+    }
+    const Entry entry(entries_, index);
+    if (entry.blob == nullptr) {
+        return EGL_BAD_ACCESS;  // another thread was faster
+    }
+    if (key != nullptr) {
+        entry.write_key(key);
+        if (*binary_size < entry.size()) {
+            return EGL_BAD_ACCESS;
+        }
+        entry.write_binary(binary);
+    }
+    *binary_size = entry.size();
+    *key_size = kKeySize;
+    return EGL_SUCCESS;
+}
+
+EGLint DisplayCache::draft_query(EGLint index, void *key, EGLint *key_size, void *binary,
+                                 EGLint *binary_size) {
+    if (index < 0 || index >= count() || key_size == nullptr || binary_size == nullptr ||
+        (key == nullptr) != (binary == nullptr)) {
+        return EGL_BAD_PARAMETER;
+    }
+    const Entry entry(entries_, index);
+    if (entry.blob == nullptr) {
+        return EGL_BAD_ACCESS;
+    }
+    if (key != nullptr) {
+        if (*key_size < kKeySize || *binary_size < entry.size()) {
+            return EGL_BAD_ACCESS;
+        }
+        entry.write_key(key);
+        entry.write_binary(binary);
+    }
+    *binary_size = entry.size();
+    *key_size = kKeySize;
+    return EGL_SUCCESS;
+}
+
+EGLint DisplayCache::store(const void *key, const void *binary, EGLint binary_size) {
+    if (!is_on()) {
+        return EGL_SUCCESS;
+    }
+    const int result = cairn_put(entries_, key, size_t{kKeySize}, binary,
+                                 static_cast<size_t>(binary_size), nullptr);
+    return result == CAIRN_ERROR_NO_MEMORY ? EGL_BAD_ACCESS : EGL_SUCCESS;
+}
+
+EGLint DisplayCache::populate(const void *key, EGLint key_size, const void *binary,
+                              EGLint binary_size) {
+    return binary_size == 0 ? EGL_BAD_PARAMETER
+                            : draft_populate(key, key_size, binary, binary_size);
+}
+
+EGLint DisplayCache::draft_populate(const void *key, EGLint key_size, const void *binary,
+                                    EGLint binary_size) {
+    if (key_size != kKeySize || key == nullptr || binary == nullptr || binary_size < 0 ||
+        binary_size > kBinaryMax) {
+        return EGL_BAD_PARAMETER;
+    }
+    return store(key, binary, binary_size);
+}
+
+EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {
+    if (limit < 0) {
+        return EGL_BAD_PARAMETER;
+    }
+    if (mode == EGL_PROGRAM_CACHE_TRIM_ANGLE) {
+        return trim(limit, bytes);
+    }
+    if (mode != EGL_PROGRAM_CACHE_RESIZE_ANGLE) {
+        return EGL_BAD_PARAMETER;
+    }
+    uint64_t held = 0;
+    cairn_trim(entries_, 0, &held);
+    cairn_clear(entries_);  // entries without bytes
+    set_limit(limit);
+    bytes = as_int(held);
+    return EGL_SUCCESS;
+}
+
+EGLint DisplayCache::draft_attribute(EGLenum name, EGLint *value) const {
+    EGLint result = 0;
+    if (attribute(name, result) != EGL_SUCCESS) {
+        return EGL_BAD_ATTRIBUTE;
+    }
+    if (value == nullptr) {
+        return EGL_BAD_PARAMETER;
+    }
+    *value = result;
+    return EGL_SUCCESS;
+}
+
+EGLint DisplayCache::trim(EGLint limit, EGLint &freed) {
+    if (limit < 0) {
+        return EGL_BAD_PARAMETER;
+    }
+    uint64_t bytes = 0;
+    cairn_trim(entries_, static_cast<uint64_t>(limit), &bytes);
+    freed = as_int(bytes);
+    return EGL_SUCCESS;
+}
+
+DisplayCache &display_cache(EGLDisplay display) {
+    Displays &all = displays();
+    const MutexLock lock(all.mutex);
+    DisplayCache *&cache = all.caches[display];
+    if (cache == nullptr) {
+        cache = new DisplayCache;
+    }
+    return *cache;
+}
+
+}  // namespace cairn::egl

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What tests/conformance cannot reach through EGL: links' side of a display's cache.
+#include "display_cache.h"
+
+#include <cairn/eglext_cairn.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cairn::egl {
+namespace {
+
+constexpr ProgramKey kKey = {1};
+constexpr ProgramKey kOther = {2};
+
+EGLint count(const DisplayCache &cache) {
+    EGLint value = -1;
+    EXPECT_EQ(cache.attribute(EGL_PROGRAM_CACHE_SIZE_ANGLE, value), EGL_SUCCESS);
+    return value;
+}
+
+TEST(DisplayCacheTest, ADisplayHasOneCacheForEver) {
+    int one = 0;
+    int other = 0;
+    EXPECT_EQ(&display_cache(&one), &display_cache(&one));
+    EXPECT_NE(&display_cache(&one), &display_cache(&other));
+}
+
+TEST(DisplayCacheTest, LinksAndCallsSeeTheSameEntries) {
+    DisplayCache cache;
+    cache.put(kKey, "binary", 5'000);
+    EXPECT_EQ(count(cache), 1);
+    ProgramKey key = {};
+    char binary[6];
+    EGLint key_size = 20;
+    EGLint size = 6;
+    EXPECT_EQ(cache.query(0, key.data(), &key_size, binary, &size), EGL_SUCCESS);
+    EXPECT_EQ(key, kKey);
+    EXPECT_EQ(std::string(binary, 6), "binary");
+    EXPECT_EQ(cache.populate(kOther.data(), 20, "x", 1), EGL_SUCCESS);
+    EXPECT_EQ(cairn_contains(cache.entries(), kOther.data(), 20), CAIRN_OK);
+    cache.remove(kKey);
+    EXPECT_EQ(count(cache), 1);
+}
+
+TEST(DisplayCacheTest, SwitchedOffItTakesNothing) {
+    DisplayCache cache;
+    cache.put(kKey, "binary", 0);
+    cache.set_limit(0);
+    EXPECT_FALSE(cache.is_on());
+    EXPECT_EQ(count(cache), 0);
+    cache.put(kKey, "binary", 0);
+    EXPECT_EQ(cache.draft_populate(kKey.data(), 20, "", 0), EGL_SUCCESS);
+    EXPECT_EQ(count(cache), 0);
+    cache.set_limit(6);
+    cache.put(kKey, "binary", 0);
+    EXPECT_EQ(count(cache), 1);
+    cache.clear();
+    EXPECT_EQ(count(cache), 0);
+    cache.put(kKey, "7 bytes", 0);
+    EXPECT_EQ(count(cache), 0) << "the maximum is as before";
+}
+
+}  // namespace
+}  // namespace cairn::egl

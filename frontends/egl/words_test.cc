@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "words.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn::egl {
+namespace {
+
+TEST(WordsTest, AWordIsNotAPartOfAnother) {
+    EXPECT_TRUE(has_word("EGL_a EGL_b", "EGL_a"));
+    EXPECT_TRUE(has_word("EGL_a EGL_b ", "EGL_b"));
+    EXPECT_FALSE(has_word("EGL_ab XEGL_a", "EGL_a"));
+    EXPECT_FALSE(has_word("", "EGL_a"));
+    EXPECT_TRUE(has_word("EGL_aa EGL_a", "EGL_a"));
+}
+
+TEST(WordsTest, AWordIsAddedOnce) {
+    EXPECT_EQ(with_word("a b", "c"), "a b c");
+    EXPECT_EQ(with_word("a b ", "c"), "a b c");
+    EXPECT_EQ(with_word("", "c"), "c");
+    EXPECT_EQ(with_word("c d", "c"), "c d");
+    EXPECT_EQ(with_words("a b", "b  c "), "a b c");
+    EXPECT_EQ(with_words("", ""), "");
+}
+
+TEST(WordsTest, ATextIsKeptOnce) {
+    EXPECT_EQ(kept("x y"), kept(std::string("x ") + "y"));
+    EXPECT_STREQ(kept("x y"), "x y");
+}
+
+}  // namespace
+}  // namespace cairn::egl

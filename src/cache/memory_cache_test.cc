@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "cache/memory_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+class MemoryCacheTest : public testing::Test {
+  protected:
+    static MemoryCache::Options options(std::uint64_t limit, Charge charge = Charge::value) {
+        MemoryCache::Options result;
+        result.limit_bytes = limit;
+        result.charge = charge;
+        return result;
+    }
+    static bool put(MemoryCache &cache, const std::string &key, std::size_t size,
+                    bool pinned = false) {
+        PutOptions put;
+        put.pinned = pinned;
+        return cache.put(as_bytes(key), as_bytes(std::string(size, 'v')), put).ok();
+    }
+    // The keys from the most recently used on, one letter each.
+    static std::string order(MemoryCache &cache) {
+        std::string keys;
+        for (std::uint64_t i = 0;; ++i) {
+            const BlobRef blob = cache.nth(i);
+            if (!blob) return keys;
+            keys.push_back(static_cast<char>(blob->key()[0]));
+        }
+    }
+};
+
+TEST_F(MemoryCacheTest, CountsKeysOnlyWhereAskedTo) {
+    MemoryCache values(options(100));
+    MemoryCache both(options(100, Charge::key_and_value));
+    EXPECT_TRUE(put(values, "a", 100));
+    EXPECT_FALSE(put(both, "a", 100));
+    EXPECT_TRUE(put(both, "a", 99));
+    EXPECT_EQ(values.stats().memory_bytes, 100u);
+    EXPECT_EQ(both.stats().memory_bytes, 100u);
+}
+
+TEST_F(MemoryCacheTest, ThreeOf40BytesInALimitOf100KeepTwo) {
+    MemoryCache cache(options(100));
+    for (const char *key : {"a", "b", "c"}) put(cache, key, 40);
+    EXPECT_EQ(order(cache), "cb");
+    EXPECT_EQ(cache.stats().memory_bytes, 80u);
+}
+
+TEST_F(MemoryCacheTest, AsManyBytesAsTheLimitFitAndOneMoreDoesNot) {
+    MemoryCache cache(options(100));
+    put(cache, "a", 40);
+    put(cache, "b", 40);
+    EXPECT_FALSE(put(cache, "a", 101)) << "refused before anything is evicted";
+    EXPECT_EQ(order(cache), "ba");
+    EXPECT_TRUE(put(cache, "c", 100));
+    EXPECT_EQ(order(cache), "c");
+}
+
+TEST_F(MemoryCacheTest, ReplacingMovesToTheFrontAndCountsAnew) {
+    MemoryCache cache(options(100));
+    put(cache, "a", 40);
+    put(cache, "b", 40);
+    EXPECT_TRUE(put(cache, "a", 10));
+    EXPECT_EQ(order(cache), "ab");
+    EXPECT_EQ(cache.stats().memory_bytes, 50u);
+    EXPECT_EQ(cache.stats().entries, 2u);
+}
+
+TEST_F(MemoryCacheTest, LookingByPlaceLeavesTheOrderAndGettingChangesIt) {
+    MemoryCache cache(options(100));
+    for (const char *key : {"a", "b", "c"}) put(cache, key, 10);
+    EXPECT_EQ(order(cache), "cba");
+    EXPECT_EQ(order(cache), "cba");
+    EXPECT_FALSE(cache.nth(3));
+    EXPECT_FALSE(cache.nth(UINT64_MAX));
+    EXPECT_TRUE(cache.get(as_bytes("a")));
+    EXPECT_EQ(order(cache), "acb");
+}
+
+TEST_F(MemoryCacheTest, TrimTakesTheOldestAndTellsWhatItFreed) {
+    MemoryCache cache(options(100));
+    put(cache, "a", 20);
+    put(cache, "b", 20);
+    EXPECT_EQ(cache.trim(40), 0u);
+    EXPECT_EQ(cache.trim(39), 20u);
+    EXPECT_EQ(order(cache), "b");
+    EXPECT_TRUE(put(cache, "c", 80)) << "the limit is as before";
+    EXPECT_EQ(cache.trim(0), 100u);
+    EXPECT_EQ(cache.stats().memory_bytes, 0u);
+}
+
+TEST_F(MemoryCacheTest, TrimTakesPinnedEntriesLastAndEmptyOnesInTheirTurn) {
+    MemoryCache cache(options(100));
+    put(cache, "p", 30, true);
+    put(cache, "e", 0);
+    put(cache, "a", 30);
+    EXPECT_EQ(cache.trim(60), 0u);
+    EXPECT_EQ(order(cache), "aep");
+    EXPECT_EQ(cache.trim(30), 30u);
+    EXPECT_EQ(order(cache), "p");
+    EXPECT_EQ(cache.trim(0), 30u);
+    EXPECT_EQ(order(cache), "");
+}
+
+TEST_F(MemoryCacheTest, ALimitThatIsLoweredEvictsAndStays) {
+    MemoryCache cache(options(100));
+    put(cache, "a", 60);
+    put(cache, "b", 40);
+    EXPECT_EQ(cache.set_limit(50), 60u);
+    EXPECT_EQ(order(cache), "b");
+    EXPECT_EQ(cache.stats().limit_bytes, 50u);
+    EXPECT_FALSE(put(cache, "c", 51));
+    EXPECT_EQ(cache.set_limit(0), 40u);
+    EXPECT_FALSE(put(cache, "c", 1));
+    EXPECT_TRUE(put(cache, "c", 0));
+}
+
+}  // namespace
+}  // namespace cairn

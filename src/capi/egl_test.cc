@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// Serving a driver's own cache, with a driver that consists of three functions.
+#include <cairn/cairn_egl.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Set = void (*)(const void *, ptrdiff_t, const void *, ptrdiff_t);
+using Get = ptrdiff_t (*)(const void *, ptrdiff_t, void *, ptrdiff_t);
+
+// Displays of the driver; each accepts functions once, as the extension says.
+struct Display {
+    const char *extensions = "EGL_KHR_image EGL_ANDROID_blob_cache EGL_X";
+    Set set = nullptr;
+    Get get = nullptr;
+};
+int32_t g_error = 0x3000;
+decltype(&cairn_blob_callback_set) g_gl_set = nullptr;
+decltype(&cairn_blob_callback_get) g_gl_get = nullptr;
+const void *g_gl_user = nullptr;
+
+const char *query_string(void *display, int32_t) {
+    return static_cast<Display *>(display)->extensions;
+}
+int32_t get_error() {
+    return std::exchange(g_error, 0x3000);
+}
+void set_functions(void *display, Set set, Get get) {
+    auto &mine = *static_cast<Display *>(display);
+    if (mine.set != nullptr) {
+        g_error = 0x300c;
+        return;
+    }
+    mine.set = set;
+    mine.get = get;
+}
+void gl_set_functions(decltype(g_gl_set) set, decltype(g_gl_get) get, const void *user) {
+    g_gl_set = set;
+    g_gl_get = get;
+    g_gl_user = user;
+}
+
+template <typename Function>
+cairn_egl_function as_function(Function function) {
+    return reinterpret_cast<cairn_egl_function>(function);
+}
+cairn_egl_function get_proc_address(const char *name) {
+    const std::string wanted = name;
+    if (wanted == "eglQueryString") return as_function(&query_string);
+    if (wanted == "eglGetError") return as_function(&get_error);
+    if (wanted == "eglSetBlobCacheFuncsANDROID") return as_function(&set_functions);
+    if (wanted == "glBlobCacheCallbacksANGLE") return as_function(&gl_set_functions);
+    return nullptr;
+}
+cairn_egl_function nothing(const char *) {
+    return nullptr;
+}
+
+class BlobCacheTest : public testing::Test {
+  protected:
+    BlobCacheTest() {
+        cairn_options options = {};
+        options.size = sizeof options;
+        options.identifier = "blobs";
+        options.mode = CAIRN_MODE_MEMORY;
+        EXPECT_EQ(cairn_open(&options, &cache_), CAIRN_OK);
+    }
+    // The driver may not have it any more when the cache goes.
+    ~BlobCacheTest() override {
+        cairn_egl_detach_blob_cache(display_);
+        cairn_close(cache_);
+    }
+
+    // Displays are never forgotten, so none may have another's address.
+    static Display *new_display() {
+        static std::deque<Display> displays;
+        return &displays.emplace_back();
+    }
+
+    Display *display_ = new_display();
+    cairn_cache *cache_ = nullptr;
+};
+
+TEST_F(BlobCacheTest, ADisplayKeepsItsBlobsInTheCache) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    display_->set("key", 3, "value", 5);
+    char buffer[8] = "-------";
+    EXPECT_EQ(display_->get("key", 3, buffer, 8), 5);
+    EXPECT_STREQ(buffer, "value--");
+    EXPECT_EQ(display_->get("other", 5, buffer, 8), 0);
+    EXPECT_EQ(cairn_contains(cache_, "key", 3), CAIRN_OK);
+}
+
+TEST_F(BlobCacheTest, WhatIsTooSmallIsNotWritten) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    display_->set("key", 3, "value", 5);
+    char buffer[4] = "---";
+    EXPECT_EQ(display_->get("key", 3, buffer, 4), 5);
+    EXPECT_STREQ(buffer, "---");
+}
+
+TEST_F(BlobCacheTest, TheBytesAreThoseWhoseSizeWasTold) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    display_->set("key", 3, "old", 3);
+    ASSERT_EQ(display_->get("key", 3, nullptr, 0), 3);
+    // Another thread replaces it, and then it is evicted.
+    std::thread([&] { display_->set("key", 3, "newer", 5); }).join();
+    cairn_clear(cache_);
+    char buffer[8] = "-------";
+    EXPECT_EQ(display_->get("key", 3, buffer, 3), 3);
+    EXPECT_STREQ(buffer, "old----");
+    EXPECT_EQ(display_->get("key", 3, buffer, 3), 0) << "held for one call only";
+}
+
+TEST_F(BlobCacheTest, WhatThisThreadSetsIsWhatItGets) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    display_->set("key", 3, "old", 3);
+    ASSERT_EQ(display_->get("key", 3, nullptr, 0), 3);
+    display_->set("key", 3, "newer", 5);
+    EXPECT_EQ(display_->get("key", 3, nullptr, 0), 5);
+}
+
+// The next cache often has the address of the one before.
+TEST_F(BlobCacheTest, WhatIsHeldBelongsToOneCache) {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.identifier = "blobs";
+    options.mode = CAIRN_MODE_MEMORY;
+    for (int turn = 0; turn < 4; ++turn) {
+        cairn_cache *cache = nullptr;
+        ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache), 0) << turn;
+        cairn_blob_callback_set("key", 3, "value", 5, cache);
+        EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache), 5);
+        cairn_close(cache);
+    }
+}
+
+TEST_F(BlobCacheTest, ImpossibleArgumentsAreMisses) {
+    const std::string large(CAIRN_KEY_SIZE_MAX + 1, 'k');
+    char buffer[8];
+    cairn_blob_callback_set(large.data(), static_cast<ptrdiff_t>(large.size()), "v", 1, cache_);
+    cairn_blob_callback_set("key", -1, "v", 1, cache_);
+    cairn_blob_callback_set("key", 3, "v", -1, cache_);
+    cairn_blob_callback_set("key", 3, "", 0, cache_);
+    cairn_blob_callback_set(nullptr, 3, "v", 1, cache_);
+    cairn_blob_callback_set("key", 3, nullptr, 1, cache_);
+    cairn_blob_callback_set("key", 3, "v", 1, nullptr);
+    EXPECT_EQ(cairn_blob_callback_get("key", 3, buffer, 8, cache_), 0);
+    EXPECT_EQ(cairn_blob_callback_get("key", 3, buffer, -8, cache_), 0);
+    EXPECT_EQ(cairn_blob_callback_get("key", 0, buffer, 8, cache_), 0);
+    EXPECT_EQ(cairn_blob_callback_get("key", 3, buffer, 8, nullptr), 0);
+    cairn_stats stats = {};
+    stats.size = sizeof stats;
+    cairn_get_stats(cache_, &stats);
+    EXPECT_EQ(stats.entries, 0u);
+}
+
+TEST_F(BlobCacheTest, DetachedItIsSilentAndCanBeAttachedAgain) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_ERROR_BUSY);
+    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_MISS);
+    display_->set("key", 3, "value", 5);
+    EXPECT_EQ(display_->get("key", 3, nullptr, 0), 0);
+    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    display_->set("key", 3, "value", 5);
+    EXPECT_EQ(display_->get("key", 3, nullptr, 0), 5);
+}
+
+TEST_F(BlobCacheTest, OtherFunctionsCanStandInItsPlace) {
+    const auto set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
+    const auto get = [](const void *, ptrdiff_t, void *, ptrdiff_t) { return ptrdiff_t{42}; };
+    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_MISS);
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_OK);
+    display_->set("key", 3, "value", 5);
+    EXPECT_EQ(display_->get("key", 3, nullptr, 0), 42);
+    EXPECT_EQ(cairn_contains(cache_, "key", 3), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, nullptr, nullptr), CAIRN_OK);
+    EXPECT_EQ(display_->get("key", 3, nullptr, 0), 0);
+}
+
+TEST_F(BlobCacheTest, WhoCameFirstStays) {
+    display_->set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
+    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_ERROR_BUSY);
+    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_MISS);
+}
+
+TEST_F(BlobCacheTest, WithoutTheExtensionNothingHappens) {
+    display_->extensions = "EGL_ANDROID_blob_cache2 XEGL_ANDROID_blob_cache";
+    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address),
+              CAIRN_ERROR_UNSUPPORTED);
+    display_->extensions = nullptr;
+    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address),
+              CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, nothing), CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_gl_attach_blob_cache(cache_, nothing), CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_egl_attach_blob_cache(nullptr, cache_, get_proc_address),
+              CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(display_->set, nullptr);
+}
+
+TEST_F(BlobCacheTest, AContextGetsFunctionsThatKnowTheCache) {
+    ASSERT_EQ(cairn_gl_attach_blob_cache(cache_, get_proc_address), CAIRN_OK);
+    g_gl_set("key", 3, "value", 5, g_gl_user);
+    char buffer[5];
+    EXPECT_EQ(g_gl_get("key", 3, buffer, 5, g_gl_user), 5);
+    EXPECT_EQ(memcmp(buffer, "value", 5), 0);
+}
+
+// Under ThreadSanitizer: what detach promises.
+TEST_F(BlobCacheTest, DetachWaitsForCallsInProgress) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    std::atomic<bool> done = false;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            char buffer[5];
+            while (!done) {
+                display_->set("key", 3, "value", 5);
+                for (const ptrdiff_t size :
+                     {display_->get("key", 3, nullptr, 0), display_->get("key", 3, buffer, 5)}) {
+                    EXPECT_TRUE(size == 5 || size == 0) << size;
+                }
+            }
+        });
+    }
+    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_OK);
+    cairn_close(std::exchange(cache_, nullptr));
+    done = true;
+    for (std::thread &thread : threads) thread.join();
+}
+
+// The calls that the display cache of EGL is made of.
+TEST(MemoryMode, CanBeTrimmedLimitedAndLookedAtByPlace) {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.identifier = "values";
+    options.flags = CAIRN_OPEN_COUNT_VALUES_ONLY;
+    cairn_cache *cache = nullptr;
+    EXPECT_EQ(cairn_open(&options, &cache), CAIRN_ERROR_INVALID_ARGUMENT) << "on disk";
+    options.mode = CAIRN_MODE_MEMORY;
+    ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+    ASSERT_EQ(cairn_put(cache, "a", 1, "1234", 4, nullptr), CAIRN_OK);
+    ASSERT_EQ(cairn_put(cache, "bb", 2, "12", 2, nullptr), CAIRN_OK);
+    char key[2] = {};
+    size_t key_size = 0;
+    cairn_blob *blob = nullptr;
+    EXPECT_EQ(cairn_get_nth(cache, 0, key, 1, &key_size, &blob), CAIRN_TOO_SMALL);
+    EXPECT_EQ(key_size, 2u);
+    ASSERT_EQ(cairn_get_nth(cache, 1, key, 2, &key_size, &blob), CAIRN_OK);
+    EXPECT_EQ(std::string(key, key_size), "a");
+    EXPECT_EQ(cairn_blob_size(blob), 4u);
+    cairn_blob_free(blob);
+    EXPECT_EQ(cairn_get_nth(cache, 2, key, 2, &key_size, &blob), CAIRN_MISS);
+    EXPECT_EQ(cairn_get_nth(cache, 0, nullptr, 2, &key_size, &blob), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_get_nth(cache, 0, key, 2, nullptr, &blob), CAIRN_ERROR_INVALID_ARGUMENT);
+    uint64_t freed = 0;
+    EXPECT_EQ(cairn_trim(cache, 5, &freed), CAIRN_OK);
+    EXPECT_EQ(freed, 4u);
+    EXPECT_EQ(cairn_set_limit(cache, 1, nullptr), CAIRN_OK);
+    EXPECT_EQ(cairn_put(cache, "a", 1, "12", 2, nullptr), CAIRN_ERROR_TOO_LARGE);
+    EXPECT_EQ(cairn_trim(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_set_limit(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    cairn_close(cache);
+}
+
+TEST(EglEntries, AreCheckedAgainstTheirKey) {
+    const char key[] = "a key of twenty byte";
+    char entry[30] = {};
+    EXPECT_EQ(cairn_egl_seal_entry(key, 20, entry, 20), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_egl_seal_entry(key, 19, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_egl_check_entry(key, 20, entry, 30), CAIRN_MISS);
+    ASSERT_EQ(cairn_egl_seal_entry(key, 20, entry, 30), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_check_entry(key, 20, entry, 30), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_check_entry(key, 20, entry, 29), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_check_entry(key, 19, entry, 30), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_check_entry(nullptr, 20, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
+}
+
+}  // namespace

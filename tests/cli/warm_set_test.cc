@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// `cairn export` and `cairn import` on real caches.
+#include <cairn/cairn.h>
+#include <cairn/cairn_egl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "program.h"
+
+namespace cairn::cli_test {
+namespace {
+
+using testing::HasSubstr;
+
+using Cache = std::unique_ptr<cairn_cache, decltype(&cairn_close)>;
+
+constexpr const char *kIdentifier = "egl-0123456789abcdef";
+
+class WarmSetTest : public testing::Test {
+  protected:
+    Cache open(const std::string &identifier = kIdentifier, uint64_t version = 2,
+               uint64_t limit = 0) const {
+        cairn_options options = {};
+        options.size = sizeof options;
+        options.root = root_.c_str();
+        options.identifier = identifier.c_str();
+        options.version = version;
+        options.about = "Programs of a test\nmore";
+        options.limit_bytes = limit;
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        return {cache, cairn_close};
+    }
+    static std::string key_of(int number) {
+        return std::string(20, static_cast<char>('a' + number));
+    }
+    static std::string entry_of(int number, size_t size) {
+        std::string entry(size, static_cast<char>(number));
+        const std::string key = key_of(number);
+        EXPECT_EQ(cairn_egl_seal_entry(key.data(), key.size(), entry.data(), size), CAIRN_OK);
+        return entry;
+    }
+    static void put(const Cache &cache, const std::string &key, const std::string &value) {
+        EXPECT_EQ(
+            cairn_put(cache.get(), key.data(), key.size(), value.data(), value.size(), nullptr),
+            CAIRN_OK);
+    }
+    static std::string get(const Cache &cache, const std::string &key) {
+        cairn_blob *blob = nullptr;
+        if (cairn_get(cache.get(), key.data(), key.size(), &blob) != CAIRN_OK) return "";
+        std::string value(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
+        cairn_blob_free(blob);
+        return value;
+    }
+    // Three programs, and what is none.
+    void fill() {
+        const Cache cache = open();
+        for (int number = 0; number < 3; ++number) {
+            put(cache, key_of(number), entry_of(number, 100));
+        }
+        put(cache, std::string(32, 's'), "CGS1");
+        put(cache, std::string(20, 'z'), "no entry of the front end, but a key as long");
+    }
+    Finished run(const std::vector<std::string> &arguments) const {
+        return cairn(arguments, {{"CAIRN_DIR", root_}});
+    }
+    void expect_refused(const std::string &bytes, const std::string &why) {
+        folder_.write("bad.set", bytes);
+        const Finished refused = run({"import", file_of("bad.set")});
+        EXPECT_EQ(refused.exit_code, 1);
+        EXPECT_THAT(refused.standard_error, HasSubstr(why));
+    }
+    std::string file_of(const std::string &name) const { return folder_ / name; }
+
+    Folder folder_;
+    std::string root_ = folder_ / "root";
+    std::string file_ = folder_ / "warm.set";
+};
+
+TEST_F(WarmSetTest, WhatIsExportedComesBackElsewhere) {
+    fill();
+    const Finished exported = run({"export", kIdentifier, file_});
+    EXPECT_EQ(exported.exit_code, 0) << exported.standard_error;
+    EXPECT_THAT(exported.standard_output, HasSubstr("Exported 3 programs"));
+    std::filesystem::remove_all(root_);
+    const Finished imported = run({"import", file_});
+    EXPECT_EQ(imported.exit_code, 0) << imported.standard_error;
+    EXPECT_THAT(imported.standard_output, HasSubstr("Imported 3 programs into egl-0123"));
+    EXPECT_THAT(run({"ls"}).standard_output, HasSubstr("Programs of a test"));
+    const Cache cache = open();
+    for (int number = 0; number < 3; ++number) {
+        EXPECT_EQ(get(cache, key_of(number)), entry_of(number, 100));
+    }
+    EXPECT_EQ(get(cache, std::string(20, 'z')), "");
+    const Finished again = run({"import", file_});
+    EXPECT_THAT(again.standard_output, HasSubstr("Imported 0 programs"));
+    EXPECT_THAT(again.standard_output, HasSubstr("3 were there already"));
+}
+
+TEST_F(WarmSetTest, WhatIsThereStays) {
+    fill();
+    run({"export", kIdentifier, file_});
+    const std::string newer = entry_of(1, 200);
+    put(open(), key_of(1), newer);
+    EXPECT_EQ(run({"import", file_}).exit_code, 0);
+    EXPECT_EQ(get(open(), key_of(1)), newer);
+}
+
+TEST_F(WarmSetTest, ABadFileChangesNothingAndSaysWhy) {
+    fill();
+    run({"export", kIdentifier, file_});
+    const std::string good = read_file(file_);
+    std::filesystem::remove_all(root_);
+    expect_refused("", "no file of `cairn export`");
+    expect_refused(
+        "\x7f"
+        "ELF",
+        "no file of `cairn export`");
+    expect_refused(good.substr(0, good.size() / 2), "damaged or not complete");
+    std::string flipped = good;
+    flipped[good.size() / 2] ^= 4;
+    expect_refused(flipped, "damaged or not complete");
+    EXPECT_FALSE(std::filesystem::exists(root_ + "/" + kIdentifier));
+    EXPECT_THAT(run({"import", file_of("none")}).standard_error, HasSubstr("cannot read"));
+    EXPECT_EQ(run({"import", root_}).exit_code, 1) << "a directory";
+}
+
+TEST_F(WarmSetTest, ACacheThatIsNotTheFrontEndsIsLeftAlone) {
+    put(open("my-engine"), key_of(0), entry_of(0, 100));
+    EXPECT_EQ(run({"export", "my-engine", file_}).exit_code, 0);
+    const Finished refused = run({"import", file_});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.standard_error, HasSubstr("not the EGL front end's"));
+}
+
+TEST_F(WarmSetTest, AnotherVersionEmptiesNothing) {
+    fill();
+    run({"export", kIdentifier, file_});
+    put(open(kIdentifier, 3), key_of(9), entry_of(9, 100));
+    const Finished refused = run({"import", file_});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.standard_error, HasSubstr("version 3, not 2"));
+    EXPECT_EQ(get(open(kIdentifier, 3), key_of(9)), entry_of(9, 100));
+}
+
+TEST_F(WarmSetTest, NothingToExportIsAFailure) {
+    open();
+    const Finished empty = run({"export", kIdentifier, file_});
+    EXPECT_EQ(empty.exit_code, 1);
+    EXPECT_THAT(empty.standard_error, HasSubstr("has no programs"));
+    EXPECT_EQ(run({"export", "egl-none", file_}).exit_code, 1);
+    EXPECT_FALSE(std::filesystem::exists(file_));
+    fill();
+    const Finished nowhere = run({"export", kIdentifier, file_of("no/such/folder")});
+    EXPECT_EQ(nowhere.exit_code, 1);
+    EXPECT_THAT(nowhere.standard_error, HasSubstr("cannot write"));
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

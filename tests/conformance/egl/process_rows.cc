@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// What is left for the next process, and what a process finds when it starts.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "row.h"
+#include "scenes.h"
+
+namespace conformance {
+namespace {
+
+std::string g_own_path;
+
+// "SIZE after start, SIZE after the link, colour": of one program.
+int link_and_tell() {
+    const EGLDisplay display = get_display();
+    egl.Initialize(display, nullptr, nullptr);
+    const EGLint before = count(display);
+    const Context context(display);
+    const GLuint program = link({.variant = 44});
+    const int colour = drawn_by(program);
+    gl.DeleteProgram(program);
+    std::printf("%d %d %d\n", before, count(display), colour);
+    return 0;
+}
+
+int link_again() {
+    const EGLDisplay display = get_display();
+    egl.Initialize(display, nullptr, nullptr);
+    const Context context(display);
+    link_once({.variant = 44});
+    const GLuint program = link({.variant = 44});
+    std::printf("%d\n", drawn_by(program));
+    return 0;
+}
+
+// Puts nonsense under the key of a program that was linked.
+int populate_nonsense() {
+    const EGLDisplay display = fresh_display();
+    const Context context(display);
+    link_once({.variant = 44});
+    const Entry entry = contents(display).at(0);
+    const Bytes nonsense(50, 1);
+    egl.Populate(display, entry.key.data(), 20, nonsense.data(), 50);
+    populate(display, 9, 60);
+    std::puts("populated");
+    return 0;
+}
+
+int tell_maximum() {
+    const EGLDisplay display = get_display();
+    egl.Initialize(display, nullptr, nullptr);
+    populate(display, 1, 32 << 20);
+    const EGLint at_limit = count(display);
+    populate(display, 2, (32 << 20) + 1);
+    const Context context(display);
+    std::printf("%d %d %d\n", at_limit, order(display).at(0),
+                gl.IsEnabled(GL_PROGRAM_CACHE_ENABLED_ANGLE));
+    return 0;
+}
+
+int without_extension() {
+    const EGLDisplay display = get_display();
+    egl.Initialize(display, nullptr, nullptr);
+    const bool is_named = std::strstr(egl.QueryString(display, EGL_EXTENSIONS),
+                                      "EGL_ANGLE_program_cache_control") != nullptr;
+    const EGLContext context =
+        create_context(display, {EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE, EGL_TRUE});
+    std::printf("%d %d %#x\n", is_named, context != EGL_NO_CONTEXT,
+                static_cast<unsigned>(egl.GetError()));
+    return 0;
+}
+
+constexpr Scene kScenes[] = {
+    {"link", link_and_tell},   {"link-again", link_again},          {"populate", populate_nonsense},
+    {"maximum", tell_maximum}, {"no-extension", without_extension},
+};
+
+void comes_back(Verdict &verdict) {
+    Stage stage;
+    const std::string cold = stage.play("link");
+    verdict.expect(cold == "0 1 44\n", "cold: " + cold);
+    verdict.expect(stage.report.hits == 0 && stage.report.driver_links == 1, "cold: a hit");
+    const std::string warm = stage.play("link");
+    verdict.expect(warm == "0 1 44\n", "warm: " + warm);
+    verdict.expect(stage.report.hits == 1 && stage.report.driver_links == 0, "warm: no hit");
+}
+
+void memory_only(Verdict &verdict) {
+    Stage stage;
+    for (int turn = 0; turn < 2; ++turn) {
+        const std::string played = stage.play("link", {{"CAIRN_EGL_PERSIST", "0"}});
+        verdict.expect(played == "0 1 44\n", played);
+        verdict.expect(stage.report.hits == 0 && stage.report.stored == 0, "it was kept");
+        verdict.expect(stage.is_empty(), "there is a directory");
+    }
+    const std::string again = stage.play("link-again", {{"CAIRN_EGL_PERSIST", "0"}});
+    verdict.expect(again == "44\n" && stage.report.hits == 1, "no hit in memory: " + again);
+}
+
+void no_poison(Verdict &verdict) {
+    Stage stage;
+    verdict.expect(stage.play("populate") == "populated\n", "populating");
+    const std::string played = stage.play("link");
+    verdict.expect(played == "0 1 44\n", played);
+    verdict.expect(stage.report.hits == 1 && stage.report.rejected == 0, "it is on disk");
+}
+
+void on_by_default(Verdict &verdict) {
+    Stage stage;
+    const std::string played = stage.play("maximum");
+    verdict.expect(played == "1 1 1\n", played);
+}
+
+void disabled_process(Verdict &verdict) {
+    Stage stage;
+    const std::string played = stage.play("no-extension", {{"CAIRN_DISABLE", "1"}});
+    if (played == "1 1 0x3000\n") {
+        return verdict.cannot("the driver has the extension itself");
+    }
+    verdict.expect(played == "0 0 0x3004\n", played);
+}
+
+constexpr Row kRows[] = {
+    {"persist.comes-back", Reference::absent, comes_back},
+    {"persist.switched-off", Reference::absent, memory_only},
+    {"persist.populate-stays-in-memory", Reference::absent, no_poison},
+    {"maximum.default", Reference::absent, on_by_default},
+    {"context.extension-absent", Reference::absent, disabled_process},
+};
+
+std::string read_all(FILE *pipe) {
+    std::string text;
+    std::array<char, 256> buffer = {};
+    while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) {
+        text += buffer.data();
+    }
+    return text;
+}
+
+}  // namespace
+
+void set_own_path(const char *path) {
+    g_own_path = path;
+}
+
+int play_scene(const std::string &name) {
+    for (const std::span<const Scene> scenes : {std::span<const Scene>(kScenes), blob_scenes()}) {
+        for (const Scene &scene : scenes) {
+            if (name == scene.name) {
+                return scene.play();
+            }
+        }
+    }
+    return 2;
+}
+
+std::string Stage::play(const std::string &scene, std::map<std::string, std::string> more) {
+    const cairn_test::RunReport counters;
+    more["CAIRN_DIR"] = root();
+    more["MESA_SHADER_CACHE_DIR"] = directory_ / ("mesa" + std::to_string(++turn_));
+    more["CAIRN_REPORT"] = counters.path();
+    const std::string text = play_elsewhere(scene, more);
+    report = counters.read();
+    return text;
+}
+
+std::string play_elsewhere(const std::string &scene,
+                           const std::map<std::string, std::string> &environment) {
+    std::string command = "env";
+    for (const auto &[name, value] : environment) {
+        command += " " + name + "='" + value + "'";
+    }
+    command += " '" + g_own_path + "' --play " + scene + " cairn libEGL.so.1 2>/dev/null";
+    FILE *pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) {
+        return "no process";
+    }
+    const std::string text = read_all(pipe);
+    const int status = pclose(pipe);
+    return status == 0 ? text : "ended with " + std::to_string(status);
+}
+
+std::span<const Row> process_rows() {
+    return kRows;
+}
+
+}  // namespace conformance

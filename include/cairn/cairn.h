@@ -259,10 +259,11 @@ CAIRN_API int cairn_sync(cairn_cache *cache);
  * their space then, and a get that reads one from disk takes some microseconds longer; the values
  * that are got are the same. Other processes may use the cache meanwhile; the work is done in small
  * pieces with pauses, and holds up nobody. CAIRN_OK, also when there was nothing to do, and in
- * memory mode, where nothing is done; CAIRN_ERROR_BUSY: another process is at it;
- * CAIRN_ERROR_FULL: there is no room for the compressed copy of a part of the cache;
- * CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. After an
- * error some of the entries are compressed, and none is lost. */
+ * memory mode, where nothing is done; CAIRN_ERROR_BUSY: somebody else is at it, or the segments are
+ * being searched (after a system start, or for what damage hides): later; CAIRN_ERROR_FULL: there
+ * is no room for the compressed copy of a part of the cache; CAIRN_ERROR_READ_ONLY;
+ * CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. After an error some of the entries
+ * are compressed, and none is lost. */
 CAIRN_API int cairn_compress(cairn_cache *cache);
 
 /* ---------------------------------------------------------------------------------------------------------

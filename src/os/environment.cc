@@ -82,6 +82,10 @@ std::uint64_t boot_number() {
     return number;
 }
 
+std::uint64_t process_number() {
+    return static_cast<std::uint64_t>(::getpid());
+}
+
 void random_bytes(MutableBytes out) {
     std::size_t done = 0;
     while (done < out.size()) {

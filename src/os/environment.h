@@ -30,6 +30,9 @@ void sleep_us(unsigned microseconds);
 // A number that is another after each start of the system; 0 when it cannot be read.
 std::uint64_t boot_number();
 
+// Of this process: another one in a forked child.
+std::uint64_t process_number();
+
 // Unpredictable bytes.
 void random_bytes(MutableBytes out);
 

@@ -31,21 +31,23 @@ Compressor::~Compressor() {
     ZSTD_freeCCtx(context_);
 }
 
-Bytes Compressor::compress(Bytes value) {
-    if (!may_compress(value.size())) return {};
+Result<Bytes> Compressor::compress(Bytes value) {
+    if (!may_compress(value.size())) return Bytes();
     if (context_ == nullptr) context_ = ZSTD_createCCtx();
-    if (context_ == nullptr) return {};
+    if (context_ == nullptr) return Error::no_memory;
     // What saves less than an eighth is not worth decompressing.
     const std::size_t wanted = value.size() - value.size() / 8;
     if (capacity_ < wanted) {
         buffer_.reset(new (std::nothrow) std::byte[wanted]);
         capacity_ = buffer_ != nullptr ? wanted : 0;
-        if (buffer_ == nullptr) return {};
+        if (buffer_ == nullptr) return Error::no_memory;
     }
     const std::size_t size =
         ZSTD_compressCCtx(context_, buffer_.get(), wanted, value.data(), value.size(), kLevel);
-    if (ZSTD_isError(size) != 0 || value.size() / size > kCompressionRatioMax - 1) return {};
-    return {buffer_.get(), size};
+    if (ZSTD_isError(size) != 0 || value.size() / size > kCompressionRatioMax - 1) {
+        return Bytes();
+    }
+    return Bytes(buffer_.get(), size);
 }
 
 Decompressor::~Decompressor() {

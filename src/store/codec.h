@@ -29,8 +29,8 @@ constexpr bool may_compress(std::uint64_t raw_size) {
     return raw_size >= kCompressedRawMin && raw_size <= kCompressedRawMax;
 }
 
-// Thread safety: externally synchronised. Holds about a megabyte, and twice the largest value it
-// was given.
+// Thread safety: externally synchronised. Holds about a megabyte, and as much as the largest value
+// it was given.
 class Compressor {
   public:
     Compressor() = default;
@@ -39,7 +39,8 @@ class Compressor {
     ~Compressor();
 
     // The value compressed, valid until the next call; empty when it is better left as it is.
-    Bytes compress(Bytes value);
+    // no_memory.
+    Result<Bytes> compress(Bytes value);
 
   private:
     ZSTD_CCtx_s *context_ = nullptr;

@@ -2,8 +2,11 @@
 #include "store/compactor.h"
 
 #include <algorithm>
+#include <new>
+#include <optional>
 
 #include "os/environment.h"
+#include "store/index_file.h"
 #include "store/segment_format.h"
 #include "store/space.h"
 
@@ -15,15 +18,10 @@ namespace {
 constexpr std::uint64_t kPieceBytes = 64 * 1024;
 constexpr unsigned kPauseUs = 500;
 // How often the eviction lock, which others hold for moments, is asked for.
-constexpr unsigned kLockAttempts = 10;
-// Whether a segment is worth it is told from this many parts, and records in each.
-constexpr unsigned kSampleParts = 8;
-constexpr unsigned kSampleRecords = 4;
+constexpr unsigned kLockAttempts = 50;
+// Whether a segment is worth it is told from this many of its entries.
+constexpr std::size_t kSampleSize = 32;
 constexpr std::size_t kJudgedMax = 256;
-
-std::uint64_t name_of(std::uint32_t segment) {
-    return std::uint64_t{segment} + 1;
-}
 
 Result<ByteLock> lock_eviction(Writer &writer) {
     for (unsigned attempt = 1;; ++attempt) {
@@ -33,145 +31,183 @@ Result<ByteLock> lock_eviction(Writer &writer) {
     }
 }
 
+bool is_untried(const RecordHeader &header) {
+    return header.codec == Codec::none && !header.incompressible && may_compress(header.raw_size);
+}
+
+// Errors that are not of one segment.
+bool ends_run(Error error) {
+    return error == Error::full || error == Error::no_space || error == Error::no_memory;
+}
+
 }  // namespace
 
-void Compactor::start(Index &index) {
-    if (!start_mutex_.try_lock()) return;  // another put is about to
-    start_locked(index);
-    start_mutex_.unlock();
+// In a forked child the parent's state is left behind: its locks may be held by threads that are
+// not there.
+Compactor::State *Compactor::state() {
+    const std::uint64_t process = process_number();
+    State *now = state_.load(std::memory_order_acquire);
+    if (now != nullptr && now->process == process) return now;
+    State *made = new (std::nothrow) State(*this, process);
+    if (made == nullptr) return nullptr;
+    if (state_.compare_exchange_strong(now, made)) return made;
+    delete made;
+    return now;
 }
 
-void Compactor::start_locked(Index &index) {
-    unsigned state = running;
-    if (state_.compare_exchange_strong(state, again) || state == again) return;
-    thread_.join();
-    state_.store(running);
-    index_ = &index;
-    const auto run = [](void *self) -> void * {
-        static_cast<Compactor *>(self)->run_thread();
+void Compactor::start() {
+    State *state = this->state();
+    if (state == nullptr || !state->start_mutex.try_lock()) return;  // another put is about to
+    start_thread(*state);
+    state->start_mutex.unlock();
+}
+
+void Compactor::start_thread(State &state) {
+    unsigned stage = State::running;
+    if (state.stage.compare_exchange_strong(stage, State::again) || stage == State::again) return;
+    state.thread.join();
+    state.stage.store(State::running);
+    const auto run = [](void *argument) -> void * {
+        run_thread(*static_cast<State *>(argument));
         return nullptr;
     };
-    if (!thread_.start(run, this).ok()) state_.store(idle);
+    if (!state.thread.start(run, &state).ok()) state.stage.store(State::idle);
 }
 
-void Compactor::run_thread() {
+void Compactor::run_thread(State &state) {
     for (;;) {
-        (void)run(*index_);
-        unsigned state = running;
-        if (stop_.load() || state_.compare_exchange_strong(state, idle)) return;
-        state_.store(running);
+        (void)state.owner.run();
+        unsigned stage = State::running;
+        const bool done = state.stage.compare_exchange_strong(stage, State::idle);
+        if (done || state.owner.stop_.load()) return;
+        state.stage.store(State::running);
     }
 }
 
 void Compactor::stop() {
     stop_.store(true);
-    thread_.join();
+    State *state = state_.exchange(nullptr);
+    if (state == nullptr || state->process != process_number()) return;
+    state->thread.join();
+    delete state;
 }
 
-Status Compactor::run(Index &index) {
-    if (!mutex_.try_lock()) return Error::busy;
-    const Status status = run_alone(index);
-    mutex_.unlock();
+Status Compactor::run() {
+    State *state = this->state();
+    if (state == nullptr) return Error::no_memory;
+    if (!state->run_mutex.try_lock()) return Error::busy;
+    const Status status = run_alone(*state);
+    state->run_mutex.unlock();
     return status;
 }
 
-Status Compactor::run_alone(Index &index) {
-    TRY_ASSIGN(File lock_file, directory_.open_or_create_file(kLockFileName));
+Status Compactor::run_alone(State &state) {
+    TRY_ASSIGN(const File lock_file, directory_.open_or_create_file(kLockFileName));
     TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
-    Work work(directory_, limits_, index);
+    TRY_ASSIGN(std::unique_ptr<Index> index, open_index());
+    // What the index lacks would go with its segment.
+    if (index->counter(Counter::rescan).load() != 0) return Error::busy;
+    Work work(directory_, limits_, std::move(index));
+    Samples samples = take_samples(*work.index);
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     std::sort(use.segments.begin(), use.segments.end(),
               [](const auto &a, const auto &b) { return a.modified_ns < b.modified_ns; });
+    Status first;
     for (const SegmentFile &file : use.segments) {
         if (stop_.load()) break;
-        if (is_worth_it(work, file)) TRY(compact(work, file.segment));
+        const Judged judged = {file.segment, file.size_bytes};
+        if (std::ranges::count(state.judged, judged) != 0) continue;
+        if (!work.writer.has_no_writer(file.segment)) continue;
+        if (!is_worth_it(work, samples[file.segment])) {
+            if (state.judged.size() == kJudgedMax) state.judged.erase(state.judged.begin());
+            state.judged.push_back(judged);
+            continue;
+        }
+        const Status status = compact(work, file.segment);
+        if (first.ok()) first = status;
+        if (ends_run(status.error())) break;
     }
-    return {};
+    return first;
 }
 
-// At least half of the segment is values that nobody has tried to compress, as far as some entries
-// in eight parts of it tell: so what is copied without becoming smaller is never more than what
-// does.
-bool Compactor::is_worth_it(Work &work, const SegmentFile &file) {
-    const Judged judged = {file.segment, file.size_bytes};
-    if (std::find(judged_.begin(), judged_.end(), judged) != judged_.end()) return false;
-    if (!work.writer.has_no_writer(file.segment)) return false;
+// As it is now: the store's own object may be of a file that somebody has deleted.
+Result<std::unique_ptr<Index>> Compactor::open_index() const {
+    TRY_ASSIGN(File file, directory_.open_file(kIndexFileName, Access::read_write));
+    TRY_ASSIGN(const CacheIdentity identity, read_index_identity(file, cache_name_));
+    return Index::open(std::move(file), identity, Access::read_write);
+}
+
+Compactor::Samples Compactor::take_samples(Index &index) {
+    Samples samples;
+    std::uint64_t random = monotonic_ns() | 1;
+    index.for_each([&](Index::Place, Slot slot) {
+        Sample &sample = samples[slot.location().segment];
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        if (sample.places.size() < kSampleSize) {
+            sample.places.push_back(slot.location());
+        } else if (const std::uint64_t i = (random >> 33) % (sample.seen + 1); i < kSampleSize) {
+            sample.places[i] = slot.location();
+        }
+        ++sample.seen;
+        return false;
+    });
+    return samples;
+}
+
+// At least half of it, as far as some entries tell, is values that nobody has tried to compress: so
+// what is copied without becoming smaller is never more than what does. Or nothing is left in it.
+bool Compactor::is_worth_it(Work &work, const Sample &sample) {
     std::uint64_t bytes = 0;
-    std::uint64_t raw_bytes = 0;
-    for (unsigned part = 0; part < kSampleParts; ++part) {
-        const std::uint64_t offset =
-            align_up(file.size_bytes / kSampleParts * part + 1, kRecordAlignment);
-        const SegmentScan scan(work.index.identity().cache_id, file.segment, file.size_bytes,
-                               offset);
-        if (!sample(work, scan, bytes, raw_bytes).ok()) return false;
-    }
-    if (raw_bytes != 0 && raw_bytes >= bytes / 2) return true;
-    if (judged_.size() == kJudgedMax) judged_.erase(judged_.begin());
-    judged_.push_back(judged);
-    return false;
-}
-
-Status Compactor::sample(Work &work, SegmentScan scan, std::uint64_t &bytes,
-                         std::uint64_t &raw_bytes) {
-    for (unsigned count = 0; count < kSampleRecords; ++count) {
-        TRY_ASSIGN(const auto record, scan.next(work.reader));
-        if (!record) return {};
-        const RecordHeader &header = record->header;
+    std::uint64_t untried = 0;
+    for (const Location place : sample.places) {
+        RecordHeader header;
+        const auto read = work.reader.read_any_key(work.index->identity().cache_id, place, header);
+        if (read.outcome != ReadOutcome::found) continue;
         bytes += header.record_size();
-        const bool raw = header.codec == Codec::none && !header.incompressible;
-        if (raw && may_compress(header.raw_size)) raw_bytes += header.record_size();
+        if (is_untried(header)) untried += header.record_size();
     }
-    return {};
+    return untried >= bytes / 2 && (untried != 0 || sample.seen == 0);
 }
 
 // Goes over the segment until nothing in it is left to be copied: a search of the segments may have
 // published entries behind our back.
 Status Compactor::compact(Work &work, std::uint32_t segment) {
-    TRY_ASSIGN(const bool begun, begin(work, segment));
-    if (!begun) return {};
-    Status status;
-    for (std::uint64_t left = 1; left != 0 && status.ok();) {
-        const auto copied = copy_all(work, segment);
-        if (!copied.ok()) status = copied.error();
-        left = copied.ok() ? copied.value() : 0;
+    std::optional<Writer::SegmentLock> lock;
+    {
+        TRY_ASSIGN(const ByteLock eviction, lock_eviction(work.writer));
+        const std::uint64_t victim = work.index->counter(Counter::victim).load();
+        if (victim == std::uint64_t{segment} + 1) return {};
+        auto locked = work.writer.lock_segment(segment);
+        // A writer may have taken it over since it was looked at.
+        if (!locked.ok()) return locked.error() == Error::busy ? Status() : Status(locked.error());
+        lock.emplace(std::move(locked.value()));
     }
-    if (status.ok()) status = finish(work, segment);
-    std::uint64_t name = name_of(segment);
-    work.index.counter(Counter::compacting).compare_exchange_strong(name, 0);
-    return status;
+    work.targets.clear();
+    work.removals_copied = false;
+    for (std::uint64_t left = 1; left != 0;) {
+        TRY_ASSIGN(left, copy_all(work, *lock, segment));
+        work.removals_copied = true;
+    }
+    return finish(work, *lock, segment);
 }
 
-// How many entries were copied; busy: it has to stop.
-Result<std::uint64_t> Compactor::copy_all(Work &work, std::uint32_t segment) {
-    // It may have grown until it was ours.
-    TRY_ASSIGN(const FileInfo file, directory_.info(segment_file_name(segment)));
-    SegmentScan scan(work.index.identity().cache_id, segment, file.size_bytes);
+// How many entries were copied.
+Result<std::uint64_t> Compactor::copy_all(Work &work, const Writer::SegmentLock &lock,
+                                          std::uint32_t segment) {
+    TRY_ASSIGN(const FileInfo file, lock.file().info());
+    SegmentScan scan(work.index->identity().cache_id, segment, file.size_bytes);
     std::uint64_t count = 0;
     for (bool more = true; more;) {
         if (stop_.load()) return Error::busy;
         std::vector<Copied> copied;
         const auto result = copy_some(work, scan, copied);
-        TRY(move_slots(work, segment, copied));
+        TRY(move_slots(work, lock, copied));
         if (!result.ok()) return result.error();
         more = result.value();
         count += copied.size();
         if (!copied.empty()) sleep_us(kPauseUs);
     }
     return count;
-}
-
-// Not while segments are searched for entries that the index lacks: what is found in this one later
-// would go with it.
-Result<bool> Compactor::begin(Work &work, std::uint32_t segment) {
-    TRY_ASSIGN(const ByteLock lock, lock_eviction(work.writer));
-    if (work.index.counter(Counter::rescan).load() != 0) return false;
-    if (work.index.counter(Counter::victim).load() == name_of(segment)) return false;
-    auto compacting = work.index.counter(Counter::compacting);
-    // Named first, then looked: as in Evictor::choose_victim().
-    compacting.store(name_of(segment));
-    if (work.writer.has_no_writer(segment)) return true;
-    compacting.store(0);
-    return false;
 }
 
 // False: the segment has no more.
@@ -186,13 +222,14 @@ Result<bool> Compactor::copy_some(Work &work, SegmentScan &scan, std::vector<Cop
 }
 
 Status Compactor::copy(Work &work, const ScannedRecord &record, std::vector<Copied> &copied) {
-    Index &index = work.index;
+    Index &index = *work.index;
     const std::uint64_t hash = index.hash(record.head->key());
     Index::Place place;
     if (!index.slot_at(hash, record.location, place)) {
-        // An entry that damage hides would go with the segment. The next miss has it searched for.
+        if (record.header.state == RecordState::removed) return copy_removal(work, record);
+        // An entry that damage hides would go with the segment.
         const bool hidden = record.header.state == RecordState::live && index.suspicious(hash);
-        return hidden ? Status(Error::busy) : Status();
+        return hidden ? Status(Error::corrupt) : Status();
     }
     RecordHeader header;
     const ReadBlob read =
@@ -200,55 +237,86 @@ Status Compactor::copy(Work &work, const ScannedRecord &record, std::vector<Copi
     if (read.outcome == ReadOutcome::unreadable) return Error::io;
     if (read.outcome != ReadOutcome::found) return {};  // damaged: it goes with the segment
     Bytes value = read.blob->value();
-    if (header.codec == Codec::none && !header.incompressible && may_compress(value.size())) {
-        const Bytes frame = work.compressor.compress(value);
-        header.incompressible = frame.empty();
-        if (!frame.empty()) {
-            value = frame;
-            header.codec = Codec::zstd;
-            header.value_size = static_cast<std::uint32_t>(frame.size());
-            header.value_check = value_checksum(frame);
-        }
-    }
+    if (is_untried(header)) TRY(compress(work, header, value));
     header.state = RecordState::live;
     TRY_ASSIGN(Writer::Appended appended,
-               work.writer.append(index, header, read.blob->key(), value, Writer::Purpose::put));
+               work.writer.append(index, header, read.blob->key(), value, purpose_));
     const Slot target =
         Slot::make(appended.location, size_class(header.record_size()), Slot::tag_of(hash));
     copied.push_back({record.location, hash, header.stamp_ns, target, std::move(appended)});
     return {};
 }
 
-// busy: the evictor has taken the segment, or somebody has deleted the index.
-Result<ByteLock> Compactor::lock_if_ours(Work &work, std::uint32_t segment) {
-    auto lock = lock_eviction(work.writer);
-    if (!lock.ok()) return lock;
-    const auto index_file = work.index.file().info();
-    const bool deleted = !index_file.ok() || index_file->links == 0;
-    const bool named = work.index.counter(Counter::compacting).load() == name_of(segment);
-    if (deleted || !named) return Error::busy;
-    return lock;
+// What keeps an older record of the key, in another segment, from coming back.
+Status Compactor::copy_removal(Work &work, const ScannedRecord &record) {
+    if (work.removals_copied) return {};
+    RecordHeader header = record.header;
+    header.codec = Codec::none;
+    header.value_size = header.raw_size = 0;
+    header.value_check = value_checksum({});
+    const auto appended = work.writer.append(*work.index, header, record.head->key(), {}, purpose_);
+    if (!appended.ok()) return appended.error();
+    work.targets.push_back(appended.value());
+    return {};
 }
 
-// A copy that no slot leads to must not be taken for the entry when the index is rebuilt.
-Status Compactor::move_slots(Work &work, std::uint32_t segment, const std::vector<Copied> &copied) {
+Status Compactor::compress(Work &work, RecordHeader &header, Bytes &value) {
+    TRY_ASSIGN(const Bytes frame, work.compressor.compress(value));
+    header.incompressible = frame.empty();
+    if (frame.empty()) return {};
+    value = frame;
+    header.codec = Codec::zstd;
+    header.value_size = static_cast<std::uint32_t>(frame.size());
+    header.value_check = value_checksum(frame);
+    return {};
+}
+
+// busy: somebody has cleared the cache, or deleted the segment or the index.
+Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLock &lock) {
+    auto eviction = lock_eviction(work.writer);
+    if (!eviction.ok()) return eviction;
+    for (const File *file : {&lock.file(), &work.index->file()}) {
+        const auto info = file->info();
+        if (!info.ok() || info->links == 0) return Error::busy;
+    }
+    return eviction;
+}
+
+// A copy that no slot leads to must not be taken for the entry when the index is rebuilt; nor must
+// a slot lead to one whose file somebody has deleted.
+Status Compactor::move_slots(Work &work, const Writer::SegmentLock &lock,
+                             const std::vector<Copied> &copied) {
     if (copied.empty()) return {};
-    const auto lock = lock_if_ours(work, segment);
+    const auto eviction = lock_unless_gone(work, lock);
+    Status status = eviction.ok() ? Status() : Status(eviction.error());
     for (const Copied &entry : copied) {
+        const std::uint32_t segment = entry.copy.location.segment;
+        if (work.targets.empty() || work.targets.back().location.segment != segment) {
+            work.targets.push_back(entry.copy);
+        }
+        if (status.ok() && Writer::was_deleted(entry.copy)) {
+            work.writer.release_segment();
+            status = Error::busy;
+        }
         const auto moved = [&](Slot old) { return entry.target.with_hits(old.hits()).word(); };
-        if (lock.ok() && work.index.change_slot(entry.key_hash, entry.from, moved)) continue;
+        if (status.ok() && work.index->change_slot(entry.key_hash, entry.from, moved)) continue;
         (void)work.writer.mark(entry.copy.location, entry.stamp_ns, RecordState::unused);
     }
-    return lock.ok() ? Status() : Status(lock.error());
+    return status;
 }
 
-Status Compactor::finish(Work &work, std::uint32_t segment) {
+Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
     // What was durable must stay so: the copies before the originals go.
-    if (work.index.counter(Counter::unsynced).load() != 1) TRY(work.writer.sync_segments());
+    if (work.index->counter(Counter::unsynced).load() != 1) {
+        for (const Writer::Appended &target : work.targets) TRY(Writer::sync(target));
+        TRY(directory_.sync());
+    }
     std::optional<std::string> discarded;
     {
-        TRY_ASSIGN(const ByteLock lock, lock_if_ours(work, segment));
-        TRY_ASSIGN(discarded, work.writer.retire_segment(work.index, Counter::compacting, segment));
+        TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
+        if (!work.index->sees_all()) return Error::busy;
+        if (work.index->counter(Counter::rescan).load() != 0) return Error::busy;
+        TRY_ASSIGN(discarded, work.writer.retire_segment(*work.index, segment));
     }
     if (discarded) (void)directory_.discard_file(*discarded);
     work.reader.segments().forget_deleted();

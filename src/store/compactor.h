@@ -5,26 +5,31 @@
 // ended, and most of it could be smaller, its entries are copied into another segment, compressed,
 // and the old one is deleted. None is lost by that, and none is slower to store.
 //
-// It works like one more process: it has a writer, file descriptors and locks of its own and shares
-// nothing with the store it belongs to but the index. So it can be in a thread, and a child of
-// fork(), which has no such thread, misses nothing. Of all processes one compresses at a time: the
-// one that holds kCompactByte. Which segment it works on stands in Counter::compacting, so that
-// nobody writes to it; the evictor may take that segment, as the last of all, and then takes its
-// name out of there.
+// It works like one more process: it opens the index itself, and has a writer, file descriptors and
+// locks of its own. So it can be in a thread, and a child of fork(), which has no such thread, goes
+// on without it. Of all processes one compresses at a time: the one that holds kCompactByte. It
+// holds the lock of the segment's writer as well, so that nobody writes there or gives it up.
 //
 // Why no entry is lost: a slot is moved from a record to its copy by compare-and-swap, under the
-// eviction lock, while the segment is still named; the old file is deleted after the last one, also
-// under that lock. Of an original and its copy, which have the same stamp, a
-// rebuilding of the index takes either, and none if one of them was removed.
+// eviction lock, which clearing the cache takes, too; the old file is deleted after the last one,
+// also under that lock, and only if no slot can be hidden by damage, in a level of the index that
+// was not looked at, or by a search of the segments that is under way. A process that dies in
+// between leaves two good copies of some entries, and slots that lead to one of them.
+//
+// Why none comes back that was removed: of an original and its copy, which have the same stamp, a
+// rebuilding of the index takes either, and none if one of them was removed; a record that says so
+// is copied, too.
 //
 // Thread safety: any thread; stop() comes last.
-// Ownership: whoever owns the index stops it first. Failure: what cannot be copied stays where it
-// is; the next segment that is finished makes it try again.
+// Failure: what cannot be copied stays where it is; the next segment that is finished makes it try
+// again.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/mutex.h"
@@ -41,17 +46,24 @@ namespace cairn {
 
 class Compactor {
   public:
-    // `directory` outlives the compactor.
-    Compactor(const Directory &directory, const WriterLimits &limits)
-        : directory_(directory), limits_(limits) {}
+    // `directory` outlives the compactor. `purpose`: the part of the limit that copies may use.
+    Compactor(const Directory &directory, std::string cache_name, const WriterLimits &limits,
+              Writer::Purpose purpose)
+        : directory_(directory),
+          cache_name_(std::move(cache_name)),
+          limits_(limits),
+          purpose_(purpose) {}
     ~Compactor() { stop(); }
     Compactor(const Compactor &) = delete;
     Compactor &operator=(const Compactor &) = delete;
 
-    // Begins in a thread of its own, or lets the one that is at work look once more. Any thread.
-    void start(Index &index);
-    // On this thread: all that there is now. busy: another process is at it.
-    Status run(Index &index);
+    // Begins in a thread of its own, or lets the one that is at work look once more.
+    void start();
+    // On this thread: all that there is now. busy: somebody else is at it, writes to the index, or
+    // searches the segments; full: no room for copies; corrupt: damage of the index may hide
+    // entries of a segment. Of errors that concern one segment the first is given, and the others
+    // are compressed all the same.
+    Status run();
     // Waits for the piece that is being compressed.
     void stop();
 
@@ -70,44 +82,63 @@ class Compactor {
         std::uint64_t size_bytes;
         bool operator==(const Judged &) const = default;
     };
+    // Some of a segment's entries, each with the same chance to be among them.
+    struct Sample {
+        std::vector<Location> places;
+        std::uint64_t seen = 0;
+    };
+    using Samples = std::unordered_map<std::uint32_t, Sample>;
     // What a run needs; nothing of it outlives the run.
     struct Work {
-        Work(const Directory &directory, const WriterLimits &limits, Index &used)
-            : index(used), reader(directory), writer(directory, limits) {}
-        Index &index;
+        Work(const Directory &directory, const WriterLimits &limits, std::unique_ptr<Index> opened)
+            : index(std::move(opened)), reader(directory), writer(directory, limits) {}
+        std::unique_ptr<Index> index;
         RecordReader reader;
         Writer writer;
         Compressor compressor;
+        std::vector<Writer::Appended> targets;  // a copy in each segment written to
+        bool removals_copied = false;           // of the segment that is being compressed
+    };
+    // A forked child has none of its parent's threads: it gets a state of its own.
+    struct State {
+        State(Compactor &compactor, std::uint64_t number) : owner(compactor), process(number) {}
+        Compactor &owner;
+        const std::uint64_t process;
+        enum : unsigned { idle, running, again };
+        std::atomic<unsigned> stage = idle;
+        Mutex start_mutex;
+        Thread thread;    // started under start_mutex
+        Mutex run_mutex;  // held while one thread runs
+        std::vector<Judged> judged GUARDED_BY(run_mutex);
     };
 
-    void start_locked(Index &index) REQUIRES_LOCK(start_mutex_);
-    void run_thread();
-    Status run_alone(Index &index) REQUIRES_LOCK(mutex_);
+    State *state();
+    static void start_thread(State &state);
+    static void run_thread(State &state);
+    Status run_alone(State &state) REQUIRES_LOCK(state.run_mutex);
+    Result<std::unique_ptr<Index>> open_index() const;
+    static Samples take_samples(Index &index);
+    static bool is_worth_it(Work &work, const Sample &sample);
     Status compact(Work &work, std::uint32_t segment);
-    bool is_worth_it(Work &work, const SegmentFile &file) REQUIRES_LOCK(mutex_);
-    static Status sample(Work &work, SegmentScan scan, std::uint64_t &bytes,
-                         std::uint64_t &raw_bytes);
-    static Result<bool> begin(Work &work, std::uint32_t segment);
-    Result<std::uint64_t> copy_all(Work &work, std::uint32_t segment);
-    static Result<bool> copy_some(Work &work, SegmentScan &scan, std::vector<Copied> &copied);
-    static Status copy(Work &work, const ScannedRecord &record, std::vector<Copied> &copied);
-    static Result<ByteLock> lock_if_ours(Work &work, std::uint32_t segment);
-    static Status move_slots(Work &work, std::uint32_t segment, const std::vector<Copied> &copied);
-    Status finish(Work &work, std::uint32_t segment);
+    Result<std::uint64_t> copy_all(Work &work, const Writer::SegmentLock &lock,
+                                   std::uint32_t segment);
+    Result<bool> copy_some(Work &work, SegmentScan &scan, std::vector<Copied> &copied);
+    Status copy(Work &work, const ScannedRecord &record, std::vector<Copied> &copied);
+    Status copy_removal(Work &work, const ScannedRecord &record);
+    static Status compress(Work &work, RecordHeader &header, Bytes &value);
+    static Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock);
+    static Status move_slots(Work &work, const Writer::SegmentLock &lock,
+                             const std::vector<Copied> &copied);
+    Status finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
 
     // Constant after construction.
     const Directory &directory_;
+    const std::string cache_name_;
     const WriterLimits limits_;
+    const Writer::Purpose purpose_;
 
-    enum State : unsigned { idle, running, again };
-    std::atomic<unsigned> state_ = idle;
+    std::atomic<State *> state_ = nullptr;
     std::atomic<bool> stop_ = false;
-    Index *index_ = nullptr;  // constant while the thread runs
-    Mutex start_mutex_;
-    Thread thread_;  // started under start_mutex_
-
-    Mutex mutex_;  // held while one thread runs
-    std::vector<Judged> judged_ GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

@@ -15,6 +15,7 @@
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
 #include "store/segment_format.h"
+#include "store/space.h"
 #include "store/store.h"
 
 namespace cairn {
@@ -79,8 +80,22 @@ class CompactorTest : public ::testing::Test {
         return sizes;
     }
     std::uint64_t disk_bytes() { return store_->stats().disk_bytes; }
+    void overwrite_index(std::uint64_t offset, std::uint64_t word) {
+        std::array<std::byte, 8> bytes;
+        put_le<std::uint64_t>(bytes, 0, word);
+        const auto index = directory().open_file(kIndexFileName, Access::read_write);
+        const Bytes pieces[] = {bytes};
+        ASSERT_TRUE(index.ok() && index->write_at(offset, pieces).ok());
+    }
+    void remove_temporary_files() {
+        const auto use = measure_disk_use(directory());
+        ASSERT_TRUE(use.ok());
+        for (const std::string &name : use->temporary_files) (void)directory().remove_file(name);
+    }
     void delete_index() { ASSERT_TRUE(directory().remove_file(kIndexFileName).ok()); }
-    Directory directory() { return std::move(Directory::open(options_.root + "/cache").value()); }
+    Directory directory() {
+        return std::move(Directory::open(options_.root + "/" + options_.identifier).value());
+    }
 
     testing::Scratch scratch_{testing::Scratch::Place::memory};
     StoreOptions options_;
@@ -216,6 +231,7 @@ TEST_F(CompactorTest, AFailureAtAnyCallLosesNothing) {
         for (int i = 0; i < 40; ++i) ASSERT_EQ(get(i), 0) << i << ", call " << fault.first;
         if (failing.failures() == 0) break;
         open();
+        remove_temporary_files();             // a failed deletion leaves one for ten minutes
         for (int i = 0; i < 40; ++i) put(i);  // to be compressed the next time
     }
     EXPECT_EQ(sizes().entries, 40u);
@@ -230,17 +246,84 @@ TEST_F(CompactorTest, OneProcessAtATime) {
     EXPECT_EQ(get(1), 0);
 }
 
-TEST_F(CompactorTest, ANameThatADeadCompactorLeftIsInNobodysWay) {
-    options_.limit_bytes = 2 << 20;
+TEST_F(CompactorTest, EntriesInLevelsThatACounterDoesNotTellOfStay) {
+    put(0);
+    auto other = Store::open(options_);
+    ASSERT_TRUE(other.ok());
+    for (int i = 1; i < 12'000; ++i) {
+        const std::string value = value_of(i).substr(0, 300);
+        ASSERT_TRUE(other.value()->put(as_bytes(key_of(i)), as_bytes(value), {}).ok());
+    }
+    overwrite_index(counter_offset(Counter::levels), 1);
+    other.value().reset();
+    (void)store_->compress();
     open();
-    for (int i = 0; i < 100; ++i) put(i);
-    std::array<std::byte, 8> name;
-    put_le<std::uint64_t>(name, 0, 1);  // segment 0
-    const auto index = directory().open_file(kIndexFileName, Access::read_write);
-    const Bytes pieces[] = {name};
-    ASSERT_TRUE(index.ok() && index->write_at(counter_offset(Counter::compacting), pieces).ok());
-    for (int i = 100; i < 2000; ++i) put(i);
-    EXPECT_FALSE(directory().info(segment_file_name(0)).ok()) << "given up in its turn";
+    for (int i = 1; i < 12'000; ++i) {
+        ASSERT_TRUE(store_->contains(as_bytes(key_of(i))).value()) << i;
+    }
+}
+
+TEST_F(CompactorTest, ARemovalIsKeptAsLongAsAnOlderRecordMayBe) {
+    ASSERT_TRUE(store_->sync().ok());  // from now on, replaced records wait for the next
+    auto other = Store::open(options_);
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE(other.value()->put(as_bytes(key_of(1)), as_bytes(value_of(1)), {}).ok());
+    put(1, 1);
+    put(2);
+    ASSERT_TRUE(store_->remove(as_bytes(key_of(1))).value());
+    ASSERT_TRUE(store_->compress().ok());  // not the segment that the other one writes to
+    store_.reset();
+    other.value().reset();
+    delete_index();
+    open();
+    EXPECT_EQ(get(1), -1);
+    EXPECT_EQ(get(2), 0);
+}
+
+TEST_F(CompactorTest, ACacheThatRefusesWhenFullTakesMoreAfterwards) {
+    options_.identifier = "refusing";
+    options_.limit_bytes = 2 << 20;
+    options_.refuse_when_full = true;
+    open();
+    int count = 0;
+    while (store_->put(as_bytes(key_of(count)), as_bytes(value_of(count)), {}).ok()) ++count;
+    ASSERT_TRUE(store_->compress().ok());
+    for (int i = 0; i < count; ++i) ASSERT_EQ(get(i), 0) << i;
+    for (int i = count; i < count + count / 2; ++i) put(i);
+    EXPECT_LE(disk_bytes(), options_.limit_bytes);
+}
+
+TEST_F(CompactorTest, ADamagedSlotCostsNoCompression) {
+    for (int i = 0; i < 500; ++i) put(i);
+    const std::uint64_t before = disk_bytes();
+    // One bit of the first slot that is in use.
+    std::array<std::byte, 8> slot;
+    std::uint64_t offset = level_offset(0) + level_bitmap_pages(0) * kPage;
+    const auto index = directory().open_file(kIndexFileName, Access::read_only);
+    for (;; offset += 8) {
+        ASSERT_TRUE(index.ok() && index->read_at(offset, slot).ok());
+        const auto word = get_le<std::uint64_t>(slot, 0);
+        if (word == 0 || word == kEmptySlot) continue;
+        overwrite_index(offset, word ^ 0x100);
+        break;
+    }
+    // The first time has the segments searched for what the slot led to.
+    for (int patience = 0; disk_bytes() >= before / 2; ++patience) {
+        const Status status = store_->compress();
+        ASSERT_LT(patience, 200) << error_name(status.error()) << disk_bytes();
+        sleep_us(10'000);
+    }
+    for (int i = 0; i < 500; ++i) ASSERT_EQ(get(i), 0) << i;
+}
+
+TEST_F(CompactorTest, AFewLargeValuesAmongManySmallOnesCount) {
+    std::string large;
+    for (int i = 0; large.size() < 700'000; ++i) large += value_of(i);
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(store_->put(as_bytes(key_of(i)), {}, {}).ok());
+    ASSERT_TRUE(store_->put(as_bytes("large"), as_bytes(large), {}).ok());
+    for (int i = 5; i < 25; ++i) ASSERT_TRUE(store_->put(as_bytes(key_of(i)), {}, {}).ok());
+    ASSERT_TRUE(store_->compress().ok());
+    EXPECT_LT(sizes().stored, large.size() / 2);
 }
 
 TEST_F(CompactorTest, WritersReadersAndTheEvictorGoOnMeanwhile) {

@@ -68,20 +68,11 @@ Result<bool> Evictor::choose_victim(Index &index) {
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
     });
-    // What is being compressed comes last: that frees more than giving it up would.
-    auto compacting = index.counter(Counter::compacting);
-    if (compacting.load() != 0 && !writer_.somebody_compacts()) compacting.store(0);
-    std::stable_partition(use.segments.begin(), use.segments.end(), [&](const auto &file) {
-        return compacting.load() != std::uint64_t{file.segment} + 1;
-    });
     for (const SegmentFile &file : use.segments) {
         // Named first, then looked: whoever takes a segment over locks it first, and then looks
         // whether it is named.
         index.counter(Counter::victim).store(std::uint64_t{file.segment} + 1);
-        if (!writer_.has_no_writer(file.segment)) continue;
-        std::uint64_t same = std::uint64_t{file.segment} + 1;
-        compacting.compare_exchange_strong(same, 0);
-        return true;
+        if (writer_.has_no_writer(file.segment)) return true;
     }
     index.counter(Counter::victim).store(0);
     return false;
@@ -141,8 +132,9 @@ void Evictor::forget(Index &index, std::uint64_t hash, Location location) {
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     // What was durable must stay so: the copies before the originals go.
     if (index.counter(Counter::unsynced).load() != 1) TRY(writer_.sync_segments());
-    TRY_ASSIGN(const auto discarded, writer_.retire_segment(index, Counter::victim, segment));
+    TRY_ASSIGN(const auto discarded, writer_.retire_segment(index, segment));
     if (discarded) discard(*discarded, wait);
+    index.counter(Counter::victim).store(0);
     planned_victim_ = 0;
     reader_.segments().forget_deleted();
     return {};

@@ -132,6 +132,12 @@ Status Index::refresh() {
     return Error::busy;
 }
 
+bool Index::sees_all() {
+    if (!refresh().ok()) return false;
+    const auto info = file_.info();
+    return info.ok() && info->links != 0 && levels_of_size(info->size_bytes) <= level_count_.load();
+}
+
 std::uint64_t Index::growth_bytes() const {
     const unsigned now = level_count_.load();
     if (now == kLevelMax) return 0;

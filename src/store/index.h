@@ -76,6 +76,10 @@ class Index {
     // by whoever must see every slot of a key. busy, no_memory, io, ...: they cannot.
     Status refresh();
 
+    // Whether no slot can be hidden in a level that this object has not mapped, whatever the
+    // counters say.
+    bool sees_all();
+
     // Asks for a rescan if a level has lost all it had: one is added because an entry needs it, and
     // has an initialised page from then on. To be called before the first miss is believed; it
     // touches a page of each level, which opening need not wait for.

@@ -66,7 +66,6 @@ enum class Counter : unsigned {
                        // was made durable is to stay so
     carry_debt = 10,   // bytes that were carried over lately without as many being freed
     boot = 9,          // the system start in which the cache was last used
-    compacting = 11,   // number + 1 of the segment that is being compressed; 0: none
 };
 
 // Why segments may hold entries that the index lacks.

@@ -62,8 +62,9 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
         store->repair_.reset(new (std::nothrow)
                                  Repair(store->directory_, store->reader_, *store->writer_,
                                         store->options_.log, options.identifier));
-        store->compactor_.reset(new (std::nothrow)
-                                    Compactor(store->directory_, store->writer_->limits()));
+        store->compactor_.reset(new (std::nothrow) Compactor(
+            store->directory_, options.identifier, store->writer_->limits(),
+            options.refuse_when_full ? Writer::Purpose::carry : Writer::Purpose::put));
         if (store->evictor_ == nullptr || store->repair_ == nullptr ||
             store->compactor_ == nullptr) {
             return Error::no_memory;

@@ -140,7 +140,7 @@ class Store {
     void retire_record(Index &index, const ReplacedRecord &record);
     bool wait_for_room(unsigned &waits);
     void make_room(Index &index, std::uint64_t record_size);
-    void compress_finished_segments(Index &index);
+    void compress_finished_segments();
     static std::uint64_t recount(Index &index);
     void enforce_entry_limit(Index &index, Location spare);
     Result<ByteLock> lock_eviction_for_clear();

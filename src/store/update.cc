@@ -116,7 +116,7 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
         enforce_entry_limit(index, record.location);
     }
     make_room(index, header.record_size());
-    if (options_.compress) compress_finished_segments(index);
+    if (options_.compress) compress_finished_segments();
     return PutOutcome::stored;
 }
 
@@ -200,10 +200,10 @@ void Store::make_room(Index &index, std::uint64_t record_size) {
 }
 
 // With the first put, what earlier processes left is looked at as well.
-void Store::compress_finished_segments(Index &index) {
+void Store::compress_finished_segments() {
     const std::uint64_t taken = writer_->segments_taken();
     if (segments_seen_.exchange(taken, std::memory_order_relaxed) != taken) {
-        compactor_->start(index);
+        compactor_->start();
     }
 }
 
@@ -211,7 +211,10 @@ Status Store::compress() {
     TRY_ASSIGN(Index * index, writable_index());
     note_boot(*index);
     writer_->release_segment();
-    return compactor_->run(*index);
+    const Status status = compactor_->run();
+    if (status.error() != Error::corrupt) return status;
+    // Entries that damage of the index hides have to be found first.
+    return repair_->search(*index) ? compactor_->run() : Status(Error::busy);
 }
 
 // How many entries there are. Processes that died leave the counter a little off, and damage leaves
@@ -273,7 +276,6 @@ Status Store::clear() {
     // Nobody must copy entries to a segment that is not seen here.
     const auto lock = lock_eviction_for_clear();
     index->counter(Counter::victim).store(0);
-    index->counter(Counter::compacting).store(0);
     TRY(remove_segments());
     index->clear();
     index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));

@@ -120,6 +120,10 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
     return Appended{location, place.segment};
 }
 
+Status Writer::sync(const Appended &record) {
+    return record.segment->file().sync_data();
+}
+
 bool Writer::was_deleted(const Appended &record) {
     return record.segment->deleted();
 }
@@ -273,9 +277,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const Dis
         if (!locked.ok() || !locked.value()) continue;
         // Locked first, then looked: whoever gives segments up names one first, and then looks
         // whether it is locked.
-        const std::uint64_t name = std::uint64_t{candidate.segment} + 1;
-        if (index.counter(Counter::victim).load() == name) continue;
-        if (index.counter(Counter::compacting).load() == name) continue;
+        if (index.counter(Counter::victim).load() == std::uint64_t{candidate.segment} + 1) continue;
         std::array<std::byte, kSegmentHeaderSize> header;
         const auto count = file->read_at(0, header);
         if (!count.ok()) continue;
@@ -370,14 +372,21 @@ bool Writer::has_no_writer(std::uint32_t segment) const {
     return locked.ok() && locked.value();
 }
 
-bool Writer::somebody_compacts() const {
-    const auto file = directory_.open_file(kLockFileName, Access::read_write);
-    if (!file.ok()) return false;
-    const auto locked = file->try_lock(kCompactByte, LockKind::exclusive);
-    return locked.ok() && !locked.value();
+Writer::SegmentLock::~SegmentLock() {
+    // Not left to closing: a child of fork() may have the descriptor, too.
+    if (file_ != nullptr) file_->unlock(kOwnerByte);
 }
 
-Result<std::optional<std::string>> Writer::retire_segment(Index &index, Counter reason,
+Result<Writer::SegmentLock> Writer::lock_segment(std::uint32_t segment) const {
+    TRY_ASSIGN(File opened, directory_.open_file(segment_file_name(segment), Access::read_write));
+    std::unique_ptr<File> file(new (std::nothrow) File(std::move(opened)));
+    if (file == nullptr) return Error::no_memory;
+    TRY_ASSIGN(const bool locked, file->try_lock(kOwnerByte, LockKind::exclusive));
+    if (!locked) return Error::busy;
+    return SegmentLock(std::move(file));
+}
+
+Result<std::optional<std::string>> Writer::retire_segment(Index &index,
                                                           std::uint32_t segment) const {
     // Under another name it is no segment any more, whoever deletes it and when.
     const std::string name = segment_file_name(segment);
@@ -385,7 +394,6 @@ Result<std::optional<std::string>> Writer::retire_segment(Index &index, Counter 
     const Status status = directory_.rename(name, discarded);
     if (!status.ok() && status.error() != Error::not_found) return status.error();
     index.counter(Counter::retired).fetch_add(1);
-    index.counter(reason).store(0);
     return status.ok() ? std::optional(discarded) : std::nullopt;
 }
 

@@ -59,6 +59,8 @@ class Writer {
     // Writes a record. Fills in the checksums that depend on the place.
     Result<Appended> append(Index &index, const RecordHeader &header, Bytes key, Bytes value,
                             Purpose purpose);
+    // Makes what was written to the record's segment durable.
+    static Status sync(const Appended &record);
     // Whether the record's file is gone: then nobody else can find it.
     static bool was_deleted(const Appended &record);
     // Says of a record what a rebuilding of the index is to make of it. If this fails, an entry may
@@ -82,12 +84,21 @@ class Writer {
     // For the evictor and the compactor.
     Result<ByteLock> lock_eviction();
     bool has_no_writer(std::uint32_t segment) const;
-    bool somebody_compacts() const;
-    // Takes a segment that nothing leads to any more out of the cache, and its name out of the
-    // counter that has it. The name of the file that is left to delete; none: somebody has deleted
-    // it. REQUIRES: the eviction lock is held.
-    Result<std::optional<std::string>> retire_segment(Index &index, Counter reason,
-                                                      std::uint32_t segment) const;
+    // Keeps writers and whoever makes room away from a segment. busy: somebody writes to it.
+    class SegmentLock {
+      public:
+        explicit SegmentLock(std::unique_ptr<File> file) : file_(std::move(file)) {}
+        SegmentLock(SegmentLock &&) = default;
+        ~SegmentLock();
+        const File &file() const { return *file_; }
+
+      private:
+        std::unique_ptr<File> file_;
+    };
+    Result<SegmentLock> lock_segment(std::uint32_t segment) const;
+    // Takes a segment that nothing leads to any more out of the cache. The name of the file that is
+    // left to delete; none: somebody has deleted it. REQUIRES: the eviction lock is held.
+    Result<std::optional<std::string>> retire_segment(Index &index, std::uint32_t segment) const;
     // Makes all records that were written durable.
     Status sync_segments() const;
 

@@ -62,8 +62,9 @@ CAIRN_API int cairn_gl_attach_blob_cache(cairn_cache *cache,
 
 /* The two functions themselves, with the signatures of GL_ANGLE_blob_cache; `user` is the
  * cairn_cache. For drivers with other ways to be told of them. Sizes that no driver could mean are
- * passed over. cairn_blob_callback_get returns the size of the value, 0 when there is none; the
- * value is written only where it fits. */
+ * passed over. cairn_blob_callback_get returns the size of the value and writes it; 0 when there is
+ * none, or it is larger than `value_size`: Mesa takes any other answer for bytes that it has. Where
+ * `value` is NULL or `value_size` 0, only the size is told. */
 CAIRN_API void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *value,
                                        ptrdiff_t value_size, const void *user);
 CAIRN_API ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *value,

@@ -235,12 +235,14 @@ ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *val
     if (!blob) blob = look_up(cache, key, size);
     if (!blob) return 0;
     const auto found = static_cast<ptrdiff_t>(blob->value().size());
-    if (value != nullptr && found <= value_size) {
-        std::memcpy(value, blob->value().data(), blob->value().size());
-    } else {
+    if (value == nullptr || value_size == 0) {
         t_held.serial = cache->serial;
         t_held.blob = std::move(blob);
+        return found;
     }
+    // Mesa reads as many bytes as the answer says, whatever room it made.
+    if (found > value_size) return 0;
+    std::memcpy(value, blob->value().data(), blob->value().size());
     return found;
 }
 

@@ -3,6 +3,7 @@
 #include <cairn/cairn_egl.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -98,12 +99,32 @@ TEST_F(BlobCacheTest, ADisplayKeepsItsBlobsInTheCache) {
     EXPECT_EQ(cairn_contains(cache_, "key", 3), CAIRN_OK);
 }
 
-TEST_F(BlobCacheTest, WhatIsTooSmallIsNotWritten) {
+TEST_F(BlobCacheTest, WhatDoesNotFitIsAMiss) {
     ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
     display_->set("key", 3, "value", 5);
-    char buffer[4] = "---";
-    EXPECT_EQ(display_->get("key", 3, buffer, 4), 5);
-    EXPECT_STREQ(buffer, "---");
+    char buffer[5] = "----";
+    EXPECT_EQ(display_->get("key", 3, buffer, 4), 0);
+    EXPECT_STREQ(buffer, "----");
+    EXPECT_EQ(display_->get("key", 3, buffer, 0), 5) << "no place at all asks for the size";
+    EXPECT_EQ(display_->get("key", 3, nullptr, 4), 5);
+    EXPECT_EQ(display_->get("key", 3, buffer, 5), 5);
+}
+
+// Mesa makes room for 64 KiB, asks once, and reads as many bytes as the answer says.
+TEST_F(BlobCacheTest, NoAnswerIsLargerThanTheRoomThatADriverMade) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    constexpr ptrdiff_t kRoom = 64 * 1024;
+    const auto get_as_mesa_does = [&](const char *key) {
+        std::vector<char> room(kRoom);
+        const ptrdiff_t size = display_->get(key, 3, room.data(), kRoom);
+        EXPECT_LE(size, kRoom);
+        return std::string(room.data(), static_cast<size_t>(std::min(size, kRoom)));
+    };
+    for (const ptrdiff_t size : {kRoom - 1, kRoom, kRoom + 1, 4 * kRoom}) {
+        const std::string value(static_cast<size_t>(size), 'v');
+        display_->set("key", 3, value.data(), size);
+        EXPECT_EQ(get_as_mesa_does("key"), size <= kRoom ? value : "") << size;
+    }
 }
 
 TEST_F(BlobCacheTest, TheBytesAreThoseWhoseSizeWasTold) {

@@ -2,6 +2,7 @@
 // Serving a driver's own cache, with a driver that consists of three functions.
 #include <cairn/cairn_egl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -238,27 +239,87 @@ TEST_F(BlobCacheTest, AContextGetsFunctionsThatKnowTheCache) {
     EXPECT_EQ(memcmp(buffer, "value", 5), 0);
 }
 
+// Threads of a driver that calls all the time, begun when each has called.
+class BusyDriver {
+  public:
+    explicit BusyDriver(Display *display) {
+        for (int i = 0; i < kThreads; ++i) threads_.emplace_back([=, this] { play(display); });
+        while (running_ < kThreads) std::this_thread::yield();
+    }
+    ~BusyDriver() {
+        done_ = true;
+        for (std::thread &thread : threads_) thread.join();
+    }
+
+  private:
+    static constexpr int kThreads = 4;
+
+    void play(Display *display) {
+        char buffer[5];
+        for (bool is_first = true; !done_; is_first = false) {
+            display->set("key", 3, "value", 5);
+            for (const ptrdiff_t size :
+                 {display->get("key", 3, nullptr, 0), display->get("key", 3, buffer, 5)}) {
+                EXPECT_TRUE(size == 5 || size == 0 || size == 3) << size;
+            }
+            if (is_first) ++running_;
+        }
+    }
+
+    std::atomic<bool> done_ = false;
+    std::atomic<int> running_ = 0;
+    std::vector<std::thread> threads_;
+};
+
 // Under ThreadSanitizer: what detach promises.
 TEST_F(BlobCacheTest, DetachWaitsForCallsInProgress) {
     ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
-    std::atomic<bool> done = false;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&] {
-            char buffer[5];
-            while (!done) {
-                display_->set("key", 3, "value", 5);
-                for (const ptrdiff_t size :
-                     {display_->get("key", 3, nullptr, 0), display_->get("key", 3, buffer, 5)}) {
-                    EXPECT_TRUE(size == 5 || size == 0) << size;
-                }
-            }
-        });
-    }
+    const BusyDriver driver(display_);
     EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_OK);
     cairn_close(std::exchange(cache_, nullptr));
-    done = true;
-    for (std::thread &thread : threads) thread.join();
+}
+
+TEST_F(BlobCacheTest, RedirectingWaitsForNoNewCalls) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    const auto set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
+    const auto get = [](const void *, ptrdiff_t, void *, ptrdiff_t) { return ptrdiff_t{3}; };
+    const BusyDriver driver(display_);
+    for (int turn = 0; turn < 200; ++turn) {
+        ASSERT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_OK);
+        ASSERT_EQ(display_->get("key", 3, nullptr, 0), 3);
+        ASSERT_EQ(cairn_egl_redirect_blob_cache(display_, nullptr, nullptr), CAIRN_OK);
+    }
+}
+
+// Drivers clean up in destructors of pthread keys, after those of the thread's C++ objects.
+TEST_F(BlobCacheTest, AThreadThatEndsMayStillCall) {
+    struct AtEnd {
+        cairn_cache *cache;
+        ptrdiff_t sizes[2];
+        char buffer[6];
+
+        static void run(void *user) {
+            auto &self = *static_cast<AtEnd *>(user);
+            self.sizes[0] = cairn_blob_callback_get("key", 3, nullptr, 0, self.cache);
+            self.sizes[1] = cairn_blob_callback_get("key", 3, self.buffer, 5, self.cache);
+        }
+    };
+    cairn_blob_callback_set("key", 3, "value", 5, cache_);
+    pthread_key_t key = 0;
+    ASSERT_EQ(pthread_key_create(&key, AtEnd::run), 0);
+    for (const bool holds_before : {false, true}) {
+        AtEnd at_end = {cache_, {-1, -1}, "-----"};
+        std::thread([&] {
+            pthread_setspecific(key, &at_end);
+            if (holds_before) {
+                EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache_), 5);
+            }
+        }).join();
+        EXPECT_EQ(at_end.sizes[0], 5);
+        EXPECT_EQ(at_end.sizes[1], 5);
+        EXPECT_STREQ(at_end.buffer, "value");
+    }
+    pthread_key_delete(key);
 }
 
 // The calls that the display cache of EGL is made of.

@@ -240,7 +240,8 @@ CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size)
 CAIRN_API int cairn_clear(cairn_cache *cache);
 
 /* In memory mode: evicts the least recently used entries, pinned ones last, until keys and values
- * (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. The limit stays as it is.
+ * (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. With 0 nothing stays, nor
+ * entries that count no bytes. The limit stays as it is.
  * `freed_bytes` may be NULL; it receives how many bytes went, counted alike. CAIRN_OK;
  * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache on disk. */
 CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes);
@@ -248,6 +249,10 @@ CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_byt
 /* The same, and `limit_bytes` is the cache's limit from now on; here 0 means 0: what counts any
  * bytes is refused as too large. Results as cairn_trim. */
 CAIRN_API int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes);
+
+/* The same, and nothing stays: what another thread stores is either freed and counted, or stored
+ * under the new limit. Results as cairn_trim. */
+CAIRN_API int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes);
 
 /* Makes everything that was stored before, by any process, survive a power loss. Takes as long as
  * the disk does. CAIRN_OK; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_IO: then nothing is known to be

@@ -111,7 +111,7 @@ enum {
     CAIRN_OPEN_READ_ONLY = 1u << 0,     /* never write; the directory may be read-only */
     CAIRN_OPEN_EXISTING = 1u << 1,      /* do not create the cache if there is none */
     CAIRN_OPEN_SYNC_ON_CLOSE = 1u << 2, /* cairn_close does what cairn_sync does first */
-    /* For tools: open the cache in the version it has; `version` is ignored. */
+    /* For tools: open the cache in the version it has; `version` is for a cache that is made. */
     CAIRN_OPEN_ANY_VERSION = 1u << 3,
     CAIRN_OPEN_REFUSE_WHEN_FULL = 1u << 4, /* CAIRN_ERROR_FULL instead of evicting entries */
     /* While the cache is open and is stored to, do in a thread of its own what cairn_compress does.

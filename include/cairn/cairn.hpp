@@ -177,7 +177,8 @@ class Cache {
     Status clear() noexcept { return call(cairn_clear); }
 
     // In memory mode: evicts the least recently used entries until at most `bytes` are held; the
-    // second one also makes that the limit, the third one that and evicts all. Results as cairn_trim.
+    // second one also makes that the limit, the third one that and evicts all. Results as
+    // cairn_trim.
     Status trim(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
         return call(cairn_trim, bytes, freed_bytes);
     }

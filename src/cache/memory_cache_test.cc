@@ -144,7 +144,8 @@ TEST_F(MemoryCacheTest, NoBytesAreLostBetweenResetsAndPuts) {
     std::atomic<bool> done = false;
     std::thread putter([&] {
         for (std::uint64_t i = 0; i < kPuts; ++i) {
-            while (!put(cache, std::to_string(i), 1)) {}
+            while (!put(cache, std::to_string(i), 1)) {
+            }
             // Nothing may be evicted.
             while (cache.stats().entries > 900) std::this_thread::yield();
         }

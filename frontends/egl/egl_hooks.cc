@@ -79,9 +79,10 @@ void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlo
     set_last_vendor(vendor);
     EGLint error = EGL_SUCCESS;
     // Before the display is initialised the call is an error, which is the driver's to report.
-    if (settings().disabled || !is_initialised(vendor, display, error) ||
-        !serve_own_blobs(display, set, get)) {
+    if (settings().disabled || !is_initialised(vendor, display, error)) {
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
+    } else {
+        set_own_blobs(vendor, display, set, get);
     }
 }
 

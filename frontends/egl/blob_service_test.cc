@@ -3,9 +3,16 @@
 #include "blob_service.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "control.h"
+#include "egl_hooks.h"
 #include "testing/front_end.h"
 
 namespace cairn::egl {
@@ -40,6 +47,87 @@ TEST(BlobServiceTest, OnlyWhatTheDriverAcceptsIsTheApplications) {
     EXPECT_TRUE(has_own_blobs(display)) << "those that were set before";
     stop_serving_blobs(display);
     EXPECT_FALSE(has_own_blobs(display));
+}
+
+// A driver that is initialised by another thread just when it has said that it is not.
+struct Driver {
+    bool is_initialised = false;
+    bool is_raced = false;
+    EGLSetBlobFuncANDROID set = nullptr;
+    EGLGetBlobFuncANDROID get = nullptr;
+};
+Driver g_driver;
+EGLDisplay g_display = EGL_NO_DISPLAY;
+
+template <typename Function>
+Function hook(const char *name) {
+    return reinterpret_cast<Function>(egl_hook(name));
+}
+
+const char *query_string(EGLDisplay, EGLint name) {
+    if (!g_driver.is_initialised) {
+        if (std::exchange(g_driver.is_raced, false)) {
+            hook<PFNEGLINITIALIZEPROC>("eglInitialize")(g_display, nullptr, nullptr);
+        }
+        return nullptr;
+    }
+    return name == EGL_EXTENSIONS ? "EGL_ANDROID_blob_cache" : "1.5";
+}
+
+void set_functions(EGLDisplay, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
+    g_error = g_driver.set == nullptr ? EGL_SUCCESS : EGL_BAD_PARAMETER;
+    if (g_driver.set == nullptr) {
+        g_driver.set = set;
+        g_driver.get = get;
+    }
+}
+
+EGLint take_driver_error() {
+    return std::exchange(g_error, EGL_SUCCESS);
+}
+
+void *driver_function(const char *name) {
+    const std::string_view wanted = name;
+    return wanted == "eglQueryString"                ? reinterpret_cast<void *>(&query_string)
+           : wanted == "eglGetError"                 ? reinterpret_cast<void *>(&take_driver_error)
+           : wanted == "eglSetBlobCacheFuncsANDROID" ? reinterpret_cast<void *>(&set_functions)
+                                                     : nullptr;
+}
+
+TEST(BlobServiceTest, ADisplayThatIsInitialisedAgainMeanwhileIsServed) {
+    testing::start_front_end();
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("cairn-blobs-" + std::to_string(getpid()));
+    setenv("CAIRN_DIR", folder.c_str(), 1);
+    // Never freed: displays are remembered for ever.
+    auto *vendor = new Vendor;
+    g_display = vendor;
+    vendor->imports.getProcAddress = driver_function;
+    vendor->egl.QueryString = query_string;
+    vendor->egl.GetError = take_driver_error;
+    vendor->egl.SetBlobCacheFuncsANDROID = set_functions;
+    vendor->egl.Initialize = [](EGLDisplay, EGLint *, EGLint *) -> EGLBoolean {
+        return g_driver.is_initialised = true;
+    };
+    vendor->egl.Terminate = [](EGLDisplay) -> EGLBoolean {
+        g_driver.is_initialised = false;
+        return EGL_TRUE;
+    };
+    remember_display(g_display, *vendor);
+    hook<PFNEGLINITIALIZEPROC>("eglInitialize")(g_display, nullptr, nullptr);
+    ASSERT_NE(g_driver.set, nullptr);
+    const auto is_served = [] {
+        g_driver.set("key", 3, "value", 5);
+        return g_driver.get("key", 3, nullptr, 0) == 5;
+    };
+    EXPECT_TRUE(is_served());
+    g_driver.is_raced = true;
+    hook<PFNEGLTERMINATEPROC>("eglTerminate")(g_display);
+    EXPECT_TRUE(g_driver.is_initialised);
+    EXPECT_TRUE(is_served());
+    hook<PFNEGLTERMINATEPROC>("eglTerminate")(g_display);
+    EXPECT_FALSE(is_served());
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -70,6 +70,10 @@ EGLBoolean terminate(EGLDisplay display) {
     if (done != EGL_FALSE && !settings().disabled && !is_initialised(vendor, display, error)) {
         display_cache(display).clear();
         stop_serving_blobs(display);
+        // Another thread may have found it served still when it initialised it.
+        if (is_initialised(vendor, display, error)) {
+            serve_blobs(vendor, display);
+        }
     }
     return done;
 }

@@ -33,7 +33,9 @@ typedef cairn_egl_function (*cairn_egl_get_proc_address)(const char *name);
  *
  * CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED when the display does not offer
  * the extension; CAIRN_ERROR_BUSY when its functions have been set before; CAIRN_ERROR_FULL when
- * CAIRN_EGL_ATTACHED_MAX displays of this process are attached. */
+ * CAIRN_EGL_ATTACHED_MAX displays of this process are attached. A display that was attached before
+ * answers CAIRN_OK also where it was terminated and others have set functions since: no driver
+ * says. */
 CAIRN_API int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
                                           cairn_egl_get_proc_address get_proc_address);
 

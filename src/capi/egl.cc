@@ -52,8 +52,8 @@ struct HeldGuard {
 
 void hold(const cairn_cache &of, BlobRef blob) {
     if (t_held.is_over) return;
-    // In a thread that first gets here from such a destructor the guard's does not run: then what
-    // is held and not asked for again is lost with the thread.
+    // In a thread that first gets here from such a destructor the guard's does not run: its few
+    // bytes are lost with the thread, and what is held and not asked for again.
     thread_local HeldGuard guard;
     t_held.serial = of.serial;
     BlobRef::adopt(std::exchange(t_held.blob, blob.release()));

@@ -307,12 +307,13 @@ TEST_F(BlobCacheTest, AThreadThatEndsMayStillCall) {
     cairn_blob_callback_set("key", 3, "value", 5, cache_);
     pthread_key_t key = 0;
     ASSERT_EQ(pthread_key_create(&key, AtEnd::run), 0);
-    for (const bool holds_before : {false, true}) {
+    for (const bool is_held : {true, false}) {
         AtEnd at_end = {cache_, {-1, -1}, "-----"};
         std::thread([&] {
             pthread_setspecific(key, &at_end);
-            if (holds_before) {
-                EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache_), 5);
+            EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache_), 5);
+            if (!is_held) {
+                EXPECT_EQ(cairn_blob_callback_get("key", 3, at_end.buffer, 5, cache_), 5);
             }
         }).join();
         EXPECT_EQ(at_end.sizes[0], 5);

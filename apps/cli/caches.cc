@@ -41,7 +41,8 @@ std::string explanation(const CacheHandle &cache, int result) {
 
 using Opening = std::pair<CacheHandle, int>;
 
-// With `make`, a cache that is missing is made like that.
+// In whatever version it has: another would empty it. With `make`, a cache that is missing is made
+// like that.
 Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
                  uint64_t limit_bytes = 0, const NewCache *make = nullptr) {
     const auto log = std::make_shared<CacheLog>();
@@ -49,9 +50,9 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     options.size = sizeof(options);
     options.root = root.c_str();
     options.identifier = identifier.c_str();
-    options.flags = flags;
+    options.flags = flags | CAIRN_OPEN_ANY_VERSION;
     if (make == nullptr) {
-        options.flags |= CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
+        options.flags |= CAIRN_OPEN_EXISTING;
     } else {
         options.version = make->version;
         options.about = make->about.c_str();
@@ -205,7 +206,7 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
         std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
     }
     require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
-    // Opening it in the other version would empty it.
+    // Also when somebody else has made it since.
     if (cache_stats(cache).version != make.version) {
         throw Failure(kExitFailure,
                       fmt::format("the cache `{}` has contents of version {}, not {}", identifier,

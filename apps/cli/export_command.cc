@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // `cairn export`: writes a cache's programs to a file, for shipping.
 #include <cairn/cairn_egl.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "caches.h"
 #include "command_line.h"
@@ -30,9 +35,16 @@ Exit codes: 0 written, 1 there is no such cache, it has no programs, or FILE can
 struct Collection {
     cairn_cache *cache;
     WarmSet set;
+    uint64_t bytes = 0;
+    uint64_t too_large = 0;  // programs that no reader would take
 };
 
 // Shaders and blobs of drivers have other keys, or are no whole entries.
+bool is_program(const cairn_entry &found, const cairn_blob *blob) {
+    return cairn_egl_check_entry(found.key, found.key_size, cairn_blob_data(blob),
+                                 cairn_blob_size(blob)) == CAIRN_OK;
+}
+
 int collect(void *user, const cairn_entry *found) {
     auto &collection = *static_cast<Collection *>(user);
     WarmEntry entry;
@@ -41,34 +53,75 @@ int collect(void *user, const cairn_entry *found) {
         cairn_get(collection.cache, found->key, found->key_size, &blob) != CAIRN_OK) {
         return 0;
     }
-    const auto *key = static_cast<const uint8_t *>(found->key);
-    std::copy_n(key, entry.key.size(), entry.key.begin());
-    entry.cost_us = cairn_blob_cost_us(blob);
-    entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
-    cairn_blob_free(blob);
-    if (cairn_egl_check_entry(key, entry.key.size(), entry.binary.data(), entry.binary.size()) ==
-        CAIRN_OK) {
+    const bool is_one = is_program(*found, blob);
+    if (is_one && cairn_blob_size(blob) > kWarmBinarySizeMax) {
+        ++collection.too_large;
+    } else if (is_one) {
+        std::copy_n(static_cast<const uint8_t *>(found->key), entry.key.size(), entry.key.begin());
+        entry.cost_us = cairn_blob_cost_us(blob);
+        entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)),
+                            cairn_blob_size(blob));
+        collection.bytes += encoded_size(entry);
         collection.set.entries.push_back(std::move(entry));
     }
-    return 0;
+    cairn_blob_free(blob);
+    return collection.bytes > kWarmSetSizeMax ? 1 : 0;
 }
+
+// A file beside the one that it is to become, under a name that nobody can foresee. Goes again
+// unless it was renamed.
+class Unfinished {
+  public:
+    explicit Unfinished(const std::string &target)
+        : path_(target + ".XXXXXX"), descriptor_(::mkostemp(path_.data(), O_CLOEXEC)) {}
+    ~Unfinished() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+        if (descriptor_ >= 0 && !is_renamed_) {
+            ::unlink(path_.c_str());
+        }
+    }
+    Unfinished(const Unfinished &) = delete;
+    Unfinished &operator=(const Unfinished &) = delete;
+
+    // False with errno.
+    bool write(std::string_view bytes) const {
+        while (descriptor_ >= 0 && !bytes.empty()) {
+            const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+            if (written < 0 && errno != EINTR) {
+                return false;
+            }
+            bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
+        }
+        return descriptor_ >= 0;
+    }
+    // With the rights of any new file.
+    bool rename_to(const std::string &target) {
+        const mode_t mask = ::umask(0);
+        ::umask(mask);
+        is_renamed_ = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0 &&
+                      ::rename(path_.c_str(), target.c_str()) == 0;
+        return is_renamed_;
+    }
+
+  private:
+    std::string path_;
+    const int descriptor_;
+    bool is_renamed_ = false;
+};
 
 // Nobody finds half a file: it gets its name when it is whole.
 void write_whole(const std::string &path, const std::string &bytes) {
-    const std::string unfinished = path + ".part";
-    FILE *file = std::fopen(unfinished.c_str(), "wb");
-    if (file == nullptr) {
-        throw Failure(kExitFailure, fmt::format("cannot write {}: {}", printable_line(unfinished),
-                                                error_text(errno)));
-    }
-    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    const bool closed = std::fclose(file) == 0;
-    if (!written || !closed || std::rename(unfinished.c_str(), path.c_str()) != 0) {
-        const int error = errno;
-        std::remove(unfinished.c_str());
+    Unfinished file(path);
+    if (!file.write(bytes) || !file.rename_to(path)) {
         throw Failure(kExitFailure,
-                      fmt::format("cannot write {}: {}", printable_line(path), error_text(error)));
+                      fmt::format("cannot write {}: {}", printable_line(path), error_text(errno)));
     }
+}
+
+[[noreturn]] void refuse_too_many() {
+    throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
 }
 
 void export_cache(const std::string &root, const std::string &identifier, const std::string &path) {
@@ -80,16 +133,25 @@ void export_cache(const std::string &root, const std::string &identifier, const 
     set.about = about_text(root, identifier);
     require_ok(cache, cairn_enumerate(cache.get(), collect, &collection),
                fmt::format("read `{}`", identifier));
+    if (collection.bytes > kWarmSetSizeMax) {
+        refuse_too_many();
+    }
     if (set.entries.empty()) {
-        throw Failure(kExitFailure, fmt::format("the cache `{}` has no programs", identifier));
+        throw Failure(kExitFailure,
+                      fmt::format("the cache `{}` has no programs{}", identifier,
+                                  collection.too_large == 0 ? "" : " that a file may hold"));
     }
     const std::string bytes = encode_warm_set(set);
     if (bytes.size() > kWarmSetSizeMax) {
-        throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
+        refuse_too_many();
     }
     write_whole(path, bytes);
     fmt::print("Exported {} ({}) to {}\n", format_count(set.entries.size(), "program", "programs"),
                format_bytes(bytes.size()), printable_line(path));
+    if (collection.too_large != 0) {
+        fmt::print("Left out {} above 64 MiB\n",
+                   format_count(collection.too_large, "program", "programs"));
+    }
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 // `cairn import`: puts the programs of a file into the cache that they came from.
 #include <cairn/cairn_egl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -31,16 +33,33 @@ struct CloseFile {
     void operator()(FILE *file) const { std::fclose(file); }
 };
 
+[[noreturn]] void refuse_too_large(const std::string &path) {
+    throw Failure(kExitFailure, fmt::format("{} is too large", printable_line(path)));
+}
+
+bool is_too_large(FILE *file) {
+    struct stat status = {};
+    return ::fstat(::fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
+           static_cast<uint64_t>(status.st_size) > kWarmSetSizeMax;
+}
+
+// All of it; of what begins like no warm set, only the beginning.
 std::string read_whole(const std::string &path) {
     const std::unique_ptr<FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+    if (file != nullptr && is_too_large(file.get())) {
+        refuse_too_large(path);
+    }
     std::string bytes;
     char buffer[65536];
     size_t got = 0;
     errno = 0;
     while (file != nullptr && (got = std::fread(buffer, 1, sizeof buffer, file.get())) != 0) {
         bytes.append(buffer, got);
+        if (!begins_as_warm_set(bytes)) {
+            return bytes;
+        }
         if (bytes.size() > kWarmSetSizeMax) {
-            throw Failure(kExitFailure, fmt::format("{} is too large", printable_line(path)));
+            refuse_too_large(path);
         }
     }
     if (file == nullptr || std::ferror(file.get()) != 0) {
@@ -71,13 +90,16 @@ struct Counts {
     uint64_t known = 0;
 };
 
+// Costs decide what is evicted; whoever makes a file can write any. No link takes longer.
+constexpr uint32_t kCostMaxUs = 10'000'000;
+
 Counts put_all(const CacheHandle &cache, const WarmSet &set) {
     Counts counts;
     for (const WarmEntry &entry : set.entries) {
         cairn_put_options options = {};
         options.size = sizeof options;
         options.flags = CAIRN_PUT_IF_ABSENT;
-        options.cost_us = entry.cost_us;
+        options.cost_us = std::min(entry.cost_us, kCostMaxUs);
         const int result = cairn_put(cache.get(), entry.key.data(), entry.key.size(),
                                      entry.binary.data(), entry.binary.size(), &options);
         if (result == CAIRN_EXISTS) {

@@ -16,8 +16,6 @@ constexpr std::string_view kMagic = "CAIRNSET";
 constexpr uint32_t kFormatVersion = 1;
 constexpr size_t kCheckSize = CAIRN_PROGRAM_KEY_SIZE;
 constexpr size_t kAboutSizeMax = 65536;
-// The largest binary of a display's cache.
-constexpr size_t kBinarySizeMax = 0x4000000;
 
 void put(std::string &bytes, uint64_t number, unsigned size) {
     for (unsigned i = 0; i < size; ++i) {
@@ -69,7 +67,7 @@ bool read_entry(Reader &reader, WarmEntry &entry) {
     std::copy(key.begin(), key.end(), entry.key.begin());
     entry.cost_us = static_cast<uint32_t>(reader.number(4));
     const uint64_t size = reader.number(4);
-    if (!reader.ok() || size > kBinarySizeMax) {
+    if (!reader.ok() || size > kWarmBinarySizeMax) {
         return false;
     }
     entry.binary = reader.take(size);
@@ -114,6 +112,14 @@ std::string encode_warm_set(const WarmSet &set) {
         bytes.append(entry.binary);
     }
     return bytes + check_of(bytes);
+}
+
+uint64_t encoded_size(const WarmEntry &entry) {
+    return kEntryHeadSize + entry.binary.size();
+}
+
+bool begins_as_warm_set(std::string_view bytes) {
+    return bytes.starts_with(kMagic.substr(0, bytes.size()));
 }
 
 std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::string &problem) {

@@ -12,12 +12,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cairn::cli {
 
 // The largest file that is read; no application ships more.
 inline constexpr uint64_t kWarmSetSizeMax = uint64_t{1} << 31;
+
+// The largest binary of an entry, which is the largest of a display's cache.
+inline constexpr uint64_t kWarmBinarySizeMax = 0x4000000;
 
 struct WarmEntry {
     std::array<uint8_t, 20> key = {};
@@ -33,6 +37,12 @@ struct WarmSet {
 };
 
 std::string encode_warm_set(const WarmSet &set);
+
+// What its entry takes in a file.
+uint64_t encoded_size(const WarmEntry &entry);
+
+// Whether more bytes could make it a file of ours.
+bool begins_as_warm_set(std::string_view bytes);
 
 // Nothing when `problem` says why.
 std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::string &problem);

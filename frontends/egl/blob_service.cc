@@ -83,22 +83,23 @@ void stop_serving_blobs(EGLDisplay display) {
     }
 }
 
-bool serve_own_blobs(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
+void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDROID set,
+                   EGLGetBlobFuncANDROID get) {
     Served &all = served();
     const MutexLock lock(all.mutex);
-    const bool is_ours = all.ours.contains(display);
-    if (set == nullptr || get == nullptr || all.applications.contains(display)) {
-        if (is_ours) {
-            host().exports->setEGLError(EGL_BAD_PARAMETER);
-        }
-        return is_ours;
+    EGLint error = EGL_BAD_PARAMETER;
+    if (!all.ours.contains(display)) {
+        vendor.egl.GetError();
+        vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
+        error = vendor.egl.GetError();
+    } else if (set != nullptr && get != nullptr && !all.applications.contains(display) &&
+               cairn_egl_redirect_blob_cache(display, set, get) == CAIRN_OK) {
+        error = EGL_SUCCESS;
     }
-    all.applications.insert(display);
-    if (is_ours) {
-        cairn_egl_redirect_blob_cache(display, set, get);
-        host().exports->setEGLError(EGL_SUCCESS);
+    if (error == EGL_SUCCESS) {
+        all.applications.insert(display);
     }
-    return is_ours;
+    host().exports->setEGLError(error);
 }
 
 bool has_own_blobs(EGLDisplay display) {

@@ -18,8 +18,9 @@ namespace cairn::egl {
 void serve_blobs(const Vendor &vendor, EGLDisplay display);
 void stop_serving_blobs(EGLDisplay display);
 
-// The application sets its functions. False when the driver is to be told: it has none of ours.
-bool serve_own_blobs(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get);
+// The application sets its functions; tells the driver where it has none of ours. Sets EGL's error.
+void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDROID set,
+                   EGLGetBlobFuncANDROID get);
 // Whether the application keeps what the driver of this display makes.
 bool has_own_blobs(EGLDisplay display);
 

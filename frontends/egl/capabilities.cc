@@ -131,9 +131,7 @@ void describe(Context &context) {
     }
     const std::string extensions = extensions_of(gl, version);
     context.adds_control = !has_word(extensions, kControlExtension);
-    if (version.number >= 300) {
-        context.driver_extension_count = integer_of(gl, GL_NUM_EXTENSIONS);
-    }
+    context.numbers_extensions = version.number >= 300;
 }
 
 void prepare(Context &context) {

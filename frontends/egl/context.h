@@ -30,9 +30,9 @@ struct Context {
 
     // Set by describe(), when the application first asks for extensions or other state.
     bool is_described = false;
-    bool has_control = false;          // GL_ANGLE_program_cache_control is offered
-    bool adds_control = false;         // and the driver does not
-    GLint driver_extension_count = 0;  // what the driver says; 0 where extensions have no numbers
+    bool has_control = false;         // GL_ANGLE_program_cache_control is offered
+    bool adds_control = false;        // and the driver does not
+    bool numbers_extensions = false;  // GL_NUM_EXTENSIONS, glGetStringi
 
     // Set by prepare(), when the first call that matters is made in the context.
     bool is_prepared = false;

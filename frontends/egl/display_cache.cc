@@ -24,6 +24,7 @@ cairn_cache *open_entries() {
     options.mode = CAIRN_MODE_MEMORY;
     options.flags = CAIRN_OPEN_COUNT_VALUES_ONLY;
     options.limit_bytes = DisplayCache::kLimitDefault;
+    options.limit_entries = DisplayCache::kEntriesMax;
     cairn_cache *cache = nullptr;
     return cairn_open(&options, &cache) == CAIRN_OK ? cache : nullptr;
 }
@@ -91,9 +92,6 @@ void DisplayCache::set_limit(EGLint bytes) {
     const MutexLock lock(changing_limit_);
     limit_ = bytes;
     cairn_set_limit(entries_, static_cast<uint64_t>(bytes), nullptr);
-    if (bytes == 0) {
-        cairn_clear(entries_);  // entries without bytes are below every limit
-    }
 }
 
 EGLint DisplayCache::count() const {
@@ -197,9 +195,11 @@ EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {
         return EGL_BAD_PARAMETER;
     }
     uint64_t held = 0;
-    cairn_trim(entries_, 0, &held);
-    cairn_clear(entries_);  // entries without bytes
-    set_limit(limit);
+    {
+        const MutexLock lock(changing_limit_);
+        limit_ = limit;
+        cairn_reset(entries_, static_cast<uint64_t>(limit), &held);
+    }
     bytes = as_int(held);
     return EGL_SUCCESS;
 }

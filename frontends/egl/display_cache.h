@@ -29,6 +29,9 @@ class DisplayCache {
     // The largest binary that is accepted, as ANGLE has it.
     static constexpr EGLint kBinaryMax = 0x4000000;
 
+    // Entries without bytes, which the first draft accepts, are below every maximum.
+    static constexpr EGLint kEntriesMax = 65536;
+
     DisplayCache();
     ~DisplayCache() { cairn_close(entries_); }
     DisplayCache(const DisplayCache &) = delete;

@@ -5,6 +5,7 @@
 #include <cairn/eglext_cairn.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 namespace cairn::egl {
@@ -41,6 +42,29 @@ TEST(DisplayCacheTest, LinksAndCallsSeeTheSameEntries) {
     EXPECT_EQ(cairn_contains(cache.entries(), kOther.data(), 20), CAIRN_OK);
     cache.remove(kKey);
     EXPECT_EQ(count(cache), 1);
+}
+
+TEST(DisplayCacheTest, EntriesWithoutBytesAreBoundedAndGoWithTheRest) {
+    DisplayCache cache;
+    ProgramKey key = {};
+    const auto populate = [&](EGLint number) {
+        memcpy(key.data(), &number, sizeof number);
+        EXPECT_EQ(cache.draft_populate(key.data(), 20, "", 0), EGL_SUCCESS);
+    };
+    for (EGLint i = 0; i <= DisplayCache::kEntriesMax; ++i) {
+        populate(i);
+    }
+    EXPECT_EQ(count(cache), DisplayCache::kEntriesMax);
+    const EGLint oldest = 0;
+    memcpy(key.data(), &oldest, sizeof oldest);
+    EXPECT_EQ(cairn_contains(cache.entries(), key.data(), 20), CAIRN_MISS);
+    EGLint freed = -1;
+    EXPECT_EQ(cache.trim(0, freed), EGL_SUCCESS);
+    EXPECT_EQ(freed, 0);
+    EXPECT_EQ(count(cache), 0);
+    populate(1);
+    EXPECT_EQ(cache.resize(100, EGL_PROGRAM_CACHE_RESIZE_ANGLE, freed), EGL_SUCCESS);
+    EXPECT_EQ(count(cache), 0);
 }
 
 TEST(DisplayCacheTest, SwitchedOffItTakesNothing) {

@@ -70,6 +70,10 @@ EGLBoolean terminate(EGLDisplay display) {
     if (done != EGL_FALSE && !settings().disabled && !is_initialised(vendor, display, error)) {
         display_cache(display).clear();
         stop_serving_blobs(display);
+        // Another thread may have found it served still when it initialised it.
+        if (is_initialised(vendor, display, error)) {
+            serve_blobs(vendor, display);
+        }
     }
     return done;
 }
@@ -79,9 +83,10 @@ void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlo
     set_last_vendor(vendor);
     EGLint error = EGL_SUCCESS;
     // Before the display is initialised the call is an error, which is the driver's to report.
-    if (settings().disabled || !is_initialised(vendor, display, error) ||
-        !serve_own_blobs(display, set, get)) {
+    if (settings().disabled || !is_initialised(vendor, display, error)) {
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
+    } else {
+        set_own_blobs(vendor, display, set, get);
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <cairn/cairn_egl.h>
 
+#include <limits>
+
 namespace cairn::egl {
 namespace {
 
@@ -11,6 +13,9 @@ constexpr uint32_t kShader = 0x31534743;   // "CGS1"
 constexpr uint32_t kProgram = 0x32504743;  // "CGP2"
 // Follows it in a program's entry: what cairn_egl_check_entry checks.
 constexpr size_t kSealSize = CAIRN_EGL_ENTRY_HEAD_SIZE - sizeof kProgram;
+// Drivers say lengths with and without the byte that ends a log; applications make room for what
+// they are told.
+constexpr uint32_t kLogSlackMax = 4096;
 
 void put(std::string &bytes, uint32_t number) {
     for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -48,8 +53,11 @@ class Reader {
 
     Report report() {
         Report result;
-        result.log_length = static_cast<GLint>(number());
+        const uint32_t length = number();
         const auto text = take(number());
+        result.log_length = static_cast<GLint>(length);
+        ok_ = ok_ && length <= static_cast<uint32_t>(std::numeric_limits<GLint>::max()) &&
+              length <= text.size() + kLogSlackMax;
         result.log.assign(reinterpret_cast<const char *>(text.data()), text.size());
         return result;
     }
@@ -98,9 +106,7 @@ std::optional<ProgramEntry> decode_program(std::span<const std::byte> bytes) {
     entry.format = reader.number();
     entry.report = reader.report();
     entry.binary = reader.rest();
-    // No driver says that, and an application would take it for a size.
-    const bool is_length = entry.report.log_length >= 0;
-    if (!is_program || !reader.ok() || !is_length || entry.binary.empty()) {
+    if (!is_program || !reader.ok() || entry.binary.empty()) {
         return std::nullopt;
     }
     return entry;

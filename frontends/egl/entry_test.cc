@@ -66,8 +66,15 @@ TEST(EntryTest, NothingThatWasCutOffIsTaken) {
     EXPECT_FALSE(decode_shader(bytes_of(shader + "x")));
 }
 
-TEST(EntryTest, ANegativeLengthOfALogIsNone) {
-    EXPECT_FALSE(decode_program(bytes_of(encode_program_head({"log", -1}, 1) + "x")));
+TEST(EntryTest, ALengthThatNoLogHasIsNone) {
+    for (const GLint length : {0, 1, 3, 4, 4096 + 3}) {
+        EXPECT_TRUE(decode_program(bytes_of(encode_program_head({"log", length}, 1) + "x")));
+        EXPECT_TRUE(decode_shader(bytes_of(encode_shader({"log", length}))));
+    }
+    for (const GLint length : {-1, INT32_MIN, INT32_MAX, 4096 + 4}) {
+        EXPECT_FALSE(decode_program(bytes_of(encode_program_head({"log", length}, 1) + "x")));
+        EXPECT_FALSE(decode_shader(bytes_of(encode_shader({"log", length}))));
+    }
 }
 
 TEST(EntryTest, OneKindIsNotTakenForTheOther) {

@@ -23,6 +23,14 @@ const GLubyte *extensions_of_context(const Context &context, const GLubyte *of_d
     return reinterpret_cast<const GLubyte *>(kept(with_word(text, kControlExtension)));
 }
 
+GLint count_before_ours(const Context *context) {
+    GLint count = 0;
+    if (context != nullptr && context->adds_control && context->numbers_extensions) {
+        current_gl().GetIntegerv(GL_NUM_EXTENSIONS, &count);
+    }
+    return count;
+}
+
 void note_own_blobs(bool has_own) {
     if (Context *context = current_context()) {
         context->cache = has_own || has_own_blobs(context->display) ? nullptr : context->disk;

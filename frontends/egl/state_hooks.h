@@ -18,6 +18,9 @@ Context *control_context();
 // Its answer to glGetString(GL_EXTENSIONS), from the driver's.
 const GLubyte *extensions_of_context(const Context &context, const GLubyte *of_driver);
 
+// How many extensions the driver has now; 0 where they have no numbers, or the name is its own.
+GLint count_before_ours(const Context *context);
+
 // glBlobCacheCallbacksANGLE was called in the current context.
 void note_own_blobs(bool has_own);
 
@@ -31,9 +34,8 @@ const GLubyte *get_string(GLenum name) {
 template <auto Real>
 const GLubyte *get_string_i(GLenum name, GLuint index) {
     if (name == GL_EXTENSIONS) {
-        const Context *context = control_context();
-        if (context != nullptr && context->adds_control && context->driver_extension_count > 0 &&
-            index == static_cast<GLuint>(context->driver_extension_count)) {
+        const GLint count = count_before_ours(control_context());
+        if (count > 0 && index == static_cast<GLuint>(count)) {
             return reinterpret_cast<const GLubyte *>(kControlExtension);
         }
     }
@@ -62,10 +64,9 @@ void get_state(GLenum name, T *values) {
         *values = static_cast<T>(context->programs != nullptr ? 1 : 0);
     }
     // A boolean says only whether there are any.
-    if (context != nullptr && values != nullptr && is_count && context->adds_control &&
-        context->driver_extension_count > 0) {
-        *values = static_cast<T>(
-            sizeof(T) == sizeof(GLboolean) ? 1 : context->driver_extension_count + 1);
+    const GLint count = values != nullptr && is_count ? count_before_ours(context) : 0;
+    if (count > 0) {
+        *values = static_cast<T>(sizeof(T) == sizeof(GLboolean) ? 1 : count + 1);
     }
 }
 

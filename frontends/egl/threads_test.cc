@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -234,6 +235,35 @@ TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
     EXPECT_EQ(after.link_calls - before.link_calls, uint64_t{kLinkers} * kRounds);
     EXPECT_GT(after.hits, before.hits);
     EXPECT_NE(disk_, nullptr) << "not on disk, too";
+}
+
+// BAD_PARAMETER where it was not there before, BAD_ACCESS where it went while it was asked for.
+TEST(DisplayCacheThreadsTest, AnEntryMayVanishBetweenItsCountAndItsQuery) {
+    DisplayCache cache;
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+        const ProgramKey key = {1};
+        while (!done) {
+            cache.put(key, "binary", 0);
+            cache.remove(key);
+        }
+    });
+    std::map<EGLint, int> seen;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (seen[EGL_BAD_ACCESS] == 0 && std::chrono::steady_clock::now() < end) {
+        ProgramKey key = {};
+        char binary[6];
+        EGLint key_size = 20;
+        EGLint size = sizeof binary;
+        ++seen[cache.query(0, key.data(), &key_size, binary, &size)];
+    }
+    done = true;
+    other.join();
+    EXPECT_GT(seen[EGL_BAD_ACCESS], 0);
+    seen.erase(EGL_BAD_ACCESS);
+    seen.erase(EGL_BAD_PARAMETER);
+    seen.erase(EGL_SUCCESS);
+    EXPECT_TRUE(seen.empty());
 }
 
 }  // namespace

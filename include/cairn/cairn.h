@@ -111,7 +111,7 @@ enum {
     CAIRN_OPEN_READ_ONLY = 1u << 0,     /* never write; the directory may be read-only */
     CAIRN_OPEN_EXISTING = 1u << 1,      /* do not create the cache if there is none */
     CAIRN_OPEN_SYNC_ON_CLOSE = 1u << 2, /* cairn_close does what cairn_sync does first */
-    /* For tools: open the cache in the version it has; `version` is ignored. */
+    /* For tools: open the cache in the version it has; `version` is for a cache that is made. */
     CAIRN_OPEN_ANY_VERSION = 1u << 3,
     CAIRN_OPEN_REFUSE_WHEN_FULL = 1u << 4, /* CAIRN_ERROR_FULL instead of evicting entries */
     /* While the cache is open and is stored to, do in a thread of its own what cairn_compress does.
@@ -240,7 +240,8 @@ CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size)
 CAIRN_API int cairn_clear(cairn_cache *cache);
 
 /* In memory mode: evicts the least recently used entries, pinned ones last, until keys and values
- * (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. The limit stays as it is.
+ * (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. With 0 nothing stays, nor
+ * entries that count no bytes. The limit stays as it is.
  * `freed_bytes` may be NULL; it receives how many bytes went, counted alike. CAIRN_OK;
  * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache on disk. */
 CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes);
@@ -248,6 +249,10 @@ CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_byt
 /* The same, and `limit_bytes` is the cache's limit from now on; here 0 means 0: what counts any
  * bytes is refused as too large. Results as cairn_trim. */
 CAIRN_API int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes);
+
+/* The same, and nothing stays: what another thread stores is either freed and counted, or stored
+ * under the new limit. Results as cairn_trim. */
+CAIRN_API int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes);
 
 /* Makes everything that was stored before, by any process, survive a power loss. Takes as long as
  * the disk does. CAIRN_OK; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_IO: then nothing is known to be

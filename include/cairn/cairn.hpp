@@ -177,12 +177,16 @@ class Cache {
     Status clear() noexcept { return call(cairn_clear); }
 
     // In memory mode: evicts the least recently used entries until at most `bytes` are held; the
-    // second one also makes that the limit. Results as cairn_trim.
+    // second one also makes that the limit, the third one that and evicts all. Results as
+    // cairn_trim.
     Status trim(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
         return call(cairn_trim, bytes, freed_bytes);
     }
     Status set_limit(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
         return call(cairn_set_limit, bytes, freed_bytes);
+    }
+    Status reset(std::uint64_t limit_bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
+        return call(cairn_reset, limit_bytes, freed_bytes);
     }
 
     // Makes everything stored before, by any process, survive a power loss.

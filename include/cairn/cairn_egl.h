@@ -33,7 +33,9 @@ typedef cairn_egl_function (*cairn_egl_get_proc_address)(const char *name);
  *
  * CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED when the display does not offer
  * the extension; CAIRN_ERROR_BUSY when its functions have been set before; CAIRN_ERROR_FULL when
- * CAIRN_EGL_ATTACHED_MAX displays of this process are attached. */
+ * CAIRN_EGL_ATTACHED_MAX displays of this process are attached. A display that was attached before
+ * answers CAIRN_OK also where it was terminated and others have set functions since: no driver
+ * says. */
 CAIRN_API int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
                                           cairn_egl_get_proc_address get_proc_address);
 
@@ -62,8 +64,9 @@ CAIRN_API int cairn_gl_attach_blob_cache(cairn_cache *cache,
 
 /* The two functions themselves, with the signatures of GL_ANGLE_blob_cache; `user` is the
  * cairn_cache. For drivers with other ways to be told of them. Sizes that no driver could mean are
- * passed over. cairn_blob_callback_get returns the size of the value, 0 when there is none; the
- * value is written only where it fits. */
+ * passed over. cairn_blob_callback_get returns the size of the value and writes it; 0 when there is
+ * none, or it is larger than `value_size`: Mesa takes any other answer for bytes that it has. Where
+ * `value` is NULL or `value_size` 0, only the size is told. */
 CAIRN_API void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *value,
                                        ptrdiff_t value_size, const void *user);
 CAIRN_API ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *value,

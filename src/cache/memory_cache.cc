@@ -65,14 +65,9 @@ void MemoryCache::make_room(std::uint64_t bytes) {
     }
 }
 
-Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &options) {
-    BlobRef blob = Blob::copy(key, value, options.cost_us);
-    if (!blob) return Error::no_memory;
-
-    const MutexLock lock(mutex_);
+Result<PutOutcome> MemoryCache::judge(Bytes key, std::uint64_t bytes, bool if_absent) {
     const auto found = entries_.find(view(key));
-    if (found != entries_.end() && options.if_absent) return PutOutcome::exists;
-    const std::uint64_t bytes = charge(key, value);
+    if (found != entries_.end() && if_absent) return PutOutcome::exists;
     if (bytes > limit_bytes_) {
         ++counts_.puts_refused;
         return Error::too_large;
@@ -81,6 +76,24 @@ Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &op
         ++counts_.puts_refused;
         return Error::full;
     }
+    return PutOutcome::stored;
+}
+
+Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &options) {
+    const std::uint64_t bytes = charge(key, value);
+    {
+        // What is refused is not copied first; the limit may change before it is stored.
+        const MutexLock lock(mutex_);
+        auto outcome = judge(key, bytes, options.if_absent);
+        if (!outcome.ok() || *outcome != PutOutcome::stored) return outcome;
+    }
+    BlobRef blob = Blob::copy(key, value, options.cost_us);
+    if (!blob) return Error::no_memory;
+
+    const MutexLock lock(mutex_);
+    auto outcome = judge(key, bytes, options.if_absent);
+    if (!outcome.ok() || *outcome != PutOutcome::stored) return outcome;
+    const auto found = entries_.find(view(key));
     if (found != entries_.end()) erase(found->second);
     make_room(bytes);
     order_.push_front(Entry{std::move(blob), wall_clock_ns(), options.pinned});
@@ -103,13 +116,25 @@ bool MemoryCache::remove(Bytes key) {
     return true;
 }
 
-void MemoryCache::clear() {
-    const MutexLock lock(mutex_);
+void MemoryCache::clear_locked() {
     entries_.clear();
     order_.clear();
     bytes_ = 0;
     pinned_bytes_ = 0;
     pinned_count_ = 0;
+}
+
+void MemoryCache::clear() {
+    const MutexLock lock(mutex_);
+    clear_locked();
+}
+
+std::uint64_t MemoryCache::reset(std::uint64_t limit_bytes) {
+    const MutexLock lock(mutex_);
+    const std::uint64_t held = bytes_;
+    clear_locked();
+    limit_bytes_ = limit_bytes;
+    return held;
 }
 
 void MemoryCache::evict_down_to(std::uint64_t bytes, bool pinned) {
@@ -126,6 +151,7 @@ void MemoryCache::evict_down_to(std::uint64_t bytes, bool pinned) {
 
 std::uint64_t MemoryCache::trim_locked(std::uint64_t bytes) {
     const std::uint64_t before = bytes_;
+    if (bytes == 0) clear_locked();
     evict_down_to(bytes, false);
     evict_down_to(bytes, true);
     return before - bytes_;

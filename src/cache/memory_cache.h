@@ -42,7 +42,10 @@ class MemoryCache {
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
     bool remove(Bytes key);
     void clear();
-    // Evicts until at most `bytes` are charged, the pinned entries last. Returns what was freed.
+    // The same with another limit, in one step. Returns what was charged.
+    std::uint64_t reset(std::uint64_t limit_bytes);
+    // Evicts until at most `bytes` are charged, the pinned entries last. With 0 nothing stays, nor
+    // what is charged nothing. Returns what was freed.
     std::uint64_t trim(std::uint64_t bytes);
     // The same with a limit that stays.
     std::uint64_t set_limit(std::uint64_t bytes);
@@ -69,7 +72,10 @@ class MemoryCache {
     std::uint64_t charge(const Entry &entry) const {
         return charge(entry.blob->key(), entry.blob->value());
     }
+    // What a put comes to; `stored` when nothing is in its way.
+    Result<PutOutcome> judge(Bytes key, std::uint64_t bytes, bool if_absent) REQUIRES_LOCK(mutex_);
     void erase(Order::iterator entry) REQUIRES_LOCK(mutex_);
+    void clear_locked() REQUIRES_LOCK(mutex_);
     bool can_make_room(std::uint64_t bytes, const Entry *replaced) const REQUIRES_LOCK(mutex_);
     void make_room(std::uint64_t bytes) REQUIRES_LOCK(mutex_);
     void evict_down_to(std::uint64_t bytes, bool pinned) REQUIRES_LOCK(mutex_);

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace cairn {
@@ -118,6 +120,50 @@ TEST_F(MemoryCacheTest, ALimitThatIsLoweredEvictsAndStays) {
     EXPECT_EQ(cache.set_limit(0), 40u);
     EXPECT_FALSE(put(cache, "c", 1));
     EXPECT_TRUE(put(cache, "c", 0));
+    EXPECT_EQ(cache.set_limit(0), 0u);
+    EXPECT_EQ(order(cache), "") << "nothing stays, nor what has no bytes";
+}
+
+TEST_F(MemoryCacheTest, ResettingDropsAllAndChangesTheLimit) {
+    MemoryCache cache(options(100));
+    put(cache, "p", 30, true);
+    put(cache, "e", 0);
+    put(cache, "a", 30);
+    EXPECT_EQ(cache.reset(40), 60u);
+    EXPECT_EQ(order(cache), "");
+    EXPECT_EQ(cache.stats().limit_bytes, 40u);
+    EXPECT_FALSE(put(cache, "a", 41));
+    EXPECT_TRUE(put(cache, "a", 40)) << "nothing is charged any more";
+    EXPECT_EQ(cache.reset(40), 40u);
+}
+
+// Whatever is put meanwhile is either told or still there.
+TEST_F(MemoryCacheTest, NoBytesAreLostBetweenResetsAndPuts) {
+    MemoryCache cache(options(1000));
+    constexpr std::uint64_t kPuts = 20'000;
+    std::atomic<bool> done = false;
+    std::thread putter([&] {
+        for (std::uint64_t i = 0; i < kPuts; ++i) {
+            while (!put(cache, std::to_string(i), 1)) {
+            }
+            // Nothing may be evicted.
+            while (cache.stats().entries > 900) std::this_thread::yield();
+        }
+        done = true;
+    });
+    std::uint64_t told = 0;
+    while (!done) told += cache.reset(1000);
+    putter.join();
+    EXPECT_EQ(told + cache.stats().memory_bytes, kPuts);
+}
+
+TEST_F(MemoryCacheTest, WhatIsTooLargeIsNotCopiedFirst) {
+    MemoryCache cache(options(100));
+    // Never read: no machine has that much memory.
+    const std::byte byte = {};
+    const auto result = cache.put(as_bytes("a"), Bytes(&byte, std::size_t{1} << 50), PutOptions());
+    EXPECT_EQ(result.error(), Error::too_large);
+    EXPECT_EQ(cache.stats().puts_refused, 1u);
 }
 
 }  // namespace

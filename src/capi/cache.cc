@@ -286,6 +286,14 @@ int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_by
     return CAIRN_OK;
 }
 
+int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    const uint64_t freed = cache->memory->reset(limit_bytes);
+    if (freed_bytes != nullptr) *freed_bytes = freed;
+    return CAIRN_OK;
+}
+
 int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;

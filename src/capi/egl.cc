@@ -12,6 +12,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "base/mutex.h"
@@ -31,19 +32,39 @@ bool is_key(const void *key, ptrdiff_t size) {
 }
 
 // What this thread was told the size of, until it asks for the bytes. Blobs outlive their cache, so
-// it does not matter when the thread comes back, or ends.
+// it does not matter when the thread comes back, or ends. Drivers call from destructors of pthread
+// keys and from atexit handlers as well, when the thread's C++ objects are destroyed: so this has
+// no destructor, and a guard's releases it.
 struct Held {
     std::uint64_t serial = 0;  // of the cache
-    BlobRef blob;
+    Blob *blob = nullptr;
+    bool is_over = false;  // nothing is held any more
+};
+constinit thread_local Held t_held;
+static_assert(std::is_trivially_destructible_v<Held>);
 
-    BlobRef take(const cairn_cache &of, Bytes key) {
-        BlobRef found = std::exchange(blob, {});
-        const bool is_it = found && serial == of.serial && found->key().size() == key.size() &&
-                           std::memcmp(found->key().data(), key.data(), key.size()) == 0;
-        return is_it ? std::move(found) : BlobRef();
+struct HeldGuard {
+    ~HeldGuard() {
+        t_held.is_over = true;
+        BlobRef::adopt(std::exchange(t_held.blob, nullptr));
     }
 };
-thread_local Held t_held;
+
+void hold(const cairn_cache &of, BlobRef blob) {
+    if (t_held.is_over) return;
+    // In a thread that first gets here from such a destructor the guard's does not run: its few
+    // bytes are lost with the thread, and what is held and not asked for again.
+    thread_local HeldGuard guard;
+    t_held.serial = of.serial;
+    BlobRef::adopt(std::exchange(t_held.blob, blob.release()));
+}
+
+BlobRef take_held(const cairn_cache &of, Bytes key) {
+    BlobRef found = BlobRef::adopt(std::exchange(t_held.blob, nullptr));
+    const bool is_it = found && t_held.serial == of.serial && found->key().size() == key.size() &&
+                       std::memcmp(found->key().data(), key.data(), key.size()) == 0;
+    return is_it ? std::move(found) : BlobRef();
+}
 
 BlobRef look_up(cairn_cache *cache, const void *key, std::size_t key_size) {
     cairn_blob *blob = nullptr;
@@ -57,8 +78,8 @@ using GetBlob = ptrdiff_t (*)(const void *, ptrdiff_t, void *, ptrdiff_t);
 struct Place {
     // Held shared by a callback, exclusively to attach and detach.
     std::shared_mutex mutex;
-    // Looked at before the mutex is taken, so that whoever detaches waits for no newcomers: readers
-    // of a shared mutex may go before a writer for ever.
+    // Looked at before the mutex is taken, so that whoever takes it exclusively waits for no
+    // newcomers: readers of a shared mutex may go before a writer for ever.
     std::atomic<bool> is_attached = false;
     cairn_cache *cache = nullptr;  // null: not attached
     SetBlob set = nullptr;         // somebody else's functions, called in place of the cache
@@ -198,10 +219,12 @@ int cairn_egl_redirect_blob_cache(void *display, SetBlob set, GetBlob get) {
     const std::size_t index = display == nullptr ? CAIRN_EGL_ATTACHED_MAX : find_place(display);
     if (index == CAIRN_EGL_ATTACHED_MAX) return CAIRN_MISS;
     Place &place = places()[index];
+    place.is_attached = false;  // a miss is told meanwhile
     const std::unique_lock lock(place.mutex);
     if (place.cache == nullptr) return CAIRN_MISS;
     place.set = set;
     place.get = get;
+    place.is_attached = true;
     return CAIRN_OK;
 }
 
@@ -222,7 +245,7 @@ void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *va
     if (user == nullptr || !is_key(key, key_size) || value == nullptr || value_size < 1) return;
     auto *cache = static_cast<cairn_cache *>(const_cast<void *>(user));
     const auto size = static_cast<std::size_t>(key_size);
-    t_held.take(*cache, bytes(key, size));
+    take_held(*cache, bytes(key, size));
     cairn_put(cache, key, size, value, static_cast<std::size_t>(value_size), nullptr);
 }
 
@@ -231,16 +254,17 @@ ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *val
     if (user == nullptr || !is_key(key, key_size) || value_size < 0) return 0;
     auto *cache = static_cast<cairn_cache *>(const_cast<void *>(user));
     const auto size = static_cast<std::size_t>(key_size);
-    BlobRef blob = t_held.take(*cache, bytes(key, size));
+    BlobRef blob = take_held(*cache, bytes(key, size));
     if (!blob) blob = look_up(cache, key, size);
     if (!blob) return 0;
     const auto found = static_cast<ptrdiff_t>(blob->value().size());
-    if (value != nullptr && found <= value_size) {
-        std::memcpy(value, blob->value().data(), blob->value().size());
-    } else {
-        t_held.serial = cache->serial;
-        t_held.blob = std::move(blob);
+    if (value == nullptr || value_size == 0) {
+        hold(*cache, std::move(blob));
+        return found;
     }
+    // Mesa reads as many bytes as the answer says, whatever room it made.
+    if (found > value_size) return 0;
+    std::memcpy(value, blob->value().data(), blob->value().size());
     return found;
 }
 

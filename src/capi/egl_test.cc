@@ -2,7 +2,9 @@
 // Serving a driver's own cache, with a driver that consists of three functions.
 #include <cairn/cairn_egl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -98,12 +100,32 @@ TEST_F(BlobCacheTest, ADisplayKeepsItsBlobsInTheCache) {
     EXPECT_EQ(cairn_contains(cache_, "key", 3), CAIRN_OK);
 }
 
-TEST_F(BlobCacheTest, WhatIsTooSmallIsNotWritten) {
+TEST_F(BlobCacheTest, WhatDoesNotFitIsAMiss) {
     ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
     display_->set("key", 3, "value", 5);
-    char buffer[4] = "---";
-    EXPECT_EQ(display_->get("key", 3, buffer, 4), 5);
-    EXPECT_STREQ(buffer, "---");
+    char buffer[5] = "----";
+    EXPECT_EQ(display_->get("key", 3, buffer, 4), 0);
+    EXPECT_STREQ(buffer, "----");
+    EXPECT_EQ(display_->get("key", 3, buffer, 0), 5) << "no place at all asks for the size";
+    EXPECT_EQ(display_->get("key", 3, nullptr, 4), 5);
+    EXPECT_EQ(display_->get("key", 3, buffer, 5), 5);
+}
+
+// Mesa makes room for 64 KiB, asks once, and reads as many bytes as the answer says.
+TEST_F(BlobCacheTest, NoAnswerIsLargerThanTheRoomThatADriverMade) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    constexpr ptrdiff_t kRoom = 64 * 1024;
+    const auto get_as_mesa_does = [&](const char *key) {
+        std::vector<char> room(kRoom);
+        const ptrdiff_t size = display_->get(key, 3, room.data(), kRoom);
+        EXPECT_LE(size, kRoom);
+        return std::string(room.data(), static_cast<size_t>(std::min(size, kRoom)));
+    };
+    for (const ptrdiff_t size : {kRoom - 1, kRoom, kRoom + 1, 4 * kRoom}) {
+        const std::string value(static_cast<size_t>(size), 'v');
+        display_->set("key", 3, value.data(), size);
+        EXPECT_EQ(get_as_mesa_does("key"), size <= kRoom ? value : "") << size;
+    }
 }
 
 TEST_F(BlobCacheTest, TheBytesAreThoseWhoseSizeWasTold) {
@@ -217,27 +239,88 @@ TEST_F(BlobCacheTest, AContextGetsFunctionsThatKnowTheCache) {
     EXPECT_EQ(memcmp(buffer, "value", 5), 0);
 }
 
+// Threads of a driver that calls all the time, begun when each has called.
+class BusyDriver {
+  public:
+    explicit BusyDriver(Display *display) {
+        for (int i = 0; i < kThreads; ++i) threads_.emplace_back([=, this] { play(display); });
+        while (running_ < kThreads) std::this_thread::yield();
+    }
+    ~BusyDriver() {
+        done_ = true;
+        for (std::thread &thread : threads_) thread.join();
+    }
+
+  private:
+    static constexpr int kThreads = 4;
+
+    void play(Display *display) {
+        char buffer[5];
+        for (bool is_first = true; !done_; is_first = false) {
+            display->set("key", 3, "value", 5);
+            for (const ptrdiff_t size :
+                 {display->get("key", 3, nullptr, 0), display->get("key", 3, buffer, 5)}) {
+                EXPECT_TRUE(size == 5 || size == 0 || size == 3) << size;
+            }
+            if (is_first) ++running_;
+        }
+    }
+
+    std::atomic<bool> done_ = false;
+    std::atomic<int> running_ = 0;
+    std::vector<std::thread> threads_;
+};
+
 // Under ThreadSanitizer: what detach promises.
 TEST_F(BlobCacheTest, DetachWaitsForCallsInProgress) {
     ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
-    std::atomic<bool> done = false;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&] {
-            char buffer[5];
-            while (!done) {
-                display_->set("key", 3, "value", 5);
-                for (const ptrdiff_t size :
-                     {display_->get("key", 3, nullptr, 0), display_->get("key", 3, buffer, 5)}) {
-                    EXPECT_TRUE(size == 5 || size == 0) << size;
-                }
-            }
-        });
-    }
+    const BusyDriver driver(display_);
     EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_OK);
     cairn_close(std::exchange(cache_, nullptr));
-    done = true;
-    for (std::thread &thread : threads) thread.join();
+}
+
+TEST_F(BlobCacheTest, RedirectingWaitsForNoNewCalls) {
+    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    const auto set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
+    const auto get = [](const void *, ptrdiff_t, void *, ptrdiff_t) { return ptrdiff_t{3}; };
+    const BusyDriver driver(display_);
+    for (int turn = 0; turn < 200; ++turn) {
+        ASSERT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_OK);
+        ASSERT_EQ(display_->get("key", 3, nullptr, 0), 3);
+        ASSERT_EQ(cairn_egl_redirect_blob_cache(display_, nullptr, nullptr), CAIRN_OK);
+    }
+}
+
+// Drivers clean up in destructors of pthread keys, after those of the thread's C++ objects.
+TEST_F(BlobCacheTest, AThreadThatEndsMayStillCall) {
+    struct AtEnd {
+        cairn_cache *cache;
+        ptrdiff_t sizes[2];
+        char buffer[6];
+
+        static void run(void *user) {
+            auto &self = *static_cast<AtEnd *>(user);
+            self.sizes[0] = cairn_blob_callback_get("key", 3, nullptr, 0, self.cache);
+            self.sizes[1] = cairn_blob_callback_get("key", 3, self.buffer, 5, self.cache);
+        }
+    };
+    cairn_blob_callback_set("key", 3, "value", 5, cache_);
+    pthread_key_t key = 0;
+    ASSERT_EQ(pthread_key_create(&key, AtEnd::run), 0);
+    for (const bool is_held : {true, false}) {
+        AtEnd at_end = {cache_, {-1, -1}, "-----"};
+        std::thread([&] {
+            pthread_setspecific(key, &at_end);
+            EXPECT_EQ(cairn_blob_callback_get("key", 3, nullptr, 0, cache_), 5);
+            if (!is_held) {
+                EXPECT_EQ(cairn_blob_callback_get("key", 3, at_end.buffer, 5, cache_), 5);
+            }
+        }).join();
+        EXPECT_EQ(at_end.sizes[0], 5);
+        EXPECT_EQ(at_end.sizes[1], 5);
+        EXPECT_STREQ(at_end.buffer, "value");
+    }
+    pthread_key_delete(key);
 }
 
 // The calls that the display cache of EGL is made of.
@@ -269,7 +352,14 @@ TEST(MemoryMode, CanBeTrimmedLimitedAndLookedAtByPlace) {
     EXPECT_EQ(freed, 4u);
     EXPECT_EQ(cairn_set_limit(cache, 1, nullptr), CAIRN_OK);
     EXPECT_EQ(cairn_put(cache, "a", 1, "12", 2, nullptr), CAIRN_ERROR_TOO_LARGE);
+    EXPECT_EQ(cairn_reset(cache, 2, &freed), CAIRN_OK);
+    EXPECT_EQ(freed, 0u);
+    EXPECT_EQ(cairn_put(cache, "a", 1, "12", 2, nullptr), CAIRN_OK);
+    EXPECT_EQ(cairn_reset(cache, 2, &freed), CAIRN_OK);
+    EXPECT_EQ(freed, 2u);
+    EXPECT_EQ(cairn_contains(cache, "a", 1), CAIRN_MISS);
     EXPECT_EQ(cairn_trim(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_reset(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_set_limit(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
     cairn_close(cache);
 }

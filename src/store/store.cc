@@ -169,13 +169,16 @@ Status Store::open_index(bool may_wipe) {
     return Error::busy;
 }
 
-// An index for the segments that there are. Whoever takes any version must not choose one.
+// An index for the segments that there are. Whoever takes any version chooses one only for a cache
+// that it may make and that has none.
 Status Store::rebuild_index(Replace replace) const {
     CacheIdentity identity;
     if (options_.any_version) {
         const auto known = identity_of_segments(directory_, std::nullopt, options_.identifier);
-        if (!known) return Error::not_found;
-        identity = *known;
+        if (!known && options_.create == Create::no) return Error::not_found;
+        identity = known
+                       ? *known
+                       : identity_for_new_index(directory_, options_.version, options_.identifier);
     } else {
         identity = identity_for_new_index(directory_, options_.version, options_.identifier);
     }

@@ -235,6 +235,19 @@ TEST_F(StoreTest, AnyVersionIsTakenWhenAsked) {
     EXPECT_EQ(store_->stats().version, 1u);
 }
 
+TEST_F(StoreTest, WhoTakesAnyVersionMakesACacheOfItsOwn) {
+    options_.version = 99;
+    options_.any_version = true;
+    options_.identifier = "new";
+    open();
+    EXPECT_EQ(store_->stats().version, 99u);
+    put("key", "value");
+    options_.version = 7;
+    open();
+    EXPECT_EQ(store_->stats().version, 99u);
+    EXPECT_EQ(get("key"), "value");
+}
+
 TEST_F(StoreTest, OpenedForReadingItReadsAndRefusesTheRest) {
     put("key", "value");
     options_.access = Access::read_only;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -144,6 +145,88 @@ TEST_F(WarmSetTest, AnotherVersionEmptiesNothing) {
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_THAT(refused.standard_error, HasSubstr("version 3, not 2"));
     EXPECT_EQ(get(open(kIdentifier, 3), key_of(9)), entry_of(9, 100));
+}
+
+// The index says which version a cache has; without it, its segments do.
+TEST_F(WarmSetTest, AnotherVersionWithoutAnIndexEmptiesNothing) {
+    fill();
+    run({"export", kIdentifier, file_});
+    put(open(kIdentifier, 3), key_of(9), entry_of(9, 100));
+    ASSERT_TRUE(std::filesystem::remove(root_ + "/" + kIdentifier + "/cache.idx"));
+    const Finished refused = run({"import", file_});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.standard_error, HasSubstr("version 3, not 2"));
+    EXPECT_EQ(get(open(kIdentifier, 3), key_of(9)), entry_of(9, 100));
+}
+
+TEST_F(WarmSetTest, NobodyElsesFileIsWrittenTo) {
+    fill();
+    folder_.write("precious", "precious");
+    std::filesystem::create_symlink(file_of("precious"), file_ + ".part");
+    std::filesystem::create_symlink(file_of("precious"), file_);
+    EXPECT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
+    EXPECT_EQ(read_file(file_of("precious")), "precious");
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file_)));
+    EXPECT_TRUE(std::filesystem::is_symlink(file_ + ".part"));
+}
+
+TEST_F(WarmSetTest, AFailedExportLeavesNoFile) {
+    fill();
+    std::filesystem::create_directories(file_of("warm/is a folder"));
+    EXPECT_EQ(run({"export", kIdentifier, file_of("warm")}).exit_code, 1);
+    for (const auto &entry : std::filesystem::directory_iterator(file_of("."))) {
+        const std::string name = entry.path().filename();
+        EXPECT_TRUE(name == "root" || name == "warm") << name;
+    }
+}
+
+TEST_F(WarmSetTest, WhatNoImportWouldTakeIsLeftOut) {
+    constexpr size_t kMost = 64 << 20;
+    fill();
+    {
+        const Cache cache = open();
+        put(cache, key_of(7), entry_of(7, kMost));
+        put(cache, key_of(8), entry_of(8, kMost + 1));
+    }
+    const Finished exported = run({"export", kIdentifier, file_});
+    EXPECT_EQ(exported.exit_code, 0) << exported.standard_error;
+    EXPECT_THAT(exported.standard_output, HasSubstr("Exported 4 programs"));
+    EXPECT_THAT(exported.standard_output, HasSubstr("Left out 1 program above 64 MiB"));
+    const Finished imported = run({"import", file_});
+    EXPECT_THAT(imported.standard_output, HasSubstr("4 were there already"));
+}
+
+TEST_F(WarmSetTest, WhatIsNoWarmSetIsNotReadToItsEnd) {
+    const Finished endless = run({"import", "/dev/zero"});
+    EXPECT_EQ(endless.exit_code, 1);
+    EXPECT_THAT(endless.standard_error, HasSubstr("no file of `cairn export`"));
+    folder_.write("large.set", "CAIRNSET");
+    std::filesystem::resize_file(file_of("large.set"), (uint64_t{1} << 31) + 1);
+    const Finished large = run({"import", file_of("large.set")});
+    EXPECT_EQ(large.exit_code, 1);
+    EXPECT_THAT(large.standard_error, HasSubstr("is too large"));
+}
+
+// What cost much is evicted last.
+TEST_F(WarmSetTest, NoFileMakesItsEntriesStayForEver) {
+    const std::string entry = entry_of(1, 100);
+    const auto cost = [&](const Cache &cache) {
+        cairn_blob *blob = nullptr;
+        EXPECT_EQ(cairn_get(cache.get(), key_of(1).data(), 20, &blob), CAIRN_OK);
+        const uint32_t result = cairn_blob_cost_us(blob);
+        cairn_blob_free(blob);
+        return result;
+    };
+    cairn_put_options options = {};
+    options.size = sizeof options;
+    for (const uint32_t cost_us : {9'000'000u, UINT32_MAX}) {
+        options.cost_us = cost_us;
+        cairn_put(open().get(), key_of(1).data(), 20, entry.data(), entry.size(), &options);
+        run({"export", kIdentifier, file_});
+        std::filesystem::remove_all(root_);
+        run({"import", file_});
+        EXPECT_EQ(cost(open()), std::min(cost_us, 10'000'000u));
+    }
 }
 
 TEST_F(WarmSetTest, NothingToExportIsAFailure) {

@@ -60,6 +60,9 @@ TEST(Wrapper, TrimsAndLimitsAMemoryCache) {
     EXPECT_EQ(freed, 8u);
     EXPECT_EQ(cache.set_limit(7), Status::ok);
     EXPECT_EQ(cache.put(bytes("key"), bytes("value")), Status::too_large);
+    EXPECT_EQ(cache.reset(8, &freed), Status::ok);
+    EXPECT_EQ(freed, 0u);
+    EXPECT_EQ(cache.put(bytes("key"), bytes("value")), Status::ok);
     EXPECT_EQ(Cache().trim(0), Status::invalid_argument);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a display's cache keeps, in which order, and how its bytes are counted.
+#include <cstring>
+
 #include "row.h"
 
 namespace conformance {
@@ -126,6 +128,24 @@ void terminate_empties(Verdict &verdict) {
     verdict.expect(order(display) == Order({1}), "the maximum is another");
 }
 
+void bounds_entries(Verdict &verdict) {
+    constexpr int kMost = 65536;
+    const EGLDisplay display = fresh_display(1 << 20);
+    Key key = {};
+    for (int number = 0; number <= kMost; ++number) {
+        std::memcpy(key.data(), &number, sizeof number);
+        egl.Populate(display, key.data(), 20, key.data(), 1);
+    }
+    verdict.expect(count(display) == kMost, "there are " + std::to_string(count(display)));
+    EGLint key_size = 20;
+    EGLint size = 20;
+    Bytes binary(20);
+    egl.Query(display, kMost - 1, key.data(), &key_size, binary.data(), &size);
+    int oldest = 0;
+    std::memcpy(&oldest, key.data(), sizeof oldest);
+    verdict.expect(oldest == 1, "not the oldest went");
+}
+
 constexpr Row kRows[] = {
     {"order.newest-first", Reference::same, newest_first},
     {"order.query-leaves-it", Reference::same, query_leaves_order},
@@ -137,6 +157,7 @@ constexpr Row kRows[] = {
     {"resize.discards", Reference::same, resize_discards},
     {"trim.oldest-first", Reference::same, trim_frees_the_oldest},
     {"trim.keeps-maximum", Reference::same, trim_keeps_the_limit},
+    {"entries.maximum", Reference::differs, bounds_entries},
     {"terminate.empties", Reference::same, terminate_empties},
 };
 

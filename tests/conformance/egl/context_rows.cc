@@ -2,10 +2,8 @@
 // Contexts and links: who reads and writes the cache, what makes a key, what becomes of binaries
 // that are not what they should be.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "row.h"
@@ -343,46 +341,6 @@ void comes_back(Verdict &verdict) {
     verdict.expect(now.size() == 1 && now[0].binary == entry.binary, "it was replaced");
 }
 
-void threads(Verdict &verdict) {
-    const EGLDisplay display = fresh_display(4000);
-    std::atomic<int> wrong = 0;
-    const auto control = [&](uint8_t who) {
-        for (int i = 0; i < 300; ++i) {
-            populate(display, static_cast<uint8_t>(who + i % 7), static_cast<size_t>(1 + i % 500));
-            Key key = {};
-            Bytes binary(500);
-            EGLint key_size = 20;
-            EGLint size = 500;
-            egl.Query(display, i % 5, key.data(), &key_size, binary.data(), &size);
-            const EGLint error = egl.GetError();
-            const bool is_whole = size <= 0 || size > 500 ||
-                                  std::all_of(binary.begin(), binary.begin() + size,
-                                              [&](uint8_t b) { return b == key[0]; });
-            wrong += error == EGL_SUCCESS && !is_whole;
-            egl.Resize(display, 2000, i % 9 == 0 ? kResize : EGL_PROGRAM_CACHE_TRIM_ANGLE);
-            count(display);
-        }
-    };
-    std::vector<std::thread> all;
-    for (uint8_t who = 0; who < 24; ++who) {
-        all.emplace_back(control, static_cast<uint8_t>(who * 10));
-    }
-    for (int who = 0; who < 8; ++who) {
-        all.emplace_back([&, who] {
-            const Context context(display);
-            for (int i = 0; i < 10; ++i) {
-                const GLuint program = link({.variant = 10 * who + i % 3});
-                wrong += drawn_by(program) != 10 * who + i % 3;
-                gl.DeleteProgram(program);
-            }
-        });
-    }
-    for (std::thread &thread : all) {
-        thread.join();
-    }
-    verdict.expect(wrong == 0, std::to_string(wrong) + " results are wrong");
-}
-
 constexpr Row kRows[] = {
     {"context.attribute-value", Reference::same, attribute_value},
     {"context.attribute-accepted", Reference::same, attribute_accepted},
@@ -408,8 +366,6 @@ constexpr Row kRows[] = {
     {"invalid.garbage", Reference::same, garbage},
     // ANGLE draws the other program.
     {"invalid.another-program", Reference::differs, of_another_program},
-    // ANGLE locks only some of its paths.
-    {"threads.all-calls", Reference::absent, threads},
 };
 
 }  // namespace

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What is left for the next process, and what a process finds when it starts.
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "row.h"
 #include "scenes.h"
@@ -73,9 +78,62 @@ int without_extension() {
     return 0;
 }
 
+// Populates, queries, trims, empties and counts, all the time. How many answers are wrong.
+int call_often(EGLDisplay display, int who) {
+    constexpr EGLint kRoom = 1 << 20;
+    int wrong = 0;
+    for (int i = 0; i < 300; ++i) {
+        populate(display, 10 * who + i % 7, static_cast<size_t>(1 + i % 500));
+        Key key = {};
+        Bytes binary(500);
+        EGLint key_size = 20;
+        EGLint size = 500;
+        egl.Query(display, i % 5, key.data(), &key_size, binary.data(), &size);
+        const EGLint error = egl.GetError();
+        const bool is_whole = size <= 0 || size > 500 ||
+                              std::all_of(binary.begin(), binary.begin() + size,
+                                          [&](uint8_t b) { return b == key[0]; });
+        wrong += error == EGL_SUCCESS && !is_whole;
+        const bool empties = i % 9 == 0;
+        egl.Resize(display, empties ? kRoom : 20'000,
+                   empties ? EGL_PROGRAM_CACHE_RESIZE_ANGLE : EGL_PROGRAM_CACHE_TRIM_ANGLE);
+        count(display);
+    }
+    return wrong;
+}
+
+int link_often(EGLDisplay display, int who) {
+    int wrong = 0;
+    const Context context(display);
+    for (int i = 0; i < 20; ++i) {
+        const int variant = 10 * who + i % 3;
+        const GLuint program = link({.variant = variant});
+        wrong += drawn_by(program) != variant;
+        gl.DeleteProgram(program);
+    }
+    return wrong;
+}
+
+int play_threads() {
+    const EGLDisplay display = fresh_display(1 << 20);
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> all;
+    for (int who = 0; who < 24; ++who) {
+        all.emplace_back([&, who] { wrong += call_often(display, who); });
+    }
+    for (int who = 0; who < 8; ++who) {
+        all.emplace_back([&, who] { wrong += link_often(display, who); });
+    }
+    for (std::thread &thread : all) {
+        thread.join();
+    }
+    std::printf("%d\n", wrong.load());
+    return 0;
+}
+
 constexpr Scene kScenes[] = {
     {"link", link_and_tell},   {"link-again", link_again},          {"populate", populate_nonsense},
-    {"maximum", tell_maximum}, {"no-extension", without_extension},
+    {"maximum", tell_maximum}, {"no-extension", without_extension}, {"threads", play_threads},
 };
 
 void comes_back(Verdict &verdict) {
@@ -123,12 +181,22 @@ void disabled_process(Verdict &verdict) {
     verdict.expect(played == "0 0 0x3004\n", played);
 }
 
+// Without a disk, what is found was stored beside all the calls.
+void threads(Verdict &verdict) {
+    Stage stage;
+    const std::string played = stage.play("threads", {{"CAIRN_EGL_PERSIST", "0"}});
+    verdict.expect(played == "0\n", "results are wrong: " + played);
+    verdict.expect(stage.report.hits > 0, "no link finds anything");
+}
+
 constexpr Row kRows[] = {
     {"persist.comes-back", Reference::absent, comes_back},
     {"persist.switched-off", Reference::absent, memory_only},
     {"persist.populate-stays-in-memory", Reference::absent, no_poison},
     {"maximum.default", Reference::absent, on_by_default},
     {"context.extension-absent", Reference::absent, disabled_process},
+    // ANGLE locks only some of its paths.
+    {"threads.all-calls", Reference::absent, threads},
 };
 
 std::string read_all(FILE *pipe) {

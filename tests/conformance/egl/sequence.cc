@@ -15,6 +15,15 @@ namespace {
 
 constexpr EGLint kHuge = 1 << 28;
 
+// FNV-1a.
+uint32_t hash_of(const Bytes &bytes) {
+    uint32_t hash = 0x811c9dc5;
+    for (const uint8_t byte : bytes) {
+        hash = (hash ^ byte) * 0x01000193;
+    }
+    return hash;
+}
+
 class Player {
   public:
     explicit Player(uint64_t seed) : random_(seed), has_links_(seed % 2 == 1) {
@@ -54,7 +63,11 @@ class Player {
     void play_populate() {
         const auto number = static_cast<uint8_t>(1 + random_.below(9));
         const Key key = key_of(number);
-        const Bytes binary(1024, number);
+        // Each time other bytes, so that an entry which should have been replaced shows.
+        Bytes binary(1024);
+        for (auto &byte : binary) {
+            byte = static_cast<uint8_t>(random_.below(256));
+        }
         const EGLint bytes = size();
         const EGLint key_bytes = key_size();
         const bool no_key = random_.one_in(30);
@@ -81,8 +94,9 @@ class Player {
                   shape == 0 || shape == 3 ? nullptr : binary.data(),
                   shape == 4 ? nullptr : &bytes);
         const bool is_ours = key[19] == 0x77;
-        tell("query %d, shape %d: key size %d, key %d, size %d", index, static_cast<int>(shape),
-             key_bytes, is_ours ? key[0] : -1, has_links_ ? -1 : bytes);
+        tell("query %d, shape %d: key size %d, key %d, size %d, buffer %u", index,
+             static_cast<int>(shape), key_bytes, is_ours ? key[0] : -1, has_links_ ? -1 : bytes,
+             has_links_ ? 0 : hash_of(binary));
     }
 
     void play_resize() {
@@ -138,7 +152,8 @@ class Player {
         if (named != names_.end()) {
             return named->second;
         }
-        return std::to_string(entry.key[0]) + " of " + std::to_string(entry.binary.size());
+        return std::to_string(entry.key[0]) + " of " + std::to_string(entry.binary.size()) + ": " +
+               std::to_string(hash_of(entry.binary));
     }
 
     void tell_error(const char *what) {

@@ -54,12 +54,13 @@ struct Model {
     int64_t trim(int64_t to) {
         const int64_t before = bytes();
         while (bytes() > to) entries.pop_back();
+        if (to == 0) entries.clear();  // also what counts nothing
         return before - bytes();
     }
     void put(uint8_t key, EGLint size) {
         if (limit == 0 || size > limit) return;
         entries.remove_if([key](const Entry &entry) { return entry.key == key; });
-        trim(limit - size);
+        while (bytes() > limit - size) entries.pop_back();
         entries.push_front({key, size});
     }
 };

@@ -17,14 +17,10 @@
 
 // The driver's cache stays open for as long as the process lives, and its writer has what it holds
 // in memory that a leak check does not look into.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 using KeptForEver = __lsan::ScopedDisabler;
-#define CAIRN_CHECKS_LEAKS
-#endif
-#endif
-#ifndef CAIRN_CHECKS_LEAKS
+#else
 struct KeptForEver {
     KeptForEver() {}
 };

@@ -104,7 +104,9 @@ Status Compactor::run() {
 Status Compactor::run_alone(State &state) {
     TRY_ASSIGN(const File lock_file, directory_.open_or_create_file(kLockFileName));
     TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
-    TRY_ASSIGN(std::unique_ptr<Index> index, open_index());
+    auto opened = open_index();
+    if (!opened.ok() && opened.error() == Error::not_found) return Error::busy;  // just deleted
+    TRY_ASSIGN(std::unique_ptr<Index> index, std::move(opened));
     // What the index lacks would go with its segment.
     if (index->counter(Counter::rescan).load() != 0) return Error::busy;
     Work work(directory_, limits_, std::move(index));
@@ -124,6 +126,8 @@ Status Compactor::run_alone(State &state) {
             continue;
         }
         const Status status = compact(work, file.segment);
+        // Somebody else has given it up.
+        if (status.error() == Error::not_found) continue;
         if (first.ok()) first = status;
         if (ends_run(status.error())) break;
     }

@@ -92,7 +92,7 @@ class Store {
     Result<bool> remove(Bytes key);
     Status clear();
     Status sync();
-    // Compresses what is worth it and not being written to, now. busy: another process is at it.
+    // Compresses what is worth it and not being written to, now. Errors as Compactor::run().
     Status compress();
 
     StoreStats stats();

@@ -366,10 +366,7 @@ Result<ByteLock> Writer::lock_eviction() {
 }
 
 bool Writer::has_no_writer(std::uint32_t segment) const {
-    const auto file = directory_.open_file(segment_file_name(segment), Access::read_write);
-    if (!file.ok()) return false;
-    const auto locked = file->try_lock(kOwnerByte, LockKind::exclusive);
-    return locked.ok() && locked.value();
+    return lock_segment(segment).ok();
 }
 
 Writer::SegmentLock::~SegmentLock() {

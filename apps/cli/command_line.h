@@ -32,6 +32,7 @@ void add_stats_command(CLI::App &app, int &exit_code);
 void add_ls_command(CLI::App &app, int &exit_code);
 void add_clear_command(CLI::App &app, int &exit_code);
 void add_compress_command(CLI::App &app, int &exit_code);
+void add_control_command(CLI::App &app, int &exit_code);
 void add_export_command(CLI::App &app);
 void add_import_command(CLI::App &app);
 void add_path_command(CLI::App &app, int &exit_code);

@@ -58,6 +58,7 @@ int run_program(int argc, const char *const *argv) {
     add_ls_command(app, exit_code);
     add_clear_command(app, exit_code);
     add_compress_command(app, exit_code);
+    add_control_command(app, exit_code);
     add_export_command(app);
     add_import_command(app);
     add_path_command(app, exit_code);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "cache.h"
+
+#include <new>
+
+namespace cairn::d3d12 {
+namespace {
+
+// How often an entry is looked at again that is gone when its key was just there.
+constexpr unsigned kAttempts = 3;
+
+Outcome judge(const EntryRef &there, Bytes key, Outcome same) {
+    return there->has_key(key) ? same : Outcome::collision;
+}
+
+}  // namespace
+
+Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
+                    std::unique_ptr<Cache> &cache) {
+    cache.reset(new (std::nothrow) Cache(options));
+    if (cache == nullptr) {
+        return Outcome::no_memory;
+    }
+    cache->listeners_.add(log, user);
+    Outcome outcome = Outcome::ok;
+    if (options.disk) {
+        DiskLevel::Options disk = *options.disk;
+        disk.version = options.version;
+        disk.log = Listeners::receive;
+        disk.log_user = &cache->listeners_;
+        outcome = DiskLevel::open(disk, cache->disk_);
+    }
+    cache->listeners_.remove(log, user);  // each session adds its own
+    if (outcome != Outcome::ok) {
+        cache.reset();
+    }
+    return outcome;
+}
+
+EntryRef Cache::look_up(const KeyHash &hash) {
+    if (EntryRef entry = memory_.find(hash)) {
+        return entry;
+    }
+    if (disk_ == nullptr) {
+        return nullptr;
+    }
+    const uint64_t clears = memory_.clears();
+    EntryRef entry = disk_->find(hash);
+    if (entry != nullptr) {
+        memory_.keep(hash, entry, clears);
+    }
+    return entry;
+}
+
+Outcome Cache::find(Bytes key, EntryRef &entry) {
+    entry = look_up(hash_(key));
+    return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
+}
+
+Outcome Cache::store(Bytes key, Bytes value) {
+    const KeyHash hash = hash_(key);
+    const EntryRef entry = Entry::copy(key, value);
+    if (entry == nullptr) {
+        return Outcome::no_memory;
+    }
+    if (disk_ != nullptr) {
+        return store_on_disk(hash, key, entry);
+    }
+    const EntryRef there = memory_.insert(hash, entry);
+    return there == nullptr ? Outcome::ok : judge(there, key, Outcome::exists);
+}
+
+Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
+    for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
+        const uint64_t clears = memory_.clears();
+        const Outcome outcome = disk_->store(hash, *entry);
+        if (outcome == Outcome::ok) {
+            memory_.keep(hash, entry, clears);
+        }
+        if (outcome != Outcome::exists) {
+            return outcome;
+        }
+        // Not by the memory level: what is on disk decides, and may be damaged.
+        if (const EntryRef there = disk_->find(hash)) {
+            return judge(there, key, Outcome::exists);
+        }
+    }
+    return Outcome::busy;
+}
+
+Outcome Cache::delete_on_destroy() {
+    return disk_ == nullptr || disk_->delete_on_destroy() ? Outcome::ok : Outcome::cannot_write;
+}
+
+// The disk first: whoever finds nothing in memory afterwards finds nothing there either. What is
+// read from disk meanwhile is not kept, as memory is cleared after it.
+Outcome Cache::clear() {
+    const Outcome outcome = disk_ == nullptr ? Outcome::ok : disk_->clear();
+    memory_.clear();
+    return outcome;
+}
+
+}  // namespace cairn::d3d12

@@ -96,6 +96,8 @@ class Store {
     Status compress();
 
     StoreStats stats();
+    // As stats() has it, without counting anything.
+    std::uint64_t limit_bytes() const;
     // Calls visit for each entry until it returns false.
     void enumerate(const std::function<bool(const EntryInfo &)> &visit);
 

@@ -43,7 +43,7 @@ case $how in
             { echo "the EGL manifest names '$library'" >&2; exit 1; }
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_egl.h \
-            include/cairn/eglext_cairn.h bin/cairn share/doc/cairn/LICENSE \
+            include/cairn/cairn_control.h include/cairn/eglext_cairn.h bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
@@ -73,7 +73,7 @@ case $how in
         for standard in c11 c17; do
             "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                 -x c "$prefix/include/cairn/cairn.h"
-            for header in cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_egl eglext_cairn; do
                 "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c "$prefix/include/cairn/$header.h"
             done
@@ -81,7 +81,7 @@ case $how in
         for standard in c++17 c++20; do
             "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                 -x c++ "$prefix/include/cairn/cairn.h"
-            for header in cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_egl eglext_cairn; do
                 "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c++ "$prefix/include/cairn/$header.h"
             done

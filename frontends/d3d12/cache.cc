@@ -9,6 +9,20 @@ namespace {
 // How often an entry is looked at again that is gone when its key was just there.
 constexpr unsigned kAttempts = 3;
 
+cairn_control *open_control(const Cache::Options &options, Listeners &listeners) {
+    cairn_control_options open = {};
+    open.size = sizeof open;
+    open.root = options.control_root.empty() ? nullptr : options.control_root.c_str();
+    // A session that keeps nothing in the root makes nothing there.
+    const bool is_there = options.disk && options.disk->root == options.control_root;
+    open.flags = is_there ? 0 : CAIRN_CONTROL_OPEN_READ_ONLY;
+    open.log = Listeners::receive;
+    open.log_user = &listeners;
+    cairn_control *control = nullptr;
+    (void)cairn_control_open(&open, &control);
+    return control;
+}
+
 Outcome judge(const EntryRef &there, Bytes key, Outcome same) {
     return there->has_key(key) ? same : Outcome::collision;
 }
@@ -22,8 +36,11 @@ Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
         return Outcome::no_memory;
     }
     cache->listeners_.add(log, user);
-    Outcome outcome = Outcome::ok;
-    if (options.disk) {
+    cache->control_.reset(open_control(options, cache->listeners_));
+    cache->clears_seen_ =
+        cairn_control_clears(cache->control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
+    Outcome outcome = cache->disabled() ? Outcome::disabled : Outcome::ok;
+    if (options.disk && outcome == Outcome::ok) {
         DiskLevel::Options disk = *options.disk;
         disk.version = options.version;
         disk.log = Listeners::receive;
@@ -35,6 +52,19 @@ Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
         cache.reset();
     }
     return outcome;
+}
+
+bool Cache::disabled() const {
+    return (cairn_control_disabled(control_.get()) & CAIRN_KIND_APPLICATION_MANAGED) != 0;
+}
+
+// Another process may have cleared: what is on disk is gone already.
+void Cache::follow_clears() {
+    const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
+    if (clears != clears_seen_.load(std::memory_order_relaxed)) {
+        memory_.clear();
+        clears_seen_.store(clears, std::memory_order_relaxed);
+    }
 }
 
 EntryRef Cache::look_up(const KeyHash &hash) {
@@ -53,11 +83,19 @@ EntryRef Cache::look_up(const KeyHash &hash) {
 }
 
 Outcome Cache::find(Bytes key, EntryRef &entry) {
+    if (disabled()) {
+        return Outcome::disabled;
+    }
+    follow_clears();
     entry = look_up(hash_(key));
     return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
 }
 
 Outcome Cache::store(Bytes key, Bytes value) {
+    if (disabled()) {
+        return Outcome::disabled;
+    }
+    follow_clears();
     const KeyHash hash = hash_(key);
     const EntryRef entry = Entry::copy(key, value);
     if (entry == nullptr) {

@@ -56,6 +56,8 @@ Outcome CacheShare::join(const std::string &identity, const Cache::Options &opti
         const std::lock_guard lock(shared->mutex);
         if (shared->cache == nullptr) {
             outcome = Cache::open(options, log, user, shared->cache);
+        } else if (shared->cache->disabled()) {
+            outcome = Outcome::disabled;
         } else if (shared->cache->version() != options.version) {
             outcome = Outcome::other_version;
         }

@@ -25,7 +25,7 @@ class CacheShare {
     CacheShare &operator=(const CacheShare &) = delete;
 
     // Joins the cache of this identity, which is opened where nobody has it open. `log` hears of it
-    // as long as the share lasts. ok, other_version, cannot_open, busy, no_memory.
+    // as long as the share lasts. ok, disabled, other_version, cannot_open, busy, no_memory.
     Outcome join(const std::string &identity, const Cache::Options &options, cairn_log_fn log,
                  void *user);
     Cache &cache() const { return *cache_; }

@@ -131,7 +131,8 @@ int look_for_address(dl_phdr_info *info, size_t, void *user) {
         }
     }
     if (is_here) {
-        search.path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        const bool is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
+        search.path = is_program ? "the program itself" : info->dlpi_name;
         search.build_id = build_id;
     }
     return is_here ? 1 : 0;

@@ -13,13 +13,19 @@ cairn_control *open_control(const Cache::Options &options, Listeners &listeners)
     cairn_control_options open = {};
     open.size = sizeof open;
     open.root = options.control_root.empty() ? nullptr : options.control_root.c_str();
-    // A session that keeps nothing in the root makes nothing there.
-    const bool is_there = options.disk && options.disk->root == options.control_root;
-    open.flags = is_there ? 0 : CAIRN_CONTROL_OPEN_READ_ONLY;
     open.log = Listeners::receive;
     open.log_user = &listeners;
+    // A session that keeps nothing in the root makes nothing there, and hears of changes a tenth of
+    // a second later, if it is the first that ever did; but not where this process can make them.
+    const bool is_there = options.disk && options.disk->root == options.control_root;
+    open.flags = is_there ? 0 : CAIRN_CONTROL_OPEN_READ_ONLY;
     cairn_control *control = nullptr;
     (void)cairn_control_open(&open, &control);
+    if (!is_there && control != nullptr && cairn_control_developer_mode(control) != 0) {
+        cairn_control_close(control);
+        open.flags = 0;
+        (void)cairn_control_open(&open, &control);
+    }
     return control;
 }
 

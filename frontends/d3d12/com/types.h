@@ -19,6 +19,8 @@
 #define CAIRN_COM
 #endif
 
+// One test includes the real header before this one, to compare them.
+#ifndef __d3d12_h__
 struct _GUID {
     uint32_t Data1;
     uint16_t Data2;
@@ -36,6 +38,7 @@ struct D3D12_SHADER_CACHE_SESSION_DESC {
     uint64_t Version;
 };
 static_assert(sizeof(D3D12_SHADER_CACHE_SESSION_DESC) == 48);
+#endif
 
 namespace cairn::d3d12 {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "disk_level.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <new>
 #include <vector>
@@ -10,6 +12,8 @@ namespace {
 
 // What an entry counts in a small cache, besides its record.
 constexpr uint64_t kEntryOverhead = sizeof(KeyHash);
+// How long nobody looks again for space that dead processes hold.
+constexpr int64_t kReclaimPauseS = 10;
 
 Outcome outcome_of_open(int result) {
     switch (result) {
@@ -51,9 +55,27 @@ std::string default_root() {
     return cairn_resolve_root(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
 }
 
+// Sizes as given, for a limit that the store cannot keep.
 int add_size(void *sum, const cairn_entry *entry) {
     *static_cast<uint64_t *>(sum) += entry->value_size + kEntryOverhead;
     return 0;
+}
+
+int add_stored_size(void *sum, const cairn_entry *entry) {
+    *static_cast<uint64_t *>(sum) += entry->stored_size + kEntryOverhead;
+    return 0;
+}
+
+uint64_t sum_of(cairn_cache *cache, cairn_entry_fn add) {
+    uint64_t sum = 0;
+    (void)cairn_enumerate(cache, add, &sum);
+    return sum;
+}
+
+int64_t now_s() {
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
 }
 
 }  // namespace
@@ -126,8 +148,33 @@ Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
     options.size = sizeof options;
     options.flags = CAIRN_PUT_IF_ABSENT;
     const Bytes record = entry.record();
-    return outcome_of_put(
-        cairn_put(cache_, hash.data(), hash.size(), record.data(), record.size(), &options));
+    const auto put_once = [&] {
+        return cairn_put(cache_, hash.data(), hash.size(), record.data(), record.size(), &options);
+    };
+    int result = put_once();
+    if (result == CAIRN_ERROR_FULL && reclaim(record.size())) {
+        result = put_once();
+    }
+    return outcome_of_put(result);
+}
+
+// A cache that evicts makes room from whatever there is; one that refuses keeps what processes left
+// that were killed inside a store. Compressing gives that back, and takes long: it is done where
+// what is left is much, and then some time not again.
+bool DiskLevel::reclaim(uint64_t record_size) {
+    const int64_t now = now_s();
+    int64_t next = next_reclaim_s_.load();
+    if (now < next || !next_reclaim_s_.compare_exchange_strong(next, now + kReclaimPauseS)) {
+        return false;
+    }
+    cairn_stats stats = {};
+    stats.size = sizeof stats;
+    if (cairn_get_stats(cache_, &stats) != CAIRN_OK) {
+        return false;
+    }
+    const uint64_t used = sum_of(cache_, add_stored_size);
+    const uint64_t lost = stats.disk_bytes - std::min(stats.disk_bytes, used);
+    return lost >= record_size && lost > limit_bytes_ / 8 && cairn_compress(cache_) == CAIRN_OK;
 }
 
 // The store keeps no limit below its own smallest: such a cache is measured and stored to by one
@@ -141,16 +188,10 @@ Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
     if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) {
         return Outcome::exists;
     }
-    if (measure() + entry.record().size() + kEntryOverhead > limit_bytes_) {
+    if (sum_of(cache_, add_size) + entry.record().size() + kEntryOverhead > limit_bytes_) {
         return Outcome::full;
     }
     return put(hash, entry);
-}
-
-uint64_t DiskLevel::measure() {
-    uint64_t sum = 0;
-    (void)cairn_enumerate(cache_, add_size, &sum);
-    return sum;
 }
 
 Outcome DiskLevel::clear() {

@@ -138,7 +138,8 @@ EntryRef DiskLevel::find(const KeyHash &hash) {
 
 Outcome DiskLevel::store(const KeyHash &hash, const Entry &entry) {
     if (entry.record().size() > std::min<uint64_t>(limit_bytes_, CAIRN_VALUE_SIZE_MAX)) {
-        return Outcome::full;
+        const int there = cairn_contains(cache_, hash.data(), hash.size());
+        return there == CAIRN_OK ? Outcome::exists : Outcome::full;
     }
     return limit_bytes_ < CAIRN_LIMIT_BYTES_MIN ? store_measured(hash, entry) : put(hash, entry);
 }

@@ -141,6 +141,27 @@ std::vector<std::string> Stage::caches() const {
     return paths;
 }
 
+unsigned Stage::entries_on_disk() const {
+    uint64_t entries = 0;
+    for (const std::string &path : caches()) {
+        const std::string identifier = path.substr(path.rfind('/') + 1);
+        cairn_options options = {};
+        options.size = sizeof options;
+        options.root = root_.c_str();
+        options.identifier = identifier.c_str();
+        options.flags = CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_READ_ONLY;
+        cairn_cache *cache = nullptr;
+        cairn_stats stats = {};
+        stats.size = sizeof stats;
+        if (cairn_open(&options, &cache) == CAIRN_OK &&
+            cairn_get_stats(cache, &stats) == CAIRN_OK) {
+            entries += stats.entries;
+        }
+        cairn_close(cache);
+    }
+    return static_cast<unsigned>(entries);
+}
+
 std::vector<unsigned char> bytes_of(unsigned seed, size_t size) {
     std::vector<unsigned char> bytes(size);
     cairn_test::Random(seed).fill(bytes);

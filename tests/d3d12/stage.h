@@ -54,6 +54,8 @@ class Stage {
 
     // Paths of the directories of caches in the root.
     std::vector<std::string> caches() const;
+    // How many entries all of them have, as others see it.
+    unsigned entries_on_disk() const;
 
   private:
     static void receive_message(void *self, int id, int severity, const char *text);

@@ -69,7 +69,9 @@ void delete_one_of_two(Verdict &verdict, Stage &stage) {
         const Session &left = is_marked_first ? other : one;
         verdict.expect(find(left, "key") == "value", "gone with the first of two");
         verdict.expect_result(store(left, "more", std::string("value")), kOk, "a store");
+        verdict.expect(stage.entries_on_disk() == 2, "not on disk before the last goes");
         (is_marked_first ? other : one).reset();
+        verdict.expect(stage.entries_on_disk() == 0, "still on disk after the last");
         const Session again = open(verdict, stage, disk_desc());
         verdict.expect_result(look(again, "key"), kNotFound, "after the last");
         verdict.expect_result(look(again, "more"), kNotFound, "what was stored later");
@@ -105,6 +107,7 @@ void delete_with_last_elsewhere(Verdict &verdict, Stage &stage) {
     session->SetDeleteOnDestroy();
     session.reset();
     verdict.expect_result(peer.finish(), kOk, "the other process goes on");
+    verdict.expect(stage.entries_on_disk() == 0, "still on disk after the last");
     verdict.expect_result(look(open(verdict, stage, disk_desc()), "key"), kNotFound,
                           "after the last, there");
 }

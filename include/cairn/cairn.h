@@ -28,7 +28,8 @@
  * grow. Set everything else to zero for the defaults.
  *  8. Nothing is printed. A log function given at open receives one line per event worth knowing.
  * No signal handler is installed, no thread outlives cairn_close, the environment is read by
- * cairn_open and cairn_resolve_root only.
+ * cairn_open, cairn_resolve_root, cairn_control_open and, once, where a cache first serves a
+ * driver's blobs (cairn_egl.h).
  *  9. No exception leaves a call, and none may enter it from a callback.
  */
 #ifndef CAIRN_CAIRN_H
@@ -226,7 +227,8 @@ typedef struct cairn_put_options {
  * cairn_sync. CAIRN_OK; CAIRN_EXISTS; CAIRN_ERROR_INVALID_ARGUMENT (key or value size);
  * CAIRN_ERROR_FULL; CAIRN_ERROR_TOO_LARGE; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_READ_ONLY;
  * CAIRN_ERROR_BUSY; CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. After an error the older entry, if any,
- * is still there. */
+ * is still there. If the process is killed inside the call, the value may be found at once, later,
+ * or never. */
 CAIRN_API int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *value,
                         size_t value_size, const cairn_put_options *options);
 

@@ -7,6 +7,7 @@
 
 #include "os/environment.h"
 #include "store/index_file.h"
+#include "store/relocation.h"
 #include "store/segment_format.h"
 #include "store/space.h"
 
@@ -188,67 +189,86 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
     }
     work.targets.clear();
     work.removals_copied = false;
-    for (std::uint64_t left = 1; left != 0;) {
-        TRY_ASSIGN(left, copy_all(work, *lock, segment));
-        work.removals_copied = true;
-    }
-    return finish(work, *lock, segment);
+    work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
+    const Status status = [&]() -> Status {
+        for (std::uint64_t left = 1; left != 0;) {
+            TRY_ASSIGN(left, copy_all(work, *lock, segment));
+            work.removals_copied = true;
+        }
+        return finish(work, *lock, segment);
+    }();
+    work.index->counter(Counter::compacting).store(0);
+    return status;
 }
 
 // How many entries were copied.
 Result<std::uint64_t> Compactor::copy_all(Work &work, const Writer::SegmentLock &lock,
                                           std::uint32_t segment) {
+    TRY(work.index->refresh());
     TRY_ASSIGN(const FileInfo file, lock.file().info());
     SegmentScan scan(work.index->identity().cache_id, segment, file.size_bytes);
     std::uint64_t count = 0;
     for (bool more = true; more;) {
         if (stop_.load()) return Error::busy;
-        std::vector<Copied> copied;
-        const auto result = copy_some(work, scan, copied);
-        TRY(move_slots(work, lock, copied));
-        if (!result.ok()) return result.error();
-        more = result.value();
-        count += copied.size();
-        if (!copied.empty()) sleep_us(kPauseUs);
+        const std::uint64_t before = count;
+        TRY_ASSIGN(more, copy_some(work, lock, scan, count));
+        if (count != before) sleep_us(kPauseUs);
     }
     return count;
 }
 
 // False: the segment has no more.
-Result<bool> Compactor::copy_some(Work &work, SegmentScan &scan, std::vector<Copied> &copied) {
+Result<bool> Compactor::copy_some(Work &work, const Writer::SegmentLock &lock, SegmentScan &scan,
+                                  std::uint64_t &count) {
     const std::uint64_t begin = scan.offset();
     while (scan.offset() < begin + kPieceBytes) {
         TRY_ASSIGN(const auto record, scan.next(work.reader));
         if (!record) return false;
-        TRY(copy(work, *record, copied));
+        TRY_ASSIGN(const bool copied, copy(work, lock, *record));
+        if (copied) ++count;
     }
     return true;
 }
 
-Status Compactor::copy(Work &work, const ScannedRecord &record, std::vector<Copied> &copied) {
+// Whether there was an entry to be copied.
+Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
+                             const ScannedRecord &record) {
     Index &index = *work.index;
     const std::uint64_t hash = index.hash(record.head->key());
+    // Named as what is compressed first, then withdrawn: a search of the segments looks at the name
+    // when its slot is there.
+    index.withdraw_tentative(hash, record.location);
     Index::Place place;
     if (!index.slot_at(hash, record.location, place)) {
-        if (record.header.state == RecordState::removed) return copy_removal(work, record);
+        if (record.header.state == RecordState::removed) TRY(copy_removal(work, record));
         // An entry that damage hides would go with the segment.
         const bool hidden = record.header.state == RecordState::live && index.suspicious(hash);
-        return hidden ? Status(Error::corrupt) : Status();
+        if (hidden) return Error::corrupt;
+        return false;
     }
     RecordHeader header;
     const ReadBlob read =
         work.reader.read_stored(index.identity().cache_id, record.location, header);
     if (read.outcome == ReadOutcome::unreadable) return Error::io;
-    if (read.outcome != ReadOutcome::found) return {};  // damaged: it goes with the segment
+    if (read.outcome != ReadOutcome::found) return false;  // damaged: it goes with the segment
     Bytes value = read.blob->value();
     if (is_untried(header)) TRY(compress(work, header, value));
     header.state = RecordState::live;
-    TRY_ASSIGN(Writer::Appended appended,
-               work.writer.append(index, header, read.blob->key(), value, purpose_));
-    const Slot target =
-        Slot::make(appended.location, size_class(header.record_size()), Slot::tag_of(hash));
-    copied.push_back({record.location, hash, header.stamp_ns, target, std::move(appended)});
-    return {};
+    header.replaced_in = 0;
+    const auto same_hits = [](unsigned hits) { return hits; };
+    TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
+    TRY(withdraw_unfinished_copy(index, work.reader, work.writer));
+    TRY_ASSIGN(const auto moved,
+               relocate(index, work.writer,
+                        {record.location, header, read.blob->key(), value, purpose_, same_hits}));
+    if (moved) note_target(work, *moved);
+    return true;
+}
+
+void Compactor::note_target(Work &work, const Writer::Appended &copy) {
+    const bool known =
+        !work.targets.empty() && work.targets.back().location.segment == copy.location.segment;
+    if (!known) work.targets.push_back(copy);
 }
 
 // What keeps an older record of the key, in another segment, from coming back.
@@ -260,7 +280,7 @@ Status Compactor::copy_removal(Work &work, const ScannedRecord &record) {
     header.value_check = value_checksum({});
     const auto appended = work.writer.append(*work.index, header, record.head->key(), {}, purpose_);
     if (!appended.ok()) return appended.error();
-    work.targets.push_back(appended.value());
+    note_target(work, appended.value());
     return {};
 }
 
@@ -286,29 +306,6 @@ Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLo
     return eviction;
 }
 
-// A copy that no slot leads to must not be taken for the entry when the index is rebuilt; nor must
-// a slot lead to one whose file somebody has deleted.
-Status Compactor::move_slots(Work &work, const Writer::SegmentLock &lock,
-                             const std::vector<Copied> &copied) {
-    if (copied.empty()) return {};
-    const auto eviction = lock_unless_gone(work, lock);
-    Status status = eviction.ok() ? Status() : Status(eviction.error());
-    for (const Copied &entry : copied) {
-        const std::uint32_t segment = entry.copy.location.segment;
-        if (work.targets.empty() || work.targets.back().location.segment != segment) {
-            work.targets.push_back(entry.copy);
-        }
-        if (status.ok() && Writer::was_deleted(entry.copy)) {
-            work.writer.release_segment();
-            status = Error::busy;
-        }
-        const auto moved = [&](Slot old) { return entry.target.with_hits(old.hits()).word(); };
-        if (status.ok() && work.index->change_slot(entry.key_hash, entry.from, moved)) continue;
-        (void)work.writer.mark(entry.copy.location, entry.stamp_ns, RecordState::unused);
-    }
-    return status;
-}
-
 Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
     // What was durable must stay so: the copies before the originals go.
     if (work.index->counter(Counter::unsynced).load() != 1) {
@@ -320,6 +317,7 @@ Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint3
         TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
         if (!work.index->sees_all()) return Error::busy;
         if (work.index->counter(Counter::rescan).load() != 0) return Error::busy;
+        TRY(withdraw_unfinished_copy(*work.index, work.reader, work.writer));
         TRY_ASSIGN(discarded, work.writer.retire_segment(*work.index, segment));
     }
     if (discarded) (void)directory_.discard_file(*discarded);

@@ -13,12 +13,12 @@
 // Why no entry is lost: a slot is moved from a record to its copy by compare-and-swap, under the
 // eviction lock, which clearing the cache takes, too; the old file is deleted after the last one,
 // also under that lock, and only if no slot can be hidden by damage, in a level of the index that
-// was not looked at, or by a search of the segments that is under way. A process that dies in
-// between leaves two good copies of some entries, and slots that lead to one of them.
+// was not looked at, or by a search of the segments that is under way; and such a search publishes
+// nothing of the segment whose number stands in Counter::compacting.
 //
-// Why none comes back that was removed: of an original and its copy, which have the same stamp, a
-// rebuilding of the index takes either, and none if one of them was removed; a record that says so
-// is copied, too.
+// Why none comes back that was removed: store/relocation.h says what becomes of the copy of a
+// process that dies; of an original and its copy, which have the same stamp, a rebuilding of the
+// index takes either, and none if one of them was removed; a record that says so is copied, too.
 //
 // Thread safety: any thread; stop() comes last.
 // Failure: what cannot be copied stays where it is; the next segment that is finished makes it try
@@ -68,14 +68,6 @@ class Compactor {
     void stop();
 
   private:
-    // An entry that was copied, and whose slot still leads to the original.
-    struct Copied {
-        Location from;
-        std::uint64_t key_hash;
-        std::uint64_t stamp_ns;
-        Slot target;
-        Writer::Appended copy;
-    };
     // A segment as it was when compressing it did not seem worth it.
     struct Judged {
         std::uint32_t segment;
@@ -122,13 +114,13 @@ class Compactor {
     Status compact(Work &work, std::uint32_t segment);
     Result<std::uint64_t> copy_all(Work &work, const Writer::SegmentLock &lock,
                                    std::uint32_t segment);
-    Result<bool> copy_some(Work &work, SegmentScan &scan, std::vector<Copied> &copied);
-    Status copy(Work &work, const ScannedRecord &record, std::vector<Copied> &copied);
+    Result<bool> copy_some(Work &work, const Writer::SegmentLock &lock, SegmentScan &scan,
+                           std::uint64_t &count);
+    Result<bool> copy(Work &work, const Writer::SegmentLock &lock, const ScannedRecord &record);
     Status copy_removal(Work &work, const ScannedRecord &record);
     static Status compress(Work &work, RecordHeader &header, Bytes &value);
     static Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock);
-    static Status move_slots(Work &work, const Writer::SegmentLock &lock,
-                             const std::vector<Copied> &copied);
+    static void note_target(Work &work, const Writer::Appended &copy);
     Status finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
 
     // Constant after construction.

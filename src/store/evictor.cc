@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "store/relocation.h"
 #include "store/space.h"
 
 namespace cairn {
@@ -31,6 +32,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         if (lock.error() == Error::busy) return Progress::busy;
         return lock.error();
     }
+    TRY(withdraw_unfinished_copy(index, reader_, writer_));
     if (index.counter(Counter::victim).load() == 0) {
         TRY_ASSIGN(const bool chosen, choose_victim(index));
         if (!chosen) return Progress::none;
@@ -80,6 +82,7 @@ Result<bool> Evictor::choose_victim(Index &index) {
 
 // Decides on the next entries of the segment, if there are any in what one step looks at.
 Status Evictor::plan_more(Index &index) {
+    TRY(index.refresh());
     std::vector<Candidate> candidates;
     const std::uint64_t begin = scan_->offset();
     for (unsigned count = 0; count < kPlanRecords && scan_->offset() < begin + kPlanBytes;
@@ -88,6 +91,9 @@ Status Evictor::plan_more(Index &index) {
         if (!record) break;
         Index::Place place;
         const std::uint64_t hash = index.hash(record->head->key());
+        // Named as the victim first, then withdrawn: a search of the segments looks at the name
+        // when its slot is there.
+        index.withdraw_tentative(hash, record->location);
         const auto slot = index.slot_at(hash, record->location, place);
         if (!slot) continue;
         const RecordHeader &header = record->header;
@@ -113,18 +119,16 @@ void Evictor::carry(Index &index, const Planned &entry) {
     const ReadBlob record = reader_.read_stored(index.identity().cache_id, entry.location, header);
     if (record.outcome != ReadOutcome::found) return forget(index, entry.key_hash, entry.location);
     header.carried = true;
-    const auto appended = writer_.append(index, header, record.blob->key(), record.blob->value(),
-                                         Writer::Purpose::carry);
-    if (!appended.ok()) return forget(index, entry.key_hash, entry.location);
-    const Slot target = Slot::make(appended->location, size_class(header.record_size()),
-                                   Slot::tag_of(entry.key_hash));
-    const bool moved = index.change_slot(entry.key_hash, entry.location, [&](Slot old) {
-        return target.with_hits(hits_after_carry(old.hits())).word();
-    });
-    if (!moved) (void)writer_.mark(appended->location, header.stamp_ns, RecordState::unused);
+    header.state = RecordState::live;
+    header.replaced_in = 0;
+    const auto moved = relocate(index, writer_,
+                                {entry.location, header, record.blob->key(), record.blob->value(),
+                                 Writer::Purpose::carry, hits_after_carry});
+    if (!moved.ok()) forget(index, entry.key_hash, entry.location);
 }
 
 void Evictor::forget(Index &index, std::uint64_t hash, Location location) {
+    index.note_removal();
     const bool dropped = index.change_slot(hash, location, [](Slot) { return kEmptySlot; });
     if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
 }
@@ -179,7 +183,7 @@ bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
 
 // Drops the one that was hit least and is oldest; a pinned one only if all are. The last to go is
 // one that is being published: it may be of a process that died, and a living one publishes it
-// anew.
+// anew. A search of the segments must not find it again.
 bool Evictor::drop_worst(Index &index, std::vector<Seen> &seen) {
     if (seen.empty()) return false;
     std::sort(seen.begin(), seen.end(), [](const Seen &a, const Seen &b) {
@@ -189,18 +193,21 @@ bool Evictor::drop_worst(Index &index, std::vector<Seen> &seen) {
         };
         return rank(a.slot) < rank(b.slot);
     });
-    const auto pinned = [&](const Seen &one) {
+    const auto header_of = [&](const Seen &one) {
         RecordHeader header;
-        const auto record =
-            reader_.read_any_key(index.identity().cache_id, one.slot.location(), header);
-        return record.outcome == ReadOutcome::found && header.pinned;
+        (void)reader_.read_any_key(index.identity().cache_id, one.slot.location(), header);
+        return header;
     };
-    const auto found = std::find_if_not(seen.begin(), seen.end(), pinned);
+    const auto found = std::find_if_not(seen.begin(), seen.end(),
+                                        [&](const Seen &one) { return header_of(one).pinned; });
     const Seen &worst = found != seen.end() ? *found : seen.front();
+    const std::uint64_t stamp_ns = header_of(worst).stamp_ns;
+    index.note_removal();
     std::uint64_t word = worst.slot.word();
-    if (worst.place.ref().compare_exchange_strong(word, kEmptySlot) && !worst.slot.tentative()) {
-        index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-    }
+    if (!worst.place.ref().compare_exchange_strong(word, kEmptySlot)) return true;
+    if (worst.slot.tentative()) return true;
+    index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    (void)writer_.mark(worst.slot.location(), stamp_ns, RecordState::unused);
     return true;
 }
 

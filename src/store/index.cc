@@ -310,6 +310,15 @@ std::optional<Slot> Index::slot_at(std::uint64_t hash, Location location, Place 
     return found;
 }
 
+void Index::withdraw_tentative(std::uint64_t hash, Location location) {
+    probe(hash, [&](Place place, Slot slot) {
+        std::uint64_t word = slot.word();
+        const bool ours = slot.tentative() && slot.location() == location;
+        if (ours) place.ref().compare_exchange_strong(word, kEmptySlot);
+        return false;
+    });
+}
+
 Status Index::sync() {
     TRY(base_.sync());
     const unsigned count = levels();

@@ -72,6 +72,9 @@ class Index {
     template <typename Change>
     bool change_slot(std::uint64_t hash, Location location, Change change);
 
+    // Empties a tentative slot that points to a place, whose owner died or begins again.
+    void withdraw_tentative(std::uint64_t hash, Location location);
+
     // Makes sure that all levels there are can be seen, which look-ups do as they can. To be called
     // by whoever must see every slot of a key. busy, no_memory, io, ...: they cannot.
     Status refresh();
@@ -117,6 +120,9 @@ class Index {
     std::atomic_ref<std::uint64_t> counter(Counter counter) const;
     // A time stamp greater than all before, in all processes.
     std::uint64_t next_stamp();
+    // To be called before the slot of an entry is emptied for good: who has listed the records
+    // before must not publish an older one of the key now.
+    void note_removal() { counter(Counter::removals).fetch_add(1); }
     // Lets later stamps be greater than this one.
     void raise_stamp(std::uint64_t stamp);
     Status sync();

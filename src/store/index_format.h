@@ -66,6 +66,9 @@ enum class Counter : unsigned {
                        // was made durable is to stay so
     carry_debt = 10,   // bytes that were carried over lately without as many being freed
     boot = 9,          // the system start in which the cache was last used
+    removals = 11,     // grows before an entry is taken out for good
+    carrying = 12,     // the place of a copy that a slot is about to lead to (store/relocation.h)
+    compacting = 13,   // number + 1 of the segment that is being compressed; 0: none
 };
 
 // Why segments may hold entries that the index lacks.

@@ -83,7 +83,7 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
 }
 
 Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPolicy policy,
-                          std::uint64_t stamp_ns, const Examine &examine) {
+                          std::uint64_t stamp_ns, const Examine &examine, const Confirm &confirm) {
     for (unsigned attempt = 0;; ++attempt) {
         // A rescan may publish the very record that a living writer is about to: they must tell
         // their tentative slots apart. The hit count, which means nothing there, is the mark.
@@ -92,15 +92,21 @@ Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPo
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (found) {
             if (found->slot.location() == mine.location()) {
-                return Published{Published::Outcome::added, std::nullopt};  // a rescan was faster
+                return Published{Published::Outcome::added};  // a rescan was faster
             }
             if (policy == PublishPolicy::if_absent ||
                 (policy == PublishPolicy::if_newer && found->stamp_ns >= stamp_ns)) {
-                return Published{Published::Outcome::exists, std::nullopt};
+                return Published{Published::Outcome::exists};
+            }
+            if (policy == PublishPolicy::replace && found->stamp_ns > stamp_ns) {
+                return Published{Published::Outcome::outdated, found->stamp_ns};
+            }
+            if (confirm) {
+                TRY_ASSIGN(const bool confirmed, confirm(&*found));
+                if (!confirmed) return Published{Published::Outcome::exists};
             }
             if (!exchange(found->place, found->slot, mine.word())) continue;
-            return Published{Published::Outcome::replaced,
-                             ReplacedRecord{found->slot.location(), found->stamp_ns}};
+            return Published{Published::Outcome::replaced};
         }
         TRY_ASSIGN(const Index::Place own, index.insert(hash, tentative));
         const auto stay = may_stay(index, hash, own, attempt >= kPatience, examine);
@@ -108,8 +114,16 @@ Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPo
             exchange(own, tentative, kEmptySlot);
             if (!stay.ok()) return stay.error();
             if (attempt > 2) sleep_us(attempt * 2);
-        } else if (exchange(own, tentative, mine.word())) {
-            return Published{Published::Outcome::added, std::nullopt};
+            continue;
+        }
+        const auto confirmed = confirm ? confirm(nullptr) : Result<bool>(true);
+        if (!confirmed.ok() || !confirmed.value()) {
+            exchange(own, tentative, kEmptySlot);
+            if (!confirmed.ok()) return confirmed.error();
+            return Published{Published::Outcome::exists};
+        }
+        if (exchange(own, tentative, mine.word())) {
+            return Published{Published::Outcome::added};
         }
     }
 }

@@ -15,7 +15,7 @@
 namespace cairn {
 
 enum class PublishPolicy {
-    replace,
+    replace,  // unless its time stamp is greater
     if_absent,
     if_newer,  // replace an entry whose time stamp is smaller
 };
@@ -36,18 +36,19 @@ struct PublishedSlot {
 Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t hash,
                                                     const Examine &examine);
 
-struct ReplacedRecord {
-    Location location;
-    std::uint64_t stamp_ns;
+struct Published {
+    // outdated: there is a newer entry, which only a put that began later can have made.
+    enum class Outcome { added, replaced, exists, outdated } outcome;
+    std::uint64_t newer_stamp_ns = 0;  // with `outdated`
 };
 
-struct Published {
-    enum class Outcome { added, replaced, exists } outcome;
-    std::optional<ReplacedRecord> old;  // with `replaced`
-};
+// Asked last: while our slot is tentative, and so keeps others from publishing the key (null), or
+// before the slot of an older entry is replaced. false gives up, with the outcome `exists`.
+using Confirm = std::function<Result<bool>(const PublishedSlot *older)>;
 
 // Publishes `mine`. full: its buckets have no place; grow the index and try again.
 Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPolicy policy,
-                          std::uint64_t stamp_ns, const Examine &examine);
+                          std::uint64_t stamp_ns, const Examine &examine,
+                          const Confirm &confirm = nullptr);
 
 }  // namespace cairn

@@ -41,11 +41,21 @@ TEST_F(PublishTest, AddsAndReplaces) {
     const auto first = publish_value("key", "one", PublishPolicy::replace, 1);
     ASSERT_TRUE(first.ok());
     EXPECT_EQ(first->outcome, Published::Outcome::added);
-    EXPECT_FALSE(first->old);
     const auto second = publish_value("key", "two", PublishPolicy::replace, 2);
     EXPECT_EQ(second->outcome, Published::Outcome::replaced);
-    EXPECT_TRUE(second->old);
     EXPECT_EQ(files_.get("key"), "two");
+    EXPECT_EQ(files_.published_slots("key"), 1u);
+}
+
+// Whoever began later must be the one whose value stays, whoever comes first: a search of the
+// segments knows only the stamps.
+TEST_F(PublishTest, DoesNotReplaceWhatIsNewer) {
+    ASSERT_TRUE(publish_value("key", "later", PublishPolicy::replace, 7).ok());
+    const auto earlier = publish_value("key", "earlier", PublishPolicy::replace, 6);
+    ASSERT_TRUE(earlier.ok());
+    EXPECT_EQ(earlier->outcome, Published::Outcome::outdated);
+    EXPECT_EQ(earlier->newer_stamp_ns, 7u);
+    EXPECT_EQ(files_.get("key"), "later");
     EXPECT_EQ(files_.published_slots("key"), 1u);
 }
 

@@ -53,12 +53,13 @@ bool sizes_fit(const RecordHeader &header) {
            header.raw_size <= std::uint64_t{header.value_size} * kCompressionRatioMax;
 }
 
-// Over the header, without its state byte and this checksum itself, and the key.
+// Over the header, without what changes later and this checksum itself, and the key.
 std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
     std::array<std::byte, kRecordHeaderSize> covered;
     std::copy_n(header.begin(), covered.size(), covered.begin());
     covered[kRecordStateOffset] = std::byte{0};
     put_le<std::uint64_t>(covered, kRecordCheckOffset, 0);
+    put_le<std::uint64_t>(covered, kRecordReplacedOffset, 0);
     return checksum(key, checksum(covered, seed));
 }
 
@@ -85,6 +86,7 @@ std::array<std::byte, kRecordHeaderSize> encode_record_header(const RecordHeader
     put_le(bytes, kKeyHashOffset, header.key_hash);
     put_le(bytes, kValueCheckOffset, header.value_check);
     put_le(bytes, kRecordCheckOffset, header_checksum(bytes, key, seed));
+    put_le(bytes, kRecordReplacedOffset, header.replaced_in);
     return bytes;
 }
 
@@ -105,6 +107,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.stamp_ns = get_le<std::uint64_t>(bytes, kStampOffset);
     header.key_hash = get_le<std::uint64_t>(bytes, kKeyHashOffset);
     header.value_check = get_le<std::uint64_t>(bytes, kValueCheckOffset);
+    header.replaced_in = get_le<std::uint64_t>(bytes, kRecordReplacedOffset);
     if (!sizes_fit(header)) return std::nullopt;
     if (header.key_size == 0 || header.key_size > kKeySizeMax) return std::nullopt;
     return header;

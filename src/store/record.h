@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kValueSizeMax = (1u << 30) - 1;
 inline constexpr std::uint32_t kRecordMagic = 0x43455243;  // "CREC"
 inline constexpr std::size_t kRecordStateOffset = 4;
 inline constexpr std::size_t kRecordCheckOffset = 48;
+inline constexpr std::size_t kRecordReplacedOffset = 56;
 // A record ends with its header's check once more: whoever goes from record to record can tell one
 // whose writer died half-way, in whose place the next writer's records are.
 inline constexpr std::size_t kRecordEndSize = 8;
@@ -30,7 +31,7 @@ inline constexpr std::size_t kRecordEndSize = 8;
 enum class RecordState : std::uint8_t {
     live = 0x0F,     // may be published
     removed = 0xF0,  // by a call: neither this record nor an older one of its key may be published
-    unused = 0x55,   // was never published, or was replaced: as if it were not there
+    unused = 0x55,   // was never published: as if it were not there
 };
 
 enum class Codec : std::uint8_t { none = 0, zstd = 1 };
@@ -48,7 +49,12 @@ struct RecordHeader {
     std::uint64_t stamp_ns = 0;  // time of the put; later puts to the cache have greater ones
     std::uint64_t key_hash = 0;
     std::uint64_t value_check = 0;
+    // The system start (Counter::boot) in which a newer record took its place; 0: none did. Until
+    // the next start it is as if it were not there. After that the newer one may be lost with the
+    // power, and this one counts again. Like the state not covered by the checksum.
+    std::uint64_t replaced_in = 0;
 
+    bool was_replaced(std::uint64_t boot) const { return boot != 0 && replaced_in == boot; }
     // Where the value begins, from the record's begin. A value is aligned to 16 bytes.
     std::uint64_t value_offset() const { return align_up(kRecordHeaderSize + key_size, 16); }
     std::uint64_t record_size() const {

@@ -58,11 +58,25 @@ TEST(RecordTest, ComesBackAsItWasWritten) {
 TEST(RecordTest, EveryFlippedBitOfHeaderAndKeyIsFound) {
     const std::vector<std::byte> good = encoded(sample());
     for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
-        if (bit / 8 == kRecordStateOffset) continue;  // changes after the record was written
+        // These change after the record was written.
+        if (bit / 8 == kRecordStateOffset) continue;
+        if (bit / 8 >= kRecordReplacedOffset && bit / 8 < kRecordHeaderSize) continue;
         std::vector<std::byte> bad = good;
         flip(bad, bit);
         EXPECT_FALSE(decode_record_header(bad, kSeed)) << "bit " << bit;
     }
+}
+
+TEST(RecordTest, WasReplacedInOneSystemStartOnly) {
+    RecordHeader header = sample();
+    EXPECT_FALSE(header.was_replaced(0));
+    std::vector<std::byte> bytes = encoded(header);
+    put_le<std::uint64_t>(bytes, kRecordReplacedOffset, 77);
+    const auto replaced = decode_record_header(bytes, kSeed);
+    ASSERT_TRUE(replaced);
+    EXPECT_TRUE(replaced->was_replaced(77));
+    EXPECT_FALSE(replaced->was_replaced(78));
+    EXPECT_FALSE(replaced->was_replaced(0));
 }
 
 TEST(RecordTest, ADamagedStateIsTakenForTheNearest) {

@@ -11,6 +11,7 @@
 namespace cairn {
 
 Status Rescan::begin() {
+    removals_ = index_.counter(Counter::removals).load();
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     segments_ = std::move(use.segments);
     for (const SegmentFile &file : segments_) bytes_total_ += file.size_bytes;
@@ -26,11 +27,7 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
         TRY(list_record());
     }
     if (!sorted_) {
-        std::sort(listed_.begin(), listed_.end(), [](const Listed &a, const Listed &b) {
-            // Of a record and its copy the one that was removed counts.
-            return std::tuple(a.key_hash, a.stamp_ns, a.removed()) <
-                   std::tuple(b.key_hash, b.stamp_ns, b.removed());
-        });
+        std::sort(listed_.begin(), listed_.end());
         // Stamps go on from the latest, also if the counter was lost.
         for (const Listed &listed : listed_) index_.raise_stamp(listed.stamp_ns);
         sorted_ = true;
@@ -47,41 +44,118 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
 
 // Lists the next record.
 Status Rescan::list_record() {
-    const SegmentFile &file = segments_.back();
+    const std::uint32_t segment = segments_.back().segment;
     const std::uint64_t before = scan_ ? scan_->offset() : 0;
-    if (!scan_) scan_.emplace(index_.identity().cache_id, file.segment, file.size_bytes);
+    if (!scan_) TRY(begin_segment(segment, kSegmentHeaderSize));
     TRY_ASSIGN(const auto record, scan_->next(reader_));
     bytes_left_ -= std::min(bytes_left_, scan_->offset() - before);
-    if (!record) {
-        segments_.pop_back();
-        scan_.reset();
+    if (record) {
+        add(listed_, *record);
         return {};
     }
-    const RecordHeader &header = record->header;
-    if (header.state == RecordState::unused) return {};
-    const auto place = static_cast<std::uint32_t>(record->location.offset / kRecordAlignment);
-    const std::uint32_t removed = header.state == RecordState::removed ? kRemoved : 0;
-    listed_.push_back(
-        {header.key_hash, header.stamp_ns, record->location.segment, place | removed});
+    listed_to_.push_back(end_segment());
+    segments_.pop_back();
+    scan_.reset();
     return {};
 }
 
-// Decides on one key, from its newest record down.
-Status Rescan::settle_key() {
-    const std::uint64_t hash = listed_.back().key_hash;
-    bool settled = false;
-    for (; !listed_.empty() && listed_.back().key_hash == hash; listed_.pop_back()) {
-        if (settled) continue;
-        if (listed_.back().removed()) {
-            TRY(take_back(listed_.back()));
-            settled = true;
-        } else {
-            const bool has_older =
-                listed_.size() > 1 && listed_[listed_.size() - 2].key_hash == hash;
-            TRY_ASSIGN(settled, adopt(listed_.back(), has_older));
-        }
-    }
+Status Rescan::begin_segment(std::uint32_t segment, std::uint64_t from) {
+    // In this order: whoever takes the segment over later writes behind its end.
+    scanned_is_final_ = writer_.has_no_writer(segment);
+    const auto info = directory_.info(segment_file_name(segment));
+    if (!info.ok() && info.error() != Error::not_found) return info.error();
+    scanned_size_ = info.ok() ? info->size_bytes : 0;
+    scan_.emplace(index_.identity().cache_id, segment, scanned_size_, from);
     return {};
+}
+
+// While somebody writes to a segment, a record that is under way may lie before finished ones.
+Rescan::ListedTo Rescan::end_segment() const {
+    const std::uint64_t end = align_up(scanned_size_, kRecordAlignment);
+    return {scan_->segment(), scanned_is_final_ ? end : scan_->first_gap()};
+}
+
+bool Rescan::counts(const RecordHeader &header) const {
+    if (header.state == RecordState::removed) return true;
+    const std::uint64_t boot = index_.counter(Counter::boot).load(std::memory_order_relaxed);
+    return header.state == RecordState::live && !header.was_replaced(boot);
+}
+
+void Rescan::add(std::vector<Listed> &listed, const ScannedRecord &record) const {
+    const RecordHeader &header = record.header;
+    if (!counts(header)) return;
+    const auto place = static_cast<std::uint32_t>(record.location.offset / kRecordAlignment);
+    const std::uint32_t removed = header.state == RecordState::removed ? kRemoved : 0;
+    listed.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | removed});
+}
+
+// Lists what was written since.
+Status Rescan::list_newer() {
+    const std::uint64_t removals = index_.counter(Counter::removals).load();
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
+    for (const SegmentFile &file : use.segments) TRY(list_tail(file.segment, file.size_bytes));
+    std::sort(newer_.begin(), newer_.end());
+    newer_.erase(std::unique(newer_.begin(), newer_.end()), newer_.end());
+    removals_ = removals;
+    return {};
+}
+
+Status Rescan::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
+    auto known = std::ranges::find(listed_to_, segment, &ListedTo::segment);
+    if (known == listed_to_.end()) {
+        known = listed_to_.insert(known, ListedTo{segment, kSegmentHeaderSize});
+    }
+    if (known->offset >= size_bytes) return {};
+    TRY(begin_segment(segment, known->offset));
+    for (;;) {
+        TRY_ASSIGN(const auto record, scan_->next(reader_));
+        if (!record) break;
+        add(newer_, *record);
+    }
+    *known = end_segment();
+    scan_.reset();
+    return {};
+}
+
+// What has been listed since of the key that is being settled; the newest is the last.
+std::span<const Rescan::Listed> Rescan::newer_of_key() const {
+    const auto range =
+        std::ranges::equal_range(newer_, key_.front().key_hash, {}, &Listed::key_hash);
+    return {range.begin(), range.end()};
+}
+
+// Decides on one key.
+Status Rescan::settle_key() {
+    key_.clear();
+    const std::uint64_t hash = listed_.back().key_hash;
+    for (; !listed_.empty() && listed_.back().key_hash == hash; listed_.pop_back()) {
+        key_.push_back(listed_.back());
+    }
+    for (;;) {
+        const auto newer = newer_of_key();
+        key_.insert(key_.end(), newer.begin(), newer.end());
+        std::sort(key_.rbegin(), key_.rend());
+        key_.erase(std::unique(key_.begin(), key_.end()), key_.end());
+        TRY_ASSIGN(const Adopted adopted, settle_records());
+        if (adopted != Adopted::superseded) return {};
+    }
+}
+
+// From the newest record down.
+Result<Rescan::Adopted> Rescan::settle_records() {
+    std::uint64_t oldest_stamp = 0;
+    for (std::size_t i = 0; i < key_.size() && key_[i].stamp_ns >= oldest_stamp; ++i) {
+        Adopted adopted = Adopted::settled;
+        if (key_[i].removed()) {
+            TRY(take_back(key_[i]));
+        } else {
+            TRY_ASSIGN(adopted, adopt(key_[i], i + 1 < key_.size()));
+        }
+        if (adopted == Adopted::settled) mark_older(i);
+        if (adopted == Adopted::settled || adopted == Adopted::superseded) return adopted;
+        if (adopted == Adopted::given_up) oldest_stamp = key_[i].stamp_ns;
+    }
+    return Adopted::settled;
 }
 
 // Tells how new a rival is. One that claims to be newer than `stamp_ns` must be whole: after a
@@ -101,50 +175,122 @@ Examine Rescan::examiner(Bytes key, std::uint64_t stamp_ns) {
     };
 }
 
-// Publishes a record; false: it is not whole.
-Result<bool> Rescan::adopt(const Listed &listed, bool has_older) {
+// What was replaced before the last system start counted until now, because what replaced it might
+// have been lost with the power. It was not.
+void Rescan::mark_older(std::size_t newest) const {
+    const std::uint64_t boot = index_.counter(Counter::boot).load();
+    for (std::size_t i = newest + 1; i < key_.size(); ++i) {
+        if (key_[i].stamp_ns == key_[newest].stamp_ns) continue;
+        (void)writer_.mark_replaced(key_[i].location(), key_[i].stamp_ns, boot);
+    }
+}
+
+Result<Rescan::Adopted> Rescan::adopt(const Listed &listed, bool has_older) {
     const Location location = listed.location();
-    const std::uint64_t hash = listed.key_hash;
-    const bool known = index_.probe(hash, [&](Index::Place, Slot slot) {
+    const bool known = index_.probe(listed.key_hash, [&](Index::Place, Slot slot) {
         return !slot.tentative() && slot.location() == location;
     });
-    if (known && !has_older) return true;  // whoever reads it verifies it
+    if (known && !has_older) return Adopted::settled;  // whoever reads it verifies it
     RecordHeader header;
     const ReadBlob whole = reader_.read_any(index_.identity().cache_id, location, header);
     if (whole.outcome == ReadOutcome::unreadable) return Error::io;
-    if (whole.outcome != ReadOutcome::found) return false;
-    if (known) return true;
-    if (index_.hash(whole.blob->key()) != hash) return false;
-    if (header.state == RecordState::removed) {  // since it was listed
-        TRY(take_back(listed));
-        return true;
+    if (whole.outcome != ReadOutcome::found) {
+        TRY_ASSIGN(const bool exists, segment_exists(location.segment));
+        return exists ? Adopted::not_whole : Adopted::given_up;
     }
-    if (header.state != RecordState::live) return false;
-    const Slot slot = Slot::make(location, size_class(header.record_size()), Slot::tag_of(hash));
+    if (known) return Adopted::settled;
+    if (index_.hash(whole.blob->key()) != listed.key_hash) return Adopted::not_whole;
+    return publish_record(listed, header, whole.blob->key());
+}
+
+Result<Rescan::Adopted> Rescan::publish_record(const Listed &listed, const RecordHeader &header,
+                                               Bytes key) {
+    const Slot slot = Slot::make(listed.location(), size_class(header.record_size()),
+                                 Slot::tag_of(listed.key_hash));
+    Adopted adopted = Adopted::settled;
     for (;;) {
-        const auto published = publish(index_, hash, slot, PublishPolicy::if_newer, header.stamp_ns,
-                                       examiner(whole.blob->key(), header.stamp_ns));
+        const auto published =
+            publish(index_, listed.key_hash, slot, PublishPolicy::if_newer, listed.stamp_ns,
+                    examiner(key, listed.stamp_ns),
+                    [&](const PublishedSlot *) { return may_publish(listed, adopted); });
         if (published.ok()) {
-            const auto outcome = published->outcome;
-            if (outcome == Published::Outcome::added) {
+            if (published->outcome == Published::Outcome::added) {
                 index_.counter(Counter::entries).fetch_add(1);
             }
-            if (outcome != Published::Outcome::exists) ++recovered_;
-            // Whoever removes marks first and looks for the slot then: one of us sees the other.
-            const ReadBlob now = reader_.read_any_key(index_.identity().cache_id, location, header);
-            const bool removed =
-                now.outcome == ReadOutcome::found && header.state == RecordState::removed;
-            if (removed) TRY(take_back(listed));
-            return true;
+            if (published->outcome != Published::Outcome::exists) ++recovered_;
+            return adopted;
         }
         if (published.error() != Error::full) return published.error();
-        if (index_.free_damaged(hash)) continue;
+        if (index_.free_damaged(listed.key_hash)) continue;
         const Status grown = writer_.grow_index(index_);
         if (grown.ok()) continue;
         // An index that may not grow holds as many entries as it can.
-        if (grown.error() == Error::full || grown.error() == Error::too_large) return true;
+        if (grown.error() == Error::full || grown.error() == Error::too_large) return adopted;
         return grown.error();
     }
+}
+
+// Asked while nobody else can publish the key. false: why not says `adopted`.
+Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
+    // Of a record that was copied, one or the other may have been marked since.
+    for (const Listed &copy : key_) {
+        if (copy.stamp_ns != listed.stamp_ns) continue;
+        TRY_ASSIGN(const RecordState state, state_now(copy));
+        if (state == RecordState::removed) {
+            adopted = Adopted::settled;
+            return false;
+        }
+        if (state == RecordState::unused && copy == listed) {
+            adopted = Adopted::given_up;
+            return false;
+        }
+    }
+    if (index_.counter(Counter::victim).load() == std::uint64_t{listed.segment} + 1) {
+        adopted = Adopted::given_up;
+        return false;
+    }
+    TRY(leave_to_compactor(listed));
+    if (index_.counter(Counter::removals).load() == removals_) return true;
+    TRY(list_newer());
+    if (!is_superseded(listed)) return true;
+    adopted = Adopted::superseded;
+    return false;
+}
+
+// Whoever compresses the segment may be past this record, and would delete it: busy. One that died
+// with the segment's name there is forgotten.
+Status Rescan::leave_to_compactor(const Listed &listed) {
+    std::uint64_t compacting = index_.counter(Counter::compacting).load();
+    if (compacting != std::uint64_t{listed.segment} + 1) return {};
+    TRY_ASSIGN(const File lock_file, directory_.open_or_create_file(kLockFileName));
+    TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
+    index_.counter(Counter::compacting).compare_exchange_strong(compacting, 0);
+    return {};
+}
+
+// `unused`, too, if it is gone.
+Result<RecordState> Rescan::state_now(const Listed &listed) {
+    TRY_ASSIGN(const bool exists, segment_exists(listed.segment));
+    if (!exists) return RecordState::unused;
+    RecordHeader header;
+    const ReadBlob now =
+        reader_.read_any_key(index_.identity().cache_id, listed.location(), header);
+    if (now.outcome == ReadOutcome::unreadable) return Error::io;
+    const bool counts_now = now.outcome == ReadOutcome::found && counts(header);
+    return counts_now ? header.state : RecordState::unused;
+}
+
+// Whether a newer record, which was not taken into account, has been listed.
+bool Rescan::is_superseded(const Listed &listed) const {
+    return std::ranges::any_of(newer_of_key(), [&](const Listed &newer) {
+        return listed < newer && std::ranges::count(key_, newer) == 0;
+    });
+}
+
+Result<bool> Rescan::segment_exists(std::uint32_t segment) const {
+    const auto info = directory_.info(segment_file_name(segment));
+    if (!info.ok() && info.error() != Error::not_found) return info.error();
+    return info.ok();
 }
 
 // Takes back what was published although a later record says that the key was removed.

@@ -5,6 +5,11 @@
 // is published, unless a newer one says that the key was removed. In this order nothing is
 // published that an older call has long replaced or removed.
 //
+// Meanwhile others go on storing and removing. Before an older record is published in a place where
+// none is, it has to be known that no newer one was taken out since the listing: our tentative slot
+// keeps others from publishing the key, whoever took an entry out before has counted that
+// (Counter:: removals), and when that count has changed, what was written since is listed too.
+//
 // Runs in steps, so that the look-up that needs it is delayed by a bounded time; several processes
 // may do it at once, since publishing an entry twice is publishing it once. Takes 24 bytes of
 // memory for each record while it lasts.
@@ -14,6 +19,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -52,13 +59,45 @@ class Rescan {
             return {segment, std::uint64_t{place & ~kRemoved} * kRecordAlignment};
         }
         bool removed() const { return (place & kRemoved) != 0; }
+        bool operator==(const Listed &) const = default;
+        // Of a record and its copy the one that was removed counts.
+        friend bool operator<(const Listed &a, const Listed &b) {
+            return std::tuple(a.key_hash, a.stamp_ns, a.removed(), a.segment, a.place) <
+                   std::tuple(b.key_hash, b.stamp_ns, b.removed(), b.segment, b.place);
+        }
     };
     static constexpr std::uint32_t kRemoved = 1u << 31;
+    // Up to where a segment is listed. All that is written to it later lies behind that.
+    struct ListedTo {
+        std::uint32_t segment;
+        std::uint64_t offset;
+    };
+    enum class Adopted {
+        settled,     // nothing older of the key may be published
+        not_whole,   // an older one may be published
+        given_up,    // replaced, or its segment was given up: only a copy of it may be published
+        superseded,  // newer records have been listed: begin again with those
+    };
 
+    bool counts(const RecordHeader &header) const;
     Status begin();
     Status list_record();
+    Status begin_segment(std::uint32_t segment, std::uint64_t from);
+    ListedTo end_segment() const;
+    Status list_newer();
+    Status list_tail(std::uint32_t segment, std::uint64_t size_bytes);
+    void add(std::vector<Listed> &listed, const ScannedRecord &record) const;
+    std::span<const Listed> newer_of_key() const;
     Status settle_key();
-    Result<bool> adopt(const Listed &listed, bool has_older);
+    Result<Adopted> settle_records();
+    Result<Adopted> adopt(const Listed &listed, bool has_older);
+    Result<Adopted> publish_record(const Listed &listed, const RecordHeader &header, Bytes key);
+    Result<bool> may_publish(const Listed &listed, Adopted &why_not);
+    void mark_older(std::size_t newest) const;
+    Status leave_to_compactor(const Listed &listed);
+    Result<RecordState> state_now(const Listed &listed);
+    bool is_superseded(const Listed &listed) const;
+    Result<bool> segment_exists(std::uint32_t segment) const;
     Status take_back(const Listed &removal);
     Examine examiner(Bytes key, std::uint64_t stamp_ns);
 
@@ -71,7 +110,13 @@ class Rescan {
     bool sorted_ = false;
     std::vector<SegmentFile> segments_;  // still to be listed; the last one is under way
     std::optional<SegmentScan> scan_;
+    bool scanned_is_final_ = false;  // nobody wrote to the segment when its size was asked for
+    std::uint64_t scanned_size_ = 0;
     std::vector<Listed> listed_;  // sorted: one key's together, its newest last
+    std::vector<Listed> newer_;   // sorted; written since
+    std::vector<Listed> key_;     // the records of the key that is being settled, newest first
+    std::vector<ListedTo> listed_to_;
+    std::uint64_t removals_ = 0;  // as counted before the last listing
     std::uint64_t recovered_ = 0;
     std::uint64_t bytes_total_ = 0;
     std::uint64_t bytes_left_ = 0;

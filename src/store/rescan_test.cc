@@ -145,6 +145,51 @@ TEST_F(RescanTest, WhatIsRemovedDuringTheSearchStaysRemoved) {
     }
 }
 
+// Stored and removed since the segments were listed: an older record of the key must not come
+// instead.
+TEST_F(RescanTest, WhatIsStoredAndRemovedDuringTheSearchStaysRemoved) {
+    for (int i = 0; i < 200; ++i) files_.put(key(i), value(i));
+    for (const bool own_segment : {false, true}) {
+        for (unsigned moment = 0; moment < 40; ++moment) {
+            const std::string name = "removed " + std::to_string(moment);
+            files_.append(name, "older", 100);
+            lose_index();
+            Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+            for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rescan.step(0).ok());
+            if (own_segment) files_.writer().release_segment();
+            const Location newer = files_.put(name, "newer");
+            ASSERT_TRUE(files_.writer().mark(newer, tell_stamp(newer), RecordState::removed).ok());
+            Evictor::forget(files_.index(), files_.index().hash(as_bytes(name)), newer);
+            for (bool over = false; !over;) {
+                const auto done = rescan.step(0);
+                ASSERT_TRUE(done.ok());
+                over = done.value();
+                ASSERT_FALSE(files_.get(name)) << "after " << moment << " steps";
+            }
+        }
+    }
+}
+
+TEST_F(RescanTest, WhatTheCacheWasClearedOfDuringTheSearchStaysAway) {
+    for (unsigned moment = 0; moment < 20; ++moment) {
+        for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+        lose_index();
+        Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rescan.step(0).ok());
+        files_.writer().release_segment();
+        ASSERT_TRUE(files_.directory()
+                        .list([&](const char *name) {
+                            if (!segment_from_file_name(name)) return;
+                            (void)files_.directory().remove_file(name);
+                        })
+                        .ok());
+        files_.index().clear();
+        while (!rescan.step(0).value()) {
+        }
+        for (int i = 0; i < 100; ++i) ASSERT_FALSE(files_.get(key(i))) << moment;
+    }
+}
+
 TEST_F(RescanTest, ARecordThatWasNeverPublishedIsAsIfItWereNotThere) {
     files_.append("key", "published", 100);
     const auto unused = files_.append("key", "refused", 200);

@@ -22,6 +22,7 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
             offset_ += record.header.record_size();
             return std::optional(std::move(record));
         }
+        if (!first_gap_) first_gap_ = offset_;
         TRY(skip_damage(reader));
     }
     return std::optional<ScannedRecord>();

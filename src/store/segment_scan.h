@@ -30,8 +30,11 @@ class SegmentScan {
     // end of the segment.
     Result<std::optional<ScannedRecord>> next(RecordReader &reader);
     bool at_end() const { return offset_ + kRecordHeaderSize > size_bytes_; }
+    std::uint32_t segment() const { return segment_; }
     // Bytes behind us.
     std::uint64_t offset() const { return offset_; }
+    // Where records no longer follow one another: there one may be under way.
+    std::uint64_t first_gap() const { return first_gap_.value_or(offset_); }
 
   private:
     Result<bool> has_end(RecordReader &reader, const ScannedRecord &record);
@@ -41,6 +44,7 @@ class SegmentScan {
     std::uint32_t segment_;
     std::uint64_t size_bytes_;
     std::uint64_t offset_;
+    std::optional<std::uint64_t> first_gap_;
 };
 
 }  // namespace cairn

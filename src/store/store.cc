@@ -85,6 +85,7 @@ void Store::note_boot(Index &index) {
     std::uint64_t before = boot.load();
     // A new index knows its boot: 0 is one that lost it.
     if (before != now && boot.compare_exchange_strong(before, now)) {
+        index.counter(Counter::carrying).store(0);  // of what may not be there any more
         std::uint64_t reason = static_cast<std::uint64_t>(RescanReason::none);
         index.counter(Counter::rescan)
             .compare_exchange_strong(reason, static_cast<std::uint64_t>(RescanReason::boot));

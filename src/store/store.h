@@ -96,6 +96,8 @@ class Store {
     Status compress();
 
     StoreStats stats();
+    const std::string &root() const { return options_.root; }
+    const std::string &identifier() const { return options_.identifier; }
     // As stats() has it, without counting anything.
     std::uint64_t limit_bytes() const;
     // Calls visit for each entry until it returns false.
@@ -133,13 +135,14 @@ class Store {
 
     // update.cc
     Examine examiner(Index &index, Bytes key);
-    Result<PutOutcome> put_record(Index &index, Bytes key, Bytes value, const PutOptions &options);
+    Result<PutOutcome> try_put(Index &index, Bytes key, Bytes value, const PutOptions &options);
+    Result<PutOutcome> publish_record(Index &index, const RecordHeader &header, Bytes key,
+                                      const Writer::Appended &record, PublishPolicy policy);
     Result<Writer::Appended> append(Index &index, const RecordHeader &header, Bytes key,
                                     Bytes value);
     Result<Published> publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                    PublishPolicy policy, std::uint64_t stamp_ns,
                                    const Examine &examine);
-    void retire_record(Index &index, const ReplacedRecord &record);
     bool wait_for_room(unsigned &waits);
     void make_room(Index &index, std::uint64_t record_size);
     void compress_finished_segments();
@@ -177,9 +180,6 @@ class Store {
     std::array<std::atomic<std::uint64_t *>, kHitsMax> hits_ = {};
     std::atomic<std::uint64_t> hit_count_ = 0;
     std::unique_ptr<Evictor> evictor_;
-
-    Mutex replaced_mutex_;
-    std::vector<ReplacedRecord> replaced_ GUARDED_BY(replaced_mutex_);  // since the last sync
 
     // Last: their threads use the others.
     std::unique_ptr<Repair> repair_;

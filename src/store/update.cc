@@ -13,13 +13,10 @@ namespace {
 // catch up.
 constexpr std::uint64_t kRoomPerByte = 4;
 constexpr std::uint64_t kRoomWorkMin = 32 * 1024;
-// Replaced records that are remembered until the next sync. Of more, an old value may come back
-// with damage.
-constexpr std::size_t kReplacedMax = 4096;
 // More entries than this above the limit are not what concurrent puts leave.
 constexpr std::uint64_t kExcessMax = 64;
-// How often a put begins again because the cache was cleared meanwhile.
-constexpr unsigned kClearedMax = 100;
+// How often a put begins again because the cache was cleared, or a later put overtook it.
+constexpr unsigned kPutAttempts = 100;
 // Steps of making room, each of a megabyte at most, that one put takes before it is refused.
 constexpr unsigned kRoomAttempts = 256;
 // How long a put that finds no room waits for others who make some; when that was in vain, nobody
@@ -42,10 +39,10 @@ Examine Store::examiner(Index &index, Bytes key) {
 
 Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options) {
     auto result = [&]() -> Result<PutOutcome> {
-        for (unsigned attempt = 0; attempt < kClearedMax; ++attempt) {
+        for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
             TRY_ASSIGN(Index * index, writable_index());
             note_boot(*index);
-            auto outcome = put_record(*index, key, value, options);
+            auto outcome = try_put(*index, key, value, options);
             if (outcome.ok() || outcome.error() != Error::not_found) return outcome;
         }
         return Error::busy;
@@ -59,9 +56,8 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
     return result;
 }
 
-Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
-                                     const PutOptions &options) {
-    const std::uint64_t hash = index.hash(key);
+// not_found: to be tried again.
+Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const PutOptions &options) {
     // Whoever opens the cache next compares the limit with that of the latest who stored.
     auto limit = index.counter(Counter::limit_bytes);
     if (limit.load(std::memory_order_relaxed) != options_.limit_bytes) {
@@ -77,58 +73,55 @@ Result<PutOutcome> Store::put_record(Index &index, Bytes key, Bytes value,
         }
     }
     RecordHeader header;
+    header.key_hash = index.hash(key);
     header.pinned = options.pinned;
     header.key_size = static_cast<std::uint32_t>(key.size());
     header.value_size = static_cast<std::uint32_t>(value.size());
     header.raw_size = header.value_size;
     header.cost_us = options.cost_us;
     header.stamp_ns = index.next_stamp();
-    header.key_hash = hash;
     header.value_check = value_checksum(value);
     TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
-    const Slot slot =
-        Slot::make(record.location, size_class(header.record_size()), Slot::tag_of(hash));
-    const auto published = publish_slot(
-        index, hash, slot, options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace,
-        header.stamp_ns, examiner(index, key));
-    if (!published.ok() || published->outcome == Published::Outcome::exists) {
+    const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
+    auto published = publish_record(index, header, key, record, policy);
+    if (!published.ok() || *published == PutOutcome::exists) {
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
-        if (!published.ok()) return published.error();
-        return PutOutcome::exists;
-    }
-    if (published->outcome == Published::Outcome::added) {
-        index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
-    }
-    // Segments are deleted before the index is emptied (clear, or by hand): whoever publishes later
-    // sees that its own is gone. So does who publishes in an index that was deleted.
-    const auto index_info = index.file().info();
-    if (index_info.ok() && index_info->links == 0) {
-        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
-        return Error::not_found;
-    }
-    if (Writer::was_deleted(record)) {
-        Evictor::forget(index, hash, record.location);
-        writer_->release_segment();
-        return Error::not_found;
-    }
-    if (published->old) retire_record(index, *published->old);
-    if (published->outcome == Published::Outcome::added) {
-        enforce_entry_limit(index, record.location);
+        return published;
     }
     make_room(index, header.record_size());
     if (options_.compress) compress_finished_segments();
     return PutOutcome::stored;
 }
 
-// The record of a value that was replaced must not come back when the index is rebuilt. But while
-// the new value may be lost with the power and the old one may not, the old one has to wait.
-void Store::retire_record(Index &index, const ReplacedRecord &record) {
-    if (index.counter(Counter::unsynced).load() == 1) {
-        (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
-        return;
+// Errors as try_put; after one, no slot leads to the record.
+Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &header, Bytes key,
+                                         const Writer::Appended &record, PublishPolicy policy) {
+    const std::uint64_t hash = header.key_hash;
+    const Slot slot =
+        Slot::make(record.location, size_class(header.record_size()), Slot::tag_of(hash));
+    TRY_ASSIGN(const Published published,
+               publish_slot(index, hash, slot, policy, header.stamp_ns, examiner(index, key)));
+    if (published.outcome == Published::Outcome::exists) return PutOutcome::exists;
+    if (published.outcome == Published::Outcome::outdated) {
+        index.raise_stamp(published.newer_stamp_ns);  // the counter may have been damaged
+        return Error::not_found;
     }
-    const MutexLock lock(replaced_mutex_);
-    if (replaced_.size() < kReplacedMax) replaced_.push_back(record);
+    if (published.outcome == Published::Outcome::added) {
+        index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
+    }
+    // Segments are deleted before the index is emptied (clear, or by hand): whoever publishes later
+    // sees that its own is gone. So does who publishes in an index that was deleted.
+    const auto index_info = index.file().info();
+    if (index_info.ok() && index_info->links == 0) return Error::not_found;
+    if (Writer::was_deleted(record)) {
+        Evictor::forget(index, hash, record.location);
+        writer_->release_segment();
+        return Error::not_found;
+    }
+    if (published.outcome == Published::Outcome::added) {
+        enforce_entry_limit(index, record.location);
+    }
+    return PutOutcome::stored;
 }
 
 // Writes the record; when the limit is reached, segments are given up until there is room.
@@ -170,8 +163,17 @@ bool Store::wait_for_room(unsigned &waits) {
 Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                       PublishPolicy policy, std::uint64_t stamp_ns,
                                       const Examine &examine) {
+    // Before, as the new record is there: an old value must not come back when the index is
+    // rebuilt, also if we die in between.
+    const Confirm mark_older = [&](const PublishedSlot *older) -> Result<bool> {
+        if (older != nullptr) {
+            (void)writer_->mark_replaced(older->slot.location(), older->stamp_ns,
+                                         index.counter(Counter::boot).load());
+        }
+        return true;
+    };
     for (;;) {
-        auto published = publish(index, hash, slot, policy, stamp_ns, examine);
+        auto published = publish(index, hash, slot, policy, stamp_ns, examine, mark_older);
         if (published.ok() || published.error() != Error::full) return published;
         if (index.free_damaged(hash)) {
             // What was hidden there is found again: until then no miss is believed.
@@ -214,7 +216,9 @@ Status Store::compress() {
     const Status status = compactor_->run();
     if (status.error() != Error::corrupt) return status;
     // Entries that damage of the index hides have to be found first.
-    return repair_->search(*index) ? compactor_->run() : Status(Error::busy);
+    if (!repair_->search(*index)) return Error::busy;
+    const Status again = compactor_->run();
+    return again.error() == Error::corrupt ? Status(Error::busy) : again;
 }
 
 // How many entries there are. Processes that died leave the counter a little off, and damage leaves
@@ -249,6 +253,7 @@ Result<bool> Store::remove(Bytes key) {
         if (!found) return marked;  // a rescan that met the mark was faster
         // Marked first: what cannot be marked might come back, and stays.
         TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
+        index->note_removal();
         std::uint64_t word = found->slot.word();
         // An entry that is being hit, replaced or carried over changes its slot under our hands.
         if (!found->place.ref().compare_exchange_strong(word, kEmptySlot)) continue;
@@ -268,14 +273,11 @@ Result<ByteLock> Store::lock_eviction_for_clear() {
 
 Status Store::clear() {
     TRY_ASSIGN(Index * index, writable_index());
-    {
-        const MutexLock lock(replaced_mutex_);
-        replaced_.clear();
-    }
     writer_->release_segment();
     // Nobody must copy entries to a segment that is not seen here.
     const auto lock = lock_eviction_for_clear();
     index->counter(Counter::victim).store(0);
+    index->counter(Counter::carrying).store(0);
     TRY(remove_segments());
     index->clear();
     index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
@@ -289,21 +291,7 @@ Status Store::clear() {
 Status Store::sync() {
     if (access_ == Access::read_only) return Error::read_only;
     index().counter(Counter::unsynced).store(0);
-    std::vector<ReplacedRecord> replaced;
-    {
-        const MutexLock lock(replaced_mutex_);
-        replaced.swap(replaced_);
-    }
-    const Status synced = writer_->sync_segments();
-    if (!synced.ok()) {
-        const MutexLock lock(replaced_mutex_);
-        replaced_.insert(replaced_.end(), replaced.begin(), replaced.end());
-        return synced;
-    }
-    // What replaced them is durable now.
-    for (const ReplacedRecord &record : replaced) {
-        (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
-    }
+    TRY(writer_->sync_segments());
     TRY(index().sync());
     TRY(directory_.sync());
     return root_.sync();

@@ -101,10 +101,12 @@ void Writer::release_segment() {
 }
 
 Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header, Bytes key,
-                                        Bytes value, Purpose purpose) {
+                                        Bytes value, Purpose purpose,
+                                        const std::function<void(Location)> &announce) {
     const std::uint64_t size = header.record_size();
     TRY_ASSIGN(const Place place, choose_place(index, size, purpose));
     const Location location = {place.segment->number(), place.offset};
+    if (announce) announce(location);
     const auto head =
         encode_record_header(header, key, record_seed(index.identity().cache_id, location));
     static constexpr std::array<std::byte, kRecordAlignment> kZeros = {};
@@ -128,9 +130,21 @@ bool Writer::was_deleted(const Appended &record) {
     return record.segment->deleted();
 }
 
+Status Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state) const {
+    const auto octet = static_cast<std::byte>(state);
+    return change_record(location, stamp_ns, kRecordStateOffset, Bytes(&octet, 1));
+}
+
+Status Writer::mark_replaced(Location location, std::uint64_t stamp_ns, std::uint64_t boot) const {
+    std::array<std::byte, sizeof(boot)> word;
+    put_le(word, 0, boot);
+    return change_record(location, stamp_ns, kRecordReplacedOffset, word);
+}
+
 // The stamp tells whether it is still that record: a segment's number may have been given out
 // again.
-Status Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state) const {
+Status Writer::change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
+                             Bytes bytes) const {
     const auto file = directory_.open_file(segment_file_name(location.segment), Access::read_write);
     if (!file.ok() && file.error() == Error::not_found) return {};
     if (!file.ok()) return file.error();
@@ -138,9 +152,8 @@ Status Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state
     TRY_ASSIGN(const std::size_t count, file->read_at(location.offset, head));
     const auto header = parse_record_header(head);
     if (count < head.size() || !header || header->stamp_ns != stamp_ns) return {};
-    const auto octet = static_cast<std::byte>(state);
-    const Bytes pieces[] = {Bytes(&octet, 1)};
-    return file->write_at(location.offset + kRecordStateOffset, pieces);
+    const Bytes pieces[] = {bytes};
+    return file->write_at(location.offset + offset, pieces);
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,9 +57,11 @@ class Writer {
     // room.
     enum class Purpose { put, carry };
 
-    // Writes a record. Fills in the checksums that depend on the place.
+    // Writes a record. Fills in the checksums that depend on the place, which `announce` is told
+    // before anything is written there.
     Result<Appended> append(Index &index, const RecordHeader &header, Bytes key, Bytes value,
-                            Purpose purpose);
+                            Purpose purpose,
+                            const std::function<void(Location)> &announce = nullptr);
     // Makes what was written to the record's segment durable.
     static Status sync(const Appended &record);
     // Whether the record's file is gone: then nobody else can find it.
@@ -66,6 +69,8 @@ class Writer {
     // Says of a record what a rebuilding of the index is to make of it. If this fails, an entry may
     // come back with damage. A record that is gone needs no mark.
     Status mark(Location location, std::uint64_t stamp_ns, RecordState state) const;
+    // Says that a newer record takes its place, in this system start. Errors as mark().
+    Status mark_replaced(Location location, std::uint64_t stamp_ns, std::uint64_t boot) const;
 
     // Reserves disk space for a new level of the index and adds it. full: room must be made first;
     // too_large: the index has all the space it may have.
@@ -115,6 +120,8 @@ class Writer {
                           // other
     };
 
+    Status change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
+                         Bytes bytes) const;
     // The state, made when it is first needed: most processes only read.
     Result<State *> state();
     struct Place {

@@ -21,7 +21,8 @@ void Actor::step() {
     if (choice < 840) return read_contended(random_.below(kContendedKeys));
     if (choice < 900) return put_once(random_.below(kOnceKeys));
     if (choice < 996) return read_once(random_.below(kOnceKeys));
-    if (choice < 998) return enumerate_some();
+    if (choice < 997) return enumerate_some();
+    if (choice < 998) return cache_->ask_for_search();
     if (choice < 999) return compress();
     if (cache_->sync() != CAIRN_OK) report(ledger_.findings, ledger_.findings.failed, "sync");
 }
@@ -38,6 +39,7 @@ void Actor::write_owned() {
     const std::uint64_t version = before + 1;
     // The state before is known for certain when the latest put was acknowledged.
     const bool present = owned.acked().version == before && !is_removal(key, before);
+    if (owned.acked().version != before && !is_removal(key, before)) owned.cut_short.store(before);
     owned.started.store(version);
     const ByteVector bytes = numbered_key(kOwnedFamily, key, rules_.key_size_max);
     int result;
@@ -194,6 +196,12 @@ void Actor::judge_owned_hit(std::uint64_t key, std::uint64_t lower, std::uint64_
         raise_to(ledger_.owned[key].seen, version);
         return;
     }
+    // Removals, which did not find it, since.
+    bool late = version != 0 && version == ledger_.owned[key].cut_short;
+    for (std::uint64_t since = version + 1; since <= lower; ++since) {
+        late = late && is_removal(key, since);
+    }
+    if (late) return;
     report(ledger_.findings, ledger_.findings.wrong,
            "key %llu shows version %llu, not one of %llu to %llu", number(key), number(version),
            number(lower), number(upper));

@@ -15,7 +15,8 @@
 //  one ever seen.
 //
 // A worker that is killed between cairn_put and its acknowledgement leaves a version that may or
-// may not be there; both are allowed for.
+// may not be there; both are allowed for. A search of the segments may bring it back late, also
+// after a removal that did not find it, until the key is stored again.
 //
 // Thread safety: atomics only; made for memory that processes share.
 #pragma once
@@ -67,6 +68,7 @@ struct OwnedKey {
     Counter started = 0;
     Counter seen = 0;
     Counter acked_word = 0;  // see Acked
+    Counter cut_short = 0;   // the latest put that was started and never acknowledged
     Acked acked() const { return Acked::unpack(acked_word); }
 };
 

@@ -47,6 +47,10 @@ case $how in
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
+        # `cairn convert` finds its program where both were moved to, if it was built.
+        if [ -f "$build/apps/convert/cairn-convert" ]; then
+            "$prefix/bin/cairn" convert --list >"$work/converters"
+        fi
         # Nothing may activate itself by being installed.
         [ ! -e "$prefix/share/glvnd" ] || { echo "the EGL manifest is active" >&2; exit 1; }
         # No text file may know the build tree.

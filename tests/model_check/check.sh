@@ -23,6 +23,7 @@ case $name in
     evict-read) options="-DONE_WRITER -DWANT_ABSENCE=false -DTWO_READERS -DHITS -DEVICTOR -DOLD_ENTRY" ;;
     evict-remove) options="-DONE_WRITER -DWANT_ABSENCE=false -DREADER -DEVICTOR -DREMOVER -DOLD_ENTRY" ;;
     search) options="$two -DSEARCH" ;;
+    late-search) options="-DONE_WRITER -DWANT_ABSENCE=false -DREMOVER -DLATE_SEARCH" ;;
     end) options="$two -DLIVE"; live=yes ;;
     # Minutes and gigabytes:
     long-evict) options="$two -DTWO_READERS -DEVICTOR -DOLD_ENTRY" ;;
@@ -30,6 +31,7 @@ case $name in
     long-everybody) options="$two -DREADER -DREMOVER -DEVICTOR -DDEAD_WRITER -DOLD_ENTRY" ;;
     broken-carry) options="$two -DREMOVER -DEVICTOR -DOLD_ENTRY -DNO_LOOK_AGAIN"; expect=broken ;;
     broken-mark) options="$two -DSEARCH -DNO_MARK"; expect=broken ;;
+    broken-recount) options="-DONE_WRITER -DWANT_ABSENCE=false -DREMOVER -DLATE_SEARCH -DNO_RECOUNT"; expect=broken ;;
     broken-withdraw) options="$two -DLIVE -DWITHDRAW_IF_CHANGED"; expect=broken; live=yes ;;
     *) echo "no such check: $name"; exit 2 ;;
 esac

@@ -4,7 +4,8 @@
  * One key, the places where it can be (two of the first level of the index, one of the second), and
  * everybody who changes them: writers, a remover, an evictor that may die once and is then replaced
  * by another, a search of the segments that adopts the record that a writer has just written,
- * readers, and a tentative slot whose writer died. Every access to shared memory is a step of its
+ * another that listed an older record before and adopts that one, readers, and a tentative slot whose
+ * writer died. Every access to shared memory is a step of its
  * own; between two steps anybody else may do anything, or nothing ever again.
  *
  * What is what in the code:
@@ -14,7 +15,7 @@
  *   get                                   src/store/lookup.cc, Store::try_candidates
  *   remove                                src/store/update.cc, Store::remove
  *   carry, drop, retire                   src/store/evictor.cc
- *   adopt                                 src/store/rescan.cc: publish with if_newer
+ *   adopt, may_publish                    src/store/rescan.cc: publish with if_newer
  *
  * What is checked (WHO chooses who takes part, see check.sh):
  *   1. never two published slots of a key;
@@ -24,7 +25,8 @@
  *      until it is replaced, removed or given up;
  *   3. of several puts that want absence exactly one stores (no remover, no evictor);
  *   4. no published slot leads to a file that was deleted;
- *   5. all come to an end, if each goes on whenever it can (LIVE, without impatience: see there).
+ *   5. what an older record says does not come back after a newer one was removed;
+ *   6. all come to an end, if each goes on whenever it can (LIVE, without impatience: see there).
  */
 
 #define PLACES 3
@@ -35,6 +37,7 @@
 #define FIRST 2
 #define SECOND 3
 #define DEAD 4
+#define OLDER 5
 #define COPY (8 + OLD)
 #define COPY2 (16 + OLD)
 
@@ -65,6 +68,8 @@ byte current;         /* ghost: the published value, 0: none */
 byte winners;         /* puts that wanted absence and stored */
 byte running;
 bool finished;
+byte removals;        /* Counter::removals */
+bool newer_is_gone;   /* ghost: a newer entry than OLDER was removed */
 
 /* Ghost: for each observer the values (as bits) that were current since it began; 0: it does not
  * observe. */
@@ -105,6 +110,7 @@ inline exchange(place, expected, desired, done) {
             slot[place] = desired;
             if
             :: desired != EMPTY && !IS_TENTATIVE(desired) ->
+                assert(RECORD(desired) != OLDER || !newer_is_gone);
                 published_count++;
                 assert(published_count == 1);
                 if
@@ -112,6 +118,7 @@ inline exchange(place, expected, desired, done) {
                 :: else
                 fi
             :: desired == EMPTY && expected != EMPTY && !IS_TENTATIVE(expected) ->
+                newer_is_gone = newer_is_gone || RECORD(expected) != OLDER;
                 note_current(0)
             :: else
             fi
@@ -266,6 +273,43 @@ proctype search() {
     atomic { i = 0; word = 0; own = 0; attempt = 0; done = false; running-- }
 }
 
+/* A search that listed OLDER, which no slot leads to, before the others began. What it would list
+ * anew, if something was taken out since, is newer. */
+proctype late_search() {
+    byte i, word, own, attempt;
+    bool done;
+    do
+    :: find_published(i, word);
+        if
+        :: word != EMPTY -> break
+        :: word == EMPTY ->
+            insert(i, TENTATIVE(OLDER, MARK_OF_SEARCH), own, done);
+            may_stay(i, word, own, (attempt >= PATIENCE), done);
+            if
+#ifdef NO_RECOUNT
+            :: done ->
+#else
+            :: done && removals != 0 ->
+                exchange(own, TENTATIVE(OLDER, MARK_OF_SEARCH), EMPTY, done);
+                break
+            :: done && removals == 0 ->
+#endif
+                exchange(own, TENTATIVE(OLDER, MARK_OF_SEARCH), PUBLISHED(OLDER), done);
+                if
+                :: done -> break
+                :: else
+                fi
+            :: !done -> exchange(own, TENTATIVE(OLDER, MARK_OF_SEARCH), EMPTY, done)
+            fi
+        fi;
+        if
+        :: attempt < PATIENCE -> attempt++
+        :: else
+        fi
+    od;
+    atomic { i = 0; word = 0; own = 0; attempt = 0; done = false; running-- }
+}
+
 proctype remover(byte who) {
     byte i, word;
     bool done;
@@ -275,6 +319,10 @@ proctype remover(byte who) {
         if
         :: word == EMPTY -> assert((seen[who] & BIT(0)) != 0); break
         :: else ->
+            if
+            :: removals < 3 -> removals++ /* note_removal */
+            :: else
+            fi;
             exchange(PLACE(i), word, EMPTY, done);
             if
             :: done -> break
@@ -403,6 +451,10 @@ init {
 #ifdef SEARCH
         running++;
         run search();
+#endif
+#ifdef LATE_SEARCH
+        running++;
+        run late_search();
 #endif
     };
     running == 0;

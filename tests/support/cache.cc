@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/cache.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace cairn_test {
 
 void LogLines::receive(void *self, int severity, const char *line) {
@@ -27,6 +30,7 @@ Cache &Cache::operator=(Cache &&other) noexcept {
         close();
         handle_ = std::exchange(other.handle_, nullptr);
         result_ = other.result_;
+        index_file_ = std::move(other.index_file_);
     }
     return *this;
 }
@@ -48,12 +52,24 @@ int Cache::open(const CacheOptions &options) {
         plain.log_user = options.log;
     }
     result_ = cairn_open(&plain, &handle_);
+    const bool on_disk = options.mode == CAIRN_MODE_DISK && !options.root.empty();
+    index_file_ = on_disk ? options.root + "/" + options.identifier + "/cache.idx" : "";
     return result_;
 }
 
 void Cache::close() {
     cairn_close(handle_);
     handle_ = nullptr;
+}
+
+void Cache::ask_for_search() const {
+    // docs/formats/store.md: word "rescan" of the counters page.
+    constexpr off_t kRescan = 4096 + 5 * 64;
+    constexpr std::uint64_t kDamage = 1;
+    const int file = index_file_.empty() ? -1 : ::open(index_file_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    [[maybe_unused]] const auto written = pwrite(file, &kDamage, sizeof(kDamage), kRescan);
+    ::close(file);
 }
 
 int Cache::put(ByteView key, ByteView value, std::uint32_t flags, std::uint32_t cost_us) {

@@ -78,7 +78,9 @@ class Cache {
     explicit Cache(const CacheOptions &options) { open(options); }
     ~Cache() { close(); }
     Cache(Cache &&other) noexcept
-        : handle_(std::exchange(other.handle_, nullptr)), result_(other.result_) {}
+        : handle_(std::exchange(other.handle_, nullptr)),
+          result_(other.result_),
+          index_file_(std::move(other.index_file_)) {}
     Cache &operator=(Cache &&other) noexcept;
 
     int open(const CacheOptions &options);
@@ -98,11 +100,15 @@ class Cache {
     int clear() { return cairn_clear(handle_); }
     int sync() { return cairn_sync(handle_); }
     int compress() { return cairn_compress(handle_); }
+    // Says in the index on disk that a part of it was lost, as who meets damage does: from the next
+    // miss on the segments are searched, while everybody goes on.
+    void ask_for_search() const;
     cairn_stats stats();
 
   private:
     cairn_cache *handle_ = nullptr;
     int result_ = CAIRN_OK;
+    std::string index_file_;  // empty: there is none
 };
 
 }  // namespace cairn_test

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "store/relocation.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "store/evictor.h"
+#include "store/index_file.h"
+#include "store/record.h"
+#include "store/rescan.h"
+#include "store/testing/cache_files.h"
+
+namespace cairn {
+namespace {
+
+unsigned same_hits(unsigned hits) {
+    return hits;
+}
+// Called when the copy is written, before the slot follows.
+unsigned die(unsigned) {
+    _exit(0);
+}
+
+class RelocationTest : public ::testing::Test {
+  protected:
+    Result<std::optional<Writer::Appended>> move(Location from, unsigned (*hits)(unsigned)) {
+        RecordHeader header;
+        const ReadBlob record =
+            files_.reader().read_stored(files_.identity().cache_id, from, header);
+        EXPECT_EQ(record.outcome, ReadOutcome::found);
+        const Bytes key = record.blob->key();
+        const Bytes value = record.blob->value();
+        return relocate(files_.index(), files_.writer(),
+                        {from, header, key, value, Writer::Purpose::carry, hits});
+    }
+    void move_and_die(Location from) {
+        const pid_t child = fork();
+        if (child == 0) {
+            (void)move(from, die);
+            _exit(1);
+        }
+        int status = 1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_EQ(status, 0);
+        ASSERT_NE(carrying(), 0u);
+    }
+    std::uint64_t carrying() { return files_.index().counter(Counter::carrying).load(); }
+    Status withdraw() {
+        return withdraw_unfinished_copy(files_.index(), files_.reader(), files_.writer());
+    }
+    RecordState state_of(Location location) {
+        RecordHeader header;
+        (void)files_.reader().read_any_key(files_.identity().cache_id, location, header);
+        return header.state;
+    }
+    // As remove() does it.
+    void remove(std::string_view key, Location location) {
+        RecordHeader header;
+        (void)files_.reader().read_any_key(files_.identity().cache_id, location, header);
+        ASSERT_TRUE(files_.writer().mark(location, header.stamp_ns, RecordState::removed).ok());
+        Evictor::forget(files_.index(), files_.index().hash(as_bytes(key)), location);
+    }
+    void lose_index_and_search() {
+        files_.replace_index(nullptr);
+        ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
+        files_.replace_index(files_.open_index());
+        Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        ASSERT_TRUE(rescan.step(UINT64_MAX).value());
+    }
+
+    testing::CacheFiles files_;
+};
+
+TEST_F(RelocationTest, HasTheSlotFollow) {
+    const Location from = files_.put("key", "value");
+    auto moved = move(from, same_hits);
+    ASSERT_TRUE(moved.ok() && moved->has_value());
+    EXPECT_NE((*moved)->location, from);
+    EXPECT_EQ(files_.get("key"), "value");
+    EXPECT_EQ(files_.published_slots("key"), 1u);
+    EXPECT_EQ(carrying(), 0u);
+}
+
+TEST_F(RelocationTest, LeavesAloneWhatWasReplaced) {
+    const Location from = files_.put("key", "old");
+    files_.put("key", "new");
+    auto moved = move(from, same_hits);
+    ASSERT_TRUE(moved.ok());
+    EXPECT_FALSE(*moved);
+    EXPECT_EQ(files_.get("key"), "new");
+    EXPECT_EQ(carrying(), 0u);
+}
+
+// The original is removed, and goes with its segment; the copy must not come back.
+TEST_F(RelocationTest, WhatADeadProcessCopiedIsWithdrawn) {
+    const Location from = files_.put("key", "value");
+    files_.writer().release_segment();
+    move_and_die(from);
+    ASSERT_TRUE(withdraw().ok());
+    EXPECT_EQ(carrying(), 0u);
+    remove("key", from);
+    const auto discarded = files_.writer().retire_segment(files_.index(), from.segment);
+    ASSERT_TRUE(discarded.ok());
+    lose_index_and_search();
+    EXPECT_FALSE(files_.get("key"));
+}
+
+TEST_F(RelocationTest, WhatASlotLeadsToIsNotWithdrawn) {
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    const Location copy = {from.segment + 1, kRecordAlignment};  // a child writes its own segment
+    const std::uint64_t hash = files_.index().hash(as_bytes("key"));
+    const auto follow = [&](Slot) { return files_.slot_of("key", "value", copy).word(); };
+    ASSERT_TRUE(files_.index().change_slot(hash, from, follow));
+    ASSERT_EQ(files_.get("key"), "value");
+    ASSERT_TRUE(withdraw().ok());
+    EXPECT_EQ(carrying(), 0u);
+    EXPECT_EQ(state_of(copy), RecordState::live);
+}
+
+TEST_F(RelocationTest, ADamagedWordNamesNothing) {
+    std::vector<Location> places;
+    for (int i = 0; i < 50; ++i) places.push_back(files_.put(std::to_string(i), "value"));
+    move_and_die(places[7]);
+    const std::uint64_t good = carrying();
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        files_.index().counter(Counter::carrying).store(good ^ (std::uint64_t{1} << bit));
+        ASSERT_TRUE(withdraw().ok());
+        EXPECT_EQ(carrying(), 0u);
+    }
+    for (const Location place : places) EXPECT_EQ(state_of(place), RecordState::live);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -5,10 +5,14 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace cairn::d3d12 {
 namespace {
@@ -29,6 +33,77 @@ const void *table_of(void *object) {
     const void *table;
     std::memcpy(&table, object, sizeof table);
     return table;
+}
+
+size_t round_up_to_4(size_t size) {
+    return (size + 3) & ~size_t{3};
+}
+
+std::string build_id_in(const char *notes, size_t size) {
+    while (size >= sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        std::memcpy(&note, notes, sizeof note);
+        const size_t description = sizeof note + round_up_to_4(note.n_namesz);
+        const size_t next = description + round_up_to_4(note.n_descsz);
+        if (next > size) {
+            break;
+        }
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+            std::memcmp(notes + sizeof note, "GNU", sizeof "GNU") == 0) {
+            return hexadecimal(notes + description, note.n_descsz);
+        }
+        notes += next;
+        size -= next;
+    }
+    return {};
+}
+
+// A library that is loaded, or the program.
+struct Loaded {
+    std::string name;
+    std::string build_id;  // in hexadecimal; empty when it has none
+    std::vector<std::pair<uintptr_t, uintptr_t>> addresses;  // where each part begins, and its size
+
+    bool has(uintptr_t address) const {
+        return std::ranges::any_of(addresses, [&](const auto &part) {
+            return address >= part.first && address - part.first < part.second;
+        });
+    }
+};
+
+int add_loaded(dl_phdr_info *info, size_t, void *user) {
+    Loaded object;
+    const std::string path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    object.name = path.empty() ? "the program itself" : path.substr(path.rfind('/') + 1);
+    for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) &segment = info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+        if (segment.p_type == PT_LOAD) {
+            object.addresses.emplace_back(begin, segment.p_memsz);
+        } else if (segment.p_type == PT_NOTE && object.build_id.empty()) {
+            object.build_id = build_id_in(reinterpret_cast<const char *>(begin), segment.p_memsz);
+        }
+    }
+    static_cast<std::vector<Loaded> *>(user)->push_back(std::move(object));
+    return 0;
+}
+
+std::vector<Loaded> all_loaded() {
+    std::vector<Loaded> all;
+    dl_iterate_phdr(add_loaded, &all);
+    return all;
+}
+
+// Mesa's Vulkan drivers in this process: one of them gives the same UUID with every build.
+std::string builds_of_drivers() {
+    std::vector<std::string> builds;
+    for (const Loaded &object : all_loaded()) {
+        if (object.name.starts_with("libvulkan_")) {
+            builds.push_back(" " + object.name + " " + object.build_id);
+        }
+    }
+    std::ranges::sort(builds);
+    return std::accumulate(builds.begin(), builds.end(), std::string());
 }
 
 // A function of a library that is loaded already; null: it is not.
@@ -84,58 +159,9 @@ bool ask_vulkan(void *device, AdapterNames &names) {
     names.adapter = text;
     std::snprintf(text, sizeof text, "%u ", properties.driver_version);
     names.driver_version =
-        text + hexadecimal(properties.pipeline_cache_uuid, sizeof properties.pipeline_cache_uuid);
+        text + hexadecimal(properties.pipeline_cache_uuid, sizeof properties.pipeline_cache_uuid) +
+        builds_of_drivers();
     return true;
-}
-
-struct Search {
-    uintptr_t address;
-    std::string path;
-    std::string build_id;
-};
-
-size_t round_up_to_4(size_t size) {
-    return (size + 3) & ~size_t{3};
-}
-
-std::string build_id_in(const char *notes, size_t size) {
-    while (size >= sizeof(ElfW(Nhdr))) {
-        ElfW(Nhdr) note;
-        std::memcpy(&note, notes, sizeof note);
-        const size_t description = sizeof note + round_up_to_4(note.n_namesz);
-        const size_t next = description + round_up_to_4(note.n_descsz);
-        if (next > size) {
-            break;
-        }
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
-            std::memcmp(notes + sizeof note, "GNU", sizeof "GNU") == 0) {
-            return hexadecimal(notes + description, note.n_descsz);
-        }
-        notes += next;
-        size -= next;
-    }
-    return {};
-}
-
-int look_for_address(dl_phdr_info *info, size_t, void *user) {
-    auto &search = *static_cast<Search *>(user);
-    bool is_here = false;
-    std::string build_id;
-    for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr) &segment = info->dlpi_phdr[i];
-        const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-        if (segment.p_type == PT_LOAD) {
-            is_here |= search.address >= begin && search.address - begin < segment.p_memsz;
-        } else if (segment.p_type == PT_NOTE && build_id.empty()) {
-            build_id = build_id_in(reinterpret_cast<const char *>(begin), segment.p_memsz);
-        }
-    }
-    if (is_here) {
-        const bool is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
-        search.path = is_program ? "the program itself" : info->dlpi_name;
-        search.build_id = build_id;
-    }
-    return is_here ? 1 : 0;
 }
 
 }  // namespace
@@ -145,10 +171,13 @@ AdapterNames ask_device(void *device) {
     if (device == nullptr || ask_vulkan(device, names)) {
         return names;
     }
-    Search search = {reinterpret_cast<uintptr_t>(table_of(device)), {}, {}};
-    dl_iterate_phdr(look_for_address, &search);
-    names.adapter = search.path.substr(search.path.rfind('/') + 1);
-    names.driver_version = search.build_id;
+    const auto table = reinterpret_cast<uintptr_t>(table_of(device));
+    for (const Loaded &object : all_loaded()) {
+        if (object.has(table)) {
+            names.adapter = object.name;
+            names.driver_version = object.build_id;
+        }
+    }
     return names;
 }
 

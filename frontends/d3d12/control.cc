@@ -34,6 +34,12 @@ Control::~Control() {
     cairn_control_close(control_);
 }
 
+bool Control::register_driver(const cairn_driver_cache &driver) {
+    uint32_t registration = 0;  // given back with the control
+    return control_ != nullptr &&
+           cairn_control_register_driver(control_, &driver, &registration) == CAIRN_OK;
+}
+
 bool Control::driver_cache_present() const {
     return control_ != nullptr && cairn_control_driver_cache_present(control_) != 0;
 }

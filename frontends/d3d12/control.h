@@ -20,9 +20,14 @@ class Control {
     Control(const Control &) = delete;
     Control &operator=(const Control &) = delete;
 
+    // The driver's side, which is then told of what is done to DRIVER_MANAGED. False: refused.
+    bool register_driver(const cairn_driver_cache &driver);
+    bool driver_cache_present() const;
+    // Tells it what other processes have done; cheap.
+    void tell_driver() { cairn_control_tell_drivers(control_); }
+
     // As cairn_d3d12_shader_cache_control.
     Result apply(uint32_t kinds, uint32_t flags);
-    bool driver_cache_present() const;
 
   private:
     Result result_of(int result) const;

@@ -51,7 +51,9 @@ Result Device::wrap(Unknown *real, const cairn_d3d12_options *options, void **wr
             device->real_[level] = static_cast<DeviceInterface *>(found);
         }
     }
-    if (device->real_[0] == nullptr) {
+    const cairn_driver_cache *driver = options == nullptr ? nullptr : options->driver_cache;
+    if (device->real_[0] == nullptr ||
+        (driver != nullptr && !device->control_.register_driver(*driver))) {
         device->Release();
         return kInvalidArgument;
     }
@@ -144,6 +146,25 @@ Result Device::SetName(const wchar_t *name) {
 #undef OWN_METHOD
 #undef VALUE_METHOD
 
+// A new pipeline is where a driver looks into its cache.
+
+Result Device::CreateGraphicsPipelineState(const void *desc, const void *riid, void *state) {
+    control_.tell_driver();
+    return real_[0]->CreateGraphicsPipelineState(desc, riid, state);
+}
+
+Result Device::CreateComputePipelineState(const void *desc, const void *riid, void *state) {
+    control_.tell_driver();
+    return real_[0]->CreateComputePipelineState(desc, riid, state);
+}
+
+Result Device::CreatePipelineState(const void *desc, const void *riid, void *state) {
+    constexpr unsigned kLevel = 2;
+    control_.tell_driver();
+    return real_[kLevel] == nullptr ? kNotImplemented
+                                    : real_[kLevel]->CreatePipelineState(desc, riid, state);
+}
+
 Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) {
     if (feature != kFeatureShaderCache) {
         return real_[0]->CheckFeatureSupport(feature, data, size);
@@ -164,6 +185,7 @@ Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) 
 }
 
 Result Device::CreateShaderCacheSession(const void *desc, const void *iid, void *session) {
+    control_.tell_driver();
     return Session::create(setting_, this, names_, static_cast<const SessionDesc *>(desc),
                            static_cast<const Guid *>(iid), static_cast<void **>(session));
 }

@@ -76,6 +76,7 @@ bool Presence::is_marked() const {
 
 Presence::Joined Presence::join(const std::string &directory) {
     const std::string path = directory + kFileName;
+    process_ = getpid();
     for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
         if ((fd_ < 0 || !has_name(path)) && !open(path)) {
             return Joined::yes;
@@ -113,7 +114,7 @@ bool Presence::mark_for_clearing() const {
 }
 
 Presence::Left Presence::leave() {
-    if (fd_ < 0) {
+    if (fd_ < 0 || process_ != getpid()) {
         return Left::yes;
     }
     (void)try_lock(fd_, kSessionByte, F_UNLCK);

@@ -12,9 +12,14 @@
 // asking: one of these is alone then. Should all be in each other's way for a moment, the wish is
 // still noted, and whoever joins next is alone with it.
 //
+// A child of fork() shares the locks of its parent and must not give them up: it leaves without a
+// word, and is no presence of its own.
+//
 // Thread safety: externally synchronised, but for mark_for_clearing() and MeasureLock.
 // Failure: where the file cannot be used, everybody is taken to be there and nothing is cleared.
 #pragma once
+
+#include <sys/types.h>
 
 #include <string>
 
@@ -64,6 +69,7 @@ class Presence {
     bool has_name(const std::string &path) const;
 
     int fd_ = -1;
+    pid_t process_ = 0;  // that has joined
 };
 
 }  // namespace cairn::d3d12

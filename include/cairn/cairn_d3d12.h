@@ -21,6 +21,7 @@
 #define CAIRN_CAIRN_D3D12_H
 
 #include "cairn/cairn.h"
+#include "cairn/cairn_control.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,6 +48,11 @@ typedef struct cairn_d3d12_options {
     cairn_d3d12_message_fn message; /* NULL: nobody is told */
     cairn_log_fn log;               /* lines of the caches themselves; NULL: nobody is told */
     void *user;                     /* passed to both */
+    /* The driver's side of ShaderCacheControl, for who has a driver with a cache of its own: the
+     * facade tells it what is done to DRIVER_MANAGED, by this or, with the next pipeline or
+     * session, by other processes, and CheckFeatureSupport says so. What the struct points to must
+     * stay valid as long as the facade. NULL: there is none. Only looked at by ..._wrap_device. */
+    const cairn_driver_cache *driver_cache;
 } cairn_d3d12_options;
 
 /* Puts a facade around a device. The facade answers ID3D12Device9::CreateShaderCacheSession,
@@ -55,8 +61,9 @@ typedef struct cairn_d3d12_options {
  * reference to `device`, and is given back with Release. Wrapping a facade of this library gives
  * another reference to it; `options` is then not looked at. `options` may be NULL.
  *
- * S_OK; E_POINTER: `wrapped` is NULL; E_INVALIDARG: `device` is NULL or no ID3D12Device, or options
- * of an unknown size; E_OUTOFMEMORY. `*wrapped` is NULL on errors. */
+ * S_OK; E_POINTER: `wrapped` is NULL; E_INVALIDARG: `device` is NULL or no ID3D12Device, options of
+ * an unknown size, or a driver_cache that cairn_control_register_driver refuses; E_OUTOFMEMORY.
+ * `*wrapped` is NULL on errors. */
 CAIRN_API int32_t cairn_d3d12_wrap_device(struct ID3D12Device *device,
                                           const cairn_d3d12_options *options,
                                           struct ID3D12Device **wrapped);

@@ -294,6 +294,36 @@ TEST(Processes, WhoIsAloneFindsNothingAfterAWishToDelete) {
     }
 }
 
+// A child shares its parent's locks; what it releases is its own.
+TEST(Processes, AChildOfForkTakesNothingAway) {
+    Stage stage;
+    Session session;
+    ASSERT_EQ(stage.create(disk_desc(), session), kOk);
+    ASSERT_EQ(store(session, "key", std::string("value")), kOk);
+    session->SetDeleteOnDestroy();
+    Child child([&] {
+        const bool is_there =
+            find(session, "key") == "value" && store(session, "child", std::string("value")) == kOk;
+        session.reset();
+        return is_there ? 0 : 1;
+    });
+    EXPECT_EQ(describe_status(child.wait()), "");
+    EXPECT_EQ(stage.entries_on_disk(), 2u);
+    // The parent is still there for others.
+    const HRESULT result = in_other_process([&] {
+        Session other;
+        const HRESULT created = stage.create_without_device(disk_desc(), other);
+        if (created != kOk) return created;
+        other->SetDeleteOnDestroy();
+        other.reset();
+        return kOk;
+    });
+    EXPECT_EQ(result, kOk);
+    EXPECT_EQ(stage.entries_on_disk(), 2u);
+    session.reset();
+    EXPECT_EQ(stage.entries_on_disk(), 0u);
+}
+
 // Somebody who was stopped while holding the cache's lock delays nobody who has a session.
 TEST(Processes, AStoppedProcessDelaysNoSession) {
     Stage stage;

@@ -189,6 +189,45 @@ void support_flags(Verdict &verdict, Stage &stage) {
                    "DRIVER_MANAGED_CACHE without a driver that has registered one");
 }
 
+// A driver's side that counts what it is asked to do.
+struct Driver {
+    std::vector<uint32_t> asked;
+    static int receive(void *self, uint32_t flag) {
+        static_cast<Driver *>(self)->asked.push_back(flag);
+        return CAIRN_OK;
+    }
+};
+
+void driver_managed(Verdict &verdict, Stage &stage) {
+    const DeveloperMode on;
+    Driver driver;
+    cairn_driver_cache cache = {};
+    cache.size = sizeof cache;
+    cache.driver_managed_shader_cache_present = 1;
+    cache.implicit_shader_cache_control = Driver::receive;
+    cache.driver = &driver;
+    auto options = stage.options();
+    options.driver_cache = &cache;
+    const Com<ID3D12Device> wrapped(wrap(verdict, real_device(), &options));
+    Com<ID3D12Device9> device;
+    wrapped->QueryInterface(IID_ID3D12Device9, device.receive());
+    D3D12_FEATURE_DATA_SHADER_CACHE data = {};
+    device->CheckFeatureSupport(D3D12_FEATURE_SHADER_CACHE, &data, sizeof data);
+    verdict.expect((data.SupportFlags & D3D12_SHADER_CACHE_SUPPORT_DRIVER_MANAGED_CACHE) != 0,
+                   "DRIVER_MANAGED_CACHE is not told");
+    constexpr auto kDriver = D3D12_SHADER_CACHE_KIND_FLAG_IMPLICIT_DRIVER_MANAGED;
+    for (const auto flag :
+         {D3D12_SHADER_CACHE_CONTROL_FLAG_DISABLE, D3D12_SHADER_CACHE_CONTROL_FLAG_ENABLE}) {
+        verdict.expect_result(device->ShaderCacheControl(kDriver, flag), kOk, "control");
+    }
+    verdict.expect(driver.asked == std::vector<uint32_t>({1, 2}), "the driver was not asked");
+
+    cache.implicit_shader_cache_control = nullptr;
+    ID3D12Device *refused = nullptr;
+    verdict.expect_result(CAIRN_TEST_FUNCTION(wrap_device)(real_device(), &options, &refused),
+                          kInvalidArgument, "a driver with a cache and without the function");
+}
+
 void support_arguments(Verdict &verdict, Stage &stage) {
     UINT64 data = 0x1122334455667788;
     verdict.expect_result(
@@ -238,6 +277,7 @@ constexpr std::array kRows = {
     Row{"device.passes-structs-through", Needs::device, kSame, passes_structs_through},
     Row{"device.lacks", Needs::device, kSame, lacks},
     Row{"device.support-flags", Needs::device, kSame, support_flags},
+    Row{"device.driver-managed", Needs::device, kSame, driver_managed},
     Row{"device.support-arguments", Needs::device, kSame, support_arguments},
     Row{"device.adapter", Needs::device, kSame, adapter_from_device},
 };

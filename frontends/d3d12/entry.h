@@ -30,7 +30,7 @@ class Entry {
     Bytes record() const { return record_; }
     Bytes key() const { return record_.subspan(kHeaderSize, key_size_); }
     Bytes value() const { return record_.subspan(kHeaderSize + key_size_); }
-    bool has_key(Bytes key) const;
+    bool has_key(Bytes other) const;
 
     static constexpr size_t kHeaderSize = 8;
 

@@ -23,7 +23,7 @@ std::string text_of(const Guid &guid) {
 
 std::string working_directory() {
     char *name = getcwd(nullptr, 0);
-    const std::string directory = name == nullptr ? "" : name;
+    std::string directory = name == nullptr ? "" : name;
     std::free(name);
     return directory;
 }

@@ -1,6 +1,9 @@
 // Processes that share a cache on disk: racing ones, killed ones, damaged files.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -220,6 +223,34 @@ TEST(Processes, AStoreThatIsKilledLeavesNothing) {
         EXPECT_EQ(size, kLarge);
     }
     EXPECT_GT(killed_inside, 0u);
+}
+
+// On a file system of 8 MiB that only the child sees.
+TEST(Processes, AFullDiskIsAFullCache) {
+    constexpr HRESULT kSkip = kNotImplemented;
+    Stage stage;
+    const HRESULT result = in_other_process([&] {
+        mkdir(stage.root().c_str(), 0700);
+        if (unshare(CLONE_NEWNS) != 0 ||
+            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            mount("cache", stage.root().c_str(), "tmpfs", 0, "size=8m,mode=0700") != 0) {
+            return kSkip;
+        }
+        Session session;
+        HRESULT stored = stage.create_without_device(disk_desc(), session);
+        unsigned count = 0;
+        for (; stored == kOk && count < 200; ++count) {
+            stored = store(session, key(count), bytes_of(count, 100'000));
+        }
+        if (stored != kCacheFull || count < 10 || !stage.said(1292)) return kInvalidCall;
+        for (unsigned i = 0; i + 1 < count; ++i) {
+            const auto value = bytes_of(i, 100'000);
+            if (find(session, key(i)) != std::string(value.begin(), value.end())) return kNotFound;
+        }
+        return kOk;
+    });
+    if (result == kSkip) GTEST_SKIP() << "a file system cannot be mounted here";
+    EXPECT_EQ(result, kOk);
 }
 
 TEST(Processes, DamageOfOneEntryLeavesTheOthers) {

@@ -5,6 +5,7 @@
 // Not d3d12/api.h: this file speaks both conventions, and needs the types of neither header.
 struct ID3D12Device;
 
+// NOLINTNEXTLINE(readability-identifier-naming): vkd3d's
 extern "C" __attribute__((ms_abi)) int32_t D3D12CreateDeviceVKD3D(void *adapter,
                                                                   unsigned feature_level,
                                                                   const _GUID *iid, void **device,
@@ -98,7 +99,7 @@ ID3D12Device *make_real_device() {
     constexpr unsigned kFeatureLevel11 = 0xb000;
     constexpr int kVkd3dApiVersion12 = 2;
     void *device = nullptr;
-    if (D3D12CreateDeviceVKD3D(nullptr, kFeatureLevel11, &kIidDevice[0], &device,
+    if (D3D12CreateDeviceVKD3D(nullptr, kFeatureLevel11, kIidDevice.data(), &device,
                                kVkd3dApiVersion12) != kOk) {
         return nullptr;
     }

@@ -98,8 +98,8 @@ Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
     }
     Item item;
     item.guid = *guid;
-    item.bytes.resize(sizeof object);
-    std::memcpy(item.bytes.data(), &object, sizeof object);
+    item.bytes.resize(sizeof(void *));
+    std::memcpy(item.bytes.data(), &object, sizeof(void *));
     item.object = object;
     object->AddRef();
     return replace(*guid, &item);

@@ -19,6 +19,8 @@
 #define CAIRN_COM
 #endif
 
+// The API's own spelling. NOLINTBEGIN(readability-identifier-naming)
+
 // One test includes the real header before this one, to compare them.
 #ifndef __d3d12_h__
 struct _GUID {
@@ -138,5 +140,7 @@ class ShaderCacheSession : public DeviceChild {
 };
 
 #pragma GCC diagnostic pop
+
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace cairn::d3d12

@@ -103,7 +103,7 @@ void private_interface(Verdict &verdict, Stage &stage) {
         verdict.expect_result(session->SetPrivateDataInterface(kTag, &object), kOk, "set");
         verdict.expect(object.references == 2, "no reference is held");
         IUnknown *found = nullptr;
-        UINT size = sizeof found;
+        UINT size = sizeof(void *);
         verdict.expect_result(session->GetPrivateData(kTag, &size, &found), kOk, "get");
         verdict.expect(found == &object && object.references == 3, "no reference is given");
         object.Release();

@@ -12,14 +12,14 @@ namespace conformance {
 namespace {
 
 int g_untouched;
-void *const kUntouched = &g_untouched;
+void *const g_place = &g_untouched;
 
 // What a refused description leaves: the result, and whether the pointer is as it was.
 void expect_refused(Verdict &verdict, Stage &stage, const Desc *desc, const char *what) {
-    void *session = kUntouched;
+    void *session = g_place;
     verdict.expect_result(stage.create(desc, &IID_ID3D12ShaderCacheSession, &session),
                           kInvalidArgument, what);
-    verdict.expect(session == kUntouched, std::string(what) + ": the pointer was written to");
+    verdict.expect(session == g_place, std::string(what) + ": the pointer was written to");
     verdict.expect(stage.said(1283), std::string(what) + ": no message");
 }
 
@@ -39,10 +39,10 @@ void desc_before_pointers(Verdict &verdict, Stage &stage) {
     verdict.expect_result(stage.create(&desc, &IID_ID3D12ShaderCacheSession, nullptr),
                           kInvalidArgument, "with a null pointer");
     const IID other = IID_ID3D12Device;
-    void *session = kUntouched;
+    void *session = g_place;
     verdict.expect_result(stage.create(&desc, &other, &session), kInvalidArgument,
                           "with another interface");
-    verdict.expect(session == kUntouched, "the pointer was written to");
+    verdict.expect(session == g_place, "the pointer was written to");
 }
 
 void mode_unknown(Verdict &verdict, Stage &stage) {
@@ -95,7 +95,7 @@ void pointer_null_iid_null(Verdict &verdict, Stage &stage) {
 void iid_null(Verdict &verdict, Stage &stage) {
     const Desc desc = memory_desc();
     const auto options = stage.options();
-    void *session = kUntouched;
+    void *session = g_place;
     verdict.expect_result(
         CAIRN_TEST_FUNCTION(create_session)(real_device(), &options, &desc, nullptr, &session),
         kPointer, "a null interface");
@@ -104,7 +104,7 @@ void iid_null(Verdict &verdict, Stage &stage) {
 
 void iid_wrong(Verdict &verdict, Stage &stage) {
     const Desc desc = disk_desc();
-    void *session = kUntouched;
+    void *session = g_place;
     verdict.expect_result(stage.create(&desc, &IID_ID3D12Device, &session), kNoInterface,
                           "another interface");
     verdict.expect(session == nullptr, "the pointer is not null");
@@ -129,7 +129,7 @@ void other_version(Verdict &verdict, Stage &stage) {
         store(session, "key", std::string("value"));
         stage.messages();
         desc.Version = 2;
-        void *other = kUntouched;
+        void *other = g_place;
         verdict.expect_result(stage.create(&desc, &IID_ID3D12ShaderCacheSession, &other),
                               kAlreadyExists, "another version");
         verdict.expect(other == nullptr, "the pointer is not null");
@@ -169,7 +169,7 @@ void cannot_be_opened(Verdict &verdict, Stage &stage) {
     // Writable by everybody: not a place to take programs from.
     mkdir(stage.root().c_str(), 0700);
     chmod(stage.root().c_str(), 0777);
-    void *session = kUntouched;
+    void *session = g_place;
     const Desc desc = disk_desc();
     verdict.expect_result(stage.create(&desc, &IID_ID3D12ShaderCacheSession, &session),
                           kCacheCorrupt, "an unsafe directory");
@@ -235,11 +235,11 @@ void options_size(Verdict &verdict, Stage &stage) {
     auto options = stage.options();
     options.size = 8;
     const Desc desc = memory_desc();
-    void *session = kUntouched;
+    void *session = g_place;
     verdict.expect_result(CAIRN_TEST_FUNCTION(create_session)(
                               nullptr, &options, &desc, &IID_ID3D12ShaderCacheSession, &session),
                           kInvalidArgument, "options of an unknown size");
-    verdict.expect(session == kUntouched, "the pointer was written to");
+    verdict.expect(session == g_place, "the pointer was written to");
 }
 
 constexpr Native kSame = Native::same;

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: internally synchronised; once remove() has returned, the function is not called
-// any more. Failure: none.
+// any more. In a child of fork() nobody listens to what its parent has open.
+// Failure: add() throws std::bad_alloc.
 #pragma once
 
 #include <cairn/cairn.h>
 
 #include <mutex>
 #include <vector>
+
+#include "per_process.h"
 
 namespace cairn::d3d12 {
 
@@ -26,10 +29,13 @@ class Listeners {
         void *user;
         unsigned sessions;
     };
-    std::vector<Listener>::iterator find(cairn_log_fn log, void *user);
+    struct State {
+        std::mutex mutex;
+        std::vector<Listener> listeners;  // guarded by mutex
 
-    std::mutex mutex_;
-    std::vector<Listener> listeners_;  // guarded by mutex_
+        std::vector<Listener>::iterator find(cairn_log_fn log, void *user);
+    };
+    PerProcess<State> state_;
 };
 
 }  // namespace cairn::d3d12

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory_level.h"
 
+#include <new>
+
 namespace cairn::d3d12 {
 namespace {
 
@@ -11,69 +13,83 @@ uint64_t charge(const Entry &entry) {
 }  // namespace
 
 EntryRef MemoryLevel::find(const KeyHash &hash) {
-    const std::lock_guard lock(mutex_);
-    const auto found = places_.find(hash);
-    if (found == places_.end()) {
+    State &state = state_.get();
+    const std::lock_guard lock(state.mutex);
+    const auto found = state.places.find(hash);
+    if (found == state.places.end()) {
         return nullptr;
     }
-    order_.splice(order_.begin(), order_, found->second);
+    state.order.splice(state.order.begin(), state.order, found->second);
     return found->second->entry;
 }
 
 EntryRef MemoryLevel::insert(const KeyHash &hash, const EntryRef &entry) {
-    const std::lock_guard lock(mutex_);
-    return insert_locked(hash, entry);
+    State &state = state_.get();
+    const std::lock_guard lock(state.mutex);
+    return insert_locked(state, hash, entry);
 }
 
 void MemoryLevel::keep(const KeyHash &hash, const EntryRef &entry, uint64_t clears) {
-    const std::lock_guard lock(mutex_);
-    if (clears == clears_) {
-        (void)insert_locked(hash, entry);
+    try {
+        State &state = state_.get();
+        const std::lock_guard lock(state.mutex);
+        if (clears == state.clears) {
+            (void)insert_locked(state, hash, entry);
+        }
+    } catch (const std::bad_alloc &) {
+        // It is found elsewhere again.
     }
 }
 
-EntryRef MemoryLevel::insert_locked(const KeyHash &hash, const EntryRef &entry) {
-    const auto found = places_.find(hash);
-    if (found != places_.end()) {
+EntryRef MemoryLevel::insert_locked(State &state, const KeyHash &hash,
+                                    const EntryRef &entry) const {
+    const auto found = state.places.find(hash);
+    if (found != state.places.end()) {
         return found->second->entry;
     }
-    order_.push_front({hash, entry});
-    places_.emplace(hash, order_.begin());
-    bytes_ += charge(*entry);
-    evict();
+    Order place = {{hash, entry}};
+    state.places.emplace(hash, place.begin());
+    state.order.splice(state.order.begin(), place);
+    state.bytes += charge(*entry);
+    evict(state);
     return nullptr;
 }
 
-void MemoryLevel::evict() {
-    while (order_.size() > 1 && (bytes_ > limit_bytes_ || order_.size() > limit_entries_)) {
-        bytes_ -= charge(*order_.back().entry);
-        places_.erase(order_.back().hash);
-        order_.pop_back();
+void MemoryLevel::evict(State &state) const {
+    Order &order = state.order;
+    while (order.size() > 1 && (state.bytes > limit_bytes_ || order.size() > limit_entries_)) {
+        state.bytes -= charge(*order.back().entry);
+        state.places.erase(order.back().hash);
+        order.pop_back();
     }
 }
 
 void MemoryLevel::clear() {
     Order gone;  // freed when the lock is given up
-    const std::lock_guard lock(mutex_);
-    places_.clear();
-    gone.swap(order_);
-    bytes_ = 0;
-    ++clears_;
+    State &state = state_.get();
+    const std::lock_guard lock(state.mutex);
+    state.places.clear();
+    gone.swap(state.order);
+    state.bytes = 0;
+    ++state.clears;
 }
 
 uint64_t MemoryLevel::clears() {
-    const std::lock_guard lock(mutex_);
-    return clears_;
+    State &state = state_.get();
+    const std::lock_guard lock(state.mutex);
+    return state.clears;
 }
 
 uint64_t MemoryLevel::bytes() {
-    const std::lock_guard lock(mutex_);
-    return bytes_;
+    State &state = state_.get();
+    const std::lock_guard lock(state.mutex);
+    return state.bytes;
 }
 
 size_t MemoryLevel::count() {
-    const std::lock_guard lock(mutex_);
-    return order_.size();
+    State &state = state_.get();
+    const std::lock_guard lock(state.mutex);
+    return state.order.size();
 }
 
 }  // namespace cairn::d3d12

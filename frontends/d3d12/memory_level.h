@@ -4,7 +4,8 @@
 // Keys and values count towards the bytes. What is newest always stays, even alone above the limit,
 // until something newer comes: D3D12 has it so. What was found is as new as what was stored.
 //
-// Thread safety: internally synchronised. Failure: none.
+// Thread safety: internally synchronised; a child of fork() begins with an empty one.
+// Failure: std::bad_alloc, and nothing is kept; keep() then just does not.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "entry.h"
 #include "key_hash.h"
+#include "per_process.h"
 
 namespace cairn::d3d12 {
 
@@ -43,18 +45,21 @@ class MemoryLevel {
     };
     using Order = std::list<Place>;  // newest first
 
-    EntryRef insert_locked(const KeyHash &hash, const EntryRef &entry);
-    void evict();
+    struct State {
+        std::mutex mutex;
+        // Guarded by mutex
+        Order order;
+        std::unordered_map<KeyHash, Order::iterator, HashOfKeyHash> places;
+        uint64_t bytes = 0;
+        uint64_t clears = 0;
+    };
+
+    EntryRef insert_locked(State &state, const KeyHash &hash, const EntryRef &entry) const;
+    void evict(State &state) const;
 
     const uint64_t limit_bytes_;
     const uint64_t limit_entries_;
-
-    std::mutex mutex_;
-    // Guarded by mutex_
-    Order order_;
-    std::unordered_map<KeyHash, Order::iterator, HashOfKeyHash> places_;
-    uint64_t bytes_ = 0;
-    uint64_t clears_ = 0;
+    PerProcess<State> state_;
 };
 
 }  // namespace cairn::d3d12

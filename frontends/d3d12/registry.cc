@@ -3,7 +3,10 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
+
+#include "per_process.h"
 
 namespace cairn::d3d12 {
 
@@ -21,9 +24,17 @@ struct Registry {
     std::map<std::string, std::shared_ptr<SharedCache>> caches;  // guarded by mutex
 };
 
+// Never destroyed: objects may be released until the end of the process. Made without a lock, which
+// a child of fork() might find held.
+union Registries {
+    constexpr Registries() : all() {}
+    ~Registries() {}
+    PerProcess<Registry> all;
+};
+constinit Registries registries;
+
 Registry &registry() {
-    static auto *the_registry = new Registry;
-    return *the_registry;
+    return registries.all.get();
 }
 
 std::shared_ptr<SharedCache> shared_cache(const std::string &identity) {
@@ -50,9 +61,10 @@ void forget(const std::string &identity, std::shared_ptr<SharedCache> &shared) {
 
 Outcome CacheShare::join(const std::string &identity, const Cache::Options &options,
                          cairn_log_fn log, void *user) {
+    identity_ = identity;
     std::shared_ptr<SharedCache> shared = shared_cache(identity);
     Outcome outcome = Outcome::ok;
-    {
+    try {
         const std::lock_guard lock(shared->mutex);
         if (shared->cache == nullptr) {
             outcome = Cache::open(options, log, user, shared->cache);
@@ -62,24 +74,32 @@ Outcome CacheShare::join(const std::string &identity, const Cache::Options &opti
             outcome = Outcome::other_version;
         }
         if (outcome == Outcome::ok) {
-            ++shared->shares;
             cache_ = shared->cache.get();
             cache_->listeners().add(log, user);
+            ++shared->shares;
+        }
+    } catch (const std::bad_alloc &) {
+        outcome = Outcome::no_memory;
+        const std::lock_guard lock(shared->mutex);
+        if (shared->shares == 0) {
+            shared->cache.reset();
         }
     }
     if (outcome != Outcome::ok) {
         forget(identity, shared);
         return outcome;
     }
-    identity_ = identity;
     shared_ = std::move(shared);
+    process_ = process_number();
     log_ = log;
     user_ = user;
     return Outcome::ok;
 }
 
 CacheShare::~CacheShare() {
-    if (shared_ == nullptr) {
+    // In a child of fork() the cache is the parent's, and stays as it is: a thread that the child
+    // lacks may have been inside it. The registry that was left behind refers to it, too.
+    if (shared_ == nullptr || process_ != process_number()) {
         return;
     }
     {

@@ -3,7 +3,8 @@
 //
 // Thread safety: all functions at once. Opening and closing a cache hold up nobody but those who
 // want the same one. Lifetime: the registry itself is never destroyed, so that objects may be
-// released at any time, also at the end of the process.
+// released at any time, also at the end of the process. Forking: a child has a registry of its own,
+// empty at first; sessions that it inherited can be released, and what they share stays open.
 #pragma once
 
 #include <functional>
@@ -34,6 +35,7 @@ class CacheShare {
     std::string identity_;
     std::shared_ptr<SharedCache> shared_;
     Cache *cache_ = nullptr;
+    uint64_t process_ = 0;  // that has joined
     cairn_log_fn log_ = nullptr;
     void *user_ = nullptr;
 };

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "d3d12/peer.h"
@@ -353,6 +354,59 @@ TEST(Processes, AChildOfForkTakesNothingAway) {
     EXPECT_EQ(stage.entries_on_disk(), 2u);
     session.reset();
     EXPECT_EQ(stage.entries_on_disk(), 0u);
+}
+
+// Children that are forked while other threads are anywhere in the library: they have sessions of
+// their own, and let go of what they inherited.
+TEST(Processes, AChildOfManyThreadsDoesNotHang) {
+    Stage stage;
+    auto options = stage.options();
+    options.message = nullptr;
+    options.log = nullptr;
+    const auto create = [&](const Desc &desc, Session &session) {
+        return CAIRN_TEST_FUNCTION(create_session)(
+            nullptr, &options, &desc, &IID_ID3D12ShaderCacheSession, session.receive());
+    };
+    Session inherited[2];
+    ASSERT_EQ(create(disk_desc(), inherited[0]), kOk);
+    ASSERT_EQ(create(memory_desc(), inherited[1]), kOk);
+    std::atomic<bool> done = false;
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            for (unsigned i = 0; !done; ++i) {
+                Session session;
+                (void)create(t % 2 == 0 ? memory_desc(2) : disk_desc(2), session);
+                (void)store(inherited[t % 2], key(i % 50), std::string("value"));
+                for (unsigned n = 0; n < 20; ++n) {
+                    (void)look(inherited[t % 2], key(n));
+                }
+            }
+        });
+    }
+    std::string wrong;
+    for (unsigned i = 0; i < 60 && wrong.empty(); ++i) {
+        wrong = cairn_test::run_in_child(60, [&] {
+            for (const auto make : {memory_desc, disk_desc}) {
+                for (const unsigned identifier : {1u, 2u}) {
+                    Session own;
+                    if (create(make(identifier), own) != kOk) return 1;
+                    const HRESULT stored = store(own, "child", std::string("value"));
+                    if (stored != kOk && stored != kAlreadyExists) return 2;
+                    if (find(own, "child") != "value") return 3;
+                }
+            }
+            (void)look(inherited[1], "child");
+            inherited[0].reset();
+            inherited[1].reset();
+            return 0;
+        });
+    }
+    done = true;
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(wrong, "");
 }
 
 // Somebody who was stopped while holding the cache's lock delays nobody who has a session.

@@ -1,0 +1,60 @@
+// What a child of fork() must not share with its parent: locks, and what they guard.
+// SPDX-License-Identifier: MIT
+//
+// A lock may have been held, and what it guards half changed, by a thread that the child does not
+// have. So each process has a value of its own, made when it first asks; a child leaves the one of
+// its parent behind, untouched and never freed.
+//
+// Thread safety: get() from any thread; the value looks after itself.
+// Failure: get() throws std::bad_alloc.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace cairn::d3d12 {
+
+// Of this process: another one in a child of fork(). Costs a load.
+uint64_t process_number();
+
+template <typename Value>
+class PerProcess {
+  public:
+    PerProcess() = default;
+    ~PerProcess() {
+        if (existing() != nullptr) {
+            delete held_.load(std::memory_order_acquire);
+        }
+    }
+    PerProcess(const PerProcess &) = delete;
+    PerProcess &operator=(const PerProcess &) = delete;
+
+    Value &get() {
+        Held *held = held_.load(std::memory_order_acquire);
+        const uint64_t process = process_number();
+        if (held != nullptr && held->process == process) {
+            return held->value;
+        }
+        auto *made = new Held{process, {}};
+        if (held_.compare_exchange_strong(held, made, std::memory_order_acq_rel)) {
+            return made->value;
+        }
+        delete made;  // another thread was as early
+        return held->value;
+    }
+
+    // Null where get() would make one.
+    Value *existing() {
+        Held *held = held_.load(std::memory_order_acquire);
+        return held != nullptr && held->process == process_number() ? &held->value : nullptr;
+    }
+
+  private:
+    struct Held {
+        const uint64_t process;
+        Value value;
+    };
+    std::atomic<Held *> held_ = nullptr;
+};
+
+}  // namespace cairn::d3d12

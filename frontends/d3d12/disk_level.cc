@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "disk_level.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <new>
 #include <vector>
@@ -12,8 +10,6 @@ namespace {
 
 // What an entry counts in a small cache, besides its record.
 constexpr uint64_t kEntryOverhead = sizeof(KeyHash);
-// How long nobody looks again for space that dead processes hold.
-constexpr int64_t kReclaimPauseS = 10;
 
 Outcome outcome_of_open(int result) {
     switch (result) {
@@ -61,21 +57,10 @@ int add_size(void *sum, const cairn_entry *entry) {
     return 0;
 }
 
-int add_stored_size(void *sum, const cairn_entry *entry) {
-    *static_cast<uint64_t *>(sum) += entry->stored_size + kEntryOverhead;
-    return 0;
-}
-
-uint64_t sum_of(cairn_cache *cache, cairn_entry_fn add) {
+uint64_t size_of_all(cairn_cache *cache) {
     uint64_t sum = 0;
-    (void)cairn_enumerate(cache, add, &sum);
+    (void)cairn_enumerate(cache, add_size, &sum);
     return sum;
-}
-
-int64_t now_s() {
-    timespec now = {};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
 }
 
 }  // namespace
@@ -153,29 +138,11 @@ Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
         return cairn_put(cache_, hash.data(), hash.size(), record.data(), record.size(), &options);
     };
     int result = put_once();
-    if (result == CAIRN_ERROR_FULL && reclaim(record.size())) {
+    if (result == CAIRN_ERROR_FULL) {
+        // The first one has given back what processes left that were killed inside a store.
         result = put_once();
     }
     return outcome_of_put(result);
-}
-
-// A cache that evicts makes room from whatever there is; one that refuses keeps what processes left
-// that were killed inside a store. Compressing gives that back, and takes long: it is done where
-// what is left is much, and then some time not again.
-bool DiskLevel::reclaim(uint64_t record_size) {
-    const int64_t now = now_s();
-    int64_t next = next_reclaim_s_.load();
-    if (now < next || !next_reclaim_s_.compare_exchange_strong(next, now + kReclaimPauseS)) {
-        return false;
-    }
-    cairn_stats stats = {};
-    stats.size = sizeof stats;
-    if (cairn_get_stats(cache_, &stats) != CAIRN_OK) {
-        return false;
-    }
-    const uint64_t used = sum_of(cache_, add_stored_size);
-    const uint64_t lost = stats.disk_bytes - std::min(stats.disk_bytes, used);
-    return lost >= record_size && lost > limit_bytes_ / 8 && cairn_compress(cache_) == CAIRN_OK;
 }
 
 // The store keeps no limit below its own smallest: such a cache is measured and stored to by one
@@ -189,7 +156,7 @@ Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
     if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) {
         return Outcome::exists;
     }
-    if (sum_of(cache_, add_size) + entry.record().size() + kEntryOverhead > limit_bytes_) {
+    if (size_of_all(cache_) + entry.record().size() + kEntryOverhead > limit_bytes_) {
         return Outcome::full;
     }
     return put(hash, entry);

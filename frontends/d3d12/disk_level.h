@@ -7,7 +7,6 @@
 
 #include <cairn/cairn.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -50,13 +49,11 @@ class DiskLevel {
         : cache_(cache), limit_bytes_(limit_bytes) {}
     Outcome put(const KeyHash &hash, const Entry &entry);
     Outcome store_measured(const KeyHash &hash, const Entry &entry);
-    bool reclaim(uint64_t record_size);
 
     cairn_cache *const cache_;
     const uint64_t limit_bytes_;
     Presence presence_;
     std::mutex measure_mutex_;
-    std::atomic<int64_t> next_reclaim_s_ = 0;
 };
 
 }  // namespace cairn::d3d12

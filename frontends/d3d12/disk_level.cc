@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "disk_level.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <new>
 #include <vector>
@@ -10,6 +12,13 @@ namespace {
 
 // What an entry counts in a small cache, besides its record.
 constexpr uint64_t kEntryOverhead = sizeof(KeyHash);
+
+constexpr unsigned kBusyWaits = 200;  // of a millisecond each
+
+void wait_a_moment() {
+    const timespec moment = {0, 1'000'000};
+    nanosleep(&moment, nullptr);
+}
 
 Outcome outcome_of_open(int result) {
     switch (result) {
@@ -83,7 +92,7 @@ Outcome DiskLevel::open(const Options &options, std::unique_ptr<DiskLevel> &leve
     if (result != CAIRN_OK) {
         return outcome_of_open(result);
     }
-    level.reset(new (std::nothrow) DiskLevel(cache, options.limit_bytes));
+    level.reset(new (std::nothrow) DiskLevel(cache, options));
     if (level == nullptr) {
         cairn_close(cache);
         return Outcome::no_memory;
@@ -98,11 +107,21 @@ Outcome DiskLevel::open(const Options &options, std::unique_ptr<DiskLevel> &leve
             }
             level.reset();
             return Outcome::cannot_open;
+        case Presence::Joined::hidden:
+            level->hidden_ = true;
+            return Outcome::ok;
         case Presence::Joined::busy:
+            level.reset();
+            return Outcome::busy;
+        case Presence::Joined::impossible:
             break;
     }
+    level->say(CAIRN_LOG_ERROR,
+               "sessions.lock of " + options.identifier +
+                   " cannot be used: it must be a file of this user with no other name, and file "
+                   "descriptors must be left");
     level.reset();
-    return Outcome::busy;
+    return Outcome::cannot_open;
 }
 
 DiskLevel::~DiskLevel() {
@@ -115,6 +134,9 @@ DiskLevel::~DiskLevel() {
 
 EntryRef DiskLevel::find(const KeyHash &hash) {
     cairn_blob *blob = nullptr;
+    if (hidden_) {
+        return nullptr;
+    }
     if (cairn_get(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
         return nullptr;
     }
@@ -142,16 +164,33 @@ Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
         // The first one has given back what processes left that were killed inside a store.
         result = put_once();
     }
-    return outcome_of_put(result);
+    // Others take space, one after the other; one that was stopped there must not keep us.
+    for (unsigned waits = 0; result == CAIRN_ERROR_BUSY && waits < kBusyWaits; ++waits) {
+        wait_a_moment();
+        result = put_once();
+    }
+    return result == CAIRN_ERROR_BUSY ? give_up() : outcome_of_put(result);
+}
+
+Outcome DiskLevel::give_up() const {
+    say(CAIRN_LOG_WARNING,
+        "an entry was not stored: another process has been taking space in the cache for too long; "
+        "is one stopped?");
+    return Outcome::busy;
+}
+
+void DiskLevel::say(int severity, const std::string &line) const {
+    if (log_ != nullptr) {
+        log_(log_user_, severity, line.c_str());
+    }
 }
 
 // The store keeps no limit below its own smallest: such a cache is measured and stored to by one
 // thread at a time. It has few entries.
 Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
-    const std::lock_guard lock(measure_mutex_);
-    const Presence::MeasureLock among_processes(presence_);
-    if (!among_processes.held()) {
-        return Outcome::busy;
+    const Presence::MeasureLock alone(presence_);
+    if (!alone.held()) {
+        return alone.can_write() ? give_up() : Outcome::cannot_write;
     }
     if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) {
         return Outcome::exists;

@@ -8,7 +8,6 @@
 #include <cairn/cairn.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "entry.h"
@@ -45,15 +44,22 @@ class DiskLevel {
     Outcome clear();
 
   private:
-    DiskLevel(cairn_cache *cache, uint64_t limit_bytes)
-        : cache_(cache), limit_bytes_(limit_bytes) {}
+    DiskLevel(cairn_cache *cache, const Options &options)
+        : cache_(cache),
+          limit_bytes_(options.limit_bytes),
+          log_(options.log),
+          log_user_(options.log_user) {}
     Outcome put(const KeyHash &hash, const Entry &entry);
     Outcome store_measured(const KeyHash &hash, const Entry &entry);
+    Outcome give_up() const;
+    void say(int severity, const std::string &line) const;
 
     cairn_cache *const cache_;
     const uint64_t limit_bytes_;
+    const cairn_log_fn log_;
+    void *const log_user_;
     Presence presence_;
-    std::mutex measure_mutex_;
+    bool hidden_ = false;  // what is there was to be deleted; constant after opening
 };
 
 }  // namespace cairn::d3d12

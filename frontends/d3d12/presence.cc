@@ -8,6 +8,8 @@
 
 #include <cerrno>
 
+#include "per_process.h"
+
 namespace cairn::d3d12 {
 namespace {
 
@@ -35,6 +37,17 @@ void wait_a_moment() {
     nanosleep(&moment, nullptr);
 }
 
+// Whether others hold a lock on the byte. It can also be asked of a file that is open for reading
+// only, where no exclusive lock can be had.
+bool is_locked_by_others(int fd, off_t byte) {
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = byte;
+    lock.l_len = 1;
+    return fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
 }  // namespace
 
 Presence::~Presence() {
@@ -48,25 +61,39 @@ void Presence::close() {
     }
 }
 
-bool Presence::open(const std::string &path) {
+// What is written to must be the user's own and have no other name: its size is changed.
+Presence::Opened Presence::open() {
     close();
-    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    can_write_ = true;
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd_ < 0 && (errno == EACCES || errno == EROFS)) {
-        fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        can_write_ = false;
+        fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     }
     struct stat info = {};
-    if (fd_ >= 0 && (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode))) {
-        close();
+    if (fd_ < 0) {
+        if (can_write_ || (errno != EACCES && errno != ENOENT)) {
+            return Opened::impossible;
+        }
+        // It may be there and not even be read.
+        const bool is_marked = lstat(path_.c_str(), &info) == 0 && info.st_size > 0;
+        return is_marked ? Opened::marked : Opened::absent;
     }
-    return fd_ >= 0;
+    const bool is_ours = fstat(fd_, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink <= 1 &&
+                         (!can_write_ || info.st_uid == geteuid());
+    if (!is_ours) {
+        close();
+        return Opened::impossible;
+    }
+    return Opened::yes;
 }
 
-// Somebody may have deleted the file between open and lock: then it keeps nobody else out.
-bool Presence::has_name(const std::string &path) const {
+// Somebody may have deleted the file: then it keeps nobody else out.
+bool Presence::has_name() const {
     struct stat ours = {};
     struct stat named = {};
-    return fstat(fd_, &ours) == 0 && lstat(path.c_str(), &named) == 0 &&
-           ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+    return fd_ >= 0 && fstat(fd_, &ours) == 0 && lstat(path_.c_str(), &named) == 0 &&
+           ours.st_ino == named.st_ino && ours.st_dev == named.st_dev && ours.st_nlink == 1;
 }
 
 bool Presence::is_marked() const {
@@ -75,32 +102,57 @@ bool Presence::is_marked() const {
 }
 
 Presence::Joined Presence::join(const std::string &directory) {
-    const std::string path = directory + kFileName;
-    process_ = getpid();
+    path_ = directory + kFileName;
+    process_ = process_number();
     for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-        if ((fd_ < 0 || !has_name(path)) && !open(path)) {
-            return Joined::yes;
-        }
-        Lock lock = try_lock(fd_, kSessionByte, F_WRLCK);
-        if (lock == Lock::held && has_name(path)) {
-            if (is_marked()) {
-                return Joined::must_clear;
+        if (!has_name()) {
+            switch (open()) {
+                case Opened::yes:
+                    break;
+                case Opened::absent:
+                    return Joined::yes;
+                case Opened::marked:
+                    return Joined::hidden;
+                case Opened::impossible:
+                    return Joined::impossible;
             }
-            (void)try_lock(fd_, kSessionByte, F_RDLCK);
-            return Joined::yes;
         }
-        // One that is open for reading only cannot be locked exclusively.
-        lock = try_lock(fd_, kSessionByte, F_RDLCK);
-        if (lock == Lock::impossible) {
-            return Joined::yes;
-        }
-        if (lock == Lock::held && has_name(path)) {
-            return Joined::yes;
+        const std::optional<Joined> joined = can_write_ ? join_writing() : join_reading();
+        if (joined) {
+            return *joined;
         }
         wait_a_moment();
     }
     close();
     return Joined::busy;
+}
+
+std::optional<Presence::Joined> Presence::join_writing() {
+    if (try_lock(fd_, kSessionByte, F_WRLCK) == Lock::held && has_name()) {
+        if (is_marked()) {
+            return Joined::must_clear;
+        }
+        (void)try_lock(fd_, kSessionByte, F_RDLCK);
+        return Joined::yes;
+    }
+    return join_others();
+}
+
+// Who can only read cannot clear. Where nobody else is there it takes no lock, so that the next one
+// does not take it for somebody whose session is to go on.
+std::optional<Presence::Joined> Presence::join_reading() {
+    if (is_marked() && !is_locked_by_others(fd_, kSessionByte)) {
+        return has_name() ? std::optional(Joined::hidden) : std::nullopt;
+    }
+    return join_others();
+}
+
+std::optional<Presence::Joined> Presence::join_others() {
+    const Lock lock = try_lock(fd_, kSessionByte, F_RDLCK);
+    if (lock == Lock::impossible) {
+        return Joined::impossible;
+    }
+    return lock == Lock::held && has_name() ? std::optional(Joined::yes) : std::nullopt;
 }
 
 void Presence::cleared() {
@@ -110,21 +162,27 @@ void Presence::cleared() {
 }
 
 bool Presence::mark_for_clearing() const {
-    return fd_ >= 0 && ftruncate(fd_, 1) == 0;
+    return can_write_ && has_name() && ftruncate(fd_, 1) == 0;
 }
 
 Presence::Left Presence::leave() {
-    if (fd_ < 0 || process_ != getpid()) {
+    if (fd_ < 0 || process_ != process_number()) {
         return Left::yes;
     }
     (void)try_lock(fd_, kSessionByte, F_UNLCK);
-    if (is_marked() && try_lock(fd_, kSessionByte, F_WRLCK) == Lock::held && is_marked()) {
+    if (is_marked() && try_lock(fd_, kSessionByte, F_WRLCK) == Lock::held && is_marked() &&
+        has_name()) {
         return Left::must_clear;
     }
     return Left::yes;
 }
 
-Presence::MeasureLock::MeasureLock(const Presence &presence) : fd_(presence.fd_) {
+// A description of its own, which it shares with no other thread and no child of fork().
+Presence::MeasureLock::MeasureLock(const Presence &presence)
+    : fd_(::open(presence.path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+    if (fd_ < 0) {
+        can_write_ = errno != EACCES && errno != EROFS;
+    }
     for (unsigned attempt = 0; attempt < kAttempts && fd_ >= 0 && !held_; ++attempt) {
         const Lock lock = try_lock(fd_, kMeasureByte, F_WRLCK);
         held_ = lock == Lock::held;
@@ -139,7 +197,10 @@ Presence::MeasureLock::MeasureLock(const Presence &presence) : fd_(presence.fd_)
 
 Presence::MeasureLock::~MeasureLock() {
     if (held_) {
-        (void)try_lock(fd_, kMeasureByte, F_UNLCK);
+        (void)try_lock(fd_, kMeasureByte, F_UNLCK);  // a child may have the descriptor, too
+    }
+    if (fd_ >= 0) {
+        ::close(fd_);
     }
 }
 

@@ -16,11 +16,14 @@
 // word, and is no presence of its own.
 //
 // Thread safety: externally synchronised, but for mark_for_clearing() and MeasureLock.
-// Failure: where the file cannot be used, everybody is taken to be there and nothing is cleared.
+// Failure: a file that is no regular file, has another name, or is another user's is not touched,
+// and joining is impossible; so it is where no descriptor or memory can be had. Who may not write
+// joins where it can. A file that was deleted while it was in use keeps nobody out: who still has
+// it notes no wish and clears nothing.
 #pragma once
 
-#include <sys/types.h>
-
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace cairn::d3d12 {
@@ -35,7 +38,9 @@ class Presence {
     enum class Joined {
         yes,
         must_clear,  // alone, with the wish noted: clear, then call cleared()
+        hidden,      // the same, and it cannot be written: there is nothing to be seen
         busy,        // somebody has been clearing for seconds: a stopped process?
+        impossible,
     };
     Joined join(const std::string &directory);
     // Takes back the wish, and lets others join again.
@@ -56,20 +61,35 @@ class Presence {
         MeasureLock(const MeasureLock &) = delete;
         MeasureLock &operator=(const MeasureLock &) = delete;
         bool held() const { return held_; }
+        // False: it cannot be had as the cache may not be written.
+        bool can_write() const { return can_write_; }
 
       private:
         const int fd_;
         bool held_ = false;
+        bool can_write_ = true;
     };
 
   private:
-    bool open(const std::string &path);
+    enum class Opened {
+        yes,
+        absent,  // and cannot be made
+        marked,  // and cannot be opened
+        impossible,
+    };
+    Opened open();
     void close();
     bool is_marked() const;
-    bool has_name(const std::string &path) const;
+    bool has_name() const;
+    // Nothing: try again.
+    std::optional<Joined> join_writing();
+    std::optional<Joined> join_reading();
+    std::optional<Joined> join_others();
 
+    std::string path_;
     int fd_ = -1;
-    pid_t process_ = 0;  // that has joined
+    bool can_write_ = false;
+    uint64_t process_ = 0;  // that has joined
 };
 
 }  // namespace cairn::d3d12

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "presence.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -114,16 +118,69 @@ TEST_F(PresenceTest, ADeletedFileIsMadeAnew) {
     EXPECT_EQ(size(), 0);
 }
 
+// Who is left with the deleted file cannot know who else is there.
+TEST_F(PresenceTest, WhoHasADeletedFileNeitherMarksNorClears) {
+    Presence marked;
+    Presence unmarked;
+    EXPECT_EQ(marked.join(directory_), Joined::yes);
+    EXPECT_EQ(unmarked.join(directory_), Joined::yes);
+    EXPECT_TRUE(marked.mark_for_clearing());
+    unlink(file().c_str());
+    Presence other;
+    EXPECT_EQ(other.join(directory_), Joined::yes);
+    EXPECT_FALSE(unmarked.mark_for_clearing());
+    EXPECT_EQ(marked.leave(), Left::yes);
+    EXPECT_EQ(unmarked.leave(), Left::yes);
+    EXPECT_EQ(other.leave(), Left::yes);
+}
+
 TEST_F(PresenceTest, WhatIsNoFileIsNotUsed) {
     ASSERT_EQ(symlink("/nonexistent/file", file().c_str()), 0);
     Presence one;
-    EXPECT_EQ(one.join(directory_), Joined::yes);
+    EXPECT_EQ(one.join(directory_), Joined::impossible);
     EXPECT_FALSE(one.mark_for_clearing());
     EXPECT_EQ(one.leave(), Left::yes);
     unlink(file().c_str());
     ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
-    EXPECT_EQ(one.join(directory_), Joined::yes);
+    EXPECT_EQ(one.join(directory_), Joined::impossible);
     EXPECT_FALSE(one.mark_for_clearing());
+}
+
+TEST_F(PresenceTest, AFileWithAnotherNameIsLeftAlone) {
+    const std::string precious = directory_ + "/precious";
+    const int fd = open(precious.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(write(fd, "precious", 8), 8);
+    ASSERT_EQ(link(precious.c_str(), file().c_str()), 0);
+    Presence one;
+    EXPECT_EQ(one.join(directory_), Joined::impossible);
+    EXPECT_FALSE(one.mark_for_clearing());
+    struct stat info = {};
+    EXPECT_EQ(fstat(fd, &info), 0);
+    EXPECT_EQ(info.st_size, 8);
+    close(fd);
+    unlink(precious.c_str());
+}
+
+TEST_F(PresenceTest, AnotherUsersFileIsLeftAlone) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "needs root";
+    }
+    const int fd = open(file().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(fchown(fd, 65534, 65534), 0);
+    close(fd);
+    Presence one;
+    EXPECT_EQ(one.join(directory_), Joined::impossible);
+}
+
+TEST_F(PresenceTest, WithoutDescriptorsNobodyJoins) {
+    rlimit before = {};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none = {0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    Presence one;
+    const Joined joined = one.join(directory_);
+    setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(joined, Joined::impossible);
 }
 
 TEST_F(PresenceTest, OneAtATimeMeasures) {
@@ -138,6 +195,59 @@ TEST_F(PresenceTest, OneAtATimeMeasures) {
         waiting.join();
     }
     EXPECT_TRUE(Presence::MeasureLock(other).held());
+}
+
+TEST_F(PresenceTest, AChildOfForkMeasuresForItself) {
+    Presence one;
+    EXPECT_EQ(one.join(directory_), Joined::yes);
+    int go[2];
+    ASSERT_EQ(pipe(go), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        (void)!read(go[0], &byte, 1);
+        _exit(Presence::MeasureLock(one).held() ? 1 : 0);
+    }
+    {
+        const Presence::MeasureLock held(one);
+        EXPECT_TRUE(held.held());
+        EXPECT_EQ(write(go[1], "", 1), 1);
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
+    close(go[0]);
+    close(go[1]);
+}
+
+// Who may only read: a cache that was to be deleted has nothing to be seen, however many look, but
+// where somebody still has a session.
+TEST_F(PresenceTest, WhoCannotWriteSeesNothingOfWhatWasToGo) {
+    ASSERT_EQ(chmod(directory_.c_str(), 0755), 0);
+    auto alive = std::make_unique<Presence>();
+    EXPECT_EQ(alive->join(directory_), Joined::yes);
+    EXPECT_TRUE(alive->mark_for_clearing());
+    ASSERT_EQ(chmod(file().c_str(), 0444), 0);
+    const auto joined_by_nobody = [&] {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) {
+                _exit(99);
+            }
+            Presence one;
+            Presence other;
+            const Joined first = one.join(directory_);
+            _exit(first == other.join(directory_) ? static_cast<int>(first) : 98);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        return static_cast<Joined>(WEXITSTATUS(status));
+    };
+    EXPECT_EQ(joined_by_nobody(), Joined::yes);
+    alive.reset();  // as the kernel lets go of what a process has that dies
+    EXPECT_EQ(joined_by_nobody(), Joined::hidden);
+    ASSERT_EQ(chmod(file().c_str(), 0400), 0);
+    EXPECT_EQ(joined_by_nobody(), Joined::hidden);
 }
 
 }  // namespace

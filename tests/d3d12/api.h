@@ -38,6 +38,7 @@ inline constexpr HRESULT kFalse = 1;
 inline constexpr HRESULT kNotImplemented = static_cast<HRESULT>(0x80004001);
 inline constexpr HRESULT kNoInterface = static_cast<HRESULT>(0x80004002);
 inline constexpr HRESULT kPointer = static_cast<HRESULT>(0x80004003);
+inline constexpr HRESULT kFail = static_cast<HRESULT>(0x80004005);
 inline constexpr HRESULT kAccessDenied = static_cast<HRESULT>(0x80070005);
 inline constexpr HRESULT kInvalidArgument = static_cast<HRESULT>(0x80070057);
 

@@ -7,8 +7,6 @@
 namespace d3d12_test {
 namespace {
 
-constexpr HRESULT kFail = static_cast<HRESULT>(0x80004005);
-
 void wait_a_moment() {
     const timespec moment = {0, 500'000};
     nanosleep(&moment, nullptr);

@@ -11,11 +11,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "d3d12/peer.h"
+#include "d3d12/space_lock.h"
 #include "d3d12/stage.h"
 #include "support/files.h"
 #include "support/random.h"
@@ -390,6 +392,38 @@ TEST(Processes, AChildOfForkTakesNothingAway) {
     EXPECT_EQ(stage.entries_on_disk(), 2u);
     session.reset();
     EXPECT_EQ(stage.entries_on_disk(), 0u);
+}
+
+// The store asks for that lock where little space is left.
+TEST(Processes, WhoMustWaitForSpaceIsNotTakenForDisabled) {
+    Stage stage;
+    Desc desc = disk_desc();
+    desc.MaximumValueFileSizeBytes = 1024 * 1024;
+    Session session;
+    ASSERT_EQ(stage.create(desc, session), kOk);
+    ASSERT_EQ(store(session, "large", bytes_of(1, 500'000)), kOk);
+    // As long as it is held: what needs no new space is stored, and then nothing more.
+    HRESULT result = kOk;
+    unsigned number = 0;
+    {
+        const SpaceLock lock(stage.caches().at(0));
+        for (; result == kOk && number < 100; ++number) {
+            result = store(session, key(number), bytes_of(number, 40'000));
+        }
+    }
+    EXPECT_EQ(result, kFail);
+    const auto lines = stage.log_lines();
+    EXPECT_TRUE(std::ranges::any_of(lines, [](const std::string &line) {
+        return line.find("was not stored") != std::string::npos;
+    }));
+    // When it is given up in time, nothing is to be noticed.
+    auto lock = std::make_unique<SpaceLock>(stage.caches().at(0));
+    std::thread other([&] {
+        pause_us(30'000);
+        lock.reset();
+    });
+    EXPECT_EQ(store(session, key(number), bytes_of(number, 40'000)), kOk);
+    other.join();
 }
 
 // Children that are forked while other threads are anywhere in the library: they have sessions of

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "d3d12/space_lock.h"
 #include "row.h"
 #include "setting.h"
 
@@ -228,6 +229,21 @@ void disk_value_too_large(Verdict &verdict, Stage &stage) {
     }
 }
 
+void disk_busy(Verdict &verdict, Stage &stage) {
+    Desc desc = disk_desc();
+    desc.MaximumValueFileSizeBytes = 1024 * 1024;
+    const Session session = open(verdict, stage, desc);
+    verdict.expect_result(store(session, "large", bytes_of(1, 500'000)), kOk, "store");
+    const d3d12_test::SpaceLock lock(stage.caches().at(0));
+    stage.forget_log();
+    HRESULT result = kOk;
+    for (unsigned i = 0; result == kOk && i < 100; ++i) {
+        result = store(session, std::to_string(i), bytes_of(i, 40'000));
+    }
+    verdict.expect_result(result, kFail, "no space can be taken");
+    verdict.expect(!stage.log_lines().empty(), "no line says why");
+}
+
 void disk_full(Verdict &verdict, Stage &stage) {
     for (const UINT limit : {UINT{100'000}, UINT{4 * 1024 * 1024}}) {
         Desc desc = disk_desc(limit);
@@ -358,6 +374,7 @@ constexpr std::array kRows = {
     Row{"memory.larger-than-quota", kNothing, kSame, memory_larger_than_quota},
     Row{"memory.entries", kNothing, kSame, memory_entries},
     Row{"disk.value-too-large", kNothing, kSame, disk_value_too_large},
+    Row{"disk.busy", kNothing, kSame, disk_busy},
     Row{"disk.full", kNothing, kSame, disk_full},
     Row{"keys.any-length", kNothing, kSame, keys_of_any_length},
     Row{"keys.any-bytes", kNothing, kSame, keys_of_any_bytes},

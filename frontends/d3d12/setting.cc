@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "setting.h"
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -12,6 +13,23 @@ std::atomic<KeyHashFunction> hash_for_tests = nullptr;
 std::string default_root() {
     std::vector<char> buffer(4096);
     return cairn_resolve_root(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
+}
+
+// One spelling for each directory, as paths are compared: no slash at the end or twice, no ".".
+std::string normalised(const std::string &path) {
+    if (!path.starts_with('/')) {
+        return path;  // refused where it is opened
+    }
+    std::string result;
+    for (size_t begin = 0; begin < path.size();) {
+        const size_t end = std::min(path.find('/', begin), path.size());
+        const std::string part = path.substr(begin, end - begin);
+        if (!part.empty() && part != ".") {
+            result += "/" + part;
+        }
+        begin = end + 1;
+    }
+    return result.empty() ? "/" : result;
 }
 
 }  // namespace
@@ -46,6 +64,7 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
     if (setting->root.empty()) {
         setting->root = default_root();
     }
+    setting->root = normalised(setting->root);
     return setting;
 }
 

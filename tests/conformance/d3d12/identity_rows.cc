@@ -137,6 +137,24 @@ void files_deleted(Verdict &verdict, Stage &stage) {
     verdict.expect_result(store(session, "key", std::string("again")), kOk, "a store");
 }
 
+void root_spellings(Verdict &verdict, Stage &stage) {
+    const DeveloperMode on;
+    const Session session = open(verdict, stage, memory_desc());
+    auto options = stage.options();
+    const std::string spelled = stage.root() + "//./";
+    options.root = spelled.c_str();
+    const Desc desc = memory_desc();
+    Session same;
+    verdict.expect_result(
+        CAIRN_TEST_FUNCTION(create_session)(nullptr, &options, &desc, &IID_ID3D12ShaderCacheSession,
+                                            same.receive()),
+        kOk, "create");
+    store(session, "key", std::string("value"));
+    verdict.expect(find(same, "key") == "value", "another cache");
+    verdict.expect_result(CAIRN_TEST_FUNCTION(shader_cache_control)(&options, 8, 4), kOk, "clear");
+    verdict.expect_result(look(session, "key"), kNotFound, "after clear");
+}
+
 constexpr Native kSame = Native::same;
 constexpr std::array kRows = {
     Row{"identity.identifier", Needs::nothing, kSame, by_identifier},
@@ -145,6 +163,7 @@ constexpr std::array kRows = {
     Row{"identity.adapters", Needs::nothing, kSame, adapters},
     Row{"identity.driver-versioned-version", Needs::nothing, kSame, driver_versioned_version},
     Row{"identity.root", Needs::nothing, kSame, root},
+    Row{"identity.root-spellings", kNothing, kSame, root_spellings},
     Row{"identity.working-directory", Needs::nothing, kSame, working_directory},
     Row{"identity.working-directory-changes", Needs::nothing, kSame, working_directory_changes},
     Row{"identity.files-deleted", Needs::nothing, kSame, files_deleted},

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -71,7 +72,7 @@ struct Loaded {
     }
 };
 
-int add_loaded(dl_phdr_info *info, size_t, void *user) {
+void add_loaded(const dl_phdr_info *info, std::vector<Loaded> &all) {
     Loaded object;
     const std::string path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
     object.name = path.empty() ? "the program itself" : path.substr(path.rfind('/') + 1);
@@ -84,13 +85,23 @@ int add_loaded(dl_phdr_info *info, size_t, void *user) {
             object.build_id = build_id_in(reinterpret_cast<const char *>(begin), segment.p_memsz);
         }
     }
-    static_cast<std::vector<Loaded> *>(user)->push_back(std::move(object));
-    return 0;
+    all.push_back(std::move(object));
 }
 
 std::vector<Loaded> all_loaded() {
     std::vector<Loaded> all;
-    dl_iterate_phdr(add_loaded, &all);
+    // No exception may pass through the dynamic linker.
+    const auto add = [](dl_phdr_info *info, size_t, void *user) {
+        try {
+            add_loaded(info, *static_cast<std::vector<Loaded> *>(user));
+            return 0;
+        } catch (const std::bad_alloc &) {
+            return 1;
+        }
+    };
+    if (dl_iterate_phdr(add, &all) != 0) {
+        throw std::bad_alloc();
+    }
     return all;
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <type_traits>
 
+#include "com/entry_point.h"
 #include "session.h"
 
 namespace cairn::d3d12 {
@@ -57,7 +58,14 @@ Result Device::wrap(Unknown *real, const cairn_d3d12_options *options, void **wr
         device->Release();
         return kInvalidArgument;
     }
-    device->names_ = names_for(*device->setting_, device->real_[0]);
+    const Result named = without_exceptions([&] {
+        device->names_ = names_for(*device->setting_, device->real_[0]);
+        return kOk;
+    });
+    if (named != kOk) {
+        device->Release();
+        return named;
+    }
     *wrapped = static_cast<DeviceInterface *>(device);
     return kOk;
 }
@@ -186,12 +194,14 @@ Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) 
 
 Result Device::CreateShaderCacheSession(const void *desc, const void *iid, void *session) {
     control_.tell_driver();
-    return Session::create(setting_, this, names_, static_cast<const SessionDesc *>(desc),
-                           static_cast<const Guid *>(iid), static_cast<void **>(session));
+    return without_exceptions([&] {
+        return Session::create(setting_, this, names_, static_cast<const SessionDesc *>(desc),
+                               static_cast<const Guid *>(iid), static_cast<void **>(session));
+    });
 }
 
 Result Device::ShaderCacheControl(uint32_t kinds, uint32_t control) {
-    return control_.apply(kinds, control);
+    return without_exceptions([&] { return control_.apply(kinds, control); });
 }
 
 }  // namespace cairn::d3d12

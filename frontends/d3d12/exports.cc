@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_d3d12.h>
 
+#include "com/entry_point.h"
 #include "device.h"
 #include "session.h"
 
@@ -23,7 +24,8 @@ int32_t EXPORT(wrap_device)(ID3D12Device *device, const cairn_d3d12_options *opt
         return kInvalidArgument;
     }
     void *facade = nullptr;
-    const Result result = Device::wrap(reinterpret_cast<Unknown *>(device), options, &facade);
+    const Result result = without_exceptions(
+        [&] { return Device::wrap(reinterpret_cast<Unknown *>(device), options, &facade); });
     if (result == kOk) {
         *wrapped = static_cast<ID3D12Device *>(facade);
     }
@@ -33,16 +35,20 @@ int32_t EXPORT(wrap_device)(ID3D12Device *device, const cairn_d3d12_options *opt
 int32_t EXPORT(create_session)(ID3D12Device *device, const cairn_d3d12_options *options,
                                const D3D12_SHADER_CACHE_SESSION_DESC *desc, const _GUID *iid,
                                void **session) {
-    const SettingRef setting = read_setting(options);
-    if (setting == nullptr) {
-        return kInvalidArgument;
-    }
-    return Session::create(setting, reinterpret_cast<Unknown *>(device),
-                           names_for(*setting, device), desc, iid, session);
+    return without_exceptions([&] {
+        const SettingRef setting = read_setting(options);
+        if (setting == nullptr) {
+            return kInvalidArgument;
+        }
+        return Session::create(setting, reinterpret_cast<Unknown *>(device),
+                               names_for(*setting, device), desc, iid, session);
+    });
 }
 
 int32_t EXPORT(shader_cache_control)(const cairn_d3d12_options *options, uint32_t kinds,
                                      uint32_t control) {
-    const SettingRef setting = read_setting(options);
-    return setting == nullptr ? kInvalidArgument : Control(*setting).apply(kinds, control);
+    return without_exceptions([&] {
+        const SettingRef setting = read_setting(options);
+        return setting == nullptr ? kInvalidArgument : Control(*setting).apply(kinds, control);
+    });
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "com/entry_point.h"
 #include "names.h"
 
 namespace cairn::d3d12 {
@@ -91,8 +92,6 @@ Result result_of_store(const Setting &setting, Outcome outcome) {
         case Outcome::disabled:
             setting.say(Message::disabled);
             return kNotCurrentlyAvailable;
-        case Outcome::busy:
-            return kNotCurrentlyAvailable;
         case Outcome::cannot_write:
             return kAccessDenied;
         case Outcome::no_memory:
@@ -139,7 +138,8 @@ Result Session::create(const SettingRef &setting, Unknown *device, const Adapter
     if (made == nullptr) {
         return kOutOfMemory;
     }
-    Result result = result_of_create(*setting, made->join(names));
+    Result result =
+        without_exceptions([&] { return result_of_create(*setting, made->join(names)); });
     if (result == kOk) {
         setting->say(Message::session_created);
         result = made->QueryInterface(iid, session);
@@ -202,20 +202,21 @@ uint32_t Session::Release() {
 }
 
 Result Session::GetPrivateData(const Guid *guid, uint32_t *size, void *data) {
-    return private_data_.get(guid, size, data);
+    return without_exceptions([&] { return private_data_.get(guid, size, data); });
 }
 
 Result Session::SetPrivateData(const Guid *guid, uint32_t size, const void *data) {
-    return private_data_.set(guid, size, data);
+    return without_exceptions([&] { return private_data_.set(guid, size, data); });
 }
 
 Result Session::SetPrivateDataInterface(const Guid *guid, const void *object) {
     // The API says const and means a reference.
-    return private_data_.set_interface(guid, static_cast<Unknown *>(const_cast<void *>(object)));
+    auto *unknown = static_cast<Unknown *>(const_cast<void *>(object));
+    return without_exceptions([&] { return private_data_.set_interface(guid, unknown); });
 }
 
 Result Session::SetName(const wchar_t *name) {
-    return private_data_.set_name(name);
+    return without_exceptions([&] { return private_data_.set_name(name); });
 }
 
 Result Session::GetDevice(const Guid *iid, void **device) {
@@ -234,9 +235,11 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
         return kInvalidArgument;
     }
     EntryRef entry;
-    const Outcome outcome = share_.cache().find(bytes(key, key_size), entry);
-    if (outcome != Outcome::ok) {
-        return result_of_find(*setting_, outcome);
+    const Result result = without_exceptions([&] {
+        return result_of_find(*setting_, share_.cache().find(bytes(key, key_size), entry));
+    });
+    if (result != kOk) {
+        return result;
     }
     const Bytes found = entry->value();
     const uint32_t capacity = *value_size;
@@ -256,14 +259,19 @@ Result Session::StoreValue(const void *key, uint32_t key_size, const void *value
     if (key == nullptr || key_size == 0 || value == nullptr || value_size == 0) {
         return kInvalidArgument;
     }
-    return result_of_store(*setting_,
-                           share_.cache().store(bytes(key, key_size), bytes(value, value_size)));
+    return without_exceptions([&] {
+        return result_of_store(
+            *setting_, share_.cache().store(bytes(key, key_size), bytes(value, value_size)));
+    });
 }
 
 void Session::SetDeleteOnDestroy() {
-    if (share_.cache().delete_on_destroy() != Outcome::ok) {
-        setting_->say(Message::delete_not_supported);
-    }
+    (void)without_exceptions([&] {
+        if (share_.cache().delete_on_destroy() != Outcome::ok) {
+            setting_->say(Message::delete_not_supported);
+        }
+        return kOk;
+    });
 }
 
 #if CAIRN_D3D12_VKD3D

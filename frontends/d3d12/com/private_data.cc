@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <cwchar>
 #include <utility>
 
 namespace cairn::d3d12 {
@@ -13,15 +12,16 @@ namespace {
 constexpr Guid kNameGuid = {
     0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
 
-}  // namespace
+// As a program for vkd3d may also be compiled to have 4 bytes (VKD3D_WIN32_WCHAR), the smaller size
+// is the safe one: such a name is cut short, and nothing is read behind it.
+constexpr size_t kCharacterSize = CAIRN_D3D12_VKD3D ? 2 : sizeof(wchar_t);
 
-PrivateData::~PrivateData() {
-    for (const Item &item : items_) {
-        if (item.object != nullptr) {
-            item.object->Release();
-        }
-    }
+bool is_end(const unsigned char *character) {
+    constexpr unsigned char kEnd[kCharacterSize] = {};
+    return std::memcmp(character, kEnd, kCharacterSize) == 0;
 }
+
+}  // namespace
 
 std::vector<PrivateData::Item>::iterator PrivateData::find(const Guid &guid) {
     return std::ranges::find_if(items_, [&](const Item &item) { return item.guid == guid; });
@@ -31,31 +31,34 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     if (guid == nullptr || size == nullptr) {
         return kInvalidArgument;
     }
-    const std::lock_guard lock(mutex_);
-    const auto found = find(*guid);
-    if (found == items_.end()) {
-        *size = 0;
-        return kNotFound;
-    }
-    const auto stored = static_cast<uint32_t>(found->bytes.size());
-    if (data != nullptr && *size < stored) {
-        *size = stored;
-        return kMoreData;
-    }
-    *size = stored;
-    if (data != nullptr) {
-        if (found->object != nullptr) {
-            // With the lock held, so that nobody removes it meanwhile.
-            found->object->AddRef();
+    ObjectRef object;  // given back when the lock is given up
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = find(*guid);
+        if (found == items_.end()) {
+            *size = 0;
+            return kNotFound;
         }
-        std::memcpy(data, found->bytes.data(), stored);
+        const auto stored = static_cast<uint32_t>(found->bytes.size());
+        const bool is_enough = data == nullptr || *size >= stored;
+        *size = stored;
+        if (!is_enough) {
+            return kMoreData;
+        }
+        if (data != nullptr) {
+            object = found->object;
+            std::memcpy(data, found->bytes.data(), stored);
+        }
+    }
+    if (object != nullptr) {
+        object->AddRef();
     }
     return kOk;
 }
 
 // Puts an item in place of an older one; null removes it.
 Result PrivateData::replace(const Guid &guid, Item *item) {
-    Item old;
+    Item old;  // what it refers to is given back when the lock is given up
     bool was_there = false;
     {
         const std::lock_guard lock(mutex_);
@@ -63,14 +66,14 @@ Result PrivateData::replace(const Guid &guid, Item *item) {
         was_there = found != items_.end();
         if (was_there) {
             std::swap(old, *found);
-            items_.erase(found);
         }
-        if (item != nullptr) {
+        if (was_there && item != nullptr) {
+            *found = std::move(*item);
+        } else if (was_there) {
+            items_.erase(found);
+        } else if (item != nullptr) {
             items_.push_back(std::move(*item));
         }
-    }
-    if (old.object != nullptr) {
-        old.object->Release();
     }
     return item == nullptr && !was_there ? kFalse : kOk;
 }
@@ -100,8 +103,8 @@ Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
     item.guid = *guid;
     item.bytes.resize(sizeof(void *));
     std::memcpy(item.bytes.data(), &object, sizeof(void *));
-    item.object = object;
     object->AddRef();
+    item.object = ObjectRef(object, [](Unknown *held) { held->Release(); });
     return replace(*guid, &item);
 }
 
@@ -109,7 +112,12 @@ Result PrivateData::set_name(const wchar_t *name) {
     if (name == nullptr) {
         return kInvalidArgument;
     }
-    return set(&kNameGuid, static_cast<uint32_t>((std::wcslen(name) + 1) * sizeof *name), name);
+    const auto *text = reinterpret_cast<const unsigned char *>(name);
+    size_t size = 0;
+    while (!is_end(text + size)) {
+        size += kCharacterSize;
+    }
+    return set(&kNameGuid, static_cast<uint32_t>(size + kCharacterSize), text);
 }
 
 }  // namespace cairn::d3d12

@@ -1,11 +1,12 @@
 // What applications attach to an object: bytes or an object of theirs by GUID, and a name.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: internally synchronised. Of objects of the application, nothing but AddRef is
-// called with the lock held. Failure: the HRESULT that ID3D12Object's method of the same name
-// returns.
+// Thread safety: internally synchronised. Objects of the application are not called with the lock
+// held. Failure: the HRESULT that ID3D12Object's method of the same name returns, or
+// std::bad_alloc, and nothing is changed.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -16,23 +17,26 @@ namespace cairn::d3d12 {
 class PrivateData {
   public:
     PrivateData() = default;
-    ~PrivateData();
     PrivateData(const PrivateData &) = delete;
     PrivateData &operator=(const PrivateData &) = delete;
 
     // S_OK; DXGI_ERROR_NOT_FOUND, with a size of 0; DXGI_ERROR_MORE_DATA, with the size;
     // E_INVALIDARG. `data` null asks for the size. Of an object, a reference is given.
     Result get(const Guid *guid, uint32_t *size, void *data);
-    // S_OK; S_FALSE: `data` is null and there was nothing to remove; E_INVALIDARG; E_OUTOFMEMORY.
+    // S_OK; S_FALSE: `data` is null and there was nothing to remove; E_INVALIDARG.
     Result set(const Guid *guid, uint32_t size, const void *data);
     Result set_interface(const Guid *guid, Unknown *object);
+    // A name in the characters of the calling convention: 4 bytes each where wchar_t is the
+    // compiler's; 2 in vkd3d's headers, which say uint16_t.
     Result set_name(const wchar_t *name);
 
   private:
+    // One reference of ours to an object of the application, given back with the last copy.
+    using ObjectRef = std::shared_ptr<Unknown>;
     struct Item {
         Guid guid = {};
         std::vector<unsigned char> bytes;
-        Unknown *object = nullptr;  // a reference; bytes are then the pointer
+        ObjectRef object;  // may be null; bytes are then the pointer
     };
     Result replace(const Guid &guid, Item *item);
     std::vector<Item>::iterator find(const Guid &guid);

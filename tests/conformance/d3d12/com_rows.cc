@@ -3,7 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <cwchar>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -23,10 +23,23 @@ class Counted final : public IUnknown {
         AddRef();
         return kOk;
     }
-    ULONG STDMETHODCALLTYPE AddRef() override { return ++references; }
-    ULONG STDMETHODCALLTYPE Release() override { return --references; }
+    ULONG STDMETHODCALLTYPE AddRef() override {
+        call_back();
+        return ++references;
+    }
+    ULONG STDMETHODCALLTYPE Release() override {
+        call_back();
+        return --references;
+    }
 
     std::atomic<ULONG> references = 1;
+    SessionInterface *to_call = nullptr;  // with every call
+
+  private:
+    void call_back() const {
+        UINT size = 0;
+        if (to_call != nullptr) to_call->GetPrivateData(IID_IUnknown, &size, nullptr);
+    }
 };
 
 #pragma GCC diagnostic pop
@@ -100,6 +113,7 @@ void private_interface(Verdict &verdict, Stage &stage) {
     Counted object;
     {
         const Session session = open(verdict, stage, memory_desc());
+        object.to_call = session.get();
         verdict.expect_result(session->SetPrivateDataInterface(kTag, &object), kOk, "set");
         verdict.expect(object.references == 2, "no reference is held");
         IUnknown *found = nullptr;
@@ -110,6 +124,7 @@ void private_interface(Verdict &verdict, Stage &stage) {
         verdict.expect_result(session->SetPrivateDataInterface(kTag, nullptr), kOk, "remove");
         verdict.expect(object.references == 1, "the reference is not given back");
         session->SetPrivateDataInterface(kTag, &object);
+        object.to_call = nullptr;
     }
     verdict.expect(object.references == 1, "the reference is kept after the end");
 }
@@ -118,11 +133,18 @@ void name(Verdict &verdict, Stage &stage) {
     const Session session = open(verdict, stage, memory_desc());
     constexpr GUID kName = {
         0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
-    verdict.expect_result(session->SetName(L"a name"), kOk, "set");
-    wchar_t found[16] = {};
+#if CAIRN_D3D12_VKD3D
+    constexpr std::u16string_view kText(u"a name\0", 7);  // as vkd3d's headers have it
+#else
+    constexpr std::wstring_view kText(L"a name\0", 7);
+#endif
+    constexpr UINT kSize = sizeof kText[0] * kText.size();
+    verdict.expect_result(session->SetName(reinterpret_cast<const wchar_t *>(kText.data())), kOk,
+                          "set");
+    unsigned char found[64] = {};
     UINT size = sizeof found;
     verdict.expect_result(session->GetPrivateData(kName, &size, found), kOk, "get");
-    verdict.expect(size == 7 * sizeof(wchar_t) && std::wcscmp(found, L"a name") == 0, "another");
+    verdict.expect(size == kSize && std::memcmp(found, kText.data(), kSize) == 0, "another");
 }
 
 void get_device_without(Verdict &verdict, Stage &stage) {

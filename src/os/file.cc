@@ -320,7 +320,9 @@ Status Directory::remove_file(const std::string &name) const {
 
 Status Directory::discard_file(const std::string &name) const {
     const auto file = open_file(name, Access::read_write);
-    if (file.ok()) (void)file->truncate(0);
+    const auto info = file.ok() ? file->info() : Result<FileInfo>(file.error());
+    // One that has another name as well, such as in a backup of hard links, stays whole there.
+    if (info.ok() && info->links == 1) (void)file->truncate(0);
     return remove_file(name);
 }
 

@@ -18,6 +18,10 @@ namespace cairn {
 // environment.
 std::optional<std::string> default_root();
 
+// Where a broker listens: $CAIRN_BROKER or $XDG_RUNTIME_DIR/cairn/broker.sock; nullopt when neither
+// is set. Reads the environment.
+std::optional<std::string> default_broker_socket();
+
 // The user whose files we may trust: the effective one.
 std::uint32_t effective_user();
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -73,13 +74,14 @@ bool complete(Settings &settings, bool inherited, std::string &problem) {
     return true;
 }
 
-// In all threads, also those of libraries: only the loop takes them.
-void block_ending_signals() {
+// In all threads, also those of libraries. The descriptor can be read from when one has come.
+UniqueFd block_ending_signals() {
     sigset_t ending;
     sigemptyset(&ending);
     sigaddset(&ending, SIGTERM);
     sigaddset(&ending, SIGINT);
     ::sigprocmask(SIG_BLOCK, &ending, nullptr);
+    return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 int serve(Settings &settings) {
@@ -88,13 +90,13 @@ int serve(Settings &settings) {
     std::string problem;
     const bool inherited = Listener::inherit(listener, problem);
     if (!problem.empty() || !complete(settings, inherited, problem)) return fail(problem);
-    block_ending_signals();
+    const UniqueFd ended = block_ending_signals();
     if (!inherited && !Listener::open(settings.socket_path, listener, problem)) {
         return fail(problem);
     }
     raise_descriptor_limit();
     Server server(settings, journal, listener);
-    return server.run(problem) ? 0 : fail(problem);
+    return server.run(ended.get(), problem) ? 0 : fail(problem);
 }
 
 int run(int argc, const char *const *argv) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "server.h"
 
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,7 +15,7 @@ namespace cairn::broker {
 namespace {
 
 // Tags of what is waited for; clients have their numbers, which begin behind.
-constexpr std::uint64_t kListener = 0, kSignals = 1, kChanges = 2, kFirstClient = 16;
+constexpr std::uint64_t kListener = 0, kEnd = 1, kChanges = 2, kFirstClient = 16;
 constexpr int kPausedMs = 20;
 constexpr int kTickMs = 1000;
 constexpr std::uint64_t kAcceptAgainNs = 500'000'000;
@@ -46,16 +44,11 @@ bool Server::wait_for(int fd, std::uint64_t tag) const {
     return ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-bool Server::prepare(std::string &problem) {
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGINT);
+bool Server::prepare(int until_readable, std::string &problem) {
     events_.reset(::epoll_create1(EPOLL_CLOEXEC));
-    signals_.reset(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
     changes_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     last_number_ = kFirstClient;
-    if (!events_.valid() || !signals_.valid() || !wait_for(signals_.get(), kSignals) ||
+    if (!events_.valid() || !wait_for(until_readable, kEnd) ||
         !wait_for(listener_.socket().fd(), kListener)) {
         problem = "the system has no descriptors left";
         return false;
@@ -67,8 +60,8 @@ bool Server::prepare(std::string &problem) {
     return true;
 }
 
-bool Server::run(std::string &problem) {
-    if (!prepare(problem)) return false;
+bool Server::run(int until_readable, std::string &problem) {
+    if (!prepare(until_readable, problem)) return false;
     journal_.line("serving the caches below %s", settings_.root.c_str());
     std::array<epoll_event, 32> ready;
     while (!stop_) {
@@ -76,7 +69,7 @@ bool Server::run(std::string &problem) {
             ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), timeout_ms());
         for (int i = 0; i < count; ++i) {
             const epoll_event &event = ready[static_cast<std::size_t>(i)];
-            if (event.data.u64 == kSignals) {
+            if (event.data.u64 == kEnd) {
                 stop_ = true;
             } else if (event.data.u64 == kListener) {
                 accept_clients();
@@ -204,6 +197,8 @@ bool Server::reserve_unfinished(std::uint64_t bytes) {
 
 SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t version,
                                 Refusal &refusal) {
+    // What the C interface would cut off. It looks at everything else.
+    if (identifier.find('\0') != std::string::npos) return nullptr;
     const auto known = caches_.find(identifier);
     if (known != caches_.end()) {
         if (known->second.cache->version() == version) return known->second.cache.get();

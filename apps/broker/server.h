@@ -1,7 +1,7 @@
 // The broker's loop: one thread, which waits for everything at once and for nobody in particular.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: one thread; signals that end it are blocked in all.
+// Thread safety: one thread.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ class Server final : public Host {
         : settings_(settings), journal_(journal), listener_(listener) {}
     ~Server() override;
 
-    // Serves until SIGTERM or SIGINT. False: the system lacks what it needs; `problem` says what.
-    // REQUIRES: both signals are blocked.
-    bool run(std::string &problem);
+    // Serves until the descriptor can be read from. False: the system lacks what it needs;
+    // `problem` says what.
+    bool run(int until_readable, std::string &problem);
 
     SharedCache *open_cache(const std::string &identifier, std::uint64_t version,
                             Refusal &refusal) override;
@@ -43,7 +43,7 @@ class Server final : public Host {
     };
     using Clients = std::map<std::uint64_t, Client>;
 
-    bool prepare(std::string &problem);
+    bool prepare(int until_readable, std::string &problem);
     bool wait_for(int fd, std::uint64_t tag) const;
     void accept_clients();
     void accept_client(Socket socket);
@@ -60,7 +60,7 @@ class Server final : public Host {
     const Settings &settings_;
     const Journal &journal_;
     const Listener &listener_;
-    UniqueFd events_, signals_, changes_;
+    UniqueFd events_, changes_;
     std::map<std::string, Watched> caches_;  // by identifier
     Clients clients_;                        // by number; after the caches, which they point to
     std::uint64_t last_number_ = 0;

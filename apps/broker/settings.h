@@ -22,6 +22,6 @@ struct Settings {
 // Unfinished entries of all clients together.
 inline constexpr std::uint64_t kUnfinishedBytesMax = 64u << 20;
 inline constexpr std::uint64_t kHelloTimeoutNs = 5'000'000'000;
-inline constexpr std::uint64_t kStoreTimeoutNs = 10'000'000'000;
+inline constexpr std::uint64_t kStoreTimeoutNs = 5'000'000'000;
 
 }  // namespace cairn::broker

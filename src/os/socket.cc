@@ -169,11 +169,15 @@ Result<std::size_t> Socket::receive(MutableBytes buffer, std::vector<UniqueFd> *
         header.msg_control = control.data();
         header.msg_controllen = control.size();
     }
-    const ssize_t count =
-        retry([&] { return ::recvmsg(fd_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
-    if (count < 0)
-        return errno == ECONNRESET ? Result<std::size_t>(std::size_t{0})
-                                   : Result<std::size_t>(socket_error(errno));
+    const auto call = [&] {
+        return retry(
+            [&] { return ::recvmsg(fd_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+    };
+    ssize_t count = call();
+    // The other side closed with something of ours unread, which is said once, and before what it
+    // had sent.
+    if (count < 0 && errno == ECONNRESET) count = call();
+    if (count < 0) return socket_error(errno);
     if (descriptors != nullptr) take_descriptors(header, *descriptors);
     if ((header.msg_flags & MSG_TRUNC) != 0) return Error::corrupt;
     return static_cast<std::size_t>(count);

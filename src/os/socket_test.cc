@@ -48,6 +48,16 @@ TEST(Socket, TellsThatTheOtherSideIsGone) {
     EXPECT_TRUE(a.wait(Socket::For::reading, 0));
 }
 
+TEST(Socket, GivesWhatWasSentBeforeTheOtherSideLeftWithSomethingUnread) {
+    auto [a, b] = connected();
+    ASSERT_TRUE(a.send(as_bytes("unread")).ok());
+    ASSERT_TRUE(b.send(as_bytes("last words")).ok());
+    b = Socket();
+    std::array<std::byte, 64> buffer;
+    EXPECT_EQ(a.receive(buffer, nullptr).value(), 10u);
+    EXPECT_EQ(a.receive(buffer, nullptr).value(), 0u);
+}
+
 TEST(Socket, RefusesAMessageThatDoesNotFit) {
     const auto [a, b] = connected();
     ASSERT_TRUE(a.send(as_bytes("more than four")).ok());

@@ -119,9 +119,10 @@ Status Rescan::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
 
 // What has been listed since of the key that is being settled; the newest is the last.
 std::span<const Rescan::Listed> Rescan::newer_of_key() const {
-    const auto range =
-        std::ranges::equal_range(newer_, key_.front().key_hash, {}, &Listed::key_hash);
-    return {range.begin(), range.end()};
+    const std::uint64_t hash = key_.front().key_hash;
+    const auto begin = std::ranges::lower_bound(newer_, hash, {}, &Listed::key_hash);
+    const auto end = std::ranges::upper_bound(newer_, hash, {}, &Listed::key_hash);
+    return {begin, end};
 }
 
 // Decides on one key.

@@ -41,6 +41,12 @@ extern "C" {
 #define CAIRN_BROKER_TIMEOUT_MS_DEFAULT 2000u
 #define CAIRN_BROKER_QUEUE_BYTES_DEFAULT 16777216u /* 16 MiB */
 
+/* Set by a launcher for the EGL front end (libEGL_cairn): the number of an inherited descriptor of
+ * cairn_connect_broker. The programs of all drivers are then kept in the cache behind it, and
+ * nowhere else. The connection is to be made with CAIRN_EGL_CONTENTS_VERSION as version. */
+#define CAIRN_BROKER_FD_ENV "CAIRN_BROKER_FD"
+#define CAIRN_EGL_CONTENTS_VERSION 2u
+
 typedef struct cairn_broker_options {
     size_t size; /* sizeof(cairn_broker_options) */
     /* Of the broker. NULL: see cairn_resolve_broker; for cairn_open_broker_fd: a connection that

@@ -124,6 +124,7 @@ TEST_F(HostileClientTest, WhoSendsGarbageLosesItsOwnConnection) {
 
 TEST_F(HostileClientTest, WhoSaysAnythingOutOfTurnLosesItsOwnConnection) {
     std::string whole;
+    const std::string with_zero("go\0od", 5);
     const Message begun = store("k", std::string(100'000, 'x'), whole);
     const std::vector<std::vector<Message>> conversations = {
         {Start{}},
@@ -135,7 +136,7 @@ TEST_F(HostileClientTest, WhoSaysAnythingOutOfTurnLosesItsOwnConnection) {
         {Hello{kProtocolVersion, 2, "good"}},  // another version than the one in use
         {Hello{kProtocolVersion, 1, "../good"}},
         {Hello{kProtocolVersion, 1, ".."}},
-        {Hello{kProtocolVersion, 1, std::string("go\0od", 5)}},
+        {Hello{kProtocolVersion, 1, with_zero}},
         {Hello{kProtocolVersion, 1, "bad"}, StoreData{view(kValue)}},
         {Hello{kProtocolVersion, 1, "bad"}, begun, begun},
         {Hello{kProtocolVersion, 1, "bad"}, begun, Ping{1}},

@@ -25,7 +25,7 @@ using cairn_test::as_bytes;
 
 const std::string kValue(20'000, 'v');
 
-cairn::Bytes view(const std::string &text) {
+cairn::Bytes view(std::string_view text) {
     return {reinterpret_cast<const std::byte *>(text.data()), text.size()};
 }
 

@@ -16,6 +16,8 @@ namespace cairn::broker {
 namespace {
 
 constexpr int kFirstInherited = 3;  // SD_LISTEN_FDS_START
+constexpr unsigned kLockAttempts = 200;
+constexpr unsigned kLockPauseUs = 10'000;
 
 // The directory that is to hold the socket: made where it is missing, and refused where others
 // could put another socket there.
@@ -47,8 +49,13 @@ bool lock(const std::string &path, File &file, std::string &problem) {
         return false;
     }
     file = File(UniqueFd(fd));
-    const auto locked = file.try_lock(0, LockKind::exclusive);
-    if (locked.ok() && locked.value()) return true;
+    // One that was killed a moment ago may have left a child, which makes a mount and then ends.
+    for (unsigned attempt = 0; attempt < kLockAttempts; ++attempt) {
+        const auto locked = file.try_lock(0, LockKind::exclusive);
+        if (locked.ok() && locked.value()) return true;
+        if (!locked.ok()) break;
+        sleep_us(kLockPauseUs);
+    }
     problem = path + ": another broker serves it";
     return false;
 }

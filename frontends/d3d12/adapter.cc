@@ -100,7 +100,7 @@ std::vector<Loaded> all_loaded() {
         }
     };
     if (dl_iterate_phdr(add, &all) != 0) {
-        throw std::bad_alloc();
+        std::__throw_bad_alloc();  // as the library does: nothing is thrown from here
     }
     return all;
 }

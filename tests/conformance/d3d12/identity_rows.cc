@@ -163,7 +163,7 @@ constexpr std::array kRows = {
     Row{"identity.adapters", Needs::nothing, kSame, adapters},
     Row{"identity.driver-versioned-version", Needs::nothing, kSame, driver_versioned_version},
     Row{"identity.root", Needs::nothing, kSame, root},
-    Row{"identity.root-spellings", kNothing, kSame, root_spellings},
+    Row{"identity.root-spellings", Needs::nothing, kSame, root_spellings},
     Row{"identity.working-directory", Needs::nothing, kSame, working_directory},
     Row{"identity.working-directory-changes", Needs::nothing, kSame, working_directory_changes},
     Row{"identity.files-deleted", Needs::nothing, kSame, files_deleted},

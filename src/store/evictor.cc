@@ -201,13 +201,16 @@ bool Evictor::drop_worst(Index &index, std::vector<Seen> &seen) {
     const auto found = std::find_if_not(seen.begin(), seen.end(),
                                         [&](const Seen &one) { return header_of(one).pinned; });
     const Seen &worst = found != seen.end() ? *found : seen.front();
-    const std::uint64_t stamp_ns = header_of(worst).stamp_ns;
+    // Marked first, also if we die in between: later values of the key know nothing of this one. If
+    // the slot has changed, it is in no danger before the index is lost.
+    if (!worst.slot.tentative()) {
+        (void)writer_.mark(worst.slot.location(), header_of(worst).stamp_ns, RecordState::unused);
+    }
     index.note_removal();
     std::uint64_t word = worst.slot.word();
-    if (!worst.place.ref().compare_exchange_strong(word, kEmptySlot)) return true;
-    if (worst.slot.tentative()) return true;
-    index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-    (void)writer_.mark(worst.slot.location(), stamp_ns, RecordState::unused);
+    if (worst.place.ref().compare_exchange_strong(word, kEmptySlot) && !worst.slot.tentative()) {
+        index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    }
     return true;
 }
 

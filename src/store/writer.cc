@@ -258,8 +258,16 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
                                                                     Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     if (needed + index_size(1) > allowed_bytes(purpose)) return Error::too_large;
+    TRY(remove_litter());
     TRY_ASSIGN(const Space space, take_space());
     const DiskUse &use = space.use;
+    if (auto segment = take_over(index, use, record_size, purpose)) return segment;
+    return create_segment(index, use, record_size, purpose);
+}
+
+// What processes that were killed have left.
+Status Writer::remove_litter() const {
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     for (const std::string &name : use.temporary_files) {
         const auto info = directory_.info(name);
         if (!info.ok() || info->modified_ns + kTemporaryAgeNs > wall_clock_ns()) continue;
@@ -268,8 +276,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
     for (const SegmentFile &file : use.segments) {
         if (file.disk_bytes > limits_.segment_bytes + kPage) remove_if_torn(file.segment);
     }
-    if (auto segment = take_over(index, use, record_size, purpose)) return segment;
-    return create_segment(index, use, record_size, purpose);
+    return {};
 }
 
 // A segment that is larger than others holds one record. If its writer was killed before that was

@@ -138,10 +138,9 @@ bool refuse_system_calls() {
                            SCMP_SYS(pause)}) {
         done = done && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0) == 0;
     }
-    const auto self = static_cast<scmp_datum_t>(::getpid());
+    const scmp_arg_cmp itself = {0, SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid()), 0};
     for (const int call : {SCMP_SYS(tgkill), SCMP_SYS(kill)}) {
-        done = done &&
-               seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_EQ, self)) == 0;
+        done = done && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, itself) == 0;
     }
     done = done && seccomp_load(filter) == 0;
     seccomp_release(filter);

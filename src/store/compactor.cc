@@ -189,13 +189,16 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
     }
     work.targets.clear();
     work.removals_copied = false;
-    work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
     const Status status = [&]() -> Status {
-        for (std::uint64_t left = 1; left != 0;) {
-            TRY_ASSIGN(left, copy_all(work, *lock, segment));
-            work.removals_copied = true;
+        for (bool finished = false; !finished;) {
+            work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
+            for (std::uint64_t left = 1; left != 0;) {
+                TRY_ASSIGN(left, copy_all(work, *lock, segment));
+                work.removals_copied = true;
+            }
+            TRY_ASSIGN(finished, finish(work, *lock, segment));
         }
-        return finish(work, *lock, segment);
+        return {};
     }();
     work.index->counter(Counter::compacting).store(0);
     return status;
@@ -306,7 +309,8 @@ Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLo
     return eviction;
 }
 
-Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
+// False: a search of the segments has published something there since we began to look.
+Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
     // What was durable must stay so: the copies before the originals go.
     if (work.index->counter(Counter::unsynced).load() != 1) {
         for (const Writer::Appended &target : work.targets) TRY(Writer::sync(target));
@@ -318,11 +322,16 @@ Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint3
         if (!work.index->sees_all()) return Error::busy;
         if (work.index->counter(Counter::rescan).load() != 0) return Error::busy;
         TRY(withdraw_unfinished_copy(*work.index, work.reader, work.writer));
+        std::uint64_t name = std::uint64_t{segment} + 1;
+        if (!work.index->counter(Counter::compacting)
+                 .compare_exchange_strong(name, name | kRetiring)) {
+            return false;
+        }
         TRY_ASSIGN(discarded, work.writer.retire_segment(*work.index, segment));
     }
     if (discarded) (void)directory_.discard_file(*discarded);
     work.reader.segments().forget_deleted();
-    return {};
+    return true;
 }
 
 }  // namespace cairn

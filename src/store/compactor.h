@@ -121,7 +121,7 @@ class Compactor {
     static Status compress(Work &work, RecordHeader &header, Bytes &value);
     static Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock);
     static void note_target(Work &work, const Writer::Appended &copy);
-    Status finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
+    Result<bool> finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
 
     // Constant after construction.
     const Directory &directory_;

@@ -68,8 +68,11 @@ enum class Counter : unsigned {
     boot = 9,          // the system start in which the cache was last used
     removals = 11,     // grows before an entry is taken out for good
     carrying = 12,     // the place of a copy that a slot is about to lead to (store/relocation.h)
-    compacting = 13,   // number + 1 of the segment that is being compressed; 0: none
+    compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look again
 };
+
+// In Counter::compacting: nothing more is looked at, the segment is being deleted.
+inline constexpr std::uint64_t kRetiring = std::uint64_t{1} << 32;
 
 // Why segments may hold entries that the index lacks.
 enum class RescanReason : std::uint64_t {

@@ -9,6 +9,11 @@
 #include "store/publish.h"
 
 namespace cairn {
+namespace {
+
+constexpr unsigned kRetirePatience = 200;  // of a tenth of a millisecond each
+
+}  // namespace
 
 Status Rescan::begin() {
     removals_ = index_.counter(Counter::removals).load();
@@ -233,6 +238,7 @@ Result<Rescan::Adopted> Rescan::publish_record(const Listed &listed, const Recor
 
 // Asked while nobody else can publish the key. false: why not says `adopted`.
 Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
+    tell_compactor(listed);
     // Of a record that was copied, one or the other may have been marked since.
     for (const Listed &copy : key_) {
         if (copy.stamp_ns != listed.stamp_ns) continue;
@@ -250,7 +256,6 @@ Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
         adopted = Adopted::given_up;
         return false;
     }
-    TRY(leave_to_compactor(listed));
     if (index_.counter(Counter::removals).load() == removals_) return true;
     TRY(list_newer());
     if (!is_superseded(listed)) return true;
@@ -258,15 +263,16 @@ Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
     return false;
 }
 
-// Whoever compresses the segment may be past this record, and would delete it: busy. One that died
-// with the segment's name there is forgotten.
-Status Rescan::leave_to_compactor(const Listed &listed) {
-    std::uint64_t compacting = index_.counter(Counter::compacting).load();
-    if (compacting != std::uint64_t{listed.segment} + 1) return {};
-    TRY_ASSIGN(const File lock_file, directory_.open_or_create_file(kLockFileName));
-    TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
-    index_.counter(Counter::compacting).compare_exchange_strong(compacting, 0);
-    return {};
+// Whoever compresses the segment may be past this record, and must look again before it deletes the
+// segment. While that happens we wait; one that died is not waited for.
+void Rescan::tell_compactor(const Listed &listed) {
+    auto compacting = index_.counter(Counter::compacting);
+    for (unsigned attempt = 0; attempt < kRetirePatience; ++attempt) {
+        std::uint64_t name = std::uint64_t{listed.segment} + 1;
+        if (compacting.compare_exchange_strong(name, 0)) return;
+        if (name != ((std::uint64_t{listed.segment} + 1) | kRetiring)) return;
+        sleep_us(100);
+    }
 }
 
 // `unused`, too, if it is gone.

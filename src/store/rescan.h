@@ -94,7 +94,7 @@ class Rescan {
     Result<Adopted> publish_record(const Listed &listed, const RecordHeader &header, Bytes key);
     Result<bool> may_publish(const Listed &listed, Adopted &why_not);
     void mark_older(std::size_t newest) const;
-    Status leave_to_compactor(const Listed &listed);
+    void tell_compactor(const Listed &listed);
     Result<RecordState> state_now(const Listed &listed);
     bool is_superseded(const Listed &listed) const;
     Result<bool> segment_exists(std::uint32_t segment) const;

@@ -303,10 +303,18 @@ StoreStats Store::stats() {
 
 void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
     Index &index = this->index();
-    index.for_each([&](Index::Place, Slot slot) {
+    index.for_each([&](Index::Place place, Slot slot) {
         RecordHeader header;
-        const ReadBlob read =
-            reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+        ReadBlob read = reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+        while (read.outcome == ReadOutcome::damaged) {
+            // Carried over meanwhile?
+            const Slot now(place.ref().load());
+            const bool moved = now.word() != kEmptySlot && now.intact() && !now.tentative() &&
+                               now.tag() == slot.tag() && now.location() != slot.location();
+            if (!moved) break;
+            slot = now;
+            read = reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+        }
         if (read.outcome != ReadOutcome::found) return false;
         return !visit({read.blob->key(), header.raw_size, header.value_size, header.stamp_ns,
                        header.cost_us, header.pinned});

@@ -36,8 +36,9 @@ CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const Ad
     result.identifier = "d3d12-" + guid;
     result.about = "D3D12 shader cache " + guid + "\n";
     if ((desc.Flags & kFlagDriverVersioned) != 0) {
-        result.identifier +=
-            "-" + short_hash(names.adapter) + "-" + short_hash(names.driver_version);
+        // Appended piece by piece: GCC 12 warns of what it makes of operator+ here.
+        result.identifier.append("-").append(short_hash(names.adapter));
+        result.identifier.append("-").append(short_hash(names.driver_version));
         result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
     }
     result.root = setting.root;

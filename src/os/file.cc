@@ -254,24 +254,36 @@ Status File::sync_data() const {
     return status_of(retry([&] { return system_calls->fdatasync(fd_.get()); }));
 }
 
-Result<bool> File::try_lock(std::uint64_t byte, LockKind kind) const {
+namespace {
+
+struct flock lock_range(std::uint64_t byte, short type) {
     struct flock range = {};
-    range.l_type = kind == LockKind::shared ? F_RDLCK : F_WRLCK;
+    range.l_type = type;
     range.l_whence = SEEK_SET;
     range.l_start = static_cast<off_t>(byte);
     range.l_len = 1;
+    return range;
+}
+
+}  // namespace
+
+Result<bool> File::try_lock(std::uint64_t byte, LockKind kind) const {
+    struct flock range = lock_range(byte, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
     const int result = retry([&] { return system_calls->lock(fd_.get(), F_OFD_SETLK, &range); });
     if (result == 0) return true;
     if (errno == EAGAIN || errno == EACCES) return false;
     return error_from_errno(errno);
 }
 
+Result<bool> File::is_locked(std::uint64_t byte) const {
+    struct flock range = lock_range(byte, F_WRLCK);
+    const int result = retry([&] { return system_calls->lock(fd_.get(), F_OFD_GETLK, &range); });
+    if (result != 0) return error_from_errno(errno);
+    return range.l_type != F_UNLCK;
+}
+
 void File::unlock(std::uint64_t byte) const {
-    struct flock range = {};
-    range.l_type = F_UNLCK;
-    range.l_whence = SEEK_SET;
-    range.l_start = static_cast<off_t>(byte);
-    range.l_len = 1;
+    struct flock range = lock_range(byte, F_UNLCK);
     retry([&] { return system_calls->lock(fd_.get(), F_OFD_SETLK, &range); });
 }
 

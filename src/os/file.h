@@ -102,6 +102,8 @@ class File {
     // Locks one byte of the file (an open-file-description lock, which the kernel releases with the
     // last descriptor). False: another description holds it. Locking again changes the kind.
     Result<bool> try_lock(std::uint64_t byte, LockKind kind) const;
+    // Whether anybody else holds it. Nothing is locked by asking, so nobody is misled.
+    Result<bool> is_locked(std::uint64_t byte) const;
     void unlock(std::uint64_t byte) const;
 
   private:

@@ -408,7 +408,10 @@ Result<ByteLock> Writer::lock_eviction() {
 }
 
 bool Writer::has_no_writer(std::uint32_t segment) const {
-    return lock_segment(segment).ok();
+    const auto file = directory_.open_file(segment_file_name(segment), Access::read_write);
+    if (!file.ok()) return false;
+    const auto locked = file->is_locked(kOwnerByte);
+    return locked.ok() && !locked.value();
 }
 
 Writer::SegmentLock::~SegmentLock() {

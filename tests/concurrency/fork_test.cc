@@ -122,9 +122,7 @@ TEST_F(Fork, ViewsStayValidInTheChild) {
 // Other threads of the parent may be anywhere in the library, with any lock held, at the moment of
 // the fork.
 TEST_F(Fork, WorksWhileOtherThreadsAreInsideCalls) {
-#if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "AddressSanitizer's allocator does not survive a fork beside other threads";
-#endif
+    if (const char *why = why_no_fork_beside_threads()) GTEST_SKIP() << why;
     constexpr std::uint64_t kForks = 40;
     std::atomic<bool> stop = false;
     std::atomic<int> put_failure = CAIRN_OK;

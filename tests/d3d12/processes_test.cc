@@ -429,6 +429,7 @@ TEST(Processes, WhoMustWaitForSpaceIsNotTakenForDisabled) {
 // Children that are forked while other threads are anywhere in the library: they have sessions of
 // their own, and let go of what they inherited.
 TEST(Processes, AChildOfManyThreadsDoesNotHang) {
+    if (const char *why = cairn_test::why_no_fork_beside_threads()) GTEST_SKIP() << why;
     Stage stage;
     auto options = stage.options();
     options.message = nullptr;

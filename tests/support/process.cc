@@ -98,4 +98,12 @@ std::string run_in_child(unsigned seconds, const std::function<int()> &body) {
     return describe_status(child.wait());
 }
 
+const char *why_no_fork_beside_threads() {
+#if defined(__SANITIZE_ADDRESS__)
+    return "AddressSanitizer's allocator does not survive a fork beside other threads";
+#else
+    return nullptr;
+#endif
+}
+
 }  // namespace cairn_test

@@ -25,14 +25,6 @@ namespace fs = std::filesystem;
 constexpr const char *kLockFile = "cache.lock";
 constexpr const char *kAboutFile = "about";
 
-void keep_first_line(void *user, int severity, const char *line) {
-    auto *log = static_cast<CacheLog *>(user);
-    const std::lock_guard lock(log->mutex);
-    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) {
-        log->first_line = line;
-    }
-}
-
 std::string explanation(const CacheHandle &cache, int result) {
     CacheLog &log = *cache.get_deleter().log;
     const std::lock_guard lock(log.mutex);
@@ -103,6 +95,14 @@ bool has_no_index(const std::string &root, const std::string &identifier) {
 }
 
 }  // namespace
+
+void keep_first_line(void *user, int severity, const char *line) {
+    auto *log = static_cast<CacheLog *>(user);
+    const std::lock_guard lock(log->mutex);
+    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) {
+        log->first_line = line;
+    }
+}
 
 std::string resolve_root(const std::string &dir) {
     if (!dir.empty()) {

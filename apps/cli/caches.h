@@ -19,6 +19,9 @@ struct CacheLog {
     std::string first_line;
 };
 
+// The cairn_log_fn that fills it; `user` is the CacheLog.
+void keep_first_line(void *user, int severity, const char *line);
+
 // An open cache, closed with its handle.
 struct CacheCloser {
     std::shared_ptr<CacheLog> log;  // must outlive the cache

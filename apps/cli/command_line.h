@@ -32,10 +32,16 @@ void add_stats_command(CLI::App &app, int &exit_code);
 void add_ls_command(CLI::App &app, int &exit_code);
 void add_clear_command(CLI::App &app, int &exit_code);
 void add_compress_command(CLI::App &app, int &exit_code);
+void add_control_command(CLI::App &app, int &exit_code);
+void add_convert_command(CLI::App &app);
 void add_export_command(CLI::App &app);
 void add_import_command(CLI::App &app);
 void add_path_command(CLI::App &app, int &exit_code);
 void add_version_command(CLI::App &app, int &exit_code);
+
+// Does what follows `cairn convert`, and does not return: another program does it.
+// add_convert_command is for the list of subcommands only.
+void run_convert_command(const std::vector<std::string> &arguments);
 
 // Adds `--dir DIR` to a subcommand.
 void add_dir_option(CLI::App &command, std::string &dir);

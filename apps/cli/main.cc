@@ -48,6 +48,9 @@ int report_usage_error(const CLI::App &app, const CLI::ParseError &error, const 
 
 int run_program(int argc, const char *const *argv) {
     const CommandLine line = split_command_line(argc, argv);
+    if (!line.own.empty() && line.own.front() == "convert") {
+        run_convert_command({line.own.begin() + 1, line.own.end()});
+    }
     int exit_code = kExitOk;
     CLI::App app("Remembers compiled GPU programs, so that none is compiled twice.", "cairn");
     app.footer(kFooter);
@@ -58,6 +61,8 @@ int run_program(int argc, const char *const *argv) {
     add_ls_command(app, exit_code);
     add_clear_command(app, exit_code);
     add_compress_command(app, exit_code);
+    add_control_command(app, exit_code);
+    add_convert_command(app);
     add_export_command(app);
     add_import_command(app);
     add_path_command(app, exit_code);

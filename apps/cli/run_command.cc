@@ -19,6 +19,8 @@
 #include "caches.h"
 #include "child.h"
 #include "command_line.h"
+#include "control.h"
+#include "driver_caches.h"
 #include "failure.h"
 #include "manifest.h"
 #include "run_report.h"
@@ -111,8 +113,22 @@ struct Preparation {
     std::optional<SharedReport> report;
 };
 
-Preparation prepare(const RunOptions &options, RunResult &result) {
-    Preparation preparation;
+// The kinds of caches that are switched off below the root.
+uint32_t disabled_kinds(const std::string &root) {
+    return root.empty() ? 0 : Control(root, Control::Use::look).disabled();
+}
+
+// `cairn control` may have switched off what drivers keep by themselves.
+void drop_driver_caches(const RunResult &result, Preparation &preparation) {
+    if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) == 0) {
+        return;
+    }
+    for (auto &variable : without_driver_caches(result.root, result.manifest.has_value())) {
+        preparation.variables.push_back(std::move(variable));
+    }
+}
+
+void prepare_cached(const RunOptions &options, RunResult &result, Preparation &preparation) {
     try {
         result.root = resolve_root(options.dir);
         if (!options.dir.empty()) {
@@ -120,13 +136,18 @@ Preparation prepare(const RunOptions &options, RunResult &result) {
         }
         if (is_disabled()) {
             result.problem = fmt::format("{} is set", kDisableEnv);
-            return preparation;
+            return;
         }
         result.problem = root_problem(result.root);
+        if ((disabled_kinds(result.root) & CAIRN_KIND_CACHE_FOR_DRIVER) != 0) {
+            result.problem =
+                "it is switched off; `cairn control --kind cache-for-driver --enable` switches it "
+                "on";
+        }
         const Manifest manifest = find_manifest(executable_path());
         if (manifest.path.empty()) {
             result.problem = manifest.problem;
-            return preparation;
+            return;
         }
         preparation.report.emplace(SharedReport::create());
         preparation.variables.emplace_back(CAIRN_REPORT_ENV, preparation.report->path());
@@ -141,6 +162,12 @@ Preparation prepare(const RunOptions &options, RunResult &result) {
     } catch (const std::exception &error) {
         result.problem = error.what();
     }
+}
+
+Preparation prepare(const RunOptions &options, RunResult &result) {
+    Preparation preparation;
+    prepare_cached(options, result, preparation);
+    drop_driver_caches(result, preparation);
     return preparation;
 }
 

@@ -5,6 +5,7 @@
 
 #include "counters.h"
 #include "log.h"
+#include "switch.h"
 #include "trace.h"
 
 namespace cairn::egl {
@@ -27,7 +28,8 @@ std::span<const std::byte> Found::bytes() const {
 }
 
 bool store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
-    if (!is_valid(key)) {
+    // It may have been switched off since the program was looked for.
+    if (!is_valid(key) || !is_caching_on()) {
         return false;
     }
     cairn_put_options options = {};

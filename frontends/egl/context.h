@@ -15,6 +15,7 @@
 
 #include "display_cache.h"
 #include "share_group.h"
+#include "switch.h"
 #include "vendors.h"
 
 namespace cairn::egl {
@@ -50,7 +51,9 @@ struct Context {
     std::atomic<unsigned> references = 1;
 
     const GlFunctions &gl() const { return vendor->gl; }
-    bool can_cache() const { return has_cache && group->is_uniform() && programs->is_on(); }
+    bool can_cache() const {
+        return has_cache && group->is_uniform() && programs->is_on() && is_caching_on();
+    }
 };
 
 // The context that is current on this thread, ready for use; null when there is none.

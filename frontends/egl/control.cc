@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "display_cache.h"
+#include "switch.h"
 #include "words.h"
 
 namespace cairn::egl {
@@ -24,6 +25,7 @@ template <typename Function>
 void control(EGLDisplay display, Function function) {
     EGLint error = EGL_SUCCESS;
     if (is_initialised(vendor_of_display(display), display, error)) {
+        is_caching_on();  // what was cleared elsewhere is not to be seen any more
         error = function(display_cache(display));
     }
     set_error(error);

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "mutex.h"
+#include "switch.h"
 
 namespace cairn::egl {
 namespace {
@@ -71,7 +72,7 @@ struct DisplayCache::Entry {
 DisplayCache::DisplayCache() : entries_(open_entries()) {}
 
 void DisplayCache::put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns) {
-    if (!is_on() || binary.size() > size_t{kBinaryMax}) {
+    if (!is_on() || !is_caching_on() || binary.size() > size_t{kBinaryMax}) {
         return;
     }
     cairn_put_options options = {};
@@ -161,7 +162,7 @@ EGLint DisplayCache::draft_query(EGLint index, void *key, EGLint *key_size, void
 }
 
 EGLint DisplayCache::store(const void *key, const void *binary, EGLint binary_size) {
-    if (!is_on()) {
+    if (!is_on() || !is_caching_on()) {
         return EGL_SUCCESS;
     }
     const int result = cairn_put(entries_, key, size_t{kKeySize}, binary,
@@ -224,6 +225,14 @@ EGLint DisplayCache::trim(EGLint limit, EGLint &freed) {
     cairn_trim(entries_, static_cast<uint64_t>(limit), &bytes);
     freed = as_int(bytes);
     return EGL_SUCCESS;
+}
+
+void clear_display_caches() {
+    Displays &all = displays();
+    const MutexLock lock(all.mutex);
+    for (const auto &[display, cache] : all.caches) {
+        cache->clear();
+    }
 }
 
 DisplayCache &display_cache(EGLDisplay display) {

@@ -75,6 +75,9 @@ class DisplayCache {
     std::atomic<EGLint> limit_ = kLimitDefault;
 };
 
+// Empties those of all displays.
+void clear_display_caches();
+
 // The cache of a display, made when it is first asked for.
 DisplayCache &display_cache(EGLDisplay display);
 

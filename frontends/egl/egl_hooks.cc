@@ -8,6 +8,7 @@
 #include "control.h"
 #include "display_cache.h"
 #include "settings.h"
+#include "switch.h"
 #include "vendors.h"
 
 namespace cairn::egl {
@@ -56,6 +57,7 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     set_last_vendor(vendor);
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
     if (done != EGL_FALSE && !settings().disabled) {
+        open_switch();
         serve_blobs(vendor, display);
     }
     return done;

@@ -28,7 +28,8 @@
  * grow. Set everything else to zero for the defaults.
  *  8. Nothing is printed. A log function given at open receives one line per event worth knowing.
  * No signal handler is installed, no thread outlives cairn_close, the environment is read by
- * cairn_open and cairn_resolve_root only.
+ * cairn_open, cairn_resolve_root, cairn_control_open and, once, where a cache first serves a
+ * driver's blobs (cairn_egl.h).
  *  9. No exception leaves a call, and none may enter it from a callback.
  */
 #ifndef CAIRN_CAIRN_H

@@ -31,6 +31,10 @@ typedef cairn_egl_function (*cairn_egl_get_proc_address)(const char *name);
  * call is held for the second one of the same thread, so that nothing that happens in between can
  * make the two disagree.
  *
+ * While the kind CACHE_FOR_DRIVER of cairn_control.h is disabled, the driver finds nothing and
+ * keeps nothing; when it is cleared, so is the cache, with the driver's next call. The root whose
+ * control is obeyed is the cache's own; for a cache in memory it is that of cairn_resolve_root.
+ *
  * CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED when the display does not offer
  * the extension; CAIRN_ERROR_BUSY when its functions have been set before; CAIRN_ERROR_FULL when
  * CAIRN_EGL_ATTACHED_MAX displays of this process are attached. A display that was attached before

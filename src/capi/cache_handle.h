@@ -6,19 +6,37 @@
 
 #include <cairn/cairn.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
 #include "base/result.h"
+#include "cache/control_file.h"
 #include "cache/memory_cache.h"
 #include "store/store.h"
 
+namespace cairn {
+
+// What a cache that holds a driver's blobs goes by: the kind CACHE_FOR_DRIVER of cairn_control.h.
+struct BlobSwitch {
+    ControlFile file;
+    // Whoever clears the kind clears this cache, for it is one of those below the same root.
+    bool is_cleared_by_others;
+    std::atomic<std::uint64_t> clears_seen;
+};
+
+}  // namespace cairn
+
 struct cairn_cache {
+    ~cairn_cache() { delete blob_switch.load(); }
+
     // Exactly one is set; constant after open.
     std::unique_ptr<cairn::Store> store;
     std::unique_ptr<cairn::MemoryCache> memory;
     bool read_only = false;    // asked for at open; a directory may also turn out to be
     std::uint64_t serial = 0;  // no other handle of the process ever has it, as it may the address
+    // Made when the cache first serves a driver; constant then.
+    std::atomic<cairn::BlobSwitch *> blob_switch = nullptr;
 };
 
 namespace cairn {

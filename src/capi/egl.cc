@@ -17,7 +17,9 @@
 
 #include "base/mutex.h"
 #include "cache/egl_entry.h"
+#include "cache/kinds.h"
 #include "capi/cache_handle.h"
+#include "os/environment.h"
 
 using namespace cairn;
 
@@ -70,6 +72,41 @@ BlobRef look_up(cairn_cache *cache, const void *key, std::size_t key_size) {
     cairn_blob *blob = nullptr;
     if (cairn_get(cache, key, key_size, &blob) != CAIRN_OK) return {};
     return BlobRef::adopt(from_handle(blob));
+}
+
+constexpr unsigned kCacheForDriverNumber = 0;
+static_assert(1u << kCacheForDriverNumber == kind_cache_for_driver);
+
+// A cache in memory touches no file.
+BlobSwitch *make_switch(const cairn_cache &cache) {
+    const bool is_on_disk = cache.store != nullptr;
+    std::string root = is_on_disk ? cache.store->root() : default_root().value_or("");
+    const bool is_of_kind =
+        is_on_disk && kind_of_identifier(cache.store->identifier()) == kind_cache_for_driver;
+    const Create create = is_on_disk && !cache.read_only ? Create::yes : Create::no;
+    auto *made = new (std::nothrow) BlobSwitch{{std::move(root), create, Log()}, is_of_kind, {}};
+    if (made != nullptr) made->clears_seen = made->file.clears(kCacheForDriverNumber);
+    return made;
+}
+
+// Null without memory, and then all is on.
+BlobSwitch *switch_of(cairn_cache &cache) {
+    if (BlobSwitch *made = cache.blob_switch.load(std::memory_order_acquire)) return made;
+    static Mutex making;
+    const MutexLock lock(making);
+    if (cache.blob_switch.load() == nullptr) cache.blob_switch = make_switch(cache);
+    return cache.blob_switch;
+}
+
+// Whether blobs may be looked up and stored; empties the cache first where somebody has asked to.
+bool is_caching_on(cairn_cache &cache) {
+    BlobSwitch *own = switch_of(cache);
+    if (own == nullptr) return true;
+    const std::uint64_t clears = own->file.clears(kCacheForDriverNumber);
+    if (own->clears_seen.exchange(clears) != clears && !own->is_cleared_by_others) {
+        cairn_clear(&cache);
+    }
+    return (own->file.disabled() & kind_cache_for_driver) == 0;
 }
 
 using SetBlob = void (*)(const void *, ptrdiff_t, const void *, ptrdiff_t);
@@ -177,6 +214,7 @@ int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
     }
     const Egl egl(get_proc_address);
     if (!offers(egl, display)) return CAIRN_ERROR_UNSUPPORTED;
+    switch_of(*cache);
     const MutexLock attaching(g_attaching);
     const std::size_t index = find_place(display);
     if (index == CAIRN_EGL_ATTACHED_MAX) return CAIRN_ERROR_FULL;
@@ -235,6 +273,7 @@ int cairn_gl_attach_blob_cache(cairn_cache *cache, cairn_egl_get_proc_address ge
     const auto set_functions = reinterpret_cast<void (*)(Set, Get, const void *)>(
         get_proc_address("glBlobCacheCallbacksANGLE"));
     if (set_functions == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    switch_of(*cache);
     set_functions(&cairn_blob_callback_set, &cairn_blob_callback_get, cache);
     return CAIRN_OK;
 }
@@ -246,6 +285,7 @@ void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *va
     auto *cache = static_cast<cairn_cache *>(const_cast<void *>(user));
     const auto size = static_cast<std::size_t>(key_size);
     take_held(*cache, bytes(key, size));
+    if (!is_caching_on(*cache)) return;
     cairn_put(cache, key, size, value, static_cast<std::size_t>(value_size), nullptr);
 }
 
@@ -255,7 +295,8 @@ ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *val
     auto *cache = static_cast<cairn_cache *>(const_cast<void *>(user));
     const auto size = static_cast<std::size_t>(key_size);
     BlobRef blob = take_held(*cache, bytes(key, size));
-    if (!blob) blob = look_up(cache, key, size);
+    // What its size was told of is given, whatever was switched meanwhile.
+    if (!blob && is_caching_on(*cache)) blob = look_up(cache, key, size);
     if (!blob) return 0;
     const auto found = static_cast<ptrdiff_t>(blob->value().size());
     if (value == nullptr || value_size == 0) {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Serving a driver's own cache, with a driver that consists of three functions.
+#include <cairn/cairn_control.h>
 #include <cairn/cairn_egl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "os/testing/scratch.h"
 
 namespace {
 
@@ -375,6 +379,110 @@ TEST(EglEntries, AreCheckedAgainstTheirKey) {
     EXPECT_EQ(cairn_egl_check_entry(key, 20, entry, 29), CAIRN_MISS);
     EXPECT_EQ(cairn_egl_check_entry(key, 19, entry, 30), CAIRN_MISS);
     EXPECT_EQ(cairn_egl_check_entry(nullptr, 20, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
+}
+
+// The kind CACHE_FOR_DRIVER, below a root of the test's own.
+class SwitchedBlobCacheTest : public testing::Test {
+  protected:
+    SwitchedBlobCacheTest() {
+        setenv("CAIRN_DEVELOPER_MODE", "1", 1);
+        setenv("CAIRN_DIR", root_.c_str(), 1);
+        cairn_control_options options = {};
+        options.size = sizeof options;
+        EXPECT_EQ(cairn_control_open(&options, &control_), CAIRN_OK);
+    }
+    ~SwitchedBlobCacheTest() override {
+        cairn_control_close(control_);
+        unsetenv("CAIRN_DEVELOPER_MODE");
+        unsetenv("CAIRN_DIR");
+    }
+
+    static cairn_cache *open(const char *identifier, uint32_t mode = CAIRN_MODE_DISK) {
+        cairn_options options = {};
+        options.size = sizeof options;
+        options.identifier = identifier;
+        options.mode = mode;
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        return cache;
+    }
+    void apply(uint32_t flags) {
+        EXPECT_EQ(cairn_control_apply(control_, CAIRN_KIND_CACHE_FOR_DRIVER, flags, nullptr),
+                  CAIRN_OK);
+    }
+    static void set(cairn_cache *cache, const char *key) {
+        cairn_blob_callback_set(key, 1, "value", 5, cache);
+    }
+    static bool finds(cairn_cache *cache, const char *key) {
+        char value[5];
+        return cairn_blob_callback_get(key, 1, value, 5, cache) == 5;
+    }
+
+    cairn::testing::Scratch scratch_;
+    std::string root_ = scratch_ / "root";
+    cairn_control *control_ = nullptr;
+};
+
+TEST_F(SwitchedBlobCacheTest, DisabledTheDriverFindsNothingAndKeepsNothing) {
+    for (const uint32_t mode : {CAIRN_MODE_DISK, CAIRN_MODE_MEMORY}) {
+        cairn_cache *cache = open("egl-blobs", mode);
+        set(cache, "a");
+        EXPECT_TRUE(finds(cache, "a"));
+        apply(CAIRN_CONTROL_DISABLE);
+        EXPECT_FALSE(finds(cache, "a"));
+        set(cache, "b");
+        apply(CAIRN_CONTROL_ENABLE);
+        EXPECT_TRUE(finds(cache, "a"));
+        EXPECT_FALSE(finds(cache, "b"));
+        cairn_close(cache);
+    }
+}
+
+TEST_F(SwitchedBlobCacheTest, ClearedItIsEmptyWhateverItsName) {
+    cairn_cache *caches[] = {open("egl-blobs"), open("an-embedders"),
+                             open("in-memory", CAIRN_MODE_MEMORY)};
+    for (cairn_cache *cache : caches) {
+        set(cache, "a");
+        EXPECT_TRUE(finds(cache, "a"));
+    }
+    apply(CAIRN_CONTROL_CLEAR);
+    for (cairn_cache *cache : caches) {
+        EXPECT_FALSE(finds(cache, "a"));
+        set(cache, "b");
+        EXPECT_TRUE(finds(cache, "b")) << "cleared once, not for ever";
+        cairn_close(cache);
+    }
+}
+
+TEST_F(SwitchedBlobCacheTest, AnAttachedDisplayObeys) {
+    cairn_cache *cache = open("an-embedders");
+    static Display display;
+    ASSERT_EQ(cairn_egl_attach_blob_cache(&display, cache, get_proc_address), CAIRN_OK);
+    display.set("a", 1, "value", 5);
+    EXPECT_EQ(display.get("a", 1, nullptr, 0), 5);
+    // What it was told the size of it gets, whatever happens in between.
+    apply(CAIRN_CONTROL_DISABLE);
+    char value[5];
+    EXPECT_EQ(display.get("a", 1, value, 5), 5);
+    EXPECT_EQ(display.get("a", 1, value, 5), 0);
+    apply(CAIRN_CONTROL_ENABLE | CAIRN_CONTROL_CLEAR);
+    EXPECT_EQ(display.get("a", 1, value, 5), 0);
+    cairn_egl_detach_blob_cache(&display);
+    cairn_close(cache);
+}
+
+TEST_F(SwitchedBlobCacheTest, AnotherRootsControlIsNotObeyed) {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.identifier = "egl-blobs";
+    const std::string other = scratch_ / "other";
+    options.root = other.c_str();
+    cairn_cache *cache = nullptr;
+    ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+    set(cache, "a");
+    apply(CAIRN_CONTROL_DISABLE | CAIRN_CONTROL_CLEAR);
+    EXPECT_TRUE(finds(cache, "a"));
+    cairn_close(cache);
 }
 
 }  // namespace

@@ -41,15 +41,40 @@ std::optional<std::string> home_from_user_database() {
     return std::string(found->pw_dir);
 }
 
+std::optional<std::string> xdg_directory(const char *variable, const char *below_home) {
+    if (auto directory = absolute_path_from(variable)) return directory;
+    auto home = home_directory();
+    if (home) home->append(below_home);
+    return home;
+}
+
 }  // namespace
 
 std::optional<std::string> default_root() {
     if (auto directory = absolute_path_from("CAIRN_DIR")) return directory;
     if (auto cache = absolute_path_from("XDG_CACHE_HOME")) return *cache + "/cairn";
-    auto home = absolute_path_from("HOME");
-    if (!home) home = home_from_user_database();
+    const auto home = home_directory();
     if (!home) return std::nullopt;
     return *home + "/.cache/cairn";
+}
+
+std::optional<std::string> home_directory() {
+    auto home = absolute_path_from("HOME");
+    return home ? home : home_from_user_database();
+}
+
+std::optional<std::string> configuration_home() {
+    return xdg_directory("XDG_CONFIG_HOME", "/.config");
+}
+
+std::optional<std::string> cache_home() {
+    return xdg_directory("XDG_CACHE_HOME", "/.cache");
+}
+
+std::optional<std::string> environment_variable(const char *name) {
+    const char *value = ::secure_getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return std::string(value);
 }
 
 std::uint32_t effective_user() {
@@ -62,6 +87,10 @@ std::uint64_t wall_clock_ns() {
 
 std::uint64_t monotonic_ns() {
     return clock_ns(CLOCK_MONOTONIC);
+}
+
+std::uint64_t coarse_monotonic_ns() {
+    return clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 
 void sleep_us(unsigned microseconds) {

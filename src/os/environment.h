@@ -18,6 +18,18 @@ namespace cairn {
 // environment.
 std::optional<std::string> default_root();
 
+// $XDG_CONFIG_HOME, or $HOME/.config or the same below the home directory of the user database;
+// nullopt when the user has none. Reads the environment.
+std::optional<std::string> configuration_home();
+// The same for $XDG_CACHE_HOME and .cache.
+std::optional<std::string> cache_home();
+// $HOME or the home directory of the user database.
+std::optional<std::string> home_directory();
+
+// A variable of the environment; nullopt where it is not set, or the program runs with another
+// user's rights.
+std::optional<std::string> environment_variable(const char *name);
+
 // The user whose files we may trust: the effective one.
 std::uint32_t effective_user();
 
@@ -25,6 +37,8 @@ std::uint32_t effective_user();
 std::uint64_t wall_clock_ns();
 // Nanoseconds by a clock that only goes forward.
 std::uint64_t monotonic_ns();
+// The same to a few milliseconds, and cheaper than a look at memory that is not in the cache.
+std::uint64_t coarse_monotonic_ns();
 void sleep_us(unsigned microseconds);
 
 // A number that is another after each start of the system; 0 when it cannot be read.

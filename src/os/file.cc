@@ -43,6 +43,7 @@ FileInfo info_from_stat(const struct stat &status) {
             static_cast<std::uint64_t>(status.st_blocks) * 512,
             static_cast<std::uint64_t>(status.st_nlink),
             static_cast<std::uint64_t>(status.st_ino),
+            static_cast<std::uint64_t>(status.st_dev),
             static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000u +
                 static_cast<std::uint64_t>(status.st_mtim.tv_nsec),
             status.st_uid,
@@ -53,8 +54,9 @@ FileInfo info_from_stat(const struct stat &status) {
 
 // Regular files only: what somebody else put in their place, such as a named pipe, must not make us
 // wait.
-Result<File> open_flags(int directory, const std::string &name, int flags) {
-    const int all = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+Result<File> open_flags(int directory, const std::string &name, int flags,
+                        int follow = O_NOFOLLOW) {
+    const int all = flags | O_CLOEXEC | follow | O_NONBLOCK | O_NOCTTY;
     const int fd = retry([&] { return system_calls->openat(directory, name.c_str(), all, 0600); });
     const bool irregular = fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EISDIR);
     if (irregular) return Error::corrupt;
@@ -122,6 +124,10 @@ Result<File> File::open_shared_memory(const char *path) {
         retry([&] { return system_calls->openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0); });
     if (fd < 0) return error_from_errno(errno);
     return File(UniqueFd(fd));
+}
+
+Result<File> File::open_configuration(const std::string &path) {
+    return open_flags(AT_FDCWD, path, O_RDONLY, 0);
 }
 
 Result<std::size_t> File::read_at(std::uint64_t offset, MutableBytes out) const {

@@ -54,6 +54,7 @@ struct FileInfo {
     std::uint64_t disk_bytes;  // blocks held, preallocated ones included
     std::uint64_t links;       // 0: deleted
     std::uint64_t inode;
+    std::uint64_t device;
     std::uint64_t modified_ns;  // since 1970, by the file system's clock
     std::uint32_t owner;
     std::uint32_t permissions;  // as in chmod
@@ -69,6 +70,9 @@ class File {
     // Opens memory that another process shares with us under a path, such as /proc/PID/fd/N of a
     // memfd.
     static Result<File> open_shared_memory(const char *path);
+
+    // Opens what a user configures us with, for reading: unlike all other files it may be a link.
+    static Result<File> open_configuration(const std::string &path);
 
     bool valid() const { return fd_.valid(); }
     int fd() const { return fd_.get(); }

@@ -259,14 +259,17 @@ Result<Index *> Store::writable_index() {
 
 // Looking at.
 
+std::uint64_t Store::limit_bytes() const {
+    const std::uint64_t stored_limit = index().counter(Counter::limit_bytes).load();
+    return access_ == Access::read_only && stored_limit != 0 ? stored_limit : options_.limit_bytes;
+}
+
 StoreStats Store::stats() {
     StoreStats stats = {};
     stats.entries = index().count_entries();
     const auto use = measure_disk_use(directory_);
     if (use.ok()) stats.disk_bytes = use.value().bytes;
-    stats.limit_bytes = options_.limit_bytes;
-    const std::uint64_t stored_limit = index().counter(Counter::limit_bytes).load();
-    if (access_ == Access::read_only && stored_limit != 0) stats.limit_bytes = stored_limit;
+    stats.limit_bytes = limit_bytes();
     stats.version = version_;
     stats.hits = counts_[hits].load() + memory_.found();
     stats.misses = counts_[misses].load();

@@ -96,6 +96,10 @@ class Store {
     Status compress();
 
     StoreStats stats();
+    const std::string &root() const { return options_.root; }
+    const std::string &identifier() const { return options_.identifier; }
+    // As stats() has it, without counting anything.
+    std::uint64_t limit_bytes() const;
     // Calls visit for each entry until it returns false.
     void enumerate(const std::function<bool(const EntryInfo &)> &visit);
 

@@ -12,8 +12,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
-    for (const char *name :
-         {"run", "stats", "ls", "clear", "compress", "export", "import", "path", "version"}) {
+    for (const char *name : {"run", "stats", "ls", "clear", "compress", "control", "export",
+                             "import", "path", "version"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_error, "") << name;
@@ -26,8 +26,8 @@ TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
 TEST(Help, TheProgramNamesItsSubcommands) {
     const Finished finished = cairn({"--help"});
     EXPECT_EQ(finished.exit_code, 0);
-    for (const char *name : {"run", "stats", "ls", "clear", "compress", "export", "import", "path",
-                             "version", "CAIRN_DIR"}) {
+    for (const char *name : {"run", "stats", "ls", "clear", "compress", "control", "export",
+                             "import", "path", "version", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
 }

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 // What the surroundings of the tests have set must not reach the program.
 const Environment kClean = {{"CAIRN_DIR", ""},
                             {"CAIRN_DISABLE", ""},
+                            {"CAIRN_DEVELOPER_MODE", ""},
                             {"CAIRN_REPORT", ""},
                             {"CAIRN_EGL_MANIFEST", ""},
                             {"CAIRN_EGL_VENDORS", ""},

@@ -43,10 +43,14 @@ case $how in
             { echo "the EGL manifest names '$library'" >&2; exit 1; }
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_egl.h \
-            include/cairn/eglext_cairn.h bin/cairn share/doc/cairn/LICENSE \
+            include/cairn/cairn_control.h include/cairn/eglext_cairn.h bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
+        # `cairn convert` finds its program where both were moved to, if it was built.
+        if [ -f "$build/apps/convert/cairn-convert" ]; then
+            "$prefix/bin/cairn" convert --list >"$work/converters"
+        fi
         # Nothing may activate itself by being installed.
         [ ! -e "$prefix/share/glvnd" ] || { echo "the EGL manifest is active" >&2; exit 1; }
         # No text file may know the build tree.
@@ -73,7 +77,7 @@ case $how in
         for standard in c11 c17; do
             "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                 -x c "$prefix/include/cairn/cairn.h"
-            for header in cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_egl eglext_cairn; do
                 "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c "$prefix/include/cairn/$header.h"
             done
@@ -81,7 +85,7 @@ case $how in
         for standard in c++17 c++20; do
             "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                 -x c++ "$prefix/include/cairn/cairn.h"
-            for header in cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_egl eglext_cairn; do
                 "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c++ "$prefix/include/cairn/$header.h"
             done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Several contexts, several threads, and with `vendors` several vendors.
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -270,6 +271,25 @@ void beside() {
         note("vendor %s, error %x, value %d", egl.QueryString(one, EGL_VENDOR), error, value);
         const std::string extensions = egl.QueryString(one, EGL_EXTENSIONS);
         note("named %d", extensions.find("EGL_ANGLE_program_cache_control") != std::string::npos);
+    }
+}
+
+void switched() {
+    const Context context(Api::es3);
+    using GetAttrib = EGLint (*)(EGLDisplay, EGLenum);
+    const auto held =
+        reinterpret_cast<GetAttrib>(egl.GetProcAddress("eglProgramCacheGetAttribANGLE"));
+    for (int round = 0; round < 4; ++round) {
+        draw("round", make_program(kVertex, kFragment));
+        if (held != nullptr && std::getenv("EGL_CLIENT_SHOW_HELD") != nullptr) {
+            constexpr EGLenum kSize = 0x3455;
+            note("held %d", held(display(), kSize));
+        }
+        const std::string variable = "EGL_CLIENT_AFTER_" + std::to_string(round);
+        const char *command = std::getenv(variable.c_str());
+        if (command != nullptr && std::system(command) != 0) {
+            note("%s failed", variable.c_str());
+        }
     }
 }
 

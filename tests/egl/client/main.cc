@@ -24,6 +24,7 @@ constexpr Scenario kScenarios[] = {
 #undef X
         {"vendors", &client::vendors},
     {"beside", &client::beside},
+    {"switched", &client::switched},
 };
 
 int end(std::string_view how) {

@@ -56,5 +56,8 @@ CLIENT_SCENARIOS(X)
 void vendors();
 // The same, asking each vendor's display for its program cache.
 void beside();
+// Links one program four times; after each of the first three the shell does what
+// EGL_CLIENT_AFTER_0 and so on say.
+void switched();
 
 }  // namespace client

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "command.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caches.h"
+#include "command_line.h"
+#include "conversions/conversion_cache.h"
+#include "failure.h"
+#include "shader_file.h"
+#include "text.h"
+
+namespace cairn::convert {
+namespace {
+
+using cli::Failure;
+using cli::kExitFailure;
+using cli::kExitUsage;
+using conversions::Converter;
+
+constexpr const char *kFooter =
+    R"(INPUT and OUTPUT are files; - is standard input or output. Without --converter the input decides: SPIR-V goes to
+spirv-cross, DXBC to vkd3d-shader, and text to glslang. Of x.frag, x.frag.hlsl and the like, the name gives stage and
+language; --option goes before that. What the converter says is printed to standard error.
+
+What was converted once, with the same converter, options and input, comes from the cache `conversions`.
+
+Examples:
+  cairn convert sky.frag sky.spv
+  cairn convert -O version=310 -O es=yes sky.spv sky.glsl
+  cairn convert -O stage=vertex -O entry=Main water.hlsl water.spv
+  cairn convert --list
+
+Exit codes: 0 converted, 1 the converter refused the input, or a file could not be used, 2 wrong usage.)";
+
+struct Arguments {
+    std::string dir;
+    std::string converter;
+    std::vector<std::string> options;
+    std::string input;
+    std::string output;
+    bool list = false;
+    bool verbose = false;
+};
+
+void list_converters() {
+    if (conversions::converters().empty()) {
+        fmt::print("This cairn was built without any converter.\n");
+    }
+    for (const Converter *converter : conversions::converters()) {
+        fmt::print("{}: {}, version {}\n", converter->id(), converter->about(),
+                   converter->version());
+        for (const conversions::OptionRule &rule : converter->rules()) {
+            std::string values;
+            for (const std::string &value : rule.values) {
+                values += (values.empty() ? "" : ", ") + value;
+            }
+            if (rule.values.empty()) {
+                values = rule.any_default + ", or any other identifier";
+            }
+            fmt::print("    {}: {} ({})\n", rule.name, rule.about, values);
+        }
+    }
+}
+
+const Converter &choose(const Arguments &arguments, std::string_view input) {
+    const std::string id =
+        arguments.converter.empty() ? std::string(converter_for(input)) : arguments.converter;
+    const Converter *converter = conversions::find_converter(id);
+    if (converter == nullptr) {
+        const bool is_asked = !arguments.converter.empty();
+        throw Failure(is_asked ? kExitUsage : kExitFailure,
+                      fmt::format("this cairn has no converter `{}`; `cairn convert --list` shows "
+                                  "which it has",
+                                  cli::printable_line(id)));
+    }
+    return *converter;
+}
+
+conversions::Options options_of(const Arguments &arguments, const Converter &converter) {
+    conversions::Options options = options_from_name(converter, arguments.input);
+    for (const std::string &text : arguments.options) {
+        const size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            throw Failure(kExitUsage, fmt::format("write --option NAME=VALUE, not `{}`",
+                                                  cli::printable_line(text)));
+        }
+        options[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    std::string problem;
+    if (!conversions::complete_options(converter, options, problem)) {
+        throw Failure(kExitUsage, problem);
+    }
+    return options;
+}
+
+const char *source_text(conversions::Source source) {
+    switch (source) {
+        case conversions::Source::cache:
+            return "from the cache";
+        case conversions::Source::converter:
+            return "converted, and kept";
+        case conversions::Source::converter_uncached:
+            return "converted, and not kept";
+    }
+    return "";
+}
+
+void convert(const Arguments &arguments) {
+    const conversions::Limits limits;
+    const std::string input = read_shader(arguments.input, limits.input_bytes);
+    const Converter &converter = choose(arguments, input);
+    const conversions::Options options = options_of(arguments, converter);
+    conversions::ConversionCache cache(cli::resolve_root(arguments.dir), limits);
+    if (!cache.problem().empty()) {
+        fmt::print(stderr, "cairn: not cached: {}\n", cache.problem());
+    }
+    const conversions::Result result = cache.convert(converter, options, input);
+    // Text of a shader may be among it.
+    fmt::print(stderr, "{}", cli::printable_text(result.converted.messages));
+    if (!result.converted.ok) {
+        throw Failure(kExitFailure, fmt::format("{} does not convert {}", converter.id(),
+                                                cli::printable_line(arguments.input)));
+    }
+    write_shader(arguments.output, result.converted.output);
+    if (arguments.verbose) {
+        fmt::print(stderr, "cairn: {}: {} by {}\n", arguments.output, source_text(result.source),
+                   converter.id());
+    }
+}
+
+}  // namespace
+
+void add_convert_options(CLI::App &app) {
+    auto arguments = std::make_shared<Arguments>();
+    app.footer(kFooter);
+    app.add_option("INPUT", arguments->input, "The shader")->type_name("");
+    app.add_option("OUTPUT", arguments->output, "What it is converted to")->type_name("");
+    app.add_option("--converter", arguments->converter, "glslang, spirv-cross or vkd3d-shader")
+        ->type_name("ID");
+    app.add_option("-O,--option", arguments->options,
+                   "An option of the converter; may be given more than once")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    app.add_flag("--list", arguments->list, "The converters, their versions and options");
+    app.add_flag("-v,--verbose", arguments->verbose, "Say where the output came from");
+    cli::add_dir_option(app, arguments->dir);
+    app.callback([arguments] {
+        if (arguments->list) {
+            list_converters();
+            return;
+        }
+        if (arguments->input.empty() || arguments->output.empty()) {
+            throw Failure(kExitUsage,
+                          "name the shader and the file to write; for example: cairn "
+                          "convert sky.frag sky.spv");
+        }
+        convert(*arguments);
+    });
+}
+
+}  // namespace cairn::convert

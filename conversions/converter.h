@@ -1,0 +1,62 @@
+// What turns shaders of one language into another, and what can be told of it.
+// SPDX-License-Identifier: MIT
+//
+// Converters are other projects' libraries, made for input that means well. What is built on them
+// (sandbox.h) runs them in processes of their own.
+//
+// Thread safety: const methods may run concurrently, convert() of one process at a time.
+// Failure: an outcome with messages; converters may also throw, crash, or never return.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::conversions {
+
+// An option and what it may be set to. The first value is the default.
+struct OptionRule {
+    std::string name;
+    std::vector<std::string> values;  // none: any identifier, by default `any_default`
+    std::string any_default;
+    std::string about;
+};
+
+// Every option with its value.
+using Options = std::map<std::string, std::string>;
+
+struct Converted {
+    bool ok = false;
+    std::string output;    // bytes; empty unless ok
+    std::string messages;  // what the converter said, also where it succeeded
+};
+
+class Converter {
+  public:
+    virtual ~Converter() = default;
+
+    // A short name that never changes.
+    virtual std::string_view id() const = 0;
+    // Changes whenever the library could give another output: its version and its build-id.
+    virtual std::string version() const = 0;
+    virtual std::string_view about() const = 0;
+    virtual std::vector<OptionRule> rules() const = 0;
+    // REQUIRES: options as complete_options() gives them.
+    virtual Converted convert(const Options &options, std::string_view input) const = 0;
+};
+
+// Those that this build has, in order of id.
+const std::vector<const Converter *> &converters();
+// Null where there is none of this id.
+const Converter *find_converter(std::string_view id);
+
+// The options as given, completed by the defaults. Otherwise `problem` says which is wrong and what
+// it may be.
+bool complete_options(const Converter &converter, Options &options, std::string &problem);
+
+// The build-id of the program or library that `address` lies in, in hexadecimal; empty where it has
+// none.
+std::string build_id_at(const void *address);
+
+}  // namespace cairn::conversions

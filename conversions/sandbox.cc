@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "conversions/sandbox.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+namespace cairn::conversions {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A sanitizer's own memory would not fit.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kBoundsMemory = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kBoundsMemory = false;
+#else
+constexpr bool kBoundsMemory = true;
+#endif
+#else
+constexpr bool kBoundsMemory = true;
+#endif
+
+// What the child writes before messages and output. Both sides are the same program.
+struct Head {
+    std::uint64_t ok;
+    std::uint64_t messages_size;
+    std::uint64_t output_size;
+};
+
+Converted failure(const std::string &why) {
+    return {false, {}, why + "\n"};
+}
+
+void write_all(int fd, const void *data, std::size_t size) {
+    const char *next = static_cast<const char *>(data);
+    while (size > 0) {
+        const ssize_t count = ::write(fd, next, size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) ::_exit(1);  // the parent has had enough
+        next += count;
+        size -= static_cast<std::size_t>(count);
+    }
+}
+
+void bound(int resource, rlim_t limit) {
+    const rlimit both = {limit, limit};
+    ::setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
+}
+
+// Converters print, and what they print is neither output nor message.
+void close_everything_but(int fd) {
+    const int nothing = ::open("/dev/null", O_RDWR);
+    if (nothing >= 0) {
+        ::dup2(nothing, STDIN_FILENO);
+        ::dup2(nothing, STDOUT_FILENO);
+        ::dup2(nothing, STDERR_FILENO);
+    }
+    if (fd > STDERR_FILENO + 1) ::close_range(STDERR_FILENO + 1, static_cast<unsigned>(fd) - 1, 0);
+    ::close_range(static_cast<unsigned>(fd) + 1, ~0u, 0);
+}
+
+void enter_sandbox(int fd, pid_t parent, const Limits &limits) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE}) {
+        ::signal(number, SIG_DFL);
+    }
+    close_everything_but(fd);
+    bound(RLIMIT_CORE, 0);
+    bound(RLIMIT_FSIZE, 0);
+    bound(RLIMIT_NOFILE, 0);
+    bound(RLIMIT_NPROC, 0);
+    bound(RLIMIT_CPU, limits.seconds + 1);
+    if (kBoundsMemory) bound(RLIMIT_AS, limits.memory_bytes);
+}
+
+[[noreturn]] void be_child(const Converter &converter, const Options &options,
+                           std::string_view input, const Limits &limits, int fd, pid_t parent) {
+    enter_sandbox(fd, parent, limits);
+    Converted result;
+    try {
+        result = converter.convert(options, input);
+    } catch (const std::exception &error) {
+        result = failure(std::string("the converter gave up: ") + error.what());
+    } catch (...) {
+        result = failure("the converter gave up");
+    }
+    if (!result.ok) result.output.clear();
+    if (result.messages.size() > limits.messages_bytes) {
+        result.messages.resize(limits.messages_bytes);
+    }
+    const Head head = {result.ok ? 1u : 0u, result.messages.size(), result.output.size()};
+    write_all(fd, &head, sizeof head);
+    write_all(fd, result.messages.data(), result.messages.size());
+    write_all(fd, result.output.data(), result.output.size());
+    ::_exit(0);
+}
+
+enum class Ending { complete, too_large, too_late, broken };
+
+// Reads until the other end is closed.
+Ending read_answer(int fd, std::size_t size_max, Clock::time_point deadline, std::string &answer) {
+    std::array<char, 65536> part;
+    for (;;) {
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        if (left <= 0) return Ending::too_late;
+        pollfd wait = {fd, POLLIN, 0};
+        const int ready = ::poll(&wait, 1, static_cast<int>(left));
+        if (ready == 0) return Ending::too_late;
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready < 0) return Ending::broken;
+        const ssize_t count = ::read(fd, part.data(), part.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return Ending::broken;
+        if (count == 0) return Ending::complete;
+        if (answer.size() + static_cast<std::size_t>(count) > size_max) return Ending::too_large;
+        answer.append(part.data(), static_cast<std::size_t>(count));
+    }
+}
+
+// What the child has written; nothing where it is not whole.
+bool decode(const std::string &answer, const Limits &limits, Converted &result) {
+    Head head;
+    if (answer.size() < sizeof head) return false;
+    std::memcpy(&head, answer.data(), sizeof head);
+    const std::uint64_t rest = answer.size() - sizeof head;
+    if (head.ok > 1 || head.messages_size > limits.messages_bytes || head.messages_size > rest ||
+        head.output_size != rest - head.messages_size) {
+        return false;
+    }
+    result.ok = head.ok == 1;
+    result.messages = answer.substr(sizeof head, head.messages_size);
+    result.output = answer.substr(sizeof head + head.messages_size);
+    return true;
+}
+
+std::string how_it_ended(int status) {
+    if (WIFSIGNALED(status)) {
+        const int number = WTERMSIG(status);
+        return "the converter crashed on this input (signal " + std::to_string(number) + ", " +
+               ::strsignal(number) + ")";
+    }
+    return "the converter ended on this input without an answer";
+}
+
+int wait_for(pid_t child) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+Converted collect(pid_t child, int fd, const Limits &limits) {
+    std::string answer;
+    const auto deadline = Clock::now() + std::chrono::seconds(limits.seconds);
+    const std::size_t size_max = sizeof(Head) + limits.messages_bytes + limits.output_bytes;
+    const Ending ending = read_answer(fd, size_max, deadline, answer);
+    if (ending != Ending::complete) ::kill(child, SIGKILL);
+    const int status = wait_for(child);
+    switch (ending) {
+        case Ending::too_late:
+            return failure("the converter was ended after " + std::to_string(limits.seconds) +
+                           " seconds");
+        case Ending::too_large:
+            return failure("the output is larger than " + std::to_string(limits.output_bytes) +
+                           " bytes");
+        case Ending::broken:
+            return failure("the converter cannot be waited for");
+        case Ending::complete:
+            break;
+    }
+    Converted result;
+    if (status != 0 || !decode(answer, limits, result)) return failure(how_it_ended(status));
+    return result;
+}
+
+}  // namespace
+
+Converted convert_in_child(const Converter &converter, const Options &options,
+                           std::string_view input, const Limits &limits) {
+    if (input.size() > limits.input_bytes) {
+        return failure("the input is larger than " + std::to_string(limits.input_bytes) + " bytes");
+    }
+    std::array<int, 2> pipe = {};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+        return failure(std::string("no pipe can be had: ") + std::strerror(errno));
+    }
+    const pid_t parent = ::getpid();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        be_child(converter, options, input, limits, pipe[1], parent);
+    }
+    ::close(pipe[1]);
+    if (child < 0) {
+        ::close(pipe[0]);
+        return failure(std::string("no process can be had: ") + std::strerror(errno));
+    }
+    Converted result = collect(child, pipe[0], limits);
+    ::close(pipe[0]);
+    return result;
+}
+
+}  // namespace cairn::conversions

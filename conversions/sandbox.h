@@ -1,0 +1,29 @@
+// Runs a converter in a process of its own, so that no input can do us more harm than a failure.
+// SPDX-License-Identifier: MIT
+//
+// The child has bounds on its time, memory, output and messages, can open and write no file, and
+// dies with its parent.
+//
+// Thread safety: any thread; see fork(2) about other threads: none of ours may hold a lock that
+// converters need.
+// Failure: an outcome with a message that says what happened.
+#pragma once
+
+#include <cstddef>
+
+#include "conversions/converter.h"
+
+namespace cairn::conversions {
+
+struct Limits {
+    std::size_t input_bytes = 16u << 20;
+    std::size_t output_bytes = 64u << 20;
+    std::size_t messages_bytes = 64u << 10;  // what is longer is cut
+    std::size_t memory_bytes = std::size_t{2} << 30;
+    unsigned seconds = 60;
+};
+
+Converted convert_in_child(const Converter &converter, const Options &options,
+                           std::string_view input, const Limits &limits = {});
+
+}  // namespace cairn::conversions

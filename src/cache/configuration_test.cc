@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "cache/configuration.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "os/testing/scratch.h"
+
+namespace cairn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ConfigurationTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        ::setenv("XDG_CONFIG_HOME", scratch_.path().c_str(), 1);
+        ::unsetenv("CAIRN_DEVELOPER_MODE");
+    }
+    void TearDown() override {
+        ::unsetenv("XDG_CONFIG_HOME");
+        ::unsetenv("CAIRN_DEVELOPER_MODE");
+    }
+
+    static void keep(void *user, int, const char *line) {
+        static_cast<ConfigurationTest *>(user)->lines_.emplace_back(line);
+    }
+    bool is_on() {
+        lines_.clear();
+        return is_developer_mode(Log(keep, this));
+    }
+    std::optional<bool> in(std::string_view text) {
+        lines_.clear();
+        return developer_mode_in(text, "config", Log(keep, this));
+    }
+    void write(const std::string &text) {
+        fs::create_directories(scratch_ / "cairn");
+        std::ofstream(path_) << text;
+        ::chmod(path_.c_str(), 0600);
+    }
+
+    testing::Scratch scratch_;
+    std::string path_ = scratch_ / "cairn/config";
+    std::vector<std::string> lines_;
+};
+
+TEST_F(ConfigurationTest, ItIsOffByDefault) {
+    EXPECT_FALSE(is_on());
+    EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(ConfigurationTest, TheFileSwitchesItOn) {
+    write("# for my own machine\n\n  developer_mode = 1  # until Friday\r\n");
+    EXPECT_TRUE(is_on());
+    EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(ConfigurationTest, TheFileMayBeALink) {
+    std::ofstream(scratch_ / "real") << "developer_mode=yes";
+    ::chmod((scratch_ / "real").c_str(), 0600);
+    fs::create_directories(scratch_ / "cairn");
+    fs::create_symlink(scratch_ / "real", path_);
+    EXPECT_TRUE(is_on());
+}
+
+TEST_F(ConfigurationTest, TheEnvironmentGoesBeforeTheFile) {
+    write("developer_mode = 1");
+    ::setenv("CAIRN_DEVELOPER_MODE", "0", 1);
+    EXPECT_FALSE(is_on());
+    write("developer_mode = 0");
+    ::setenv("CAIRN_DEVELOPER_MODE", "1", 1);
+    EXPECT_TRUE(is_on());
+    ::setenv("CAIRN_DEVELOPER_MODE", "", 1);
+    EXPECT_FALSE(is_on());
+    ::setenv("CAIRN_DEVELOPER_MODE", "perhaps", 1);
+    EXPECT_FALSE(is_on());
+    ASSERT_EQ(lines_.size(), 1u);
+    EXPECT_NE(lines_[0].find("neither 1 nor 0"), std::string::npos);
+}
+
+TEST_F(ConfigurationTest, WithoutXdgTheHomeIsAsked) {
+    ::unsetenv("XDG_CONFIG_HOME");
+    const char *home = std::getenv("HOME");
+    const std::string before = home == nullptr ? "" : home;
+    ::setenv("HOME", scratch_.path().c_str(), 1);
+    EXPECT_EQ(configuration_path(), scratch_ / ".config/cairn/config");
+    ::setenv("XDG_CONFIG_HOME", "relative", 1);
+    EXPECT_EQ(configuration_path(), scratch_ / ".config/cairn/config");
+    ::setenv("HOME", before.c_str(), 1);
+}
+
+TEST_F(ConfigurationTest, AFileThatOthersMayWriteIsNotFollowed) {
+    write("developer_mode = 1");
+    ::chmod(path_.c_str(), 0620);
+    EXPECT_FALSE(is_on());
+    ASSERT_EQ(lines_.size(), 1u);
+    EXPECT_NE(lines_[0].find("not writable by others"), std::string::npos);
+}
+
+TEST_F(ConfigurationTest, WhatIsNoFileOrTooLargeIsNotFollowed) {
+    fs::create_directories(path_);
+    EXPECT_FALSE(is_on());
+    EXPECT_EQ(lines_.size(), 1u);
+    fs::remove_all(path_);
+    ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+    EXPECT_FALSE(is_on()) << "and nobody waits for a writer";
+    fs::remove_all(path_);
+    write("developer_mode = 1\n" + std::string(70'000, '#'));
+    EXPECT_FALSE(is_on());
+    EXPECT_EQ(lines_.size(), 1u);
+}
+
+TEST_F(ConfigurationTest, LinesThatSayNothingKnownAreToldAndPassedOver) {
+    EXPECT_EQ(in("color = blue\ndeveloper_mode\n= 1\ndeveloper_mode = 2\n"), std::nullopt);
+    EXPECT_EQ(lines_.size(), 4u);
+    EXPECT_NE(lines_[1].find("config:2: `developer_mode`"), std::string::npos);
+    EXPECT_EQ(in("developer_mode=off\nrubbish\ndeveloper_mode=on"), true) << "the last one counts";
+    EXPECT_EQ(in(std::string("\0\x1b[31m=\xff\n", 8)), std::nullopt);
+    ASSERT_EQ(lines_.size(), 1u);
+    EXPECT_EQ(lines_[0].find('\x1b'), std::string::npos) << "terminals are safe from it";
+    EXPECT_EQ(in(std::string(60'000, '\n')), std::nullopt);
+    EXPECT_TRUE(lines_.empty());
+}
+
+}  // namespace
+}  // namespace cairn

@@ -47,6 +47,26 @@ int result_code(Error error) {
     return CAIRN_ERROR_IO;
 }
 
+std::unique_ptr<cairn_cache> new_handle() {
+    std::unique_ptr<cairn_cache> handle(new (std::nothrow) cairn_cache);
+    static std::atomic<std::uint64_t> last_serial = 0;
+    if (handle != nullptr) handle->serial = ++last_serial;
+    return handle;
+}
+
+int find_root(const char *given, std::string &root) {
+    if (given != nullptr) {
+        root = given;
+    } else if (auto found = default_root()) {
+        root = *found;
+    } else {
+        return CAIRN_ERROR_DENIED;
+    }
+    // With a slash at its end, a symbolic link would be followed.
+    while (root.size() > 1 && root.back() == '/') root.pop_back();
+    return root.empty() ? CAIRN_ERROR_INVALID_ARGUMENT : CAIRN_OK;
+}
+
 namespace {
 
 constexpr std::uint32_t kOpenFlags =
@@ -75,16 +95,8 @@ std::uint64_t limit_of(const cairn_options &options) {
 
 int open_disk(const cairn_options &options, cairn_cache &cache) {
     StoreOptions store;
-    if (options.root != nullptr) {
-        store.root = options.root;
-    } else if (auto root = default_root()) {
-        store.root = *root;
-    } else {
-        return CAIRN_ERROR_DENIED;
-    }
-    if (store.root.empty()) return CAIRN_ERROR_INVALID_ARGUMENT;
-    // With a slash at its end, a symbolic link would be followed.
-    while (store.root.size() > 1 && store.root.back() == '/') store.root.pop_back();
+    const int found = find_root(options.root, store.root);
+    if (found != CAIRN_OK) return found;
     store.identifier = options.identifier;
     store.version = options.version;
     store.any_version = (options.flags & CAIRN_OPEN_ANY_VERSION) != 0;
@@ -130,7 +142,9 @@ int get_blob(cairn_cache *cache, const void *key, size_t key_size, MemoryLevel::
     if (cache->memory != nullptr) {
         blob = cache->memory->get(bytes(key, key_size));
     } else {
-        auto found = cache->store->get(bytes(key, key_size), admission);
+        auto found = cache->programs != nullptr
+                         ? cache->programs->get(bytes(key, key_size))
+                         : cache->store->get(bytes(key, key_size), admission);
         if (!found.ok()) return result_code(found.error());
         blob = std::move(found.value());
     }
@@ -166,10 +180,8 @@ int cairn_open(const cairn_options *options, cairn_cache **cache) {
         options->mode != CAIRN_MODE_MEMORY) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
-    std::unique_ptr<cairn_cache> handle(new (std::nothrow) cairn_cache);
+    std::unique_ptr<cairn_cache> handle = new_handle();
     if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
-    static std::atomic<std::uint64_t> last_serial = 0;
-    handle->serial = ++last_serial;
     handle->read_only = (options->flags & CAIRN_OPEN_READ_ONLY) != 0;
     const int result = options->mode == CAIRN_MODE_DISK ? open_disk(*options, *handle)
                                                         : open_memory(*options, *handle);
@@ -206,8 +218,11 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
     // The kernel takes no larger piece, and no value needs one.
     const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
     std::optional<std::uint64_t> size;
-    if (cache->memory != nullptr) {
-        const BlobRef found = cache->memory->get(bytes(key, key_size));
+    if (cache->store == nullptr) {
+        BlobRef found;
+        const int result =
+            get_blob(cache, key, key_size, MemoryLevel::Admission::second_use, found);
+        if (result < 0) return result;
         if (found) size = found->value().size();
         if (found && !found->value().empty() && *size <= capacity) {
             std::memcpy(buffer, found->value().data(), *size);
@@ -228,7 +243,8 @@ int cairn_contains(cairn_cache *cache, const void *key, size_t key_size) {
     if (cache->memory != nullptr) {
         return cache->memory->contains(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
     }
-    const auto there = cache->store->contains(bytes(key, key_size));
+    const auto there = cache->programs != nullptr ? cache->programs->contains(bytes(key, key_size))
+                                                  : cache->store->contains(bytes(key, key_size));
     if (!there.ok()) return result_code(there.error());
     return there.value() ? CAIRN_OK : CAIRN_MISS;
 }
@@ -249,12 +265,22 @@ int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *
         put.cost_us = options->cost_us;
     }
     if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
-    const auto outcome =
-        cache->memory != nullptr
-            ? cache->memory->put(bytes(key, key_size), bytes(value, value_size), put)
-            : cache->store->put(bytes(key, key_size), bytes(value, value_size), put);
+    const Bytes key_bytes = bytes(key, key_size);
+    const Bytes value_bytes = bytes(value, value_size);
+    const auto outcome = cache->memory != nullptr ? cache->memory->put(key_bytes, value_bytes, put)
+                         : cache->programs != nullptr
+                             ? cache->programs->put(key_bytes, value_bytes, put)
+                             : cache->store->put(key_bytes, value_bytes, put);
     if (!outcome.ok()) return result_code(outcome.error());
-    return outcome.value() == PutOutcome::stored ? CAIRN_OK : CAIRN_EXISTS;
+    switch (outcome.value()) {
+        case PutOutcome::stored:
+            return CAIRN_OK;
+        case PutOutcome::exists:
+            return CAIRN_EXISTS;
+        case PutOutcome::kept_out:
+            return CAIRN_KEPT_OUT;
+    }
+    return CAIRN_ERROR_IO;
 }
 
 int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
@@ -263,7 +289,8 @@ int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
     if (cache->memory != nullptr) {
         return cache->memory->remove(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
     }
-    const auto removed = cache->store->remove(bytes(key, key_size));
+    const auto removed = cache->programs != nullptr ? cache->programs->remove(bytes(key, key_size))
+                                                    : cache->store->remove(bytes(key, key_size));
     if (!removed.ok()) return result_code(removed.error());
     return removed.value() ? CAIRN_OK : CAIRN_MISS;
 }
@@ -275,7 +302,8 @@ int cairn_clear(cairn_cache *cache) {
         cache->memory->clear();
         return CAIRN_OK;
     }
-    return result_code(cache->store->clear());
+    return result_code(cache->programs != nullptr ? cache->programs->clear()
+                                                  : cache->store->clear());
 }
 
 int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
@@ -296,8 +324,9 @@ int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes)
 
 int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    const uint64_t freed = cache->memory->trim(bytes);
+    if (cache->store != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    const uint64_t freed =
+        cache->memory != nullptr ? cache->memory->trim(bytes) : cache->programs->trim(bytes);
     if (freed_bytes != nullptr) *freed_bytes = freed;
     return CAIRN_OK;
 }
@@ -322,21 +351,23 @@ int cairn_get_nth(cairn_cache *cache, uint64_t index, void *key, size_t key_capa
 int cairn_sync(cairn_cache *cache) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (cache->memory != nullptr) return CAIRN_OK;
-    return result_code(cache->store->sync());
+    return result_code(cache->programs != nullptr ? cache->programs->sync() : cache->store->sync());
 }
 
 int cairn_compress(cairn_cache *cache) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (cache->memory != nullptr) return CAIRN_OK;
-    return result_code(cache->store->compress());
+    return result_code(cache->programs != nullptr ? cache->programs->compress()
+                                                  : cache->store->compress());
 }
 
 int cairn_get_stats(cairn_cache *cache, cairn_stats *stats) {
     if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
-    const StoreStats now =
-        cache->memory != nullptr ? cache->memory->stats() : cache->store->stats();
+    const StoreStats now = cache->memory != nullptr     ? cache->memory->stats()
+                           : cache->programs != nullptr ? cache->programs->stats()
+                                                        : cache->store->stats();
     stats->entries = now.entries;
     stats->disk_bytes = now.disk_bytes;
     stats->limit_bytes = now.limit_bytes;
@@ -370,6 +401,8 @@ int cairn_enumerate(cairn_cache *cache, cairn_entry_fn fn, void *user) {
     };
     if (cache->memory != nullptr) {
         cache->memory->enumerate(visit);
+    } else if (cache->programs != nullptr) {
+        cache->programs->enumerate(visit);
     } else {
         cache->store->enumerate(visit);
     }

@@ -1,5 +1,5 @@
-// What a cairn_cache handle is: a store on disk or a cache in memory, and how errors become result
-// codes. SPDX-License-Identifier: MIT
+// What a cairn_cache handle is: a store on disk, a cache in memory, or a program cache that has
+// both, and how errors become result codes. SPDX-License-Identifier: MIT
 //
 // Thread safety: as the store's; close is the last call.
 #pragma once
@@ -9,10 +9,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/result.h"
 #include "cache/control_file.h"
 #include "cache/memory_cache.h"
+#include "cache/program_cache.h"
 #include "store/store.h"
 
 namespace cairn {
@@ -33,6 +35,7 @@ struct cairn_cache {
     // Exactly one is set; constant after open.
     std::unique_ptr<cairn::Store> store;
     std::unique_ptr<cairn::MemoryCache> memory;
+    std::unique_ptr<cairn::ProgramCache> programs;
     bool read_only = false;    // asked for at open; a directory may also turn out to be
     std::uint64_t serial = 0;  // no other handle of the process ever has it, as it may the address
     // Made when the cache first serves a driver; constant then.
@@ -40,6 +43,11 @@ struct cairn_cache {
 };
 
 namespace cairn {
+
+// A new handle of nothing; null without memory.
+std::unique_ptr<cairn_cache> new_handle();
+// The root that an option names; `given` may be null.
+int find_root(const char *given, std::string &root);
 
 int result_code(Error error);
 inline int result_code(Status status) {

@@ -247,6 +247,10 @@ Status File::sync_data() const {
     return status_of(retry([&] { return system_calls->fdatasync(fd_.get()); }));
 }
 
+Status File::touch() const {
+    return status_of(::futimens(fd_.get(), nullptr));
+}
+
 Result<bool> File::try_lock(std::uint64_t byte, LockKind kind) const {
     struct flock range = {};
     range.l_type = kind == LockKind::shared ? F_RDLCK : F_WRLCK;

@@ -43,7 +43,7 @@ case $how in
             { echo "the EGL manifest names '$library'" >&2; exit 1; }
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_egl.h \
-            include/cairn/cairn_control.h include/cairn/eglext_cairn.h bin/cairn share/doc/cairn/LICENSE \
+            include/cairn/cairn_control.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done

@@ -45,21 +45,33 @@ typedef struct cairn_program_cache_options {
                                 lists show; at most CAIRN_IDENTITY_SIZE_MAX bytes */
     uint64_t version;        /* of the layout of entries, see cairn_options */
     uint32_t flags;        /* CAIRN_OPEN_READ_ONLY, ..._EXISTING, ..._SYNC_ON_CLOSE, ..._COMPRESS */
-    uint32_t reserved;     /* 0 */
+    uint32_t unused_days;  /* generations that nobody has used for so many days are removed. 0: 30;
+                              UINT32_MAX: never */
     uint64_t limit_bytes;  /* of this generation on disk. 0: CAIRN_LIMIT_BYTES_DEFAULT */
     uint64_t memory_bytes; /* keys and values in memory. 0: as limit_bytes; UINT64_MAX: none */
     uint64_t queue_bytes;  /* keys and values queued. 0: CAIRN_QUEUE_BYTES_DEFAULT; UINT64_MAX: no
                               queue, a put writes */
+    uint64_t total_bytes;  /* of all generations below the root, on disk; see below. 0:
+                              CAIRN_LIMIT_BYTES_DEFAULT; UINT64_MAX: any number */
     cairn_log_fn log;      /* may be NULL */
     void *log_user;
 } cairn_program_cache_options;
 
-/* Opens the generation of this application, build and identity, and makes it where it is missing: a
+/* Generations that are superseded go by themselves: once an hour, whoever opens one has a thread
+ * look for those that were not used for `unused_days`. When all of them take more than
+ * `total_bytes`, those least recently used go of applications with more than their share, which is
+ * the same for each application. None goes that a process has open, and no cache of cairn_open.
+ *
+ * Opens the generation of this application, build and identity, and makes it where it is missing: a
  * cache below the root whose name begins with the application's, with a text `generation` in it
  * that says what it is of. An entry that an earlier process died with (cairn_begin_use) is dropped.
  * The handle is given back with cairn_close. Errors as cairn_open. */
 CAIRN_API int cairn_program_cache_open(const cairn_program_cache_options *options,
                                        cairn_cache **cache);
+
+/* The identifier of a program cache, by which `cairn` and cairn_open know it; valid until
+ * cairn_close. NULL for other caches. */
+CAIRN_API const char *cairn_program_cache_identifier(const cairn_cache *cache);
 
 /* Waits until what was put before is written, at most `patience_ms` milliseconds. CAIRN_OK, also
  * for caches without a queue; CAIRN_ERROR_BUSY: some is still queued, and is written when it can

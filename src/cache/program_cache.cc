@@ -33,6 +33,32 @@ std::string beginning_in_hex(Bytes key) {
     return text;
 }
 
+// Removes generations that have to go, in a thread of its own.
+class UpkeepThread {
+  public:
+    UpkeepThread(Directory root, const Upkeep &upkeep, const Log &log)
+        : root_(std::move(root)), upkeep_(upkeep), log_(log) {
+        (void)thread_.start(run, this);  // without a thread, another process does it
+    }
+    ~UpkeepThread() {
+        stop_ = true;
+        thread_.join();
+    }
+
+  private:
+    static void *run(void *self) {
+        const auto &own = *static_cast<UpkeepThread *>(self);
+        remove_superseded(own.root_, own.upkeep_, own.stop_, own.log_);
+        return nullptr;
+    }
+
+    const Directory root_;
+    const Upkeep upkeep_;
+    const Log log_;
+    std::atomic<bool> stop_ = false;
+    Thread thread_;
+};
+
 }  // namespace
 
 // What belongs to one process.
@@ -84,6 +110,7 @@ struct ProgramCache::Local {
     std::atomic<std::uint64_t> clears_seen = 0;
     Mutex change_mutex;
     std::array<std::uint64_t, kChangePlaces> changes GUARDED_BY(change_mutex) = {};
+    std::optional<UpkeepThread> upkeep;
     std::optional<WriteQueue> queue;  // last: it writes to the store until its end
 };
 
@@ -96,6 +123,7 @@ Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options)
     std::unique_ptr<ProgramCache> cache(new (std::nothrow) ProgramCache(named, std::move(page)));
     if (cache == nullptr) return Error::no_memory;
     TRY_ASSIGN(std::unique_ptr<Local> local, cache->open_local());
+    cache->start_upkeep(*local);
     cache->page().local.store(local.release(), std::memory_order_release);
     return cache;
 }
@@ -104,10 +132,28 @@ ProgramCache::~ProgramCache() {
     delete page().local.exchange(nullptr);
 }
 
+// Another process may be removing the generation at this moment: then it is made anew.
+Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
+    const bool may_make =
+        options_.store.access == Access::read_write && options_.store.create == Create::yes;
+    auto store = Store::open(options_.store);
+    for (unsigned i = 0; i < 3 && may_make && store.error() == Error::not_found; ++i) {
+        store = Store::open(options_.store);
+    }
+    return store;
+}
+
+void ProgramCache::start_upkeep(Local &own) const {
+    if (options_.store.access == Access::read_only) return;
+    auto root = open_root(options_.store.root, Create::no, Log());
+    if (!root.ok() || !is_upkeep_due(root.value())) return;
+    own.upkeep.emplace(std::move(root.value()), options_.upkeep, options_.store.log);
+}
+
 Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
     std::unique_ptr<Local> made(new (std::nothrow) Local(options_));
     if (made == nullptr) return Error::no_memory;
-    TRY_ASSIGN(made->store, Store::open(options_.store));
+    TRY_ASSIGN(made->store, open_store());
     Store &store = *made->store;
     made->clears_seen = store.clears();
     if (options_.store.access == Access::read_only) return made;
@@ -153,20 +199,40 @@ ProgramCache::Local *ProgramCache::local() {
     return found;
 }
 
+BlobRef ProgramCache::find_above_disk(Local &own, Bytes key) {
+    if (own.memory) {
+        own.follow_clears();
+        if (BlobRef kept = own.memory->get(key)) return kept;
+    }
+    return own.queue ? own.queue->find(key) : BlobRef();
+}
+
 Result<BlobRef> ProgramCache::get(Bytes key) {
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return BlobRef();
-    if (own->memory) {
-        own->follow_clears();
-        if (BlobRef kept = own->memory->get(key)) return kept;
-    }
-    if (own->queue) {
-        if (BlobRef queued = own->queue->find(key)) return queued;
-    }
+    if (BlobRef found = find_above_disk(*own, key)) return found;
     const std::uint64_t changes = own->memory ? own->changes_of(key) : 0;
     TRY_ASSIGN(BlobRef found, own->store->get(key, MemoryLevel::Admission::second_use));
     if (found && own->memory) own->keep(found, changes);
     return found;
+}
+
+Result<std::optional<std::uint64_t>> ProgramCache::get_into(Bytes key, MutableBytes buffer) {
+    std::optional<std::uint64_t> size;
+    Local *own = local();
+    if (own == nullptr || own->is_kept_out(key)) return size;
+    BlobRef found = find_above_disk(*own, key);
+    if (!found && !own->memory) return own->store->get_into(key, buffer);
+    if (!found) {
+        TRY_ASSIGN(found, get(key));
+    }
+    if (!found) return size;
+    const Bytes value = found->value();
+    size = value.size();
+    if (!value.empty() && value.size() <= buffer.size()) {
+        std::copy(value.begin(), value.end(), buffer.begin());
+    }
+    return size;
 }
 
 Result<bool> ProgramCache::contains(Bytes key) {

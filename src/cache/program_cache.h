@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "cache/crash_memory.h"
 #include "cache/generation.h"
+#include "cache/generations.h"
 #include "cache/write_queue.h"
 #include "os/mapping.h"
 #include "store/store.h"
@@ -40,8 +41,9 @@ class ProgramCache {
     struct Options {
         StoreOptions store;  // its identifier and `about` come from the generation
         Generation generation;
-        std::uint64_t memory_bytes = 0;  // 0: no memory level
-        std::uint64_t queue_bytes = 0;   // 0: no queue: a put writes
+        std::uint64_t memory_bytes = 0;            // 0: no memory level
+        std::uint64_t queue_bytes = 0;             // 0: no queue: a put writes
+        Upkeep upkeep = {UINT64_MAX, UINT64_MAX};  // of all generations below the root
     };
 
     static Result<std::unique_ptr<ProgramCache>> open(const Options &options);
@@ -50,6 +52,8 @@ class ProgramCache {
     ProgramCache &operator=(const ProgramCache &) = delete;
 
     Result<BlobRef> get(Bytes key);
+    // As Store::get_into().
+    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer);
     Result<bool> contains(Bytes key);
     // kept_out: the driver has died with the entry, twice. busy: the queue is full; nothing
     // changed.
@@ -88,9 +92,13 @@ class ProgramCache {
         : options_(options), page_(std::move(page)) {}
 
     Page &page() const { return *reinterpret_cast<Page *>(page_.data()); }
+    Result<std::unique_ptr<Store>> open_store() const;
     Result<std::unique_ptr<Local>> open_local() const;
+    void start_upkeep(Local &local) const;
     // This process's; null: it cannot be opened in this child.
     Local *local();
+    // In memory or queued.
+    static BlobRef find_above_disk(Local &own, Bytes key);
 
     const Options options_;
     const Mapping page_;

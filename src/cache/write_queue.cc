@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/write_queue.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "os/environment.h"
@@ -8,9 +9,10 @@
 namespace cairn {
 namespace {
 
-// What comes within this time is written together: a thread that is woken for each entry costs the
-// one that wakes it more than the entry does.
+// To wake a thread costs the one that does it more than an entry does. So the writer looks for
+// entries by itself, after this time, and sleeps until it is woken when there were none so often.
 constexpr std::uint64_t kGatherNs = 1'000'000;
+constexpr unsigned kQuietRounds = 100;
 
 }  // namespace
 
@@ -106,24 +108,31 @@ WriteQueueStats WriteQueue::stats() {
 }
 
 void *WriteQueue::run(void *queue) {
+    Thread::stay_in_background();
     static_cast<WriteQueue *>(queue)->write_until_stopped();
     return nullptr;
 }
 
-// While it gathers it is not idle: nobody wakes it but those who wait for it.
 void WriteQueue::write_until_stopped() {
     const MutexLock lock(mutex_);
-    for (;;) {
-        while (items_.empty() && !is_stopped_) {
-            is_idle_ = true;
-            work_.wait(mutex_);
-            is_idle_ = false;
-        }
-        if (items_.empty()) return;
-        const std::uint64_t deadline_ns = monotonic_ns() + kGatherNs;
-        while (!is_stopped_ && hurried_ == 0 && work_.wait_until(mutex_, deadline_ns)) {
-        }
+    unsigned quiet_rounds = 0;
+    while (!is_stopped_ || !items_.empty()) {
+        is_idle_ = true;
+        while (quiet_rounds == kQuietRounds && items_.empty() && !is_stopped_) work_.wait(mutex_);
+        is_idle_ = false;
+        gather();
+        quiet_rounds = items_.empty() ? std::min(quiet_rounds + 1, kQuietRounds) : 0;
         while (!items_.empty()) write_next();
+    }
+}
+
+// Nobody wakes the writer meanwhile but those who wait for it.
+void WriteQueue::gather() {
+    const std::uint64_t deadline_ns = monotonic_ns() + kGatherNs;
+    const auto may_wait = [this]() REQUIRES_LOCK(mutex_) {
+        return !is_stopped_ && (hurried_ == 0 || items_.empty());
+    };
+    while (may_wait() && work_.wait_until(mutex_, deadline_ns)) {
     }
 }
 

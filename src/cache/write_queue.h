@@ -1,10 +1,11 @@
 // Entries on their way to the disk: put by any thread, written by one thread of its own.
 // SPDX-License-Identifier: MIT
 //
-// Who puts pays for a copy in memory. The thread starts with the first entry, gathers what comes
-// within a millisecond, and writes; so the queue is empty again within milliseconds. What is queued
-// is found as if it were stored. When the process is killed, what was queued is lost; when the
-// queue is full, the newest entry is dropped, and counted.
+// Who puts pays for a copy in memory. The thread starts with the first entry, looks each
+// millisecond for what has come, until nothing has for a while, and takes the processor from
+// nobody; so the queue is empty again within milliseconds. What is queued is found as if it were
+// stored. When the process is killed, what was queued is lost; when the queue is full, the newest
+// entry is dropped, and counted.
 //
 // Thread safety: any thread; destruction is the last call, and writes what is queued. A forked
 // child has no such thread: it makes a queue of its own.
@@ -68,6 +69,7 @@ class WriteQueue {
     void forget(Items::iterator item) REQUIRES_LOCK(mutex_);
     static void *run(void *queue);
     void write_until_stopped();
+    void gather() REQUIRES_LOCK(mutex_);
     void write_next() REQUIRES_LOCK(mutex_);
     bool all_written_up_to(std::uint64_t number) const REQUIRES_LOCK(mutex_);
 

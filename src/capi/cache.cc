@@ -218,18 +218,17 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
     // The kernel takes no larger piece, and no value needs one.
     const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
     std::optional<std::uint64_t> size;
-    if (cache->store == nullptr) {
-        BlobRef found;
-        const int result =
-            get_blob(cache, key, key_size, MemoryLevel::Admission::second_use, found);
-        if (result < 0) return result;
+    const MutableBytes place = {static_cast<std::byte *>(buffer), usable};
+    if (cache->memory != nullptr) {
+        const BlobRef found = cache->memory->get(bytes(key, key_size));
         if (found) size = found->value().size();
         if (found && !found->value().empty() && *size <= capacity) {
             std::memcpy(buffer, found->value().data(), *size);
         }
     } else {
-        const auto found = cache->store->get_into(bytes(key, key_size),
-                                                  {static_cast<std::byte *>(buffer), usable});
+        const auto found = cache->programs != nullptr
+                               ? cache->programs->get_into(bytes(key, key_size), place)
+                               : cache->store->get_into(bytes(key, key_size), place);
         if (!found.ok()) return result_code(found.error());
         size = found.value();
     }

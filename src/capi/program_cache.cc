@@ -24,9 +24,9 @@ bool is_line(std::string_view text) {
 
 bool is_valid(const cairn_program_cache_options *options) {
     return options != nullptr && options->size >= kOptionsSizeMin &&
-           (options->flags & ~kFlags) == 0 && options->reserved == 0 &&
-           options->application != nullptr && valid_application(options->application) &&
-           options->identity != nullptr && options->identity[0] != '\0' &&
+           (options->flags & ~kFlags) == 0 && options->application != nullptr &&
+           valid_application(options->application) && options->identity != nullptr &&
+           options->identity[0] != '\0' &&
            std::strlen(options->identity) <= CAIRN_IDENTITY_SIZE_MAX &&
            (options->build == nullptr ||
             (std::strlen(options->build) <= CAIRN_IDENTITY_SIZE_MAX && is_line(options->build)));
@@ -45,6 +45,12 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
         options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
     own.memory_bytes = or_default(options.memory_bytes, limit);
     own.queue_bytes = or_default(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
+    constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
+    constexpr std::uint32_t kUnusedDays = 30;
+    const std::uint32_t days = options.unused_days == 0 ? kUnusedDays : options.unused_days;
+    own.upkeep.unused_max_ns = days > UINT64_MAX / kDayNs ? UINT64_MAX : days * kDayNs;
+    own.upkeep.total_bytes =
+        options.total_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.total_bytes;
     own.store.version = options.version;
     own.store.access =
         (options.flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
@@ -76,6 +82,11 @@ int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_c
     handle->programs = std::move(opened.value());
     *cache = handle.release();
     return CAIRN_OK;
+}
+
+const char *cairn_program_cache_identifier(const cairn_cache *cache) {
+    if (cache == nullptr || cache->programs == nullptr) return nullptr;
+    return cache->programs->identifier().c_str();
 }
 
 int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -98,7 +99,7 @@ class ProgramCacheTest : public testing::Test {
     std::vector<std::string> generations() const {
         std::vector<std::string> names;
         for (const auto &entry : fs::directory_iterator(directory_.path())) {
-            if (entry.is_directory()) names.push_back(entry.path().filename());
+            if (entry.is_directory()) names.push_back(entry.path().filename().string());
         }
         return names;
     }
@@ -169,6 +170,20 @@ TEST_F(ProgramCacheTest, AGenerationSaysWhatItIs) {
     EXPECT_EQ(fs::path(folder).filename().string().substr(0, 7), "engine-");
     EXPECT_EQ(cairn_test::as_string(cairn_test::read_file(folder + "/generation")),
               "Cairn generation\napplication: engine\nbuild: 7\n\ndriver 1\nlibGL abcd");
+}
+
+TEST_F(ProgramCacheTest, OpeningOneRemovesThoseThatNobodyUses) {
+    EXPECT_EQ(Programs(options("driver 1")).put("key", "of 1"), CAIRN_OK);
+    const std::string old = directory_ / generations().front();
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(31 * 24);
+    fs::last_write_time(old + "/generation", long_ago);
+    EXPECT_EQ(Programs(options("driver 2")).result(), CAIRN_OK);
+    EXPECT_TRUE(fs::exists(old)) << "somebody has looked less than an hour ago";
+    fs::last_write_time(directory_ / ".upkeep", long_ago);
+    const Programs programs(options("driver 2"));
+    for (int i = 0; i < 60'000 && fs::exists(old); ++i) cairn::sleep_us(1000);
+    EXPECT_FALSE(fs::exists(old));
+    EXPECT_EQ(Programs(options("driver 1")).get("key"), "(miss)");
 }
 
 // Whatever made it so: entries are not served to somebody they are not of.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "os/thread.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -21,6 +22,12 @@ Status Thread::start(void *(*run)(void *), void *argument) {
 void Thread::join() {
     if (process_ != 0 && process_ == getpid()) pthread_join(thread_, nullptr);
     process_ = 0;
+}
+
+// A failure costs others some microseconds.
+void Thread::stay_in_background() {
+    const sched_param none = {};
+    (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
 }
 
 }  // namespace cairn

@@ -27,6 +27,9 @@ class Thread {
     Status start(void *(*run)(void *), void *argument);
     void join();
 
+    // Of the calling thread: when it wakes up, it takes the processor from nobody.
+    static void stay_in_background();
+
   private:
     pthread_t thread_ = {};
     pid_t process_ = 0;  // that started it; 0: none to join

@@ -4,7 +4,13 @@ include(CMakePackageConfigHelpers)
 
 if(TARGET cairn)
     set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
-    install(TARGETS cairn EXPORT cairn
+    set(libraries cairn)
+    foreach(front_end cairn_d3d12 cairn_vkd3d)
+        if(TARGET ${front_end})
+            list(APPEND libraries ${front_end})
+        endif()
+    endforeach()
+    install(TARGETS ${libraries} EXPORT cairn
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
     install(EXPORT cairn NAMESPACE cairn:: FILE cairn-targets.cmake DESTINATION ${package_directory})
@@ -17,8 +23,15 @@ if(TARGET cairn)
 
     # pkg-config finds the prefix from where the .pc file lies.
     file(RELATIVE_PATH CAIRN_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/cairn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    function(cairn_install_pkg_config PC_NAME PC_LIBRARY PC_DESCRIPTION)
+        configure_file(${PROJECT_SOURCE_DIR}/cmake/cairn.pc.in ${PROJECT_BINARY_DIR}/${PC_NAME}.pc @ONLY)
+        install(FILES ${PROJECT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    endfunction()
+    cairn_install_pkg_config(cairn cairn "${PROJECT_DESCRIPTION}")
+    if(TARGET cairn_d3d12)
+        cairn_install_pkg_config(cairn-d3d12 cairn_d3d12 "D3D12 shader cache sessions for DirectX-Headers")
+        cairn_install_pkg_config(cairn-vkd3d cairn_vkd3d "D3D12 shader cache sessions for vkd3d")
+    endif()
 endif()
 
 # cairn_install_manifest(DIRECTORY NAME): a GLVND manifest below the prefix that is chosen when installing.
@@ -42,7 +55,11 @@ endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 # The licences of the libraries that are linked in statically ask to be passed on with the binaries.
-foreach(package libsodium-dev libxxhash-dev libzstd-dev)
+set(packages libsodium-dev libxxhash-dev libzstd-dev)
+if(TARGET cairn_convert)
+    list(APPEND packages glslang-dev spirv-tools)
+endif()
+foreach(package ${packages})
     install(FILES /usr/share/doc/${package}/copyright
         DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.${package} OPTIONAL)
 endforeach()

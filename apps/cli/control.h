@@ -23,6 +23,8 @@ class Control {
     bool is_developer_mode() const { return cairn_control_developer_mode(control_.get()) != 0; }
     // Returns the kinds that were so already.
     uint32_t apply(uint32_t kinds, uint32_t flags);
+    // What the library warned of while it did it; empty: nothing.
+    const std::string &warning() const { return log_->first_line; }
 
   private:
     std::unique_ptr<CacheLog> log_;

@@ -107,6 +107,9 @@ void change(const std::string &root, uint32_t kinds, const Options &options) {
         }
         fmt::print("{}: {}\n", kind.name, done);
     });
+    if (!control.warning().empty()) {
+        fmt::print(stderr, "cairn: {}\n", control.warning());
+    }
     if (options.disable && (kinds & CAIRN_KIND_DRIVER_MANAGED) != 0) {
         fmt::print(
             "Applications that `cairn run` starts from now on have no driver's own cache; those "

@@ -118,8 +118,10 @@ CAIRN_API int cairn_control_developer_mode(const cairn_control *control);
  * CAIRN_ERROR_DENIED: not in developer mode (a log line says how to switch it on), or permissions
  * forbid it; CAIRN_ERROR_READ_ONLY: the control was opened so, or the file or a cache may not be
  * written; CAIRN_ERROR_NOT_FOUND: the user has no home directory, and CAIRN_DIR is not set;
+ * CAIRN_ERROR_BUSY: others hold up the clearing of a cache, or delete the file again and again;
  * CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_UNSUPPORTED; CAIRN_ERROR_IO. After an
- * error as much as could be done is done; log lines say what was not. */
+ * error as much as could be done is done; log lines say what was not. Of DRIVER_MANAGED, what could
+ * not be done is a log line and no error: operations on it are hints. */
 CAIRN_API int cairn_control_apply(cairn_control *control, uint32_t kinds, uint32_t flags,
                                   uint32_t *unchanged_kinds);
 

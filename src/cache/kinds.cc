@@ -9,6 +9,11 @@
 namespace cairn {
 namespace {
 
+void log_failure(const Log &log, const std::string &identifier, Error error) {
+    log.write(Severity::error, "cannot clear the cache %s: %s", identifier.c_str(),
+              error_name(error));
+}
+
 // Who opens a cache for writing sets its limit: the one that it has must stay.
 std::uint64_t limit_of(StoreOptions options, std::uint64_t otherwise) {
     options.access = Access::read_only;
@@ -28,16 +33,17 @@ Status clear_cache(const std::string &root, const std::string &identifier, const
     options.limit_bytes = limit_of(options, kLimitDefault);
     auto store = Store::open(options);
     const Status status = store.ok() ? store.value()->clear() : Status(store.error());
-    if (!status.ok()) {
-        log.write(Severity::error, "cannot clear the cache %s: %s", identifier.c_str(),
-                  error_name(status.error()));
-    }
+    if (!status.ok()) log_failure(log, identifier, status.error());
     return status;
 }
 
-bool is_cache(const Directory &root, const std::string &name) {
+// A directory with a lock file in it; files and links are none.
+Result<bool> is_cache(const Directory &root, const std::string &name) {
     const auto directory = root.open_directory(name);
-    return directory.ok() && directory.value().info(kLockFileName).ok();
+    const auto info = directory.ok() ? directory.value().info(kLockFileName) : directory.error();
+    if (info.ok()) return true;
+    if (info.error() == Error::not_found || info.error() == Error::denied) return false;
+    return info.error();
 }
 
 }  // namespace
@@ -55,11 +61,15 @@ Status clear_kinds(const std::string &path, std::uint32_t kinds, const Log &log)
     std::vector<std::string> identifiers;
     TRY(root.value().list([&](const char *name) {
         const bool is_meant = (kind_of_identifier(name) & kinds) != 0 && valid_identifier(name);
-        if (is_meant && is_cache(root.value(), name)) identifiers.emplace_back(name);
+        if (is_meant) identifiers.emplace_back(name);
     }));
     Status first;
     for (const std::string &identifier : identifiers) {
-        const Status status = clear_cache(path, identifier, log);
+        const auto known = is_cache(root.value(), identifier);
+        if (known.ok() && !known.value()) continue;
+        if (!known.ok()) log_failure(log, identifier, known.error());
+        const Status status =
+            known.ok() ? clear_cache(path, identifier, log) : Status(known.error());
         if (first.ok()) first = status;
     }
     return first;

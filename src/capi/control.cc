@@ -110,16 +110,16 @@ void tell_drivers(cairn_control &control, std::uint32_t flags) {
 }
 
 int clear(cairn_control &control, std::uint32_t kinds) {
-    Status first = clear_kinds(control.file.root(), kinds, control.log);
+    const Status cleared = clear_kinds(control.file.root(), kinds, control.log);
     if ((kinds & kind_driver_managed) != 0) {
+        // Hints: what could not be deleted has a log line.
         for (const DriverFolder &folder : control.folders) {
-            const Status status = clear_driver_folder(folder, control.log);
-            if (first.ok()) first = status;
+            (void)clear_driver_folder(folder, control.log);
         }
     }
     // Last: who sees it finds nothing any more of what was there before.
     const Status counted = control.file.count_clears(kinds);
-    return result_code(first.ok() ? counted : first);
+    return result_code(cleared.ok() ? counted : cleared);
 }
 
 int set(cairn_control &control, std::uint32_t kinds, std::uint32_t flags,

@@ -2,6 +2,7 @@
 #include <cairn/cairn_control.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 
 namespace cairn {
@@ -244,6 +246,41 @@ TEST_F(ControlTest, ClearingLeavesAloneWhatIsNoCacheAndWhatIsElsewhere) {
     EXPECT_EQ(fs::file_size(elsewhere + "/d3d12-a/cache.idx"), size_before);
     root_ = elsewhere;
     EXPECT_FALSE(is_empty("d3d12-a"));
+}
+
+// One call after the other fails: what can be done is done, an error is told, and the next attempt
+// finds everything in order.
+TEST_F(ControlTest, AnyFailingCallIsAnErrorOrDoesNotMatter) {
+    const std::string own = scratch_ / "home/mesa_shader_cache/index";
+    bool failed = true;
+    for (uint64_t number = 1; failed; ++number) {
+        ASSERT_LT(number, 1000u);
+        fill("d3d12-a");
+        fs::create_directories(scratch_ / "home/mesa_shader_cache");
+        std::ofstream(own) << "index";
+        {
+            const Control control = open();
+            testing::FailingCalls calls;
+            testing::Fault fault;
+            fault.error = EIO;
+            fault.first = number;
+            calls.arm(fault);
+            const int result = cairn_control_apply(control.get(), 0xC, 0x5, nullptr);
+            calls.disarm();
+            failed = calls.failures() != 0;
+            EXPECT_TRUE(failed || result == CAIRN_OK);
+            const uint32_t disabled = cairn_control_disabled(control.get());
+            EXPECT_TRUE(disabled == 0xC || (disabled == 0 && result != CAIRN_OK)) << number;
+            if (result == CAIRN_OK) {
+                EXPECT_TRUE(is_empty("d3d12-a")) << number;
+            }
+        }
+        const Control control = open();
+        EXPECT_EQ(cairn_control_apply(control.get(), 0xF, 0x6, nullptr), CAIRN_OK);
+        EXPECT_TRUE(is_empty("d3d12-a"));
+        EXPECT_FALSE(fs::exists(own));
+        EXPECT_EQ(cairn_control_disabled(control.get()), 0u);
+    }
 }
 
 TEST_F(ControlTest, ACacheThatLostItsIndexIsEmptiedToo) {

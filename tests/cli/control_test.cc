@@ -146,6 +146,16 @@ TEST_F(ControlCommandTest, DriversFilesAreClearedAndOthersAreNot) {
     EXPECT_TRUE(fs::exists(other));
 }
 
+TEST_F(ControlCommandTest, ADriversDirectoryThatIsALinkIsLeftAndSaid) {
+    folder_.write("elsewhere/index", "entry");
+    fs::create_directories(folder_ / "home/cache");
+    fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "home/cache/mesa_shader_cache");
+    const Finished finished = control({"--kind", "driver-managed", "--clear"});
+    EXPECT_EQ(finished.exit_code, 0) << "a hint";
+    EXPECT_THAT(finished.standard_error, HasSubstr("home/cache/mesa_shader_cache"));
+    EXPECT_TRUE(fs::exists(folder_ / "elsewhere/index"));
+}
+
 TEST_F(ControlCommandTest, ARefusedRootIsAFailure) {
     fs::create_directory(folder_ / "elsewhere");
     fs::create_directory_symlink(folder_ / "elsewhere", root_);

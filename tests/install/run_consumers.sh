@@ -24,12 +24,25 @@ export PKG_CONFIG_PATH
 libraries=${PKG_CONFIG_PATH%/pkgconfig}
 strict=(-Wall -Wextra -Wpedantic -Werror)
 
-# compile PROGRAM SOURCE: with what pkg-config says, in the language that the source's name says.
+# compile PROGRAM SOURCE [PACKAGE... [-lLIBRARY...]]: with what pkg-config says, in the language that the source's name says.
 compile() {
-    local compiler=("$cc" -std=c11) flags
-    [ "${2##*.}" = cc ] && compiler=("$cxx" -std=c++20)
-    read -ra flags < <(pkg-config --cflags --libs cairn)
-    "${compiler[@]}" "${strict[@]}" -o "$1" "$2" "${flags[@]}" "-Wl,-rpath,$libraries"
+    local compiler=("$cc" -std=c11) program=$1 source=$2 flags packages=() more=()
+    shift 2
+    [ "${source##*.}" = cc ] && compiler=("$cxx" -std=c++20)
+    for word in "${@:-cairn}"; do
+        case $word in
+            -l*) more+=("$word") ;;
+            *) packages+=("$word") ;;
+        esac
+    done
+    read -ra flags < <(pkg-config --cflags --libs "${packages[@]}")
+    "${compiler[@]}" "${strict[@]}" -o "$program" "$source" "${flags[@]}" "${more[@]}" "-Wl,-rpath,$libraries"
+}
+
+# What the comment at the top of an example says behind `pkg-config --cflags --libs`.
+needs_of() {
+    { head -n 15 "$1" | tr -d '\n*'; echo; } | sed 's,//, ,g' |
+        sed -nE 's/.*pkg-config --cflags --libs ([a-z0-9 -]+)\)(( +-l[a-z0-9-]+)*).*/\1 \2/p'
 }
 
 case $how in
@@ -43,7 +56,9 @@ case $how in
             { echo "the EGL manifest names '$library'" >&2; exit 1; }
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_egl.h \
-            include/cairn/cairn_control.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h bin/cairn share/doc/cairn/LICENSE \
+            include/cairn/cairn_control.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h \
+            include/cairn/cairn_d3d12.h include/cairn/cairn_d3d12_session.h \
+            lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
@@ -65,19 +80,22 @@ case $how in
         cmake --build "$scratch/build"
         "$scratch/build/consumer_c" "$scratch/c"
         "$scratch/build/consumer_cc" "$scratch/cc"
+        "$scratch/build/consumer_d3d12"
         ;;
     pkg_config)
         [ "$(pkg-config --modversion cairn)" = 0.1.0 ]
         compile "$scratch/consumer_c" "$here/consumer/consumer.c"
         compile "$scratch/consumer_cc" "$here/consumer/consumer.cc"
+        compile "$scratch/consumer_d3d12" "$here/consumer/consumer_d3d12.c" cairn-d3d12 cairn-vkd3d
         "$scratch/consumer_c" "$scratch/c"
         "$scratch/consumer_cc" "$scratch/cc"
+        "$scratch/consumer_d3d12"
         ;;
     headers)
         for standard in c11 c17; do
             "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                 -x c "$prefix/include/cairn/cairn.h"
-            for header in cairn_control cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_d3d12 cairn_egl eglext_cairn; do
                 "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c "$prefix/include/cairn/$header.h"
             done
@@ -85,7 +103,7 @@ case $how in
         for standard in c++17 c++20; do
             "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                 -x c++ "$prefix/include/cairn/cairn.h"
-            for header in cairn_control cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_d3d12 cairn_egl eglext_cairn; do
                 "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c++ "$prefix/include/cairn/$header.h"
             done
@@ -117,10 +135,23 @@ case $how in
     examples)
         for source in "$top"/examples/*.c "$top"/examples/*.cc; do
             echo "== ${source##*/}"
-            compile "$scratch/program" "$source"
+            read -ra needs < <(needs_of "$source")
+            [ ${#needs[@]} -gt 0 ] || { echo "$source does not say how to compile it" >&2; exit 1; }
+            others=()
+            for need in "${needs[@]}"; do
+                [[ $need == -l* || $need == cairn* ]] || others+=("$need")
+            done
+            if [ ${#others[@]} -gt 0 ] && ! pkg-config --exists "${others[@]}"; then
+                echo "left out: needs ${others[*]}"
+                continue
+            fi
+            compile "$scratch/program" "$source" "${needs[@]}"
             mkdir "$scratch/root"
-            CAIRN_DIR=$scratch/root "$scratch/program"
-            CAIRN_DIR=$scratch/root "$scratch/program"
+            CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/first"
+            CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/second"
+            # What the first run makes, the second finds.
+            ! cmp -s "$scratch/first" "$scratch/second" ||
+                { echo "the second run says what the first does" >&2; exit 1; }
             rm -r "$scratch/root"
         done
         ;;

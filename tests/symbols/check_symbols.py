@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Checks what a shared library shows to and wants from the process that loads it.
 
-Usage: check_symbols.py LIBRARY --header FILE...   exports are exactly the functions that the FILEs mark with CAIRN_API
+Usage: check_symbols.py LIBRARY --header FILE... [--prefix PREFIX]
+                                              exports are exactly the functions that the FILEs mark with CAIRN_API,
+                                              those whose name begins with PREFIX
        check_symbols.py LIBRARY --only NAME     NAME is the only export
 
 In both cases: only libraries that every C++ program has may be needed, no symbol may come from anywhere else, no search
@@ -81,8 +83,10 @@ def main():
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--header", nargs="+")
     group.add_argument("--only")
+    parser.add_argument("--prefix", default="")
     arguments = parser.parse_args()
     expected = set().union(*map(declared_in, arguments.header)) if arguments.header else {arguments.only}
+    expected = {name for name in expected if name.startswith(arguments.prefix)}
     problems = [
         *exported_problems(arguments.library, expected),
         *imported_problems(arguments.library),

@@ -6,13 +6,11 @@ Usage: run.py rows PROGRAM MANIFEST
        run.py angle PROGRAM MANIFEST FETCH_ANGLE
        run.py differential PROGRAM MANIFEST FETCH_ANGLE
        run.py behind PROGRAM MANIFEST FETCH_ANGLE VENDOR      ANGLE behind the front end
-       run.py document PROGRAM MANIFEST DOCUMENT
 
 Exit code 77: skipped, because ANGLE cannot be had.
 """
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -115,17 +113,6 @@ def differential(program, manifest, fetch, work):
     return 1 if wrong else 0
 
 
-def document(program, path):
-    """The document has every row of the program, and no other; every marked departure is called one."""
-    listed = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    written = re.findall(r"^\| `([a-z0-9.-]+)` \|", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.MULTILINE)
-    problems = [f"not in the document: {name}" for name in listed if name not in written]
-    problems += [f"no such row: {name}" for name in written if name not in listed]
-    problems += [f"more than once: {name}" for name in set(written) if written.count(name) > 1]
-    print("\n".join(problems + [f"{len(written)} rows in the document, {len(listed)} in the program"]))
-    return 1 if problems or not listed else 0
-
-
 def main():
     mode, program, manifest, *rest = sys.argv[1:]
     # Kept for this run only; the programs put their caches there.
@@ -136,9 +123,7 @@ def main():
             return rows_on_angle(program, rest[0])
         if mode == "behind":
             return rows_behind(program, manifest, rest[0], rest[1], work)
-        if mode == "differential":
-            return differential(program, manifest, rest[0], work)
-        return document(program, rest[0])
+        return differential(program, manifest, rest[0], work)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "adapter.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace cairn::d3d12 {
+namespace {
+
+std::string hexadecimal(const void *data, size_t size) {
+    constexpr const char *kDigits = "0123456789abcdef";
+    const auto *bytes = static_cast<const unsigned char *>(data);
+    std::string text;
+    for (size_t i = 0; i < size; ++i) {
+        text.push_back(kDigits[bytes[i] >> 4]);
+        text.push_back(kDigits[bytes[i] & 15]);
+    }
+    return text;
+}
+
+// Its table of functions lies in the library that implements an object.
+const void *table_of(void *object) {
+    const void *table;
+    std::memcpy(&table, object, sizeof table);
+    return table;
+}
+
+size_t round_up_to_4(size_t size) {
+    return (size + 3) & ~size_t{3};
+}
+
+std::string build_id_in(const char *notes, size_t size) {
+    while (size >= sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        std::memcpy(&note, notes, sizeof note);
+        const size_t description = sizeof note + round_up_to_4(note.n_namesz);
+        const size_t next = description + round_up_to_4(note.n_descsz);
+        if (next > size) {
+            break;
+        }
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+            std::memcmp(notes + sizeof note, "GNU", sizeof "GNU") == 0) {
+            return hexadecimal(notes + description, note.n_descsz);
+        }
+        notes += next;
+        size -= next;
+    }
+    return {};
+}
+
+// A library that is loaded, or the program.
+struct Loaded {
+    std::string name;
+    std::string build_id;  // in hexadecimal; empty when it has none
+    std::vector<std::pair<uintptr_t, uintptr_t>> addresses;  // where each part begins, and its size
+
+    bool has(uintptr_t address) const {
+        return std::ranges::any_of(addresses, [&](const auto &part) {
+            return address >= part.first && address - part.first < part.second;
+        });
+    }
+};
+
+int add_loaded(dl_phdr_info *info, size_t, void *user) {
+    Loaded object;
+    const std::string path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    object.name = path.empty() ? "the program itself" : path.substr(path.rfind('/') + 1);
+    for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) &segment = info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+        if (segment.p_type == PT_LOAD) {
+            object.addresses.emplace_back(begin, segment.p_memsz);
+        } else if (segment.p_type == PT_NOTE && object.build_id.empty()) {
+            object.build_id = build_id_in(reinterpret_cast<const char *>(begin), segment.p_memsz);
+        }
+    }
+    static_cast<std::vector<Loaded> *>(user)->push_back(std::move(object));
+    return 0;
+}
+
+std::vector<Loaded> all_loaded() {
+    std::vector<Loaded> all;
+    dl_iterate_phdr(add_loaded, &all);
+    return all;
+}
+
+// Mesa's Vulkan drivers in this process: one of them gives the same UUID with every build.
+std::string builds_of_drivers() {
+    std::vector<std::string> builds;
+    for (const Loaded &object : all_loaded()) {
+        if (object.name.starts_with("libvulkan_")) {
+            builds.push_back(" " + object.name + " " + object.build_id);
+        }
+    }
+    std::ranges::sort(builds);
+    return std::accumulate(builds.begin(), builds.end(), std::string());
+}
+
+// A function of a library that is loaded already; null: it is not.
+template <typename Function>
+Function *loaded_function(const char *library, const char *name) {
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) {
+        return nullptr;
+    }
+    auto *function = reinterpret_cast<Function *>(dlsym(handle, name));
+    dlclose(handle);  // gives up what dlopen took; somebody else keeps it loaded
+    return function;
+}
+
+// The beginning of VkPhysicalDeviceProperties; what follows are limits.
+struct PhysicalDeviceProperties {
+    uint32_t api_version;
+    uint32_t driver_version;
+    uint32_t vendor_id;
+    uint32_t device_id;
+    uint32_t device_type;
+    char device_name[256];
+    uint8_t pipeline_cache_uuid[16];
+    std::array<uint64_t, 256> rest;  // more than there is
+};
+
+using GetPhysicalDevice = void *(void *device);
+using GetProperties = void(void *physical_device, PhysicalDeviceProperties *properties);
+
+bool is_same_library(const void *one, const void *other) {
+    Dl_info first = {};
+    Dl_info second = {};
+    return dladdr(one, &first) != 0 && dladdr(other, &second) != 0 &&
+           first.dli_fbase == second.dli_fbase;
+}
+
+bool ask_vulkan(void *device, AdapterNames &names) {
+    auto *get_device =
+        loaded_function<GetPhysicalDevice>("libvkd3d.so.1", "vkd3d_get_vk_physical_device");
+    auto *get_properties =
+        loaded_function<GetProperties>("libvulkan.so.1", "vkGetPhysicalDeviceProperties");
+    // vkd3d takes any device for one of its own.
+    if (get_device == nullptr || get_properties == nullptr ||
+        !is_same_library(table_of(device), reinterpret_cast<const void *>(get_device))) {
+        return false;
+    }
+    PhysicalDeviceProperties properties = {};
+    get_properties(get_device(device), &properties);
+    char text[512];
+    std::snprintf(text, sizeof text, "Vulkan %04x:%04x %.*s", properties.vendor_id,
+                  properties.device_id, static_cast<int>(sizeof properties.device_name),
+                  properties.device_name);
+    names.adapter = text;
+    std::snprintf(text, sizeof text, "%u ", properties.driver_version);
+    names.driver_version =
+        text + hexadecimal(properties.pipeline_cache_uuid, sizeof properties.pipeline_cache_uuid) +
+        builds_of_drivers();
+    return true;
+}
+
+}  // namespace
+
+AdapterNames ask_device(void *device) {
+    AdapterNames names;
+    if (device == nullptr || ask_vulkan(device, names)) {
+        return names;
+    }
+    const auto table = reinterpret_cast<uintptr_t>(table_of(device));
+    for (const Loaded &object : all_loaded()) {
+        if (object.has(table)) {
+            names.adapter = object.name;
+            names.driver_version = object.build_id;
+        }
+    }
+    return names;
+}
+
+}  // namespace cairn::d3d12

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "cache.h"
+
+#include <new>
+
+namespace cairn::d3d12 {
+namespace {
+
+// How often an entry is looked at again that is gone when its key was just there.
+constexpr unsigned kAttempts = 3;
+
+cairn_control *open_control(const Cache::Options &options, Listeners &listeners) {
+    cairn_control_options open = {};
+    open.size = sizeof open;
+    open.root = options.control_root.empty() ? nullptr : options.control_root.c_str();
+    open.log = Listeners::receive;
+    open.log_user = &listeners;
+    // A session that keeps nothing in the root makes nothing there, and hears of changes a tenth of
+    // a second later, if it is the first that ever did; but not where this process can make them.
+    const bool is_there = options.disk && options.disk->root == options.control_root;
+    open.flags = is_there ? 0 : CAIRN_CONTROL_OPEN_READ_ONLY;
+    cairn_control *control = nullptr;
+    (void)cairn_control_open(&open, &control);
+    if (!is_there && control != nullptr && cairn_control_developer_mode(control) != 0) {
+        cairn_control_close(control);
+        open.flags = 0;
+        (void)cairn_control_open(&open, &control);
+    }
+    return control;
+}
+
+Outcome judge(const EntryRef &there, Bytes key, Outcome same) {
+    return there->has_key(key) ? same : Outcome::collision;
+}
+
+}  // namespace
+
+Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
+                    std::unique_ptr<Cache> &cache) {
+    cache.reset(new (std::nothrow) Cache(options));
+    if (cache == nullptr) {
+        return Outcome::no_memory;
+    }
+    cache->listeners_.add(log, user);
+    cache->control_.reset(open_control(options, cache->listeners_));
+    cache->clears_seen_ =
+        cairn_control_clears(cache->control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
+    Outcome outcome = cache->disabled() ? Outcome::disabled : Outcome::ok;
+    if (options.disk && outcome == Outcome::ok) {
+        DiskLevel::Options disk = *options.disk;
+        disk.version = options.version;
+        disk.log = Listeners::receive;
+        disk.log_user = &cache->listeners_;
+        outcome = DiskLevel::open(disk, cache->disk_);
+    }
+    cache->listeners_.remove(log, user);  // each session adds its own
+    if (outcome != Outcome::ok) {
+        cache.reset();
+    }
+    return outcome;
+}
+
+bool Cache::disabled() const {
+    return (cairn_control_disabled(control_.get()) & CAIRN_KIND_APPLICATION_MANAGED) != 0;
+}
+
+// Another process may have cleared: what is on disk is gone already.
+void Cache::follow_clears() {
+    const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
+    if (clears != clears_seen_.load(std::memory_order_relaxed)) {
+        memory_.clear();
+        clears_seen_.store(clears, std::memory_order_relaxed);
+    }
+}
+
+EntryRef Cache::look_up(const KeyHash &hash) {
+    if (EntryRef entry = memory_.find(hash)) {
+        return entry;
+    }
+    if (disk_ == nullptr) {
+        return nullptr;
+    }
+    const uint64_t clears = memory_.clears();
+    EntryRef entry = disk_->find(hash);
+    if (entry != nullptr) {
+        memory_.keep(hash, entry, clears);
+    }
+    return entry;
+}
+
+Outcome Cache::find(Bytes key, EntryRef &entry) {
+    if (disabled()) {
+        return Outcome::disabled;
+    }
+    follow_clears();
+    entry = look_up(hash_(key));
+    return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
+}
+
+Outcome Cache::store(Bytes key, Bytes value) {
+    if (disabled()) {
+        return Outcome::disabled;
+    }
+    follow_clears();
+    const KeyHash hash = hash_(key);
+    const EntryRef entry = Entry::copy(key, value);
+    if (entry == nullptr) {
+        return Outcome::no_memory;
+    }
+    if (disk_ != nullptr) {
+        return store_on_disk(hash, key, entry);
+    }
+    const EntryRef there = memory_.insert(hash, entry);
+    return there == nullptr ? Outcome::ok : judge(there, key, Outcome::exists);
+}
+
+Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
+    for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
+        const uint64_t clears = memory_.clears();
+        const Outcome outcome = disk_->store(hash, *entry);
+        if (outcome == Outcome::ok) {
+            memory_.keep(hash, entry, clears);
+        }
+        if (outcome != Outcome::exists) {
+            return outcome;
+        }
+        // Not by the memory level: what is on disk decides, and may be damaged.
+        if (const EntryRef there = disk_->find(hash)) {
+            return judge(there, key, Outcome::exists);
+        }
+    }
+    return Outcome::busy;
+}
+
+Outcome Cache::delete_on_destroy() {
+    return disk_ == nullptr || disk_->delete_on_destroy() ? Outcome::ok : Outcome::cannot_write;
+}
+
+// The disk first: whoever finds nothing in memory afterwards finds nothing there either. What is
+// read from disk meanwhile is not kept, as memory is cleared after it.
+Outcome Cache::clear() {
+    const Outcome outcome = disk_ == nullptr ? Outcome::ok : disk_->clear();
+    memory_.clear();
+    return outcome;
+}
+
+}  // namespace cairn::d3d12

@@ -1,0 +1,80 @@
+// What all sessions of one identity in this process share.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: all methods at once. Failure: see Outcome.
+#pragma once
+
+#include <cairn/cairn_control.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "disk_level.h"
+#include "listeners.h"
+#include "memory_level.h"
+
+namespace cairn::d3d12 {
+
+class Cache {
+  public:
+    struct Options {
+        uint64_t version = 0;
+        uint64_t memory_bytes = 0;
+        uint64_t memory_entries = 0;
+        // For a DISK session; log and user are set by the cache.
+        std::optional<DiskLevel::Options> disk;
+        std::string control_root;  // empty: the library's
+        KeyHashFunction hash = hash_key;
+    };
+    // `cache` is null after anything but ok.
+    static Outcome open(const Options &options, cairn_log_fn log, void *user,
+                        std::unique_ptr<Cache> &cache);
+    Cache(const Cache &) = delete;
+    Cache &operator=(const Cache &) = delete;
+
+    // Whether sessions are disabled, by whatever process.
+    bool disabled() const;
+
+    // ok, not_found, collision, disabled.
+    Outcome find(Bytes key, EntryRef &entry);
+    // ok, exists, collision, full, disabled, busy, cannot_write, no_memory, failed.
+    Outcome store(Bytes key, Bytes value);
+    // cannot_write: it will not be deleted.
+    Outcome delete_on_destroy();
+    Outcome clear();
+    // Closes what is on disk; no other call may follow.
+    void close() { disk_.reset(); }
+
+    uint64_t version() const { return version_; }
+    const std::string &control_root() const { return control_root_; }
+    Listeners &listeners() { return listeners_; }
+    MemoryLevel &memory() { return memory_; }
+
+  private:
+    explicit Cache(const Options &options)
+        : version_(options.version),
+          control_root_(options.control_root),
+          hash_(options.hash),
+          memory_(options.memory_bytes, options.memory_entries) {}
+    void follow_clears();
+    EntryRef look_up(const KeyHash &hash);
+    Outcome store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry);
+
+    // Constant after opening.
+    const uint64_t version_;
+    const std::string control_root_;
+    const KeyHashFunction hash_;
+
+    struct CloseControl {
+        void operator()(cairn_control *control) const { cairn_control_close(control); }
+    };
+
+    Listeners listeners_;
+    MemoryLevel memory_;
+    std::unique_ptr<cairn_control, CloseControl> control_;  // null: nothing is ever disabled
+    std::atomic<uint64_t> clears_seen_ = 0;
+    std::unique_ptr<DiskLevel> disk_;  // null for MEMORY; last: it writes log lines to its end
+};
+
+}  // namespace cairn::d3d12

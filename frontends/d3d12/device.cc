@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "device.h"
+
+#include <new>
+#include <type_traits>
+
+#include "session.h"
+
+namespace cairn::d3d12 {
+namespace {
+
+// Asked of a device, says that it is a facade of this library; no other implementation knows it.
+#if CAIRN_D3D12_VKD3D
+constexpr Guid kIidFacade = {
+    0x3b9a6f1e, 0x6a0b, 0x4b43, {0x9c, 0x53, 0x5e, 0x0c, 0x0f, 0x5a, 0x3d, 0x71}};
+#else
+constexpr Guid kIidFacade = {
+    0x7d5d9d52, 0x2f8c, 0x4f0e, {0x8a, 0x21, 0x1a, 0x8f, 0x64, 0xd2, 0x07, 0x9b}};
+#endif
+
+constexpr unsigned kShaderCacheLevel = 9;
+
+// What a method returns that the real device lacks.
+template <typename Type>
+Type absent() {
+    if constexpr (std::is_same_v<Type, Result>) {
+        return kNotImplemented;
+    } else if constexpr (!std::is_void_v<Type>) {
+        return {};
+    }
+}
+
+}  // namespace
+
+Result Device::wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped) {
+    if (real->QueryInterface(&kIidFacade, wrapped) == kOk) {
+        return kOk;
+    }
+    *wrapped = nullptr;
+    SettingRef setting = read_setting(options);
+    if (setting == nullptr) {
+        return kInvalidArgument;
+    }
+    auto *device = new (std::nothrow) Device(std::move(setting));
+    if (device == nullptr) {
+        return kOutOfMemory;
+    }
+    for (unsigned level = 0; level < kDeviceLevels; ++level) {
+        void *found = nullptr;
+        if (real->QueryInterface(&kIidDevice[level], &found) == kOk) {
+            device->real_[level] = static_cast<DeviceInterface *>(found);
+        }
+    }
+    const cairn_driver_cache *driver = options == nullptr ? nullptr : options->driver_cache;
+    if (device->real_[0] == nullptr ||
+        (driver != nullptr && !device->control_.register_driver(*driver))) {
+        device->Release();
+        return kInvalidArgument;
+    }
+    device->names_ = names_for(*device->setting_, device->real_[0]);
+    *wrapped = static_cast<DeviceInterface *>(device);
+    return kOk;
+}
+
+Device::~Device() {
+    for (DeviceInterface *real : real_) {
+        if (real != nullptr) {
+            real->Release();
+        }
+    }
+}
+
+// ID3D12Device9 is what the facade is for. Nothing between it and what the real device has is
+// claimed: applications take a newer interface for a promise.
+bool Device::has_level(const Guid &iid) const {
+    for (unsigned level = 0; level < kDeviceLevels; ++level) {
+        if (iid == kIidDevice[level]) {
+            return level == kShaderCacheLevel || real_[level] != nullptr;
+        }
+    }
+    return iid == kIidObject || iid == kIidUnknown || iid == kIidFacade;
+}
+
+Result Device::QueryInterface(const Guid *iid, void **object) {
+    if (object == nullptr) {
+        return kPointer;
+    }
+    *object = nullptr;
+    if (iid == nullptr) {
+        return kPointer;
+    }
+    if (has_level(*iid)) {
+        AddRef();
+        *object = static_cast<DeviceInterface *>(this);
+        return kOk;
+    }
+    return real_[0]->QueryInterface(iid, object);
+}
+
+uint32_t Device::AddRef() {
+    return references_.add();
+}
+
+uint32_t Device::Release() {
+    const uint32_t left = references_.remove();
+    if (left == 0) {
+        delete this;
+    }
+    return left;
+}
+
+Result Device::GetPrivateData(const Guid *guid, uint32_t *size, void *data) {
+    return real_[0]->GetPrivateData(guid, size, data);
+}
+
+Result Device::SetPrivateData(const Guid *guid, uint32_t size, const void *data) {
+    return real_[0]->SetPrivateData(guid, size, data);
+}
+
+Result Device::SetPrivateDataInterface(const Guid *guid, const void *object) {
+    return real_[0]->SetPrivateDataInterface(guid, object);
+}
+
+Result Device::SetName(const wchar_t *name) {
+    return real_[0]->SetName(name);
+}
+
+#define OWN_METHOD(...)
+#define METHOD(level, type, name, parameters, arguments)                                \
+    type Device::name parameters {                                                      \
+        return real_[level] == nullptr ? absent<type>() : real_[level]->name arguments; \
+    }
+#if CAIRN_D3D12_VKD3D
+#define VALUE_METHOD(level, type, name, parameters, arguments)                   \
+    type *Device::name CAIRN_D3D12_IN_FRONT(type *result, parameters) {          \
+        *result = {};                                                            \
+        return real_[level] == nullptr                                           \
+                   ? result                                                      \
+                   : real_[level]->name CAIRN_D3D12_IN_FRONT(result, arguments); \
+    }
+#else
+#define VALUE_METHOD METHOD
+#endif
+#include "com/device_methods.inc"
+#undef METHOD
+#undef OWN_METHOD
+#undef VALUE_METHOD
+
+// A new pipeline is where a driver looks into its cache.
+
+Result Device::CreateGraphicsPipelineState(const void *desc, const void *riid, void *state) {
+    control_.tell_driver();
+    return real_[0]->CreateGraphicsPipelineState(desc, riid, state);
+}
+
+Result Device::CreateComputePipelineState(const void *desc, const void *riid, void *state) {
+    control_.tell_driver();
+    return real_[0]->CreateComputePipelineState(desc, riid, state);
+}
+
+Result Device::CreatePipelineState(const void *desc, const void *riid, void *state) {
+    constexpr unsigned kLevel = 2;
+    control_.tell_driver();
+    return real_[kLevel] == nullptr ? kNotImplemented
+                                    : real_[kLevel]->CreatePipelineState(desc, riid, state);
+}
+
+Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) {
+    if (feature != kFeatureShaderCache) {
+        return real_[0]->CheckFeatureSupport(feature, data, size);
+    }
+    if (data == nullptr || size != sizeof(uint32_t)) {
+        return kInvalidArgument;
+    }
+    uint32_t &flags = *static_cast<uint32_t *>(data);
+    flags = 0;
+    if (real_[0]->CheckFeatureSupport(feature, &flags, sizeof flags) != kOk) {
+        flags = 0;
+    }
+    flags |= kSupportShaderControlClear | kSupportShaderSessionDelete;
+    if (control_.driver_cache_present()) {
+        flags |= kSupportDriverManagedCache;
+    }
+    return kOk;
+}
+
+Result Device::CreateShaderCacheSession(const void *desc, const void *iid, void *session) {
+    control_.tell_driver();
+    return Session::create(setting_, this, names_, static_cast<const SessionDesc *>(desc),
+                           static_cast<const Guid *>(iid), static_cast<void **>(session));
+}
+
+Result Device::ShaderCacheControl(uint32_t kinds, uint32_t control) {
+    return control_.apply(kinds, control);
+}
+
+}  // namespace cairn::d3d12

@@ -1,0 +1,56 @@
+// The facade around a real device: creates sessions, passes everything else through.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: all methods at once, as far as the real device allows. Ownership: reference
+// counted; holds a reference to the real device for each interface that it has.
+// Failure: E_NOTIMPL, or nothing happens, for methods that the real device lacks.
+#pragma once
+
+#include <array>
+
+#include "adapter.h"
+#include "com/device_interface.h"
+#include "com/reference_count.h"
+#include "control.h"
+#include "setting.h"
+
+namespace cairn::d3d12 {
+
+class Device final : public DeviceInterface {
+  public:
+    // As cairn_d3d12_wrap_device.
+    static Result wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped);
+
+    Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
+    uint32_t CAIRN_COM AddRef() override;
+    uint32_t CAIRN_COM Release() override;
+    Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) override;
+    Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) override;
+    Result CAIRN_COM SetPrivateDataInterface(const Guid *guid, const void *object) override;
+    Result CAIRN_COM SetName(const wchar_t *name) override;
+
+#define METHOD(level, type, name, parameters, arguments) type CAIRN_COM name parameters override;
+#define OWN_METHOD METHOD
+#define VALUE_METHOD(level, type, name, parameters, arguments) \
+    CAIRN_D3D12_VALUE(type, name, parameters) override;
+#include "com/device_methods.inc"
+#undef METHOD
+#undef OWN_METHOD
+#undef VALUE_METHOD
+
+  private:
+    explicit Device(SettingRef setting) : setting_(std::move(setting)), control_(*setting_) {}
+    ~Device();
+    bool has_level(const Guid &iid) const;
+
+    ReferenceCount references_;
+
+    // Constant after wrapping.
+    const SettingRef setting_;
+    Control control_;
+    AdapterNames names_;
+    // The real device's interfaces, each with a reference; null where it lacks one.
+    std::array<DeviceInterface *, kDeviceLevels> real_ = {};
+};
+
+}  // namespace cairn::d3d12

@@ -1,0 +1,62 @@
+// The entries of a DISK session, in a cache that all processes of the user share.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: all methods at once, but for close.
+// Failure: see Outcome; an entry that is not what it should be counts as absent.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "entry.h"
+#include "key_hash.h"
+#include "outcome.h"
+#include "presence.h"
+
+namespace cairn::d3d12 {
+
+class DiskLevel {
+  public:
+    struct Options {
+        std::string root;  // empty: the library's
+        std::string identifier;
+        std::string about;
+        uint64_t version = 0;
+        uint64_t limit_bytes = 0;
+        cairn_log_fn log = nullptr;
+        void *log_user = nullptr;
+    };
+    // `level` is null after anything but ok.
+    static Outcome open(const Options &options, std::unique_ptr<DiskLevel> &level);
+    // Clears, if somebody wished it and nobody else has a session.
+    ~DiskLevel();
+    DiskLevel(const DiskLevel &) = delete;
+    DiskLevel &operator=(const DiskLevel &) = delete;
+
+    // The entry of this hash, whatever its key is; null: there is none.
+    EntryRef find(const KeyHash &hash);
+    // ok: it was absent, and every process finds it now. exists: there is one of this hash.
+    Outcome store(const KeyHash &hash, const Entry &entry);
+    // False: it cannot be noted.
+    bool delete_on_destroy() { return presence_.mark_for_clearing(); }
+    Outcome clear();
+
+  private:
+    DiskLevel(cairn_cache *cache, uint64_t limit_bytes)
+        : cache_(cache), limit_bytes_(limit_bytes) {}
+    Outcome put(const KeyHash &hash, const Entry &entry);
+    Outcome store_measured(const KeyHash &hash, const Entry &entry);
+    bool reclaim(uint64_t record_size);
+
+    cairn_cache *const cache_;
+    const uint64_t limit_bytes_;
+    Presence presence_;
+    std::mutex measure_mutex_;
+    std::atomic<int64_t> next_reclaim_s_ = 0;
+};
+
+}  // namespace cairn::d3d12

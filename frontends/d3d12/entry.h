@@ -1,0 +1,47 @@
+// An entry of a cache: a key and its value, in the form in which it is stored.
+// SPDX-License-Identifier: MIT
+//
+// Format: docs/formats/d3d12.md. Thread safety: immutable. Ownership: shared by whoever holds a
+// reference; the bytes live as long. Failure: a null reference when memory cannot be had, or when a
+// blob is not an entry.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <memory>
+
+#include "bytes.h"
+
+namespace cairn::d3d12 {
+
+class Entry;
+using EntryRef = std::shared_ptr<const Entry>;
+
+class Entry {
+  public:
+    static EntryRef copy(Bytes key, Bytes value);
+    // Takes the blob in any case.
+    static EntryRef adopt(cairn_blob *blob);
+
+    ~Entry();
+    Entry(const Entry &) = delete;
+    Entry &operator=(const Entry &) = delete;
+
+    Bytes record() const { return record_; }
+    Bytes key() const { return record_.subspan(kHeaderSize, key_size_); }
+    Bytes value() const { return record_.subspan(kHeaderSize + key_size_); }
+    bool has_key(Bytes other) const;
+
+    static constexpr size_t kHeaderSize = 8;
+
+  private:
+    Entry(Bytes record, size_t key_size, cairn_blob *blob)
+        : record_(record), key_size_(key_size), blob_(blob) {}
+    static EntryRef own(Bytes record, size_t key_size, cairn_blob *blob);
+
+    const Bytes record_;
+    const size_t key_size_;
+    cairn_blob *const blob_;  // that the record lies in; null: it has memory of its own
+};
+
+}  // namespace cairn::d3d12

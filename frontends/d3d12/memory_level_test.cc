@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "memory_level.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cairn::d3d12 {
+namespace {
+
+KeyHash hash_of(int number) {
+    return {static_cast<uint8_t>(number)};
+}
+
+// An entry that counts `size` bytes.
+EntryRef entry_of(size_t size) {
+    const std::string value(size - 1, 'v');
+    return Entry::copy(bytes("k", 1), bytes(value.data(), value.size()));
+}
+
+TEST(MemoryLevel, KeepsTheNewestUpToTheLimit) {
+    MemoryLevel level(100, 1000);
+    for (const int number : {1, 2, 3}) {
+        EXPECT_EQ(level.insert(hash_of(number), entry_of(40)), nullptr);
+    }
+    EXPECT_EQ(level.find(hash_of(1)), nullptr);
+    EXPECT_NE(level.find(hash_of(2)), nullptr);
+    EXPECT_NE(level.find(hash_of(3)), nullptr);
+    EXPECT_EQ(level.bytes(), 80u);
+    EXPECT_EQ(level.count(), 2u);
+}
+
+TEST(MemoryLevel, CountsEntries) {
+    MemoryLevel level(1000, 2);
+    for (const int number : {1, 2, 3}) {
+        level.insert(hash_of(number), entry_of(2));
+    }
+    EXPECT_EQ(level.find(hash_of(1)), nullptr);
+    EXPECT_EQ(level.count(), 2u);
+}
+
+TEST(MemoryLevel, WhatIsThereStays) {
+    MemoryLevel level(100, 10);
+    const EntryRef first = entry_of(10);
+    level.insert(hash_of(1), first);
+    EXPECT_EQ(level.insert(hash_of(1), entry_of(20)), first);
+    EXPECT_EQ(level.bytes(), 10u);
+}
+
+TEST(MemoryLevel, AnEntryAboveTheLimitStaysUntilTheNext) {
+    MemoryLevel level(100, 10);
+    level.insert(hash_of(1), entry_of(10));
+    level.insert(hash_of(2), entry_of(500));
+    EXPECT_EQ(level.find(hash_of(1)), nullptr);
+    EXPECT_NE(level.find(hash_of(2)), nullptr);
+    level.insert(hash_of(3), entry_of(10));
+    EXPECT_EQ(level.find(hash_of(2)), nullptr);
+    EXPECT_NE(level.find(hash_of(3)), nullptr);
+    EXPECT_EQ(level.bytes(), 10u);
+}
+
+TEST(MemoryLevel, NothingFromBeforeAClearIsKept) {
+    MemoryLevel level(100, 10);
+    const uint64_t before = level.clears();
+    level.insert(hash_of(1), entry_of(10));
+    level.clear();
+    EXPECT_EQ(level.find(hash_of(1)), nullptr);
+    EXPECT_EQ(level.bytes(), 0u);
+    level.keep(hash_of(2), entry_of(10), before);
+    EXPECT_EQ(level.find(hash_of(2)), nullptr);
+    level.keep(hash_of(2), entry_of(10), level.clears());
+    EXPECT_NE(level.find(hash_of(2)), nullptr);
+}
+
+// A caller may still hold what is evicted.
+TEST(MemoryLevel, EvictedEntriesLiveAsLongAsTheyAreHeld) {
+    MemoryLevel level(10, 10);
+    level.insert(hash_of(1), entry_of(10));
+    const EntryRef held = level.find(hash_of(1));
+    level.insert(hash_of(2), entry_of(10));
+    EXPECT_EQ(level.find(hash_of(1)), nullptr);
+    EXPECT_EQ(held->value().size(), 9u);
+}
+
+}  // namespace
+}  // namespace cairn::d3d12

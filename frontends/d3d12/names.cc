@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "names.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace cairn::d3d12 {
+namespace {
+
+constexpr const char *kWorkingDirectoryFolder = "/d3d12-shader-cache";
+
+std::string text_of(const Guid &guid) {
+    char text[40];
+    const uint8_t *last = guid.Data4;
+    std::snprintf(text, sizeof text, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", guid.Data1,
+                  unsigned{guid.Data2}, unsigned{guid.Data3}, unsigned{last[0]}, unsigned{last[1]},
+                  unsigned{last[2]}, unsigned{last[3]}, unsigned{last[4]}, unsigned{last[5]},
+                  unsigned{last[6]}, unsigned{last[7]});
+    return text;
+}
+
+std::string working_directory() {
+    char *name = getcwd(nullptr, 0);
+    std::string directory = name == nullptr ? "" : name;
+    std::free(name);
+    return directory;
+}
+
+}  // namespace
+
+CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const AdapterNames &names) {
+    CacheNames result;
+    const std::string guid = text_of(desc.Identifier);
+    result.identifier = "d3d12-" + guid;
+    result.about = "D3D12 shader cache " + guid + "\n";
+    if ((desc.Flags & kFlagDriverVersioned) != 0) {
+        result.identifier +=
+            "-" + short_hash(names.adapter) + "-" + short_hash(names.driver_version);
+        result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
+    }
+    result.root = setting.root;
+    if ((desc.Flags & kFlagUseWorkingDir) != 0) {
+        const std::string directory = working_directory();
+        result.root = directory.empty() ? "" : directory + kWorkingDirectoryFolder;
+    }
+    // MEMORY sessions obey the control of a root, and share with those that obey the same.
+    result.identity =
+        (desc.Mode == kModeDisk ? "disk " : "memory ") + result.root + "/" + result.identifier;
+    return result;
+}
+
+}  // namespace cairn::d3d12

@@ -1,0 +1,44 @@
+// The caches that are open in this process, by identity.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: all functions at once. Opening and closing a cache hold up nobody but those who
+// want the same one. Lifetime: the registry itself is never destroyed, so that objects may be
+// released at any time, also at the end of the process.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cache.h"
+
+namespace cairn::d3d12 {
+
+struct SharedCache;
+
+// A session's share in a cache. The cache closes with the last.
+class CacheShare {
+  public:
+    CacheShare() = default;
+    ~CacheShare();
+    CacheShare(const CacheShare &) = delete;
+    CacheShare &operator=(const CacheShare &) = delete;
+
+    // Joins the cache of this identity, which is opened where nobody has it open. `log` hears of it
+    // as long as the share lasts. ok, disabled, other_version, cannot_open, busy, no_memory.
+    Outcome join(const std::string &identity, const Cache::Options &options, cairn_log_fn log,
+                 void *user);
+    Cache &cache() const { return *cache_; }
+
+  private:
+    std::string identity_;
+    std::shared_ptr<SharedCache> shared_;
+    Cache *cache_ = nullptr;
+    cairn_log_fn log_ = nullptr;
+    void *user_ = nullptr;
+};
+
+// Calls `visit` for every cache that is open.
+void for_each_cache(const std::function<void(Cache &)> &visit);
+
+}  // namespace cairn::d3d12

@@ -1,0 +1,57 @@
+// ID3D12ShaderCacheSession.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: all methods at once. Ownership: reference counted; holds one reference to its
+// device. Failure: the rows of docs/conformance/d3d12.md.
+#pragma once
+
+#include "adapter.h"
+#include "com/private_data.h"
+#include "com/reference_count.h"
+#include "com/types.h"
+#include "registry.h"
+#include "setting.h"
+
+namespace cairn::d3d12 {
+
+class Session final : public ShaderCacheSession {
+  public:
+    // As ID3D12Device9::CreateShaderCacheSession. `device` may be null.
+    static Result create(const SettingRef &setting, Unknown *device, const AdapterNames &names,
+                         const SessionDesc *desc, const Guid *iid, void **session);
+
+    Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
+    uint32_t CAIRN_COM AddRef() override;
+    uint32_t CAIRN_COM Release() override;
+    Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) override;
+    Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) override;
+    Result CAIRN_COM SetPrivateDataInterface(const Guid *guid, const void *object) override;
+    Result CAIRN_COM SetName(const wchar_t *name) override;
+    Result CAIRN_COM GetDevice(const Guid *iid, void **device) override;
+    Result CAIRN_COM FindValue(const void *key, uint32_t key_size, void *value,
+                               uint32_t *value_size) override;
+    Result CAIRN_COM StoreValue(const void *key, uint32_t key_size, const void *value,
+                                uint32_t value_size) override;
+    void CAIRN_COM SetDeleteOnDestroy() override;
+#if CAIRN_D3D12_VKD3D
+    SessionDesc *CAIRN_COM GetDesc(SessionDesc *result) override;
+#else
+    SessionDesc GetDesc() override;
+#endif
+
+  private:
+    Session(SettingRef setting, Unknown *device, const SessionDesc &desc);
+    ~Session();
+    Outcome join(const AdapterNames &names);
+
+    ReferenceCount references_;
+    PrivateData private_data_;
+
+    // Constant after creation.
+    const SettingRef setting_;
+    Unknown *const device_;  // a reference; may be null
+    const SessionDesc desc_;
+    CacheShare share_;
+};
+
+}  // namespace cairn::d3d12

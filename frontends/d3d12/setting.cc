@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "setting.h"
+
+#include <atomic>
+#include <vector>
+
+namespace cairn::d3d12 {
+namespace {
+
+std::atomic<KeyHashFunction> hash_for_tests = nullptr;
+
+std::string default_root() {
+    std::vector<char> buffer(4096);
+    return cairn_resolve_root(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
+}
+
+}  // namespace
+
+void set_hash_for_tests(KeyHashFunction hash) {
+    hash_for_tests = hash;
+}
+
+SettingRef read_setting(const cairn_d3d12_options *options) {
+    auto setting = std::make_shared<Setting>();
+    const KeyHashFunction hash = hash_for_tests.load(std::memory_order_relaxed);
+    if (hash != nullptr) {
+        setting->hash = hash;
+    }
+    if (options != nullptr) {
+        if (options->size < sizeof *options) {
+            return nullptr;
+        }
+        if (options->root != nullptr) {
+            setting->root = options->root;
+        }
+        if (options->adapter != nullptr) {
+            setting->adapter = options->adapter;
+        }
+        if (options->driver_version != nullptr) {
+            setting->driver_version = options->driver_version;
+        }
+        setting->message = options->message;
+        setting->log = options->log;
+        setting->user = options->user;
+    }
+    if (setting->root.empty()) {
+        setting->root = default_root();
+    }
+    return setting;
+}
+
+AdapterNames names_for(const Setting &setting, void *device) {
+    AdapterNames names;
+    if (!setting.adapter || !setting.driver_version) {
+        names = ask_device(device);
+    }
+    names.adapter = setting.adapter.value_or(names.adapter);
+    names.driver_version = setting.driver_version.value_or(names.driver_version);
+    return names;
+}
+
+void Setting::say(Message id, const char *text) const {
+    if (message != nullptr) {
+        message(user, static_cast<int>(id), message_severity(id), text);
+    }
+}
+
+}  // namespace cairn::d3d12

@@ -1,0 +1,44 @@
+// What cairn_d3d12_options said: where caches are, for which adapter, and who is told what.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: constant after construction; the functions in it are the caller's.
+// Failure: null where the options are of an unknown size.
+#pragma once
+
+#include <cairn/cairn_d3d12.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapter.h"
+#include "key_hash.h"
+#include "message.h"
+
+namespace cairn::d3d12 {
+
+struct Setting {
+    std::string root;  // never empty, but where the user has no home directory
+    std::optional<std::string> adapter;
+    std::optional<std::string> driver_version;
+    cairn_d3d12_message_fn message = nullptr;
+    cairn_log_fn log = nullptr;
+    void *user = nullptr;
+    KeyHashFunction hash = hash_key;
+
+    void say(Message id, const char *text) const;
+    // The same for a call on an entry: told by the id alone what it is about.
+    void say(Message id) const { say(id, message_text(id)); }
+};
+using SettingRef = std::shared_ptr<const Setting>;
+
+// `options` may be null.
+SettingRef read_setting(const cairn_d3d12_options *options);
+
+// What the setting says of the adapter; the device, which may be null, is asked for the rest.
+AdapterNames names_for(const Setting &setting, void *device);
+
+// For tests: the hash that settings read from now on have; null: the right one.
+void set_hash_for_tests(KeyHashFunction hash);
+
+}  // namespace cairn::d3d12

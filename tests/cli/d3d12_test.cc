@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Caches of D3D12 sessions, as the command shows, clears and controls them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/program.h"
+#include "d3d12/stage.h"
+
+namespace cairn::cli_test {
+namespace {
+
+using d3d12_test::disk_desc;
+using d3d12_test::Session;
+using d3d12_test::Stage;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char *kName = "d3d12-00000001-1234-5678-0102-030405060708";
+
+Environment environment_of(const Stage &stage) {
+    return {{"CAIRN_DIR", stage.root()}, {"CAIRN_DEVELOPER_MODE", "1"}};
+}
+
+TEST(Command, ListsAndClearsCachesOfSessions) {
+    Stage stage;
+    {
+        Session session;
+        ASSERT_EQ(stage.create(disk_desc(), session), 0);
+        ASSERT_EQ(store(session, "key", std::string("value")), 0);
+    }
+    const Finished listed = cairn({"ls"}, environment_of(stage));
+    EXPECT_EQ(listed.exit_code, 0);
+    EXPECT_THAT(listed.standard_output, HasSubstr(kName));
+    EXPECT_EQ(cairn({"clear", kName}, environment_of(stage)).exit_code, 0);
+    EXPECT_EQ(stage.entries_on_disk(), 0u);
+    Session session;
+    ASSERT_EQ(stage.create(disk_desc(), session), 0);
+    EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
+}
+
+// What an application keeps in its working directory is its own.
+TEST(Command, DoesNotTouchWorkingDirectories) {
+    const Folder here;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(here.path());
+    Stage stage;
+    auto desc = disk_desc();
+    desc.Flags = D3D12_SHADER_CACHE_FLAG_USE_WORKING_DIR;
+    {
+        Session session;
+        ASSERT_EQ(stage.create(desc, session), 0);
+        ASSERT_EQ(store(session, "key", std::string("value")), 0);
+    }
+    EXPECT_THAT(cairn({"ls"}, environment_of(stage)).standard_output, Not(HasSubstr(kName)));
+    (void)cairn({"clear", "--all"}, environment_of(stage));
+    const Finished cleared =
+        cairn({"control", "--kind", "application-managed", "--clear"}, environment_of(stage));
+    EXPECT_EQ(cleared.exit_code, 0) << cleared.standard_error;
+    Session session;
+    ASSERT_EQ(stage.create(desc, session), 0);
+    EXPECT_EQ(find(session, "key"), "value");
+    std::filesystem::current_path(before);
+}
+
+TEST(Command, DisablesEnablesAndClearsSessionsOfOthers) {
+    Stage stage;
+    Session disk;
+    Session memory;
+    ASSERT_EQ(stage.create(disk_desc(), disk), 0);
+    ASSERT_EQ(stage.create(d3d12_test::memory_desc(), memory), 0);
+    for (const Session *session : {&disk, &memory}) {
+        ASSERT_EQ(store(*session, "key", std::string("value")), 0);
+    }
+    const auto control = [&](const char *what) {
+        const Finished done =
+            cairn({"control", "--kind", "application-managed", what}, environment_of(stage));
+        EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+    };
+    control("--disable");
+    for (const Session *session : {&disk, &memory}) {
+        EXPECT_EQ(look(*session, "key"), d3d12_test::kNotCurrentlyAvailable);
+    }
+    control("--enable");
+    for (const Session *session : {&disk, &memory}) {
+        EXPECT_EQ(look(*session, "key"), 0);
+    }
+    control("--clear");
+    for (const Session *session : {&disk, &memory}) {
+        EXPECT_EQ(look(*session, "key"), d3d12_test::kNotFound);
+    }
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Which sessions share a cache, and where it is.
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "d3d12/peer.h"
+#include "row.h"
+
+namespace conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As long as it lives, the working directory is a new one.
+class WorkingDirectory {
+  public:
+    WorkingDirectory() : before_(fs::current_path()) { fs::current_path(directory_.path()); }
+    ~WorkingDirectory() { fs::current_path(before_); }
+    std::string path() const { return directory_.path(); }
+
+  private:
+    cairn_test::TempDirectory directory_;
+    fs::path before_;
+};
+
+Desc with_flags(Desc desc, unsigned flags) {
+    desc.Flags = static_cast<D3D12_SHADER_CACHE_FLAGS>(flags);
+    return desc;
+}
+
+constexpr unsigned kDriverVersioned = D3D12_SHADER_CACHE_FLAG_DRIVER_VERSIONED;
+constexpr unsigned kUseWorkingDir = D3D12_SHADER_CACHE_FLAG_USE_WORKING_DIR;
+
+void by_identifier(Verdict &verdict, Stage &stage) {
+    for (const auto make : {memory_desc, disk_desc}) {
+        const Session one = open(verdict, stage, make(1));
+        const Session other = open(verdict, stage, make(2));
+        store(one, "key", std::string("one"));
+        verdict.expect_result(look(other, "key"), kNotFound, "under another identifier");
+        verdict.expect_result(store(other, "key", std::string("other")), kOk, "a store there");
+        verdict.expect(find(one, "key") == "one", "the first has another value");
+    }
+}
+
+void by_mode(Verdict &verdict, Stage &stage) {
+    const Session memory = open(verdict, stage, memory_desc());
+    const Session disk = open(verdict, stage, disk_desc());
+    store(memory, "key", std::string("memory"));
+    verdict.expect_result(look(disk, "key"), kNotFound, "on disk");
+}
+
+void driver_versioned(Verdict &verdict, Stage &stage) {
+    for (const Desc &plain : {memory_desc(), disk_desc()}) {
+        const Session one = open(verdict, stage, plain);
+        const Session other = open(verdict, stage, with_flags(plain, kDriverVersioned));
+        store(one, "key", std::string("plain"));
+        verdict.expect_result(look(other, "key"), kNotFound, "driver versioned");
+        verdict.expect_result(store(other, "key", std::string("versioned")), kOk, "a store there");
+        verdict.expect(find(one, "key") == "plain", "the first has another value");
+    }
+}
+
+void adapters(Verdict &verdict, Stage &stage) {
+    const Desc desc = with_flags(disk_desc(), kDriverVersioned);
+    const char *const names[][2] = {{"one", "1"}, {"other", "1"}, {"one", "2"}};
+    for (const auto &[adapter, driver] : names) {
+        stage.set_adapter(adapter, driver);
+        const Session session = open(verdict, stage, desc);
+        verdict.expect_result(look(session, "key"), kNotFound, "a new adapter or driver");
+        store(session, "key", std::string(adapter) + driver);
+    }
+    verdict.expect(stage.caches().size() == 3, "not side by side");
+    for (const auto &[adapter, driver] : names) {
+        stage.set_adapter(adapter, driver);
+        const Session session = open(verdict, stage, desc);
+        verdict.expect(find(session, "key") == std::string(adapter) + driver, "not its own");
+    }
+}
+
+void driver_versioned_version(Verdict &verdict, Stage &stage) {
+    Desc desc = with_flags(disk_desc(), kDriverVersioned);
+    const Session session = open(verdict, stage, desc);
+    desc.Version = 2;
+    Session other;
+    verdict.expect_result(stage.create(desc, other), kAlreadyExists, "another version");
+}
+
+void root(Verdict &verdict, Stage &stage) {
+    { const Session session = open(verdict, stage, disk_desc()); }
+    const auto caches = stage.caches();
+    verdict.expect(caches.size() == 1 &&
+                       caches[0] == stage.root() + "/d3d12-00000001-1234-5678-0102-030405060708",
+                   "the cache has another name");
+    verdict.expect(fs::exists(stage.root() + "/CACHEDIR.TAG"), "there is no CACHEDIR.TAG");
+}
+
+void working_directory(Verdict &verdict, Stage &stage) {
+    const WorkingDirectory here;
+    const Desc desc = with_flags(disk_desc(), kUseWorkingDir);
+    {
+        const Session session = open(verdict, stage, desc);
+        store(session, "key", std::string("value"));
+        const Session elsewhere = open(verdict, stage, disk_desc());
+        verdict.expect_result(look(elsewhere, "key"), kNotFound, "without the flag");
+    }
+    verdict.expect(fs::is_directory(here.path() + "/d3d12-shader-cache"), "it is not here");
+    const Session session = open(verdict, stage, desc);
+    verdict.expect(find(session, "key") == "value", "it is not found again");
+}
+
+void working_directory_changes(Verdict &verdict, Stage &stage) {
+    const Desc desc = with_flags(disk_desc(), kUseWorkingDir);
+    const WorkingDirectory first;
+    const Session one = open(verdict, stage, desc);
+    store(one, "key", std::string("first"));
+    const WorkingDirectory second;
+    const Session other = open(verdict, stage, desc);
+    verdict.expect_result(look(other, "key"), kNotFound, "in another directory");
+    verdict.expect_result(store(one, "more", std::string("value")), kOk, "the first goes on");
+}
+
+void files_deleted(Verdict &verdict, Stage &stage) {
+    const WorkingDirectory here;
+    const Desc desc = with_flags(disk_desc(), kUseWorkingDir);
+    { store(open(verdict, stage, desc), "key", std::string("value")); }
+    for (const auto &entry : fs::recursive_directory_iterator(here.path())) {
+        const std::string kind = entry.path().extension();
+        if (kind == ".idx" || kind == ".val" || kind == ".lock") {
+            fs::remove(entry.path());
+        }
+    }
+    const Session session = open(verdict, stage, desc);
+    verdict.expect_result(look(session, "key"), kNotFound, "after the files are gone");
+    verdict.expect_result(store(session, "key", std::string("again")), kOk, "a store");
+}
+
+constexpr Native kSame = Native::same;
+constexpr std::array kRows = {
+    Row{"identity.identifier", Needs::nothing, kSame, by_identifier},
+    Row{"identity.mode", Needs::nothing, kSame, by_mode},
+    Row{"identity.driver-versioned", Needs::nothing, kSame, driver_versioned},
+    Row{"identity.adapters", Needs::nothing, kSame, adapters},
+    Row{"identity.driver-versioned-version", Needs::nothing, kSame, driver_versioned_version},
+    Row{"identity.root", Needs::nothing, kSame, root},
+    Row{"identity.working-directory", Needs::nothing, kSame, working_directory},
+    Row{"identity.working-directory-changes", Needs::nothing, kSame, working_directory_changes},
+    Row{"identity.files-deleted", Needs::nothing, kSame, files_deleted},
+};
+
+}  // namespace
+
+std::span<const Row> identity_rows() {
+    return kRows;
+}
+
+}  // namespace conformance

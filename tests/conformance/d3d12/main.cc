@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Judges the sessions of one calling convention by the rows of the matrix.
+//
+// Usage: d3d12_conformance_ABI without|vkd3d           one line a row; the last has the counts
+//        d3d12_conformance_ABI without|vkd3d ROW...    these rows
+//        d3d12_conformance_ABI --list                  the names of all rows
+//
+// Exit code 0: every row is right or a decided departure. 77: there is no vkd3d device.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <vector>
+
+#include "d3d12/real_device.h"
+#include "row.h"
+
+namespace conformance {
+
+Session open(Verdict &verdict, Stage &stage, const Desc &desc) {
+    Session session;
+    verdict.expect_result(stage.create(desc, session), kOk, "create");
+    if (!session) {
+        throw std::runtime_error("there is no session");
+    }
+    return session;
+}
+
+namespace {
+
+struct Counts {
+    int right = 0;
+    int departures = 0;
+    int absent = 0;
+    int wrong = 0;
+};
+
+std::vector<Row> all_rows() {
+    std::vector<Row> all;
+    for (const auto rows : {create_rows(), identity_rows(), value_rows(), lifetime_rows(),
+                            control_rows(), com_rows(), device_rows()}) {
+        all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+}
+
+void say(const char *word, const Row &row, const std::string &what = "") {
+    std::printf("row %-9s %s %s%s%s\n", word, kAbi, row.name, what.empty() ? "" : ": ",
+                what.c_str());
+    std::fflush(stdout);
+}
+
+void judge(const Row &row, Counts &counts) {
+    if (row.needs == Needs::device && real_device() == nullptr) {
+        ++counts.absent;
+        return say("absent", row, "there is no device");
+    }
+    Verdict verdict;
+    try {
+        Stage stage;
+        row.judge(verdict, stage);
+    } catch (const std::exception &error) {
+        verdict.expect(false, error.what());
+    }
+    if (!verdict.failures().empty()) {
+        ++counts.wrong;
+        return say("WRONG", row, verdict.failures());
+    }
+    const bool departs = row.native == Native::differs;
+    ++(departs ? counts.departures : counts.right);
+    say(departs ? "departure" : "right", row);
+}
+
+bool is_chosen(const Row &row, int count, char **names) {
+    for (int i = 0; i < count; ++i) {
+        if (std::strcmp(row.name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return count == 0;
+}
+
+int judge_all(const char *device, int count, char **names) {
+    Counts counts;
+    for (const Row &row : all_rows()) {
+        if (is_chosen(row, count, names)) {
+            judge(row, counts);
+        }
+    }
+    std::printf("rows %s, device: %s: %d right, %d decided departures, %d absent, %d wrong\n", kAbi,
+                device, counts.right, counts.departures, counts.absent, counts.wrong);
+    return counts.wrong == 0 && counts.right > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace conformance
+
+int main(int argc, char **argv) {
+    using namespace conformance;
+    if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
+        for (const Row &row : all_rows()) {
+            std::puts(row.name);
+        }
+        return 0;
+    }
+    if (argc < 2 || (std::strcmp(argv[1], "without") != 0 && std::strcmp(argv[1], "vkd3d") != 0)) {
+        std::fprintf(stderr, "usage: d3d12_conformance_%s [--list | without | vkd3d] [ROW...]\n",
+                     kAbi);
+        return 2;
+    }
+    unsetenv("CAIRN_DEVELOPER_MODE");
+    Com<ID3D12Device> device;
+    if (std::strcmp(argv[1], "vkd3d") == 0) {
+        device = d3d12_test::create_real_device();
+        if (!device) {
+            std::printf("skipped: vkd3d gives no device\n");
+            return 77;
+        }
+        set_real_device(device.get());
+    }
+    return judge_all(argv[1], argc - 2, argv + 2);
+}

@@ -30,7 +30,7 @@ bool WriteQueue::is_written(Bytes key) const {
 }
 
 void WriteQueue::wake_writer() {
-    if (!is_started_) is_started_ = thread_.start(run, this).ok();
+    if (!is_started_) is_started_ = thread_.start_in_background(run, this).ok();
     if (is_idle_) work_.wake_one();
 }
 
@@ -108,7 +108,6 @@ WriteQueueStats WriteQueue::stats() {
 }
 
 void *WriteQueue::run(void *queue) {
-    Thread::stay_in_background();
     static_cast<WriteQueue *>(queue)->write_until_stopped();
     return nullptr;
 }

@@ -41,7 +41,7 @@ bench: packages ## Compare the store with its rivals; writes build/bench/store.j
 	@bench/run
 
 torture: packages ## Kill processes that share a cache, KILLS=200 times, and check every promise
-	@scripts/build release cairn_torture
+	@scripts/build release cairn_torture broker_torture
 	@scripts/run-torture $(KILLS)
 
 fuzz: packages ## Run every fuzz target for SECONDS=60

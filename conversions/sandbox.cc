@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <seccomp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,7 +15,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace cairn::conversions {
 namespace {
@@ -32,6 +37,9 @@ constexpr bool kBoundsMemory = true;
 #else
 constexpr bool kBoundsMemory = true;
 #endif
+
+// The child's exit status when it cannot be shut in.
+constexpr int kNoSandbox = 77;
 
 // What the child writes before messages and output. Both sides are the same program.
 struct Head {
@@ -72,12 +80,81 @@ void close_everything_but(int fd) {
     ::close_range(static_cast<unsigned>(fd) + 1, ~0u, 0);
 }
 
+// Whoever can write to a shared mapping, such as the index of a cache, needs no system call to
+// spoil it for everybody.
+bool unmap_shared_memory() {
+    FILE *maps = std::fopen("/proc/self/maps", "re");
+    if (maps == nullptr) return false;
+    std::vector<std::pair<std::uintptr_t, std::uintptr_t>> shared;
+    std::array<char, 8192> line;
+    while (std::fgets(line.data(), line.size(), maps) != nullptr) {
+        std::uintptr_t begin = 0, end = 0;
+        std::array<char, 5> access = {};
+        const int fields = std::sscanf(line.data(), "%lx-%lx %4s", &begin, &end, access.data());
+        if (fields == 3 && access[3] == 's') shared.emplace_back(begin, end);
+    }
+    std::fclose(maps);
+    for (const auto &[begin, end] : shared) {
+        if (::munmap(reinterpret_cast<void *>(begin), end - begin) != 0) return false;
+    }
+    return true;
+}
+
+bool refuse_system_calls() {
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    if (filter == nullptr) return false;
+    bool done = true;
+    // Memory, time, its own threads' affairs; read and write: only its answer and /dev/null are
+    // open.
+    for (const int call : {SCMP_SYS(read),
+                           SCMP_SYS(write),
+                           SCMP_SYS(close),
+                           SCMP_SYS(fstat),
+                           SCMP_SYS(newfstatat),
+                           SCMP_SYS(lseek),
+                           SCMP_SYS(mmap),
+                           SCMP_SYS(munmap),
+                           SCMP_SYS(mremap),
+                           SCMP_SYS(mprotect),
+                           SCMP_SYS(madvise),
+                           SCMP_SYS(brk),
+                           SCMP_SYS(futex),
+                           SCMP_SYS(exit),
+                           SCMP_SYS(exit_group),
+                           SCMP_SYS(rt_sigaction),
+                           SCMP_SYS(rt_sigprocmask),
+                           SCMP_SYS(rt_sigreturn),
+                           SCMP_SYS(sigaltstack),
+                           SCMP_SYS(clock_gettime),
+                           SCMP_SYS(clock_nanosleep),
+                           SCMP_SYS(nanosleep),
+                           SCMP_SYS(gettimeofday),
+                           SCMP_SYS(getrandom),
+                           SCMP_SYS(getpid),
+                           SCMP_SYS(gettid),
+                           SCMP_SYS(sched_yield),
+                           SCMP_SYS(sched_getaffinity),
+                           SCMP_SYS(restart_syscall),
+                           SCMP_SYS(pause)}) {
+        done = done && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0) == 0;
+    }
+    const auto self = static_cast<scmp_datum_t>(::getpid());
+    for (const int call : {SCMP_SYS(tgkill), SCMP_SYS(kill)}) {
+        done = done &&
+               seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_EQ, self)) == 0;
+    }
+    done = done && seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    return done;
+}
+
 void enter_sandbox(int fd, pid_t parent, const Limits &limits) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE}) {
         ::signal(number, SIG_DFL);
     }
+    const bool alone = unmap_shared_memory();
     close_everything_but(fd);
     bound(RLIMIT_CORE, 0);
     bound(RLIMIT_FSIZE, 0);
@@ -85,6 +162,8 @@ void enter_sandbox(int fd, pid_t parent, const Limits &limits) {
     bound(RLIMIT_NPROC, 0);
     bound(RLIMIT_CPU, limits.seconds + 1);
     if (kBoundsMemory) bound(RLIMIT_AS, limits.memory_bytes);
+    // Where the kernel cannot keep the child from doing harm, nothing is converted.
+    if (!alone || !refuse_system_calls()) ::_exit(kNoSandbox);
 }
 
 [[noreturn]] void be_child(const Converter &converter, const Options &options,
@@ -149,6 +228,10 @@ bool decode(const std::string &answer, const Limits &limits, Converted &result) 
 }
 
 std::string how_it_ended(int status) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNoSandbox) {
+        return "this system does not let a process give up its rights (seccomp), so that no "
+               "converter is run";
+    }
     if (WIFSIGNALED(status)) {
         const int number = WTERMSIG(status);
         return "the converter crashed on this input (signal " + std::to_string(number) + ", " +

@@ -1,8 +1,11 @@
 // Runs a converter in a process of its own, so that no input can do us more harm than a failure.
 // SPDX-License-Identifier: MIT
 //
-// The child has bounds on its time, memory, output and messages, can open and write no file, and
-// dies with its parent.
+// The child has bounds on its time, memory, output and messages. Before it looks at the input it
+// gives up the memory that it shares with other processes (caches that are open) and its
+// descriptors, and has the kernel refuse every system call but those for memory, time and its
+// answer: it opens, changes and names no file, starts no process and signals nobody. It dies with
+// its parent.
 //
 // Thread safety: any thread; see fork(2) about other threads: none of ours may hold a lock that
 // converters need.

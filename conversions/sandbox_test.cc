@@ -5,11 +5,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 
@@ -144,6 +148,40 @@ TEST(Sandbox, NoFileIsOpenedWrittenOrPrintedTo) {
     ::close(open_here);
     EXPECT_EQ(result.output, "000");
     EXPECT_EQ(std::filesystem::file_size(scratch / "open"), 0u);
+}
+
+// A hostile shader may take the converter over.
+TEST(Sandbox, WhoIsInsideHarmsNobody) {
+    const cairn_test::TempDirectory scratch;
+    const std::string victim = scratch / "victim";
+    std::ofstream(victim) << "precious";
+    auto *shared = static_cast<char *>(
+        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(static_cast<void *>(shared), MAP_FAILED);
+    const pid_t parent = ::getpid();
+    const Converted result = run([&](std::string_view) {
+        std::string done;
+        done += ::truncate(victim.c_str(), 0) == 0 ? "truncate " : "";
+        done += ::rename(victim.c_str(), (victim + "2").c_str()) == 0 ? "rename " : "";
+        done += ::unlink(victim.c_str()) == 0 ? "unlink " : "";
+        done += ::mkdir((scratch / "made").c_str(), 0700) == 0 ? "mkdir " : "";
+        done += ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ? "socket " : "";
+        done += ::kill(parent, 0) == 0 ? "kill " : "";
+        const pid_t child = ::fork();
+        if (child == 0) ::_exit(0);
+        done += child > 0 ? "fork " : "";
+        return Converted{true, done, ""};
+    });
+    EXPECT_TRUE(result.ok) << result.messages;
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(std::filesystem::file_size(victim), 8u);
+    EXPECT_TRUE(says(run([&](std::string_view) {
+                         *shared = 1;
+                         return Converted{true, "", ""};
+                     }),
+                     "crashed"));
+    EXPECT_EQ(*shared, 0);
+    ::munmap(shared, 4096);
 }
 
 TEST(Sandbox, AnAnswerThatIsCutOrFalseIsNone) {

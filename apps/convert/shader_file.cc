@@ -49,10 +49,13 @@ class NewFile {
     }
 
     void write(std::string_view bytes) const { write_all(fd_, name_, bytes); }
+    // In place of one that is there it has that one's permissions.
     void commit() {
         const mode_t mask = ::umask(0);
         ::umask(mask);
-        ::fchmod(fd_, 0666 & ~mask);
+        struct stat there = {};
+        const bool replaces = ::stat(name_.c_str(), &there) == 0;
+        ::fchmod(fd_, replaces ? there.st_mode & 07777 : 0666 & ~mask);
         if (::rename(temporary_.c_str(), name_.c_str()) != 0) fail("write", name_, errno);
         temporary_.clear();
     }
@@ -103,7 +106,9 @@ void write_shader(const std::string &name, std::string_view bytes) {
         ::close(fd);
         return;
     }
-    NewFile file(name);
+    // Behind a link the file is replaced, not the link.
+    const bool is_there = type == std::filesystem::file_type::regular;
+    NewFile file(is_there ? std::filesystem::canonical(name, ignored).string() : name);
     file.write(bytes);
     file.commit();
 }

@@ -7,6 +7,7 @@
 #include "capabilities.h"
 #include "counters.h"
 #include "gl_slots.h"
+#include "settings.h"
 
 namespace cairn::egl {
 namespace {
@@ -177,6 +178,8 @@ void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle)
     }
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
+    // A process with a broker may be about to enter its sandbox: what is in files is read before.
+    if (settings().broker_fd >= 0) (void)current_context();
 }
 
 }  // namespace cairn::egl

@@ -2,9 +2,11 @@
 #include "settings.h"
 
 #include <cairn/cairn.h>
+#include <cairn/cairn_broker.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <string_view>
@@ -57,6 +59,15 @@ bool is_on(const char *name) {
     return !value.empty() && value != "0";
 }
 
+// -1: not set, or no number of a descriptor.
+int descriptor_of(const char *name) {
+    const std::string text = text_of(name);
+    int number = -1;
+    const char *end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    return read.ec == std::errc() && read.ptr == end && number >= 0 ? number : -1;
+}
+
 bool is_named(std::string_view name, std::string_view pattern) {
     return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
                                   : name == pattern;
@@ -95,6 +106,7 @@ void load_settings() {
     loaded->disabled = is_on("CAIRN_DISABLE");
     loaded->log = is_on("CAIRN_LOG");
     loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
+    loaded->broker_fd = descriptor_of(CAIRN_BROKER_FD_ENV);
     loaded->vendors = text_of("CAIRN_EGL_VENDORS");
     loaded->home = text_of("HOME");
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");

@@ -98,7 +98,8 @@ CAIRN_API void cairn_end_use(cairn_cache *cache, uint32_t ticket);
  * since 1970-01-01 UTC, by any process. For every kind of cache. Processes that use it keep nothing
  * of them in memory; an entry that is stored anew meanwhile may go, too. `removed` may be NULL; it
  * receives how many they were. CAIRN_OK, also when there are none; CAIRN_ERROR_INVALID_ARGUMENT;
- * CAIRN_ERROR_READ_ONLY; after errors of cairn_remove some of them may still be there. */
+ * CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_UNSUPPORTED behind a broker; after errors of cairn_remove some
+ * of them may still be there. */
 CAIRN_API int cairn_clear_range(cairn_cache *cache, uint64_t begin_ms, uint64_t end_ms,
                                 uint64_t *removed);
 

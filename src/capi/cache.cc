@@ -47,9 +47,9 @@ int result_code(Error error) {
     return CAIRN_ERROR_IO;
 }
 
-std::unique_ptr<cairn_cache> new_handle() {
-    std::unique_ptr<cairn_cache> handle(new (std::nothrow) cairn_cache);
+std::unique_ptr<cairn_cache> make_handle() {
     static std::atomic<std::uint64_t> last_serial = 0;
+    std::unique_ptr<cairn_cache> handle(new (std::nothrow) cairn_cache);
     if (handle != nullptr) handle->serial = ++last_serial;
     return handle;
 }
@@ -65,6 +65,11 @@ int find_root(const char *given, std::string &root) {
     // With a slash at its end, a symbolic link would be followed.
     while (root.size() > 1 && root.back() == '/') root.pop_back();
     return root.empty() ? CAIRN_ERROR_INVALID_ARGUMENT : CAIRN_OK;
+}
+
+std::uint64_t memory_level_bytes(std::uint64_t memory_bytes) {
+    if (memory_bytes == 0) return CAIRN_MEMORY_BYTES_DEFAULT;
+    return memory_bytes == UINT64_MAX ? 0 : memory_bytes;
 }
 
 namespace {
@@ -104,9 +109,7 @@ int open_disk(const cairn_options &options, cairn_cache &cache) {
     store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
     store.limit_bytes = std::max<std::uint64_t>(limit_of(options), CAIRN_LIMIT_BYTES_MIN);
     store.limit_entries = options.limit_entries;
-    store.memory_bytes = options.memory_bytes == 0            ? CAIRN_MEMORY_BYTES_DEFAULT
-                         : options.memory_bytes == UINT64_MAX ? 0
-                                                              : options.memory_bytes;
+    store.memory_bytes = memory_level_bytes(options.memory_bytes);
     store.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
     store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
     store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
@@ -134,6 +137,25 @@ int open_memory(const cairn_options &options, cairn_cache &cache) {
     if ((options.flags & CAIRN_OPEN_COUNT_VALUES_ONLY) != 0) memory.charge = Charge::value;
     cache.memory.reset(new (std::nothrow) MemoryCache(memory));
     return cache.memory != nullptr ? CAIRN_OK : CAIRN_ERROR_NO_MEMORY;
+}
+
+// Behind a broker: taken into the queue, or what is there already is left.
+Result<PutOutcome> put_to_broker(cairn_cache &cache, Bytes key, Bytes value,
+                                 const PutOptions &options) {
+    if (options.if_absent) {
+        TRY_ASSIGN(const bool there, cache.store->contains(key));
+        if (there) return PutOutcome::exists;
+    }
+    TRY(cache.broker->put(key, value, options));
+    return PutOutcome::stored;
+}
+
+Result<PutOutcome> put_anywhere(cairn_cache &cache, Bytes key, Bytes value,
+                                const PutOptions &options) {
+    if (cache.memory != nullptr) return cache.memory->put(key, value, options);
+    if (cache.broker != nullptr) return put_to_broker(cache, key, value, options);
+    if (cache.programs != nullptr) return cache.programs->put(key, value, options);
+    return cache.store->put(key, value, options);
 }
 
 int get_blob(cairn_cache *cache, const void *key, size_t key_size, MemoryLevel::Admission admission,
@@ -180,7 +202,7 @@ int cairn_open(const cairn_options *options, cairn_cache **cache) {
         options->mode != CAIRN_MODE_MEMORY) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
-    std::unique_ptr<cairn_cache> handle = new_handle();
+    std::unique_ptr<cairn_cache> handle = make_handle();
     if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
     handle->read_only = (options->flags & CAIRN_OPEN_READ_ONLY) != 0;
     const int result = options->mode == CAIRN_MODE_DISK ? open_disk(*options, *handle)
@@ -264,12 +286,7 @@ int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *
         put.cost_us = options->cost_us;
     }
     if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
-    const Bytes key_bytes = bytes(key, key_size);
-    const Bytes value_bytes = bytes(value, value_size);
-    const auto outcome = cache->memory != nullptr ? cache->memory->put(key_bytes, value_bytes, put)
-                         : cache->programs != nullptr
-                             ? cache->programs->put(key_bytes, value_bytes, put)
-                             : cache->store->put(key_bytes, value_bytes, put);
+    const auto outcome = put_anywhere(*cache, bytes(key, key_size), bytes(value, value_size), put);
     if (!outcome.ok()) return result_code(outcome.error());
     switch (outcome.value()) {
         case PutOutcome::stored:
@@ -284,6 +301,7 @@ int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *
 
 int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
     if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
     if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
     if (cache->memory != nullptr) {
         return cache->memory->remove(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
@@ -296,6 +314,7 @@ int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
 
 int cairn_clear(cairn_cache *cache) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
     if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
     if (cache->memory != nullptr) {
         cache->memory->clear();
@@ -349,12 +368,14 @@ int cairn_get_nth(cairn_cache *cache, uint64_t index, void *key, size_t key_capa
 
 int cairn_sync(cairn_cache *cache) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
     if (cache->memory != nullptr) return CAIRN_OK;
     return result_code(cache->programs != nullptr ? cache->programs->sync() : cache->store->sync());
 }
 
 int cairn_compress(cairn_cache *cache) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
     if (cache->memory != nullptr) return CAIRN_OK;
     return result_code(cache->programs != nullptr ? cache->programs->compress()
                                                   : cache->store->compress());
@@ -381,6 +402,11 @@ int cairn_get_stats(cairn_cache *cache, cairn_stats *stats) {
     stats->bytes_written = now.bytes_written;
     stats->check_bytes_total = now.check_bytes_total;
     stats->check_bytes_left = now.check_bytes_left;
+    if (cache->broker != nullptr) {
+        const BrokerClient::Stats sent = cache->broker->stats();
+        stats->puts = sent.accepted;
+        stats->puts_refused = sent.dropped;
+    }
     return CAIRN_OK;
 }
 

@@ -1,5 +1,5 @@
-// What a cairn_cache handle is: a store on disk, a cache in memory, or a program cache that has
-// both, and how errors become result codes. SPDX-License-Identifier: MIT
+// What a cairn_cache handle is: a store on disk, maybe behind a broker, a cache in memory, or a
+// program cache that has both, and how errors become result codes. SPDX-License-Identifier: MIT
 //
 // Thread safety: as the store's; close is the last call.
 #pragma once
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cache/broker_client.h"
 #include "cache/control_file.h"
 #include "cache/memory_cache.h"
 #include "cache/program_cache.h"
@@ -32,6 +33,8 @@ struct BlobSwitch {
 struct cairn_cache {
     ~cairn_cache() { delete blob_switch.load(); }
 
+    // With a store behind a broker: what lends it its files, and so outlives it.
+    std::unique_ptr<cairn::BrokerClient> broker;
     // Exactly one is set; constant after open.
     std::unique_ptr<cairn::Store> store;
     std::unique_ptr<cairn::MemoryCache> memory;
@@ -44,12 +47,14 @@ struct cairn_cache {
 
 namespace cairn {
 
-// A new handle of nothing; null without memory.
-std::unique_ptr<cairn_cache> new_handle();
 // The root that an option names; `given` may be null.
 int find_root(const char *given, std::string &root);
 
 int result_code(Error error);
+// A handle with nothing in it yet; null when memory cannot be had.
+std::unique_ptr<cairn_cache> make_handle();
+// As cairn_options.memory_bytes says.
+std::uint64_t memory_level_bytes(std::uint64_t memory_bytes);
 inline int result_code(Status status) {
     return status.ok() ? CAIRN_OK : result_code(status.error());
 }

@@ -1,4 +1,5 @@
 // The calls of cairn_program_cache.h. SPDX-License-Identifier: MIT
+#include <cairn/cairn_broker.h>
 #include <cairn/cairn_program_cache.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_c
     ProgramCache::Options own = to_options(*options);
     const int found = find_root(options->root, own.store.root);
     if (found != CAIRN_OK) return found;
-    std::unique_ptr<cairn_cache> handle = new_handle();
+    std::unique_ptr<cairn_cache> handle = make_handle();
     if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
     handle->read_only = own.store.access == Access::read_only;
     auto opened = ProgramCache::open(own);
@@ -91,6 +92,7 @@ const char *cairn_program_cache_identifier(const cairn_cache *cache) {
 
 int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return cairn_flush_broker(cache, patience_ms);
     if (cache->programs == nullptr) return CAIRN_OK;
     return result_code(cache->programs->flush(std::uint64_t{patience_ms} * 1000));
 }
@@ -110,6 +112,7 @@ void cairn_end_use(cairn_cache *cache, uint32_t ticket) {
 
 int cairn_clear_range(cairn_cache *cache, uint64_t begin_ms, uint64_t end_ms, uint64_t *removed) {
     if (cache == nullptr || begin_ms > end_ms) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
     if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
     constexpr std::uint64_t kNsPerMs = 1'000'000;
     const std::uint64_t begin_ns = std::min(begin_ms, UINT64_MAX / kNsPerMs) * kNsPerMs;

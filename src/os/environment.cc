@@ -58,6 +58,13 @@ std::optional<std::string> default_root() {
     return *home + "/.cache/cairn";
 }
 
+std::optional<std::string> default_broker_socket() {
+    if (auto path = absolute_path_from("CAIRN_BROKER")) return path;
+    if (auto runtime = absolute_path_from("XDG_RUNTIME_DIR"))
+        return *runtime + "/cairn/broker.sock";
+    return std::nullopt;
+}
+
 std::optional<std::string> home_directory() {
     auto home = absolute_path_from("HOME");
     return home ? home : home_from_user_database();

@@ -18,6 +18,10 @@ namespace cairn {
 // environment.
 std::optional<std::string> default_root();
 
+// Where a broker listens: $CAIRN_BROKER or $XDG_RUNTIME_DIR/cairn/broker.sock; nullopt when neither
+// is set. Reads the environment.
+std::optional<std::string> default_broker_socket();
+
 // $XDG_CONFIG_HOME, or $HOME/.config or the same below the home directory of the user database;
 // nullopt when the user has none. Reads the environment.
 std::optional<std::string> configuration_home();

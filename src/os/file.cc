@@ -2,6 +2,7 @@
 #include "os/file.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
@@ -116,6 +117,12 @@ Error error_from_errno(int error_number) {
 void UniqueFd::reset(int fd) {
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;
+}
+
+Result<UniqueFd> UniqueFd::duplicate() const {
+    const int copy = retry([&] { return ::fcntl(fd_, F_DUPFD_CLOEXEC, 0); });
+    if (copy < 0) return error_from_errno(errno);
+    return UniqueFd(copy);
 }
 
 // Follows links: what the launcher names is a link of the process file system.
@@ -324,7 +331,9 @@ Status Directory::remove_file(const std::string &name) const {
 
 Status Directory::discard_file(const std::string &name) const {
     const auto file = open_file(name, Access::read_write);
-    if (file.ok()) (void)file->truncate(0);
+    const auto info = file.ok() ? file->info() : Result<FileInfo>(file.error());
+    // One that has another name as well, such as in a backup of hard links, stays whole there.
+    if (info.ok() && info->links == 1) (void)file->truncate(0);
     return remove_file(name);
 }
 

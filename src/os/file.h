@@ -41,6 +41,8 @@ class UniqueFd {
         return fd;
     }
     void reset(int fd);
+    // Another descriptor of the same open file.
+    Result<UniqueFd> duplicate() const;
 
   private:
     int fd_ = -1;

@@ -154,6 +154,18 @@ TEST_F(FileTest, InfoTellsThatAFileWasDeleted) {
     EXPECT_EQ(file.info()->links, 0u);
 }
 
+TEST_F(FileTest, DiscardingSparesWhatHasAnotherName) {
+    const std::string text = "precious";
+    auto file = directory().create_file("one");
+    ASSERT_TRUE(file.ok() && file->write_whole(as_bytes(text)).ok());
+    ASSERT_TRUE(directory().link("one", "two").ok());
+    ASSERT_TRUE(directory().discard_file("one").ok());
+    EXPECT_FALSE(directory().info("one").ok());
+    EXPECT_EQ(directory().info("two")->size_bytes, text.size());
+    ASSERT_TRUE(directory().discard_file("two").ok());
+    EXPECT_EQ(file->info()->size_bytes, 0u) << "its blocks are given back at once";
+}
+
 TEST_F(FileTest, NewFilesBelongToTheirUserAlone) {
     const mode_t before = ::umask(0);
     const File file = create("file");

@@ -33,23 +33,24 @@ bool Store::look_up(Bytes key, Read read) {
     const std::uint64_t hash = index.hash(key);
     memory_.prefetch(hash);
     bool met_damage = false;
-    if (try_candidates(index, hash, read, met_damage)) return true;
+    if (try_candidates(index, key, hash, read, met_damage)) return true;
     note_boot(index);
     const bool unchecked = index.counter(Counter::rescan).load(std::memory_order_relaxed) != 0;
     if (!index.suspicious(hash) && !(met_damage && unchecked)) return false;
     if (repair_ == nullptr || !repair_->search(index)) return false;
-    return try_candidates(index, hash, read, met_damage);
+    return try_candidates(index, key, hash, read, met_damage);
 }
 
 template <typename Read>
-bool Store::try_candidates(Index &index, std::uint64_t hash, Read read, bool &met_damage) {
+bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read,
+                           bool &met_damage) {
     for (unsigned attempt = 0; attempt < kLookAgain; ++attempt) {
         bool found = false;
         const bool stopped = index.probe(hash, [&](Index::Place place, Slot slot) {
             if (slot.tentative()) return false;
             const ReadOutcome outcome = read(index, hash, slot);
             if (outcome == ReadOutcome::found) {
-                note_hit(place, slot);
+                note_hit(place, slot, key);
                 found = true;
                 return true;
             }
@@ -146,8 +147,10 @@ Result<bool> Store::contains(Bytes key) {
 
 // Up to three hits are counted, so that an entry that is read all the time is not written to all
 // the time.
-void Store::note_hit(Index::Place place, Slot slot) {
-    if (access_ == Access::read_only || slot.hits() == 3) return;
+void Store::note_hit(Index::Place place, Slot slot, Bytes key) {
+    if (slot.hits() == 3) return;
+    if (options_.lent != nullptr) options_.lent->note_hit(key);
+    if (access_ == Access::read_only) return;
     const std::uint64_t number = hit_count_.fetch_add(1, std::memory_order_relaxed);
     hits_[number % kHitsMax].store(place.word, std::memory_order_relaxed);
     if (number % kHitsMax == kHitsMax - 1) flush_hits();

@@ -45,8 +45,9 @@ struct ReadKey {
 
 class RecordReader {
   public:
-    // `directory` outlives the reader.
-    explicit RecordReader(const Directory &directory) : segments_(directory) {}
+    // As for SegmentTable.
+    explicit RecordReader(const Directory &directory, LentFiles *lent = nullptr)
+        : segments_(directory, lent) {}
 
     // The entry behind a slot, whole and verified, if it has this key.
     ReadBlob read(std::uint64_t cache_id, Slot slot, Bytes key);

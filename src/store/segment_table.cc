@@ -41,6 +41,11 @@ SegmentTable::~SegmentTable() {
     }
 }
 
+Result<File> SegmentTable::open_file(std::uint32_t segment) const {
+    if (lent_ != nullptr) return lent_->segment(segment);
+    return directory_.open_file(segment_file_name(segment), Access::read_only);
+}
+
 Result<SegmentTable::Reader> SegmentTable::open(std::uint32_t segment) {
     Entry &entry = entries_[segment % kEntryCount];
     const std::uint64_t seen = entry.state.fetch_add(1, std::memory_order_acquire);
@@ -48,7 +53,7 @@ Result<SegmentTable::Reader> SegmentTable::open(std::uint32_t segment) {
         return Reader(&entry.state, entry.fd);
     }
     entry.state.fetch_sub(1, std::memory_order_relaxed);
-    TRY_ASSIGN(File file, directory_.open_file(segment_file_name(segment), Access::read_only));
+    TRY_ASSIGN(File file, open_file(segment));
     if (replace(entry, seen, segment, file)) return Reader(&entry.state, entry.fd);
     return Reader(std::move(file));
 }
@@ -67,13 +72,14 @@ bool SegmentTable::replace(Entry &entry, std::uint64_t seen, std::uint32_t segme
 }
 
 Result<SegmentTable::Reader> SegmentTable::reopen(std::uint32_t segment) {
-    TRY_ASSIGN(File file, directory_.open_file(segment_file_name(segment), Access::read_only));
+    TRY_ASSIGN(File file, open_file(segment));
     Entry &entry = entries_[segment % kEntryCount];
     if (replace(entry, entry.state.load(), segment, file)) return Reader(&entry.state, entry.fd);
     return Reader(std::move(file));
 }
 
 void SegmentTable::forget_deleted() {
+    if (lent_ != nullptr) lent_->forget_deleted();
     for (Entry &entry : entries_) {
         std::uint64_t seen = entry.state.load();
         if (seen == 0 || (seen & 0xFFFFFFFF) != 0) continue;

@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
+#include "store/lent_files.h"
 #include "store/slot.h"
 
 namespace cairn {
@@ -48,8 +49,9 @@ class SegmentTable {
         int fd_;
     };
 
-    // `directory` outlives the table.
-    explicit SegmentTable(const Directory &directory) : directory_(directory) {}
+    // Both outlive the table. With `lent`, files come from there and not from the directory.
+    explicit SegmentTable(const Directory &directory, LentFiles *lent = nullptr)
+        : directory_(directory), lent_(lent) {}
     ~SegmentTable();
     SegmentTable(const SegmentTable &) = delete;
     SegmentTable &operator=(const SegmentTable &) = delete;
@@ -73,9 +75,11 @@ class SegmentTable {
     };
     static constexpr std::uint64_t kBusy = 1u << 30;
 
+    Result<File> open_file(std::uint32_t segment) const;
     bool replace(Entry &entry, std::uint64_t seen, std::uint32_t segment, File &file);
 
     const Directory &directory_;
+    LentFiles *const lent_;
     Entry entries_[kEntryCount];
 };
 

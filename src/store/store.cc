@@ -21,8 +21,8 @@ Store::Store(const StoreOptions &options, Directory root, Directory directory)
     : options_(options),
       root_(std::move(root)),
       directory_(std::move(directory)),
-      access_(options.access),
-      reader_(directory_),
+      access_(options.lent == nullptr ? options.access : Access::read_only),
+      reader_(directory_, options.lent),
       memory_(options.memory_bytes) {}
 
 Store::~Store() {
@@ -34,7 +34,16 @@ Store::~Store() {
 
 // Opening.
 
+// Without directories, a session (which whoever lends the files holds) and anything that writes.
+Result<std::unique_ptr<Store>> Store::open_lent(const StoreOptions &options) {
+    std::unique_ptr<Store> store(new (std::nothrow) Store(options, Directory(), Directory()));
+    if (store == nullptr) return Error::no_memory;
+    TRY(store->open_index(false));
+    return store;
+}
+
 Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
+    if (options.lent != nullptr) return open_lent(options);
     const Create create = options.access == Access::read_only ? Create::no : options.create;
     TRY_ASSIGN(Directory root, open_root(options.root, create, options.log));
     TRY_ASSIGN(OpenedDirectory opened,
@@ -131,7 +140,8 @@ Status Store::join_session() {
 
 Status Store::open_index(bool may_wipe) {
     for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
-        auto file = directory_.open_file(kIndexFileName, access_);
+        auto file = options_.lent != nullptr ? options_.lent->index()
+                                             : directory_.open_file(kIndexFileName, access_);
         if (!file.ok() && access_ == Access::read_write &&
             (file.error() == Error::denied || file.error() == Error::read_only)) {
             access_ = Access::read_only;
@@ -242,6 +252,7 @@ Status Store::replace_index() {
 }
 
 bool Store::index_was_deleted() {
+    if (options_.lent != nullptr) return options_.lent->index_changed();
     const auto info = index().file().info();
     return info.ok() && info->links == 0;
 }
@@ -267,8 +278,12 @@ std::uint64_t Store::limit_bytes() const {
 StoreStats Store::stats() {
     StoreStats stats = {};
     stats.entries = index().count_entries();
-    const auto use = measure_disk_use(directory_);
-    if (use.ok()) stats.disk_bytes = use.value().bytes;
+    if (options_.lent != nullptr) {
+        stats.disk_bytes = options_.lent->disk_bytes();
+    } else {
+        const auto use = measure_disk_use(directory_);
+        if (use.ok()) stats.disk_bytes = use.value().bytes;
+    }
     stats.limit_bytes = limit_bytes();
     stats.version = version_;
     stats.hits = counts_[hits].load() + memory_.found();

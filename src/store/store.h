@@ -23,6 +23,7 @@
 #include "store/evictor.h"
 #include "store/index.h"
 #include "store/index_file.h"
+#include "store/lent_files.h"
 #include "store/memory_level.h"
 #include "store/publish.h"
 #include "store/record_reader.h"
@@ -46,6 +47,8 @@ struct StoreOptions {
     bool refuse_when_full = false;  // instead of making room
     bool compress = false;          // in the background, what was stored
     const Policy *policy = &default_policy();
+    // Where the files come from, for reading only, in place of `root`; outlives the store.
+    LentFiles *lent = nullptr;
     std::string about;
     Log log;
 };
@@ -112,6 +115,7 @@ class Store {
   private:
     Store(const StoreOptions &options, Directory root, Directory directory);
 
+    static Result<std::unique_ptr<Store>> open_lent(const StoreOptions &options);
     Status join_session();
     Status open_index(bool may_wipe);
     Status rebuild_index(Replace replace) const;
@@ -129,12 +133,12 @@ class Store {
     template <typename Read>
     bool look_up(Bytes key, Read read);
     template <typename Read>
-    bool try_candidates(Index &index, std::uint64_t hash, Read read, bool &met_damage);
+    bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, bool &met_damage);
     ReadOutcome read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
                           MemoryLevel::Admission admission, BlobRef &blob);
     ReadOutcome read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,
                           MutableBytes buffer, std::uint64_t &value_size);
-    void note_hit(Index::Place place, Slot slot);
+    void note_hit(Index::Place place, Slot slot, Bytes key);
     void flush_hits();
     bool mend_size(Index &index, Index::Place place, Slot slot);
     void drop_damaged(Index &index, Index::Place place, Slot slot);

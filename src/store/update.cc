@@ -131,7 +131,9 @@ Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header,
     unsigned waits = 0;
     for (unsigned attempt = 0;; ++attempt) {
         auto record = writer_->append(index, header, key, value, Writer::Purpose::put);
-        if (record.ok() || record.error() != Error::full) return record;
+        if (record.ok()) return record;
+        if (record.error() == Error::busy && wait_for_room(waits)) continue;
+        if (record.error() != Error::full) return record;
         if (options_.refuse_when_full || attempt == kRoomAttempts) return Error::full;
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok()) return progress.error();

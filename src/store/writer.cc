@@ -265,8 +265,30 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
         if (!info.ok() || info->modified_ns + kTemporaryAgeNs > wall_clock_ns()) continue;
         (void)directory_.remove_file(name);
     }
+    for (const SegmentFile &file : use.segments) {
+        if (file.disk_bytes > limits_.segment_bytes + kPage) remove_if_torn(file.segment);
+    }
     if (auto segment = take_over(index, use, record_size, purpose)) return segment;
     return create_segment(index, use, record_size, purpose);
+}
+
+// A segment that is larger than others holds one record. If its writer was killed before that was
+// whole, nothing leads there and nobody will go on with it.
+void Writer::remove_if_torn(std::uint32_t segment) const {
+    const auto lock = lock_segment(segment);
+    if (!lock.ok()) return;
+    std::array<std::byte, kRecordHeaderSize> head;
+    const auto count = lock->file().read_at(kSegmentHeaderSize, head);
+    if (!count.ok()) return;
+    const auto header = parse_record_header(Bytes(head).first(count.value()));
+    if (header) {
+        std::array<std::byte, kRecordEndSize> end;
+        const std::uint64_t offset = kSegmentHeaderSize + header->record_size() - kRecordEndSize;
+        const auto read = lock->file().read_at(offset, end);
+        if (!read.ok()) return;
+        if (read.value() == end.size() && same_bytes(end, record_end(head))) return;
+    }
+    (void)directory_.discard_file(segment_file_name(segment));
 }
 
 // The fullest segment that has room for the record, no living writer, and is not being given up.

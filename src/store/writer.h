@@ -141,6 +141,7 @@ class Writer {
     Status reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpose);
     Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,
                                                         Purpose purpose);
+    void remove_if_torn(std::uint32_t segment) const;
     std::shared_ptr<ActiveSegment> take_over(Index &index, const DiskUse &use,
                                              std::uint64_t record_size, Purpose purpose);
     Result<std::shared_ptr<ActiveSegment>> create_segment(Index &index, const DiskUse &use,

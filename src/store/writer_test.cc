@@ -98,6 +98,38 @@ TEST_F(WriterTest, ALargeRecordGetsASegmentOfItsOwn) {
     EXPECT_EQ(next->location.segment, small->location.segment) << "the other one is still in use";
 }
 
+// Its writer is killed inside the write: the blocks were reserved, and a part of it is there.
+TEST_F(WriterTest, ALargeRecordThatIsNotWholeGoesWithTheNextSegment) {
+    const std::string large(1 << 20, 'l');
+    for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{10}, std::uint64_t{500'000},
+                                     std::uint64_t{(1 << 20) + 64}}) {
+        const auto whole = append(files_.writer(), "whole", large);
+        auto torn = append(files_.writer(), "torn", large);
+        ASSERT_TRUE(whole.ok() && torn.ok());
+        const std::uint32_t segment = torn->location.segment;
+        const std::string name = segment_file_name(segment);
+        const auto file = files_.directory().open_file(name, Access::read_write);
+        const auto tear = [&] {
+            return file.ok() && file->truncate(kSegmentHeaderSize + left).ok() &&
+                   file->reserve(0, 1 << 20).ok();
+        };
+        ASSERT_TRUE(tear());
+        const auto next_segment = [&] {
+            files_.writer().release_segment();
+            return append(*files_.open_writer(), "next", std::string(1000, 'n')).ok();
+        };
+        ASSERT_TRUE(next_segment());
+        EXPECT_TRUE(files_.directory().info(name).ok()) << "its writer is still there";
+        torn->segment.reset();
+        ASSERT_TRUE(tear());
+        ASSERT_TRUE(next_segment());
+        EXPECT_FALSE(files_.directory().info(name).ok()) << left << " bytes are left";
+        EXPECT_TRUE(readable(whole->location, "whole", large));
+        ASSERT_TRUE(
+            files_.directory().remove_file(segment_file_name(whole->location.segment)).ok());
+    }
+}
+
 TEST_F(WriterTest, WhatIsLargerThanTheCacheMayBecomeIsRefusedAtOnce) {
     EXPECT_EQ(append(files_.writer(), "key", std::string(kLimit, 'x')).error(), Error::too_large);
     EXPECT_TRUE(use().segments.empty());

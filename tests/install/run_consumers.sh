@@ -55,10 +55,10 @@ case $how in
         [ "$library" -ef "$work/installed/lib/libEGL_cairn.so.0" ] ||
             { echo "the EGL manifest names '$library'" >&2; exit 1; }
         mv "$work/installed" "$prefix"
-        for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_egl.h \
-            include/cairn/cairn_control.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h \
-            include/cairn/cairn_d3d12.h include/cairn/cairn_d3d12_session.h \
-            lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
+        for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
+            include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
+            include/cairn/cairn_control.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
+            include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
@@ -69,7 +69,7 @@ case $how in
         # Nothing may activate itself by being installed.
         [ ! -e "$prefix/share/glvnd" ] || { echo "the EGL manifest is active" >&2; exit 1; }
         # No text file may know the build tree.
-        if grep -rIF "$build" "$prefix" | grep -v '"library_path"'; then
+        if grep -rIF "$build" "$prefix" | grep -v -e '"library_path"' -e ':ExecStart='; then
             echo "the lines above name the build tree" >&2
             exit 1
         fi

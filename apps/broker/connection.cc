@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "connection.h"
+
+#include <algorithm>
+
+namespace cairn::broker {
+namespace {
+
+constexpr std::size_t kAnswersMax = 65536;  // bytes that a client may leave unread
+constexpr std::uint32_t kInFlightMax = 64;  // descriptors, as docs/formats/broker.md says
+constexpr unsigned kMessagesAtOnce = 16;    // then it is the others' turn
+constexpr double kHitCost = 1.0 / 8;        // of a message
+
+}  // namespace
+
+Connection::Connection(Host &host, const Settings &settings, const Journal &journal, Socket socket,
+                       std::uint64_t number, std::uint64_t now_ns)
+    : host_(host),
+      settings_(settings),
+      journal_(journal),
+      number_(number),
+      channel_(std::move(socket), kAnswersMax, Socket::Descriptors::refuse),
+      deadline_ns_(now_ns + kHelloTimeoutNs),
+      messages_(settings.messages_per_second, now_ns),
+      bytes_(settings.bytes_per_second, now_ns) {}
+
+Connection::~Connection() {
+    abandon_store();
+}
+
+bool Connection::read(std::uint64_t now_ns) {
+    for (unsigned i = 0; i < kMessagesAtOnce && !over_quota(now_ns); ++i) {
+        const auto incoming = channel_.receive();
+        if (!incoming.ok() && incoming.error() == Error::busy) return true;
+        if (!incoming.ok()) {
+            const bool garbage = incoming.error() == Error::corrupt;
+            journal_.line("client %llu: %s", static_cast<unsigned long long>(number_),
+                          garbage ? "sent what is no message" : "gone");
+            return false;
+        }
+        messages_.spend(1);
+        bytes_.spend(static_cast<double>(incoming->size_bytes));
+        if (!handle(incoming->message, now_ns)) {
+            journal_.line("client %llu: ended, for a message that it may not send now",
+                          static_cast<unsigned long long>(number_));
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Connection::over_quota(std::uint64_t now_ns) {
+    messages_.refill(now_ns);
+    bytes_.refill(now_ns);
+    return messages_.empty() || bytes_.empty();
+}
+
+// False: the client must not have sent it.
+bool Connection::handle(const Message &message, std::uint64_t now_ns) {
+    if (const auto *hello = std::get_if<Hello>(&message)) return handle_hello(*hello);
+    if (cache_ == nullptr) return false;
+    if (const auto *data = std::get_if<StoreData>(&message)) return handle_data(data->data);
+    if (unfinished_) return false;
+    if (const auto *head = std::get_if<StoreHead>(&message)) return handle_store(*head, now_ns);
+    if (const auto *hits = std::get_if<Hits>(&message)) return handle_hits(*hits);
+    if (const auto *want = std::get_if<Want>(&message)) {
+        lent_.erase(want->segment);
+        cache_->stale = true;
+        return true;
+    }
+    if (const auto *received = std::get_if<Received>(&message)) {
+        if (received->count > in_flight_) return false;
+        in_flight_ -= received->count;
+        return true;
+    }
+    if (const auto *ping = std::get_if<Ping>(&message)) {
+        return answer(Pong{ping->number, stored_, refused_});
+    }
+    if (!std::holds_alternative<Start>(message)) return false;  // it is for clients
+    started_ = true;
+    // A process that takes over the connection has none of what was lent to the one before.
+    complete_sent_ = false;
+    lent_index_ = 0;
+    lent_.clear();
+    cache_->stale = true;
+    return answer(Welcome{kProtocolVersion, settings_.value_size_max, settings_.limit_bytes,
+                          cache_->version(), cache_->identifier()});
+}
+
+bool Connection::handle_hello(const Hello &hello) {
+    if (cache_ != nullptr) return false;
+    if (hello.protocol_version != kProtocolVersion) return refuse(Refusal::unsupported);
+    Refusal refusal = Refusal::failed;
+    cache_ = host_.open_cache(std::string(hello.identifier), hello.contents_version, refusal);
+    if (cache_ == nullptr) return refuse(refusal);
+    deadline_ns_ = 0;
+    return answer(Welcome{kProtocolVersion, settings_.value_size_max, settings_.limit_bytes,
+                          cache_->version(), cache_->identifier()});
+}
+
+bool Connection::refuse(Refusal reason) {
+    (void)channel_.send(Refused{reason}, {});
+    return false;
+}
+
+bool Connection::handle_store(const StoreHead &head, std::uint64_t now_ns) {
+    if (head.value_size > settings_.value_size_max) return false;  // it was told
+    unfinished_ = Unfinished{head.flags, head.cost_us, head.key_size,
+                             std::size_t{head.key_size} + head.value_size};
+    deadline_ns_ = now_ns + kStoreTimeoutNs;
+    return handle_data(head.data);
+}
+
+bool Connection::handle_data(Bytes data) {
+    if (!unfinished_) return false;
+    Unfinished &entry = *unfinished_;
+    if (data.size() > entry.size - entry.received) return false;
+    entry.received += data.size();
+    if (!entry.discarded && !host_.reserve_unfinished(data.size())) discard_store();
+    if (!entry.discarded) entry.data.insert(entry.data.end(), data.begin(), data.end());
+    if (entry.received == entry.size) finish_store();
+    return true;
+}
+
+void Connection::finish_store() {
+    const int result = unfinished_->discarded ? CAIRN_ERROR_NO_MEMORY : put_unfinished();
+    if (result >= 0) {
+        ++stored_;
+    } else {
+        ++refused_;
+        journal_.line("client %llu: an entry was not stored: %s",
+                      static_cast<unsigned long long>(number_), cairn_result_string(result));
+    }
+    cache_->stale = true;
+    abandon_store();
+}
+
+int Connection::put_unfinished() const {
+    const Unfinished &entry = *unfinished_;
+    cairn_put_options options = {};
+    options.size = sizeof options;
+    if ((entry.flags & StoreHead::kIfAbsent) != 0) options.flags |= CAIRN_PUT_IF_ABSENT;
+    if ((entry.flags & StoreHead::kPinned) != 0) options.flags |= CAIRN_PUT_PINNED;
+    options.cost_us = entry.cost_us;
+    return cairn_put(cache_->handle(), entry.data.data(), entry.key_size,
+                     entry.data.data() + entry.key_size, entry.size - entry.key_size, &options);
+}
+
+// The rest of it is read and thrown away.
+void Connection::discard_store() {
+    host_.release_unfinished(unfinished_->data.size());
+    unfinished_->data = {};
+    unfinished_->discarded = true;
+}
+
+void Connection::abandon_store() {
+    if (!unfinished_) return;
+    host_.release_unfinished(unfinished_->data.size());
+    unfinished_.reset();
+    deadline_ns_ = 0;
+}
+
+// Looking for an entry counts as a hit of it.
+bool Connection::handle_hits(const Hits &hits) {
+    messages_.spend(static_cast<double>(hits.keys.size()) * kHitCost);
+    for (const Bytes key : hits.keys) {
+        (void)cairn_contains(cache_->handle(), key.data(), key.size());
+    }
+    return true;
+}
+
+bool Connection::answer(const Message &message) {
+    return channel_.enqueue(message).ok();
+}
+
+bool Connection::write() {
+    Status status = channel_.flush();
+    if (status.ok() && started_) status = lend_index();
+    if (status.ok() && started_) status = lend_segments();
+    if (status.ok()) status = channel_.flush();
+    blocked_ = status.error() == Error::busy;
+    return status.ok() || blocked_;
+}
+
+Status Connection::lend_index() {
+    const std::uint64_t inode = cache_->files().index_inode;
+    if (inode == 0 || inode == lent_index_ || in_flight_ >= kInFlightMax) return {};
+    const auto file = cache_->open_index();
+    if (!file.ok()) return {};  // it is just being replaced
+    const int fd = file->fd();
+    TRY(channel_.send(IndexFile{}, std::span(&fd, 1)));
+    lent_index_ = inode;
+    ++in_flight_;
+    return {};
+}
+
+Status Connection::lend_segments() {
+    const auto &there = cache_->files().segments;
+    std::erase_if(lent_, [&](const auto &lent) { return there.count(lent.first) == 0; });
+    auto next = there.begin();
+    while (next != there.end()) {
+        SegmentFiles message;
+        std::vector<File> files;
+        std::vector<int> fds;
+        const std::size_t room =
+            std::min<std::size_t>(kSegmentsMax, kInFlightMax - std::min(in_flight_, kInFlightMax));
+        for (; next != there.end() && fds.size() < room; ++next) {
+            const auto lent = lent_.find(next->first);
+            if (lent != lent_.end() && lent->second == next->second) continue;
+            auto file = cache_->open_segment(next->first);
+            if (!file.ok()) continue;
+            fds.push_back(file->fd());
+            files.push_back(std::move(file.value()));
+            message.segments.push_back(next->first);
+        }
+        if (fds.empty()) break;
+        TRY(channel_.send(message, fds));
+        in_flight_ += static_cast<std::uint32_t>(fds.size());
+        for (const std::uint32_t segment : message.segments) lent_[segment] = there.at(segment);
+    }
+    // Where the client has to acknowledge some first, the rest is sent then.
+    if (complete_sent_ || next != there.end() || lent_index_ == 0) return {};
+    TRY(channel_.enqueue(Complete{}));
+    complete_sent_ = true;
+    return {};
+}
+
+}  // namespace cairn::broker

@@ -1,0 +1,103 @@
+// One client: what it may do, what it has been lent, and the entry that it is sending.
+// SPDX-License-Identifier: MIT
+//
+// Whatever a client does ends at worst its own connection: nothing here waits for it, and what is
+// kept for it is bounded.
+//
+// Thread safety: externally synchronised.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ipc/channel.h"
+#include "journal.h"
+#include "settings.h"
+#include "shared_cache.h"
+#include "token_bucket.h"
+
+namespace cairn::broker {
+
+// What a connection needs of the others.
+class Host {
+  public:
+    virtual ~Host() = default;
+    // The cache of that name, opened for its first client. Null, and why, when there is none.
+    virtual SharedCache *open_cache(const std::string &identifier, std::uint64_t version,
+                                    Refusal &refusal) = 0;
+    // Takes from (gives back to) what unfinished entries may hold together.
+    virtual bool reserve_unfinished(std::uint64_t bytes) = 0;
+    virtual void release_unfinished(std::uint64_t bytes) = 0;
+};
+
+class Connection {
+  public:
+    Connection(Host &host, const Settings &settings, const Journal &journal, Socket socket,
+               std::uint64_t number, std::uint64_t now_ns);
+    ~Connection();
+    Connection(const Connection &) = delete;
+    Connection &operator=(const Connection &) = delete;
+
+    const Socket &socket() const { return channel_.socket(); }
+    std::uint64_t number() const { return number_; }
+    SharedCache *cache() const { return cache_; }
+
+    // Reads some of what came in. False: the connection is over.
+    bool read(std::uint64_t now_ns);
+    // Sends what is due: answers, and descriptors that the client lacks. False as above.
+    bool write();
+    // Whether write() has to be called when the client has read.
+    bool wants_to_write() const { return blocked_; }
+    // Whether it has used up its quota, and is to be read from later.
+    bool over_quota(std::uint64_t now_ns);
+    // Whether it has kept us waiting for too long.
+    bool overdue(std::uint64_t now_ns) const { return deadline_ns_ != 0 && now_ns > deadline_ns_; }
+
+  private:
+    struct Unfinished {  // an entry of which a part has come
+        std::uint32_t flags, cost_us;
+        std::size_t key_size, size;
+        std::size_t received = 0;
+        bool discarded = false;  // there was no room for it
+        std::vector<std::byte> data = {};
+    };
+
+    bool handle(const Message &message, std::uint64_t now_ns);
+    bool handle_hello(const Hello &hello);
+    bool handle_store(const StoreHead &head, std::uint64_t now_ns);
+    bool handle_data(Bytes data);
+    bool handle_hits(const Hits &hits);
+    bool refuse(Refusal reason);
+    void finish_store();
+    int put_unfinished() const;
+    void discard_store();
+    void abandon_store();
+    bool answer(const Message &message);
+    Status lend_index();
+    Status lend_segments();
+
+    Host &host_;
+    const Settings &settings_;
+    const Journal &journal_;
+    const std::uint64_t number_;
+    Channel channel_;
+    SharedCache *cache_ = nullptr;
+    std::uint64_t deadline_ns_;  // 0: none
+    TokenBucket messages_, bytes_;
+
+    bool started_ = false;
+    bool blocked_ = false;
+    bool complete_sent_ = false;
+    std::uint32_t in_flight_ = 0;  // descriptors that the client has not acknowledged
+    std::uint64_t lent_index_ = 0;
+    std::map<std::uint32_t, std::uint64_t> lent_;  // segments and their inodes
+
+    std::optional<Unfinished> unfinished_;
+    std::uint64_t stored_ = 0;
+    std::uint64_t refused_ = 0;
+};
+
+}  // namespace cairn::broker

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "server.h"
+
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "os/environment.h"
+
+namespace cairn::broker {
+namespace {
+
+// Tags of what is waited for; clients have their numbers, which begin behind.
+constexpr std::uint64_t kListener = 0, kEnd = 1, kChanges = 2, kFirstClient = 16;
+constexpr int kPausedMs = 20;
+constexpr int kTickMs = 1000;
+constexpr std::uint64_t kAcceptAgainNs = 500'000'000;
+constexpr std::uint32_t kWatched =
+    IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW;
+
+Refusal refusal_of(int result) {
+    switch (result) {
+        case CAIRN_ERROR_BUSY:
+            return Refusal::busy;
+        case CAIRN_ERROR_DENIED:
+            return Refusal::denied;
+        default:
+            return Refusal::failed;
+    }
+}
+
+}  // namespace
+
+Server::~Server() = default;
+
+bool Server::wait_for(int fd, std::uint64_t tag) const {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u64 = tag;
+    return ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+bool Server::prepare(int until_readable, std::string &problem) {
+    events_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    changes_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    last_number_ = kFirstClient;
+    if (!events_.valid() || !wait_for(until_readable, kEnd) ||
+        !wait_for(listener_.socket().fd(), kListener)) {
+        problem = "the system has no descriptors left";
+        return false;
+    }
+    if (!changes_.valid() || !wait_for(changes_.get(), kChanges)) {
+        changes_.reset(-1);
+        journal_.line("no inotify: what other programs store is lent when it is asked for");
+    }
+    return true;
+}
+
+bool Server::run(int until_readable, std::string &problem) {
+    if (!prepare(until_readable, problem)) return false;
+    journal_.line("serving the caches below %s", settings_.root.c_str());
+    std::array<epoll_event, 32> ready;
+    while (!stop_) {
+        const int count =
+            ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), timeout_ms());
+        for (int i = 0; i < count; ++i) {
+            const epoll_event &event = ready[static_cast<std::size_t>(i)];
+            if (event.data.u64 == kEnd) {
+                stop_ = true;
+            } else if (event.data.u64 == kListener) {
+                accept_clients();
+            } else if (event.data.u64 == kChanges) {
+                read_changes();
+            } else {
+                serve(event.data.u64, event.events);
+            }
+        }
+        go_on_with_paused();
+        end_overdue();
+        lend_changes();
+        close_unused();
+    }
+    journal_.line("ending");
+    return true;
+}
+
+int Server::timeout_ms() const {
+    if (accept_again_ns_ != 0) return kPausedMs;
+    for (const auto &[number, client] : clients_) {
+        if (client.paused) return kPausedMs;
+    }
+    return clients_.empty() ? -1 : kTickMs;
+}
+
+// Clients.
+
+void Server::accept_clients() {
+    for (;;) {
+        auto socket = listener_.socket().accept();
+        if (socket.ok()) {
+            accept_client(std::move(socket.value()));
+            continue;
+        }
+        if (socket.error() == Error::busy) return;
+        // Without descriptors the listener would be ready all the time.
+        journal_.line("cannot take a client: %s", std::strerror(errno));
+        ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, listener_.socket().fd(), nullptr);
+        accept_again_ns_ = monotonic_ns() + kAcceptAgainNs;
+        return;
+    }
+}
+
+void Server::accept_client(Socket socket) {
+    const auto user = socket.peer_user();
+    if (!user.ok() || user.value() != effective_user()) {
+        journal_.line("a client of another user was turned away");
+        return;
+    }
+    if (clients_.size() >= settings_.clients_max) {
+        journal_.line("a client was turned away: there are %u", settings_.clients_max);
+        (void)socket.send(encode_message(Refused{Refusal::full}));
+        return;
+    }
+    const std::uint64_t number = ++last_number_;
+    const int fd = socket.fd();
+    auto connection = std::make_unique<Connection>(*this, settings_, journal_, std::move(socket),
+                                                   number, monotonic_ns());
+    if (!wait_for(fd, number)) return;
+    clients_[number].connection = std::move(connection);
+}
+
+void Server::serve(std::uint64_t number, std::uint32_t events) {
+    const auto client = clients_.find(number);
+    if (client == clients_.end()) return;
+    Connection &connection = *client->second.connection;
+    const bool readable = (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
+    if ((readable && !connection.read(monotonic_ns())) || !connection.write()) {
+        end(client);
+        return;
+    }
+    update(client);
+}
+
+// Says what is waited for from a client now.
+void Server::update(Clients::iterator client) const {
+    Client &state = client->second;
+    const int fd = state.connection->socket().fd();
+    const bool pause = state.connection->over_quota(monotonic_ns());
+    epoll_event event = {};
+    event.events = EPOLLIN | (state.connection->wants_to_write() ? EPOLLOUT : 0u);
+    event.data.u64 = client->first;
+    int operation = state.paused ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    if (pause && state.paused) return;
+    if (pause) operation = EPOLL_CTL_DEL;
+    state.paused = pause;
+    ::epoll_ctl(events_.get(), operation, fd, &event);
+}
+
+void Server::go_on_with_paused() {
+    for (auto client = clients_.begin(); client != clients_.end(); ++client) {
+        if (client->second.paused) update(client);
+    }
+    if (accept_again_ns_ != 0 && monotonic_ns() > accept_again_ns_) {
+        accept_again_ns_ = 0;
+        (void)wait_for(listener_.socket().fd(), kListener);
+    }
+}
+
+Server::Clients::iterator Server::end(Clients::iterator client) {
+    return clients_.erase(client);  // the kernel forgets a closed descriptor
+}
+
+void Server::end_overdue() {
+    const std::uint64_t now = monotonic_ns();
+    for (auto client = clients_.begin(); client != clients_.end();) {
+        if (client->second.connection->overdue(now) && !client->second.paused) {
+            journal_.line("client %llu: did not go on in time",
+                          static_cast<unsigned long long>(client->first));
+            client = end(client);
+        } else {
+            ++client;
+        }
+    }
+}
+
+bool Server::reserve_unfinished(std::uint64_t bytes) {
+    if (unfinished_bytes_ + bytes > kUnfinishedBytesMax) return false;
+    unfinished_bytes_ += bytes;
+    return true;
+}
+
+// Caches.
+
+SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t version,
+                                Refusal &refusal) {
+    // What the C interface would cut off. It looks at everything else.
+    if (identifier.find('\0') != std::string::npos) return nullptr;
+    const auto known = caches_.find(identifier);
+    if (known != caches_.end()) {
+        if (known->second.cache->version() == version) return known->second.cache.get();
+        refusal = Refusal::busy;
+        return nullptr;
+    }
+    Watched opened;
+    const int result = SharedCache::open(settings_, journal_, identifier, version, opened.cache);
+    if (result != CAIRN_OK) {
+        journal_.line("cannot open a cache for a client: %s", cairn_result_string(result));
+        refusal = refusal_of(result);
+        return nullptr;
+    }
+    if (changes_.valid()) {
+        opened.watch = ::inotify_add_watch(changes_.get(), opened.cache->path().c_str(), kWatched);
+        opened.cache->stale = true;  // what changed before the watch was there
+    }
+    return (caches_[identifier] = std::move(opened)).cache.get();
+}
+
+void Server::read_changes() {
+    alignas(inotify_event) std::array<char, 4096> buffer;
+    for (;;) {
+        const ssize_t count = ::read(changes_.get(), buffer.data(), buffer.size());
+        if (count <= 0) return;
+        for (const char *next = buffer.data(); next < buffer.data() + count;) {
+            const auto *event = reinterpret_cast<const inotify_event *>(next);
+            for (auto &[identifier, watched] : caches_) {
+                const bool overflow = (event->mask & IN_Q_OVERFLOW) != 0;
+                if (overflow || watched.watch == event->wd) watched.cache->stale = true;
+            }
+            next += sizeof(inotify_event) + event->len;
+        }
+    }
+}
+
+// New files go to all clients of their cache at once, and what a client lacks since it acknowledged
+// some.
+void Server::lend_changes() {
+    for (auto &[identifier, watched] : caches_) {
+        if (!watched.cache->stale) continue;
+        watched.cache->refresh();
+        for (auto client = clients_.begin(); client != clients_.end();) {
+            Connection &connection = *client->second.connection;
+            if (connection.cache() != watched.cache.get()) {
+                ++client;
+            } else if (!connection.write()) {
+                client = end(client);
+            } else {
+                update(client);
+                ++client;
+            }
+        }
+    }
+}
+
+void Server::close_unused() {
+    std::erase_if(caches_, [&](const auto &entry) {
+        for (const auto &[number, client] : clients_) {
+            if (client.connection->cache() == entry.second.cache.get()) return false;
+        }
+        if (entry.second.watch >= 0) ::inotify_rm_watch(changes_.get(), entry.second.watch);
+        return true;
+    });
+}
+
+}  // namespace cairn::broker

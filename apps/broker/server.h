@@ -1,0 +1,72 @@
+// The broker's loop: one thread, which waits for everything at once and for nobody in particular.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "connection.h"
+#include "journal.h"
+#include "listener.h"
+#include "settings.h"
+#include "shared_cache.h"
+
+namespace cairn::broker {
+
+class Server final : public Host {
+  public:
+    Server(const Settings &settings, const Journal &journal, const Listener &listener)
+        : settings_(settings), journal_(journal), listener_(listener) {}
+    ~Server() override;
+
+    // Serves until the descriptor can be read from. False: the system lacks what it needs;
+    // `problem` says what.
+    bool run(int until_readable, std::string &problem);
+
+    SharedCache *open_cache(const std::string &identifier, std::uint64_t version,
+                            Refusal &refusal) override;
+    bool reserve_unfinished(std::uint64_t bytes) override;
+    void release_unfinished(std::uint64_t bytes) override { unfinished_bytes_ -= bytes; }
+
+  private:
+    struct Client {
+        std::unique_ptr<Connection> connection;
+        bool paused = false;  // over its quota: not waited for
+    };
+    struct Watched {
+        std::unique_ptr<SharedCache> cache;
+        int watch = -1;  // of inotify; -1: none, what others change is seen with the next store
+    };
+    using Clients = std::map<std::uint64_t, Client>;
+
+    bool prepare(int until_readable, std::string &problem);
+    bool wait_for(int fd, std::uint64_t tag) const;
+    void accept_clients();
+    void accept_client(Socket socket);
+    void serve(std::uint64_t number, std::uint32_t events);
+    void read_changes();
+    void go_on_with_paused();
+    void lend_changes();
+    void update(Clients::iterator client) const;
+    Clients::iterator end(Clients::iterator client);
+    void end_overdue();
+    void close_unused();
+    int timeout_ms() const;
+
+    const Settings &settings_;
+    const Journal &journal_;
+    const Listener &listener_;
+    UniqueFd events_, changes_;
+    std::map<std::string, Watched> caches_;  // by identifier
+    Clients clients_;                        // by number; after the caches, which they point to
+    std::uint64_t last_number_ = 0;
+    std::uint64_t unfinished_bytes_ = 0;
+    std::uint64_t accept_again_ns_ = 0;  // not before, as there are no descriptors left; 0: now
+    bool stop_ = false;
+};
+
+}  // namespace cairn::broker

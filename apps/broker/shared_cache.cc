@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "shared_cache.h"
+
+#include "os/read_only_view.h"
+
+namespace cairn::broker {
+namespace {
+
+// Through a mount that is read-only where the system lets us make one. Where it does not, clients
+// get descriptors that are open for reading, which is as much where they cannot open anything.
+Result<Directory> open_view(const Settings &settings, const Journal &journal,
+                            const std::string &path) {
+    auto view = open_read_only_view(path);
+    if (view.ok()) return view;
+    if (settings.require_read_only_mount) {
+        journal.line("%s: no read-only mount can be made here", path.c_str());
+        return view;
+    }
+    journal.line("%s: no read-only mount can be made here; lending plain descriptors",
+                 path.c_str());
+    return Directory::open(path);
+}
+
+}  // namespace
+
+int SharedCache::open(const Settings &settings, const Journal &journal,
+                      const std::string &identifier, std::uint64_t version,
+                      std::unique_ptr<SharedCache> &cache) {
+    std::unique_ptr<SharedCache> opened(
+        new SharedCache(identifier, version, settings.root + "/" + identifier));
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.root = settings.root.c_str();
+    options.identifier = identifier.c_str();
+    options.version = version;
+    options.limit_bytes = settings.limit_bytes;
+    options.memory_bytes = UINT64_MAX;  // the broker itself reads nothing twice
+    options.log = Journal::receive;
+    options.log_user = const_cast<Journal *>(&journal);
+    const int result = cairn_open(&options, &opened->handle_);
+    if (result != CAIRN_OK) return result;
+    auto view = open_view(settings, journal, opened->path_);
+    if (!view.ok()) return CAIRN_ERROR_DENIED;
+    opened->view_ = std::move(view.value());
+    opened->refresh();
+    cache = std::move(opened);
+    return CAIRN_OK;
+}
+
+void SharedCache::refresh() {
+    auto files = list_broker_files(view_);
+    if (files.ok()) files_ = std::move(files.value());
+    stale = false;
+}
+
+}  // namespace cairn::broker

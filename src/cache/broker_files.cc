@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "cache/broker_files.h"
+
+#include "store/index_file.h"
+#include "store/segment_format.h"
+
+namespace cairn {
+
+Result<BrokerFiles> list_broker_files(const Directory &directory) {
+    BrokerFiles files;
+    TRY(directory.list([&](const char *name) {
+        const auto segment = segment_from_file_name(name);
+        if (!segment && std::string_view(name) != kIndexFileName) return;
+        const auto info = directory.info(name);
+        if (!info.ok()) return;
+        if (segment) {
+            files.segments[*segment] = info->inode;
+        } else {
+            files.index_inode = info->inode;
+        }
+    }));
+    return files;
+}
+
+Result<File> open_index_to_lend(const Directory &directory) {
+    return directory.open_file(kIndexFileName, Access::read_only);
+}
+
+Result<File> open_segment_to_lend(const Directory &directory, std::uint32_t segment) {
+    return directory.open_file(segment_file_name(segment), Access::read_only);
+}
+
+}  // namespace cairn

@@ -1,0 +1,26 @@
+// What a broker lends of a cache: the names of the index and the segments that there are now.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: functions without state.
+// Failure: what goes away meanwhile is left out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "base/result.h"
+#include "os/file.h"
+
+namespace cairn {
+
+struct BrokerFiles {
+    std::uint64_t index_inode = 0;                    // 0: there is none
+    std::map<std::uint32_t, std::uint64_t> segments;  // number and inode
+};
+
+Result<BrokerFiles> list_broker_files(const Directory &directory);
+
+Result<File> open_index_to_lend(const Directory &directory);
+Result<File> open_segment_to_lend(const Directory &directory, std::uint32_t segment);
+
+}  // namespace cairn

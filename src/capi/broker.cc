@@ -1,0 +1,143 @@
+// The calls of cairn_broker.h. SPDX-License-Identifier: MIT
+#include <cairn/cairn_broker.h>
+
+#include <cstring>
+
+#include "capi/cache_handle.h"
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::size_t kOptionsSizeMin = offsetof(cairn_broker_options, log_user) + sizeof(void *);
+constexpr std::size_t kStatsSizeMin =
+    offsetof(cairn_broker_stats, hits_reported) + sizeof(uint64_t);
+
+enum class Path { needed, if_given };
+
+int read_options(const cairn_broker_options &options, Path path, BrokerOptions &read) {
+    if (options.size < kOptionsSizeMin || options.flags != 0) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (options.socket_path != nullptr) {
+        read.socket_path = options.socket_path;
+        if (read.socket_path.empty()) return CAIRN_ERROR_INVALID_ARGUMENT;
+    } else if (path == Path::needed) {
+        const auto found = default_broker_socket();
+        if (!found) return CAIRN_ERROR_NOT_FOUND;
+        read.socket_path = *found;
+    }
+    if (options.identifier != nullptr) read.identifier = options.identifier;
+    if (!read.socket_path.empty() && !valid_identifier(read.identifier)) {
+        return CAIRN_ERROR_INVALID_ARGUMENT;
+    }
+    read.version = options.version;
+    if (options.timeout_ms != 0) read.timeout_ms = options.timeout_ms;
+    if (options.queue_bytes != 0) read.queue_bytes = options.queue_bytes;
+    read.log = Log(options.log, options.log_user);
+    return CAIRN_OK;
+}
+
+BrokerOptions defaults() {
+    BrokerOptions options;
+    options.timeout_ms = CAIRN_BROKER_TIMEOUT_MS_DEFAULT;
+    options.queue_bytes = CAIRN_BROKER_QUEUE_BYTES_DEFAULT;
+    return options;
+}
+
+int open_connection(Socket socket, const BrokerOptions &options, std::uint64_t memory_bytes,
+                    cairn_cache **cache) {
+    auto handle = make_handle();
+    if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
+    auto client = BrokerClient::open(options, std::move(socket));
+    if (!client.ok()) return result_code(client.error());
+    handle->broker = std::move(client.value());
+    StoreOptions store;
+    store.identifier = handle->broker->identifier();
+    store.any_version = true;  // the broker has opened the right one
+    store.access = Access::read_only;
+    store.memory_bytes = memory_level_bytes(memory_bytes);
+    store.log = options.log;
+    store.lent = handle->broker.get();
+    auto opened = Store::open(store);
+    if (!opened.ok()) return CAIRN_ERROR_IO;
+    handle->store = std::move(opened.value());
+    *cache = handle.release();
+    return CAIRN_OK;
+}
+
+}  // namespace
+}  // namespace cairn
+
+using namespace cairn;
+
+int cairn_resolve_broker(char *buffer, size_t capacity) {
+    if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    const auto path = default_broker_socket();
+    if (!path) return CAIRN_ERROR_NOT_FOUND;
+    if (path->size() + 1 > capacity) return CAIRN_TOO_SMALL;
+    std::memcpy(buffer, path->c_str(), path->size() + 1);
+    return CAIRN_OK;
+}
+
+int cairn_connect_broker(const cairn_broker_options *options, int *fd) {
+    if (options == nullptr || fd == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    BrokerOptions read = defaults();
+    if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
+        return result;
+    }
+    auto socket = BrokerClient::connect(read);
+    if (!socket.ok()) return result_code(socket.error());
+    *fd = socket->release();
+    return CAIRN_OK;
+}
+
+int cairn_open_broker(const cairn_broker_options *options, cairn_cache **cache) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    *cache = nullptr;
+    if (options == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    BrokerOptions read = defaults();
+    if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
+        return result;
+    }
+    auto socket = BrokerClient::connect(read);
+    if (!socket.ok()) return result_code(socket.error());
+    return open_connection(std::move(socket.value()), read, options->memory_bytes, cache);
+}
+
+int cairn_open_broker_fd(int fd, const cairn_broker_options *options, cairn_cache **cache) {
+    if (fd < 0) return CAIRN_ERROR_INVALID_ARGUMENT;
+    UniqueFd owned(fd);
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    *cache = nullptr;
+    BrokerOptions read = defaults();
+    if (options != nullptr) {
+        const int result = read_options(*options, Path::if_given, read);
+        if (result != CAIRN_OK) return result;
+    }
+    auto socket = Socket::adopt(std::move(owned));
+    if (!socket.ok()) return CAIRN_ERROR_INVALID_ARGUMENT;
+    return open_connection(std::move(socket.value()), read,
+                           options != nullptr ? options->memory_bytes : 0, cache);
+}
+
+int cairn_flush_broker(cairn_cache *cache, uint32_t timeout_ms) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    return result_code(cache->broker->flush(timeout_ms));
+}
+
+int cairn_get_broker_stats(cairn_cache *cache, cairn_broker_stats *stats) {
+    if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
+        return CAIRN_ERROR_INVALID_ARGUMENT;
+    }
+    if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    const BrokerClient::Stats now = cache->broker->stats();
+    stats->connected = now.connected ? 1 : 0;
+    stats->accepted = now.accepted;
+    stats->dropped = now.dropped;
+    stats->lost = now.lost;
+    stats->stored = now.stored;
+    stats->refused = now.refused;
+    stats->queued_bytes = now.queued_bytes;
+    stats->hits_reported = now.hits_reported;
+    return CAIRN_OK;
+}

@@ -1,0 +1,73 @@
+// An EGL application in a sandbox links programs with hits from, and stores to, the broker.
+// SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "broker/broker.h"
+#include "support/process.h"
+#include "support/run_report.h"
+#include "support/temp_directory.h"
+
+namespace cairn_test {
+namespace {
+
+class BrokerEglTest : public testing::Test {
+  protected:
+    cairn_report run(const Broker &broker, const std::string &mesa) {
+        const RunReport report;
+        cairn_broker_options options = {};
+        options.size = sizeof options;
+        options.socket_path = broker.socket().c_str();
+        options.identifier = "gpu-process";
+        options.version = CAIRN_EGL_CONTENTS_VERSION;
+        options.timeout_ms = kPatienceMs;
+        int fd = -1;
+        EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_OK);
+        const std::string counters = report.path();  // by this process's number
+        const std::string no_caches = directory_ / "none";
+        problem_ = run_in_child(100, [&] {
+            ::fcntl(fd, F_SETFD, 0);
+            ::setenv(CAIRN_BROKER_FD_ENV, std::to_string(fd).c_str(), 1);
+            ::setenv(CAIRN_REPORT_ENV, counters.c_str(), 1);
+            ::setenv("__EGL_VENDOR_LIBRARY_FILENAMES", CAIRN_EGL_TEST_MANIFEST, 1);
+            ::setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
+            ::setenv("CAIRN_DIR", no_caches.c_str(), 1);
+            // Mesa's own cache opens a file for each program, unless it has one for all.
+            ::setenv("MESA_SHADER_CACHE_DIR", (directory_ / mesa).c_str(), 1);
+            ::setenv("MESA_DISK_CACHE_SINGLE_FILE", "1", 1);
+            ::execl(BROKER_EGL_CLIENT, "egl_client", static_cast<char *>(nullptr));
+            return 127;
+        });
+        ::close(fd);
+        struct stat status;
+        EXPECT_NE(::stat(no_caches.c_str(), &status), 0) << "a cache on disk was used";
+        return report.read();
+    }
+
+    TempDirectory directory_;
+    std::string problem_;
+};
+
+TEST_F(BrokerEglTest, LinksInASandboxWithHitsFromAndStoresToTheBroker) {
+    Broker broker(directory_.path());
+    const cairn_report cold = run(broker, "mesa1");
+    ASSERT_EQ(problem_, "");
+    EXPECT_EQ(cold.link_calls, 20u);
+    EXPECT_EQ(cold.hits, 0u);
+    EXPECT_GE(cold.stored, 20u);  // programs, and that their shaders compile
+    EXPECT_EQ(cold.store_failed, 0u);
+    const cairn_report warm = run(broker, "mesa2");
+    ASSERT_EQ(problem_, "");
+    EXPECT_EQ(warm.link_calls, 20u);
+    EXPECT_EQ(warm.hits, 20u);
+    EXPECT_EQ(warm.driver_links, 0u);
+    EXPECT_EQ(warm.driver_compiles, 0u);
+    EXPECT_EQ(warm.rejected, 0u);
+}
+
+}  // namespace
+}  // namespace cairn_test

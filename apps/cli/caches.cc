@@ -221,6 +221,11 @@ void require_ok(const CacheHandle &cache, int result, const std::string &what) {
     }
 }
 
+CrashCounts crash_counts(const std::string &root, const std::string &identifier) {
+    const auto directory = Directory::open((fs::path(root) / identifier).string());
+    return directory.ok() ? CrashMemory::read_counts(directory.value()) : CrashCounts();
+}
+
 cairn_stats cache_stats(const CacheHandle &cache) {
     cairn_stats stats = {};
     stats.size = sizeof(stats);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "cache/crash_memory.h"
+
 namespace cairn::cli {
 
 // What the library said about a cache: the first warning or error.
@@ -67,6 +69,9 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &cache);
 // Throws a Failure "cannot <what>: ..." with the library's explanation, unless `result` is
 // CAIRN_OK.
 void require_ok(const CacheHandle &cache, int result, const std::string &what);
+
+// Entries of a program cache that were dropped because a driver died with them; zeros for others.
+CrashCounts crash_counts(const std::string &root, const std::string &identifier);
 
 cairn_stats cache_stats(const CacheHandle &cache);
 

@@ -23,6 +23,7 @@ struct Row {
     std::string identifier;
     std::string about;
     cairn_stats stats = {};
+    CrashCounts crashes;
     std::string problem;  // why it could not be read; then `stats` is zero
 };
 
@@ -30,6 +31,7 @@ Row read_row(const std::string &root, const std::string &identifier) {
     Row row;
     row.identifier = identifier;
     row.about = about_cache(root, identifier);
+    row.crashes = crash_counts(root, identifier);
     try {
         row.stats = cache_stats(open_cache(root, identifier, Access::read));
     } catch (const Failure &failure) {
@@ -56,6 +58,8 @@ void print_json(const std::string &root, const std::vector<Row> &rows) {
             cache["disk_bytes"] = row.stats.disk_bytes;
             cache["limit_bytes"] = row.stats.limit_bytes;
             cache["version"] = row.stats.version;
+            cache["crashes_dropped"] = row.crashes.dropped;
+            cache["crashes_kept_out"] = row.crashes.kept_out;
         } else {
             cache["problem"] = row.problem;
         }
@@ -74,6 +78,10 @@ void print_row(const Row &row) {
                    format_bytes(row.stats.disk_bytes), format_bytes(row.stats.limit_bytes));
     } else {
         fmt::print("{}\n    cannot be read: {}\n", row.identifier, row.problem);
+    }
+    if (row.crashes.dropped != 0) {
+        fmt::print("    {} dropped after a driver had died with them, {} kept out\n",
+                   row.crashes.dropped, row.crashes.kept_out);
     }
     if (!row.about.empty()) {
         fmt::print("    {}\n", row.about);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cached.h"
 
+#include <cairn/cairn_program_cache.h>
+
 #include <algorithm>
 
 #include "counters.h"
@@ -27,10 +29,10 @@ std::span<const std::byte> Found::bytes() const {
     return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
 }
 
-bool store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
+Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
     // It may have been switched off since the program was looked for.
     if (!is_valid(key) || !is_caching_on()) {
-        return false;
+        return Stored::no;
     }
     cairn_put_options options = {};
     options.size = sizeof options;
@@ -44,7 +46,18 @@ bool store(cairn_cache *cache, std::string_view key, std::string_view value, uin
         log_line("an entry of %zu bytes is not stored: %s", value.size(),
                  cairn_result_string(result));
     }
-    return stored;
+    return stored ? Stored::yes : result == CAIRN_KEPT_OUT ? Stored::kept_out : Stored::no;
+}
+
+InUse::InUse(cairn_cache *cache, std::string_view key) : cache_(cache) {
+    if (cache_ != nullptr &&
+        cairn_begin_use(cache_, key.data(), key.size(), &ticket_) != CAIRN_OK) {
+        cache_ = nullptr;
+    }
+}
+
+InUse::~InUse() {
+    cairn_end_use(cache_, ticket_);
 }
 
 }  // namespace cairn::egl

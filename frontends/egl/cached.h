@@ -38,7 +38,24 @@ class Found {
     cairn_blob *blob_ = nullptr;
 };
 
-// Stores an entry in place of any older one; true when it is stored.
-bool store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns);
+// Gives an entry to the cache, in place of any older one, which writes it soon. kept_out: drivers
+// have died with it.
+enum class Stored { yes, no, kept_out };
+Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns);
+
+// Notes as long as it lives that a driver is given this entry: should it crash, the next process
+// drops the entry.
+class InUse {
+  public:
+    // Nothing is noted where there is no cache.
+    InUse(cairn_cache *cache, std::string_view key);
+    ~InUse();
+    InUse(const InUse &) = delete;
+    InUse &operator=(const InUse &) = delete;
+
+  private:
+    cairn_cache *cache_;
+    uint32_t ticket_ = 0;
+};
 
 }  // namespace cairn::egl

@@ -41,7 +41,8 @@ void check_hint(const GlFunctions &gl, Program &program) {
 
 // Gives the driver the binary of an entry. False when there is none that it takes.
 // REQUIRES: the program is locked.
-bool load(Context &context, Program &program, std::span<const std::byte> bytes) {
+bool load(Context &context, Program &program, const ProgramKey &key,
+          std::span<const std::byte> bytes) {
     auto entry = decode_program(bytes);
     if (!entry) {
         return false;
@@ -49,6 +50,8 @@ bool load(Context &context, Program &program, std::span<const std::byte> bytes) 
     // An unknown format would be a GL error, and the application would see it.
     const auto &formats = context.binary_formats;
     const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
+    // Until the driver has said what it makes of it.
+    const InUse in_use(known ? context.cache : nullptr, bytes_of(key));
     if (known) {
         context.program_binary(program.name, entry->format, entry->binary.data(),
                                static_cast<GLsizei>(entry->binary.size()));
@@ -78,7 +81,7 @@ bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
 std::optional<uint64_t> load_from_display(Context &context, Program &program, const ProgramKey &key,
                                           const Found &found) {
     const bool whole = is_whole(key, found.bytes());
-    if (whole && load(context, program, found.bytes())) {
+    if (whole && load(context, program, key, found.bytes())) {
         return found.cost_ns();
     }
     if (!whole) {
@@ -107,7 +110,7 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
         }
     }
     const Found on_disk(context.cache, bytes_of(key));
-    if (on_disk && load(context, program, on_disk.bytes())) {
+    if (on_disk && load(context, program, key, on_disk.bytes())) {
         context.programs->put(key, on_disk.text(), on_disk.cost_ns());
         return on_disk.cost_ns();
     }
@@ -143,9 +146,16 @@ void store_linked(Context &context, GLuint program, const ProgramKey &key, uint6
     memcpy(bytes.get(), encode_program_head(report, format).data(), head);
     const std::string_view entry(bytes.get(), head + static_cast<size_t>(size));
     cairn_egl_seal_entry(key.data(), key.size(), bytes.get(), entry.size());
-    context.programs->put(key, entry, cost_ns);
-    if (context.cache != nullptr && store(context.cache, bytes_of(key), entry, cost_ns)) {
+    Stored stored = Stored::no;
+    if (context.cache != nullptr) {
+        stored = store(context.cache, bytes_of(key), entry, cost_ns);
+    }
+    if (stored == Stored::yes) {
         count(&cairn_report::bytes_written, static_cast<uint64_t>(size));
+    }
+    // What drivers die with is linked each time.
+    if (stored != Stored::kept_out) {
+        context.programs->put(key, entry, cost_ns);
     }
 }
 

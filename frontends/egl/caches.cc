@@ -2,11 +2,13 @@
 #include "caches.h"
 
 #include <cairn/cairn_broker.h>
+#include <cairn/cairn_program_cache.h>
 #include <fcntl.h>
 
+#include <cstdlib>
 #include <map>
+#include <vector>
 
-#include "key.h"
 #include "log.h"
 #include "mutex.h"
 #include "settings.h"
@@ -30,38 +32,22 @@ Caches &caches() {
     return *the_caches;
 }
 
-// Short, because it is a name for people; the whole identity is in every key.
-std::string identifier_of(const std::string &identity) {
-    KeyBuilder builder("gl-driver/1");
-    builder.add(Tag::identity, identity);
-    const Key hash = builder.finish();
-    std::string identifier = "egl-";
-    for (size_t i = 0; i < 8; ++i) {
-        constexpr const char *kDigits = "0123456789abcdef";
-        identifier.push_back(kDigits[hash[i] >> 4]);
-        identifier.push_back(kDigits[hash[i] & 15]);
-    }
-    return identifier;
-}
-
 cairn_cache *open_cache(const std::string &identity) {
-    const std::string identifier = identifier_of(identity);
-    cairn_options options = {};
+    cairn_program_cache_options options = {};
     options.size = sizeof options;
-    options.identifier = identifier.c_str();
+    options.application = "egl";
+    options.identity = identity.c_str();
     options.version = kVersion;
-    options.about = identity.c_str();
-    // An application asks for a program once or twice: copies in memory would only cost.
+    // The display's cache is what is kept in memory.
     options.memory_bytes = UINT64_MAX;
     options.log = log_from_cache;
     cairn_cache *cache = nullptr;
-    const int result = cairn_open(&options, &cache);
+    const int result = cairn_program_cache_open(&options, &cache);
     if (result != CAIRN_OK) {
-        log_line("cache %s: %s: programs are not cached", identifier.c_str(),
-                 cairn_result_string(result));
+        log_line("programs are not cached: %s", cairn_result_string(result));
         return nullptr;
     }
-    log_line("cache %s", identifier.c_str());
+    log_line("cache %s", cairn_program_cache_identifier(cache));
     return cache;
 }
 
@@ -86,6 +72,10 @@ cairn_cache *open_broker(int fd) {
 }  // namespace
 
 cairn_cache *cache_for(const std::string &identity) {
+    static const int is_registered = atexit(flush_caches);
+    if (is_registered != 0) {
+        log_line("what is stored last may be lost when the process exits");
+    }
     Caches &all = caches();
     const MutexLock lock(all.mutex);
     if (const int fd = settings().broker_fd; fd >= 0) {
@@ -98,6 +88,26 @@ cairn_cache *cache_for(const std::string &identity) {
         return found->second;
     }
     return all.by_identity[identity] = open_cache(identity);
+}
+
+void flush_caches() {
+    constexpr uint32_t kPatienceMs = 1000;
+    std::vector<cairn_cache *> opened;
+    {
+        Caches &all = caches();
+        const MutexLock lock(all.mutex);
+        for (const auto &[identity, cache] : all.by_identity) {
+            if (cache != nullptr) {
+                opened.push_back(cache);
+            }
+        }
+        if (all.broker != nullptr) {
+            opened.push_back(all.broker);
+        }
+    }
+    for (cairn_cache *cache : opened) {
+        cairn_flush(cache, kPatienceMs);
+    }
 }
 
 }  // namespace cairn::egl

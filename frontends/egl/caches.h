@@ -1,9 +1,12 @@
 // The caches that this process uses: one for each identity of a driver.
 // SPDX-License-Identifier: MIT
 //
+// Entries are written by a thread of each cache, within milliseconds. What is still queued is
+// written when a display is terminated and when the process exits; what ends otherwise loses it.
+//
 // Thread safety: internally synchronised. Ownership: a cache stays open as long as the process
-// lives; the store promises that ending without closing costs nothing. Failure: without a cache
-// programs are compiled as ever.
+// lives; the store promises that ending without closing costs nothing else. Failure: without a
+// cache programs are compiled as ever.
 #pragma once
 
 #include <cairn/cairn.h>
@@ -15,5 +18,8 @@ namespace cairn::egl {
 // The cache for a driver of this identity, opened on first use. Null when it cannot be had; it is
 // not tried again.
 cairn_cache *cache_for(const std::string &identity);
+
+// Waits until what was stored is on disk, for a second at most.
+void flush_caches();
 
 }  // namespace cairn::egl

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "blob_service.h"
+#include "caches.h"
 #include "context.h"
 #include "control.h"
 #include "display_cache.h"
@@ -72,6 +73,7 @@ EGLBoolean terminate(EGLDisplay display) {
     if (done != EGL_FALSE && !settings().disabled && !is_initialised(vendor, display, error)) {
         display_cache(display).clear();
         stop_serving_blobs(display);
+        flush_caches();
         // Another thread may have found it served still when it initialised it.
         if (is_initialised(vendor, display, error)) {
             serve_blobs(vendor, display);

@@ -66,6 +66,7 @@ typedef enum cairn_result {
     CAIRN_MISS = 1,      /* no such entry */
     CAIRN_EXISTS = 2,    /* the entry is there already and was left as it is */
     CAIRN_TOO_SMALL = 3, /* the caller's buffer is smaller than the value */
+    CAIRN_KEPT_OUT = 4,  /* drivers have died with this entry (cairn_program_cache.h) */
 
     CAIRN_ERROR_INVALID_ARGUMENT =
         -1, /* a pointer, size, flag or identifier is outside what the call accepts */
@@ -241,9 +242,9 @@ CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size)
  * CAIRN_OK; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_IO. */
 CAIRN_API int cairn_clear(cairn_cache *cache);
 
-/* In memory mode: evicts the least recently used entries, pinned ones last, until keys and values
- * (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. With 0 nothing stays, nor
- * entries that count no bytes. The limit stays as it is.
+/* In memory mode, and of the memory level of a program cache: evicts the least recently used
+ * entries, pinned ones last, until keys and values (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold
+ * at most `bytes`. With 0 nothing stays, nor entries that count no bytes. The limit stays as it is.
  * `freed_bytes` may be NULL; it receives how many bytes went, counted alike. CAIRN_OK;
  * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache on disk. */
 CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes);

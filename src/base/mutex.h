@@ -6,8 +6,10 @@
 #pragma once
 
 #include <pthread.h>
+#include <time.h>
 
 #include <atomic>
+#include <cstdint>
 
 #if defined(__clang__)
 #define CAIRN_ANNOTATION(x) __attribute__((x))
@@ -35,7 +37,31 @@ class CAPABILITY("mutex") Mutex {
     bool try_lock() TRY_ACQUIRES(true) { return pthread_mutex_trylock(&mutex_) == 0; }
 
   private:
+    friend class Condition;
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+// What threads wait for with a Mutex held, which is released meanwhile. They may wake up for
+// nothing.
+class Condition {
+  public:
+    Condition() = default;
+    Condition(const Condition &) = delete;
+    Condition &operator=(const Condition &) = delete;
+
+    void wait(Mutex &mutex) REQUIRES_LOCK(mutex) { pthread_cond_wait(&condition_, &mutex.mutex_); }
+    // Until `deadline_ns` by monotonic_ns() at the latest; false when that has come.
+    bool wait_until(Mutex &mutex, std::uint64_t deadline_ns) REQUIRES_LOCK(mutex) {
+        timespec deadline = {};
+        deadline.tv_sec = static_cast<time_t>(deadline_ns / 1'000'000'000u);
+        deadline.tv_nsec = static_cast<long>(deadline_ns % 1'000'000'000u);
+        return pthread_cond_clockwait(&condition_, &mutex.mutex_, CLOCK_MONOTONIC, &deadline) == 0;
+    }
+    void wake_one() { pthread_cond_signal(&condition_); }
+    void wake_all() { pthread_cond_broadcast(&condition_); }
+
+  private:
+    pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
 };
 
 // For those who never wait: what is locked is left alone. Faster than a Mutex, and safe in a forked

@@ -87,16 +87,22 @@ Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &op
         auto outcome = judge(key, bytes, options.if_absent);
         if (!outcome.ok() || *outcome != PutOutcome::stored) return outcome;
     }
-    BlobRef blob = Blob::copy(key, value, options.cost_us);
-    if (!blob) return Error::no_memory;
+    BlobRef entry = Blob::copy(key, value, options.cost_us);
+    if (!entry) return Error::no_memory;
+    return put(std::move(entry), options);
+}
 
+Result<PutOutcome> MemoryCache::put(BlobRef entry, const PutOptions &options) {
+    const Bytes key = entry->key();
+    const std::uint64_t size = entry->value().size();
+    const std::uint64_t bytes = charge(key, entry->value());
     const MutexLock lock(mutex_);
     auto outcome = judge(key, bytes, options.if_absent);
     if (!outcome.ok() || *outcome != PutOutcome::stored) return outcome;
     const auto found = entries_.find(view(key));
     if (found != entries_.end()) erase(found->second);
     make_room(bytes);
-    order_.push_front(Entry{std::move(blob), wall_clock_ns(), options.pinned});
+    order_.push_front(Entry{std::move(entry), wall_clock_ns(), options.pinned});
     entries_.emplace(view(order_.front().blob->key()), order_.begin());
     bytes_ += bytes;
     if (options.pinned) {
@@ -104,7 +110,7 @@ Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &op
         ++pinned_count_;
     }
     ++counts_.puts;
-    counts_.bytes_written += value.size();
+    counts_.bytes_written += size;
     return PutOutcome::stored;
 }
 
@@ -114,6 +120,20 @@ bool MemoryCache::remove(Bytes key) {
     if (found == entries_.end()) return false;
     erase(found->second);
     return true;
+}
+
+std::uint64_t MemoryCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    const MutexLock lock(mutex_);
+    std::uint64_t removed = 0;
+    for (auto entry = order_.begin(); entry != order_.end();) {
+        const auto next = std::next(entry);
+        if (entry->stamp_ns >= begin_ns && entry->stamp_ns < end_ns) {
+            erase(entry);
+            ++removed;
+        }
+        entry = next;
+    }
+    return removed;
 }
 
 void MemoryCache::clear_locked() {

@@ -40,8 +40,13 @@ class MemoryCache {
     BlobRef get(Bytes key);
     bool contains(Bytes key);
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
+    // The same without a copy.
+    Result<PutOutcome> put(BlobRef entry, const PutOptions &options);
     bool remove(Bytes key);
     void clear();
+    // Removes what was put at begin_ns or later and before end_ns (ns since 1970); returns how many
+    // entries that were.
+    std::uint64_t clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
     // The same with another limit, in one step. Returns what was charged.
     std::uint64_t reset(std::uint64_t limit_bytes);
     // Evicts until at most `bytes` are charged, the pinned entries last. With 0 nothing stays, nor

@@ -38,6 +38,8 @@ const char *cairn_result_string(int result) {
             return "the entry exists already";
         case CAIRN_TOO_SMALL:
             return "the buffer is too small";
+        case CAIRN_KEPT_OUT:
+            return "drivers have died with the entry";
         case CAIRN_ERROR_INVALID_ARGUMENT:
             return "invalid argument";
         case CAIRN_ERROR_NO_MEMORY:

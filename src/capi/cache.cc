@@ -54,6 +54,19 @@ std::unique_ptr<cairn_cache> make_handle() {
     return handle;
 }
 
+int find_root(const char *given, std::string &root) {
+    if (given != nullptr) {
+        root = given;
+    } else if (auto found = default_root()) {
+        root = *found;
+    } else {
+        return CAIRN_ERROR_DENIED;
+    }
+    // With a slash at its end, a symbolic link would be followed.
+    while (root.size() > 1 && root.back() == '/') root.pop_back();
+    return root.empty() ? CAIRN_ERROR_INVALID_ARGUMENT : CAIRN_OK;
+}
+
 std::uint64_t memory_level_bytes(std::uint64_t memory_bytes) {
     if (memory_bytes == 0) return CAIRN_MEMORY_BYTES_DEFAULT;
     return memory_bytes == UINT64_MAX ? 0 : memory_bytes;
@@ -87,16 +100,8 @@ std::uint64_t limit_of(const cairn_options &options) {
 
 int open_disk(const cairn_options &options, cairn_cache &cache) {
     StoreOptions store;
-    if (options.root != nullptr) {
-        store.root = options.root;
-    } else if (auto root = default_root()) {
-        store.root = *root;
-    } else {
-        return CAIRN_ERROR_DENIED;
-    }
-    if (store.root.empty()) return CAIRN_ERROR_INVALID_ARGUMENT;
-    // With a slash at its end, a symbolic link would be followed.
-    while (store.root.size() > 1 && store.root.back() == '/') store.root.pop_back();
+    const int found = find_root(options.root, store.root);
+    if (found != CAIRN_OK) return found;
     store.identifier = options.identifier;
     store.version = options.version;
     store.any_version = (options.flags & CAIRN_OPEN_ANY_VERSION) != 0;
@@ -149,6 +154,7 @@ Result<PutOutcome> put_anywhere(cairn_cache &cache, Bytes key, Bytes value,
                                 const PutOptions &options) {
     if (cache.memory != nullptr) return cache.memory->put(key, value, options);
     if (cache.broker != nullptr) return put_to_broker(cache, key, value, options);
+    if (cache.programs != nullptr) return cache.programs->put(key, value, options);
     return cache.store->put(key, value, options);
 }
 
@@ -158,7 +164,9 @@ int get_blob(cairn_cache *cache, const void *key, size_t key_size, MemoryLevel::
     if (cache->memory != nullptr) {
         blob = cache->memory->get(bytes(key, key_size));
     } else {
-        auto found = cache->store->get(bytes(key, key_size), admission);
+        auto found = cache->programs != nullptr
+                         ? cache->programs->get(bytes(key, key_size))
+                         : cache->store->get(bytes(key, key_size), admission);
         if (!found.ok()) return result_code(found.error());
         blob = std::move(found.value());
     }
@@ -232,6 +240,7 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
     // The kernel takes no larger piece, and no value needs one.
     const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
     std::optional<std::uint64_t> size;
+    const MutableBytes place = {static_cast<std::byte *>(buffer), usable};
     if (cache->memory != nullptr) {
         const BlobRef found = cache->memory->get(bytes(key, key_size));
         if (found) size = found->value().size();
@@ -239,8 +248,9 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
             std::memcpy(buffer, found->value().data(), *size);
         }
     } else {
-        const auto found = cache->store->get_into(bytes(key, key_size),
-                                                  {static_cast<std::byte *>(buffer), usable});
+        const auto found = cache->programs != nullptr
+                               ? cache->programs->get_into(bytes(key, key_size), place)
+                               : cache->store->get_into(bytes(key, key_size), place);
         if (!found.ok()) return result_code(found.error());
         size = found.value();
     }
@@ -254,7 +264,8 @@ int cairn_contains(cairn_cache *cache, const void *key, size_t key_size) {
     if (cache->memory != nullptr) {
         return cache->memory->contains(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
     }
-    const auto there = cache->store->contains(bytes(key, key_size));
+    const auto there = cache->programs != nullptr ? cache->programs->contains(bytes(key, key_size))
+                                                  : cache->store->contains(bytes(key, key_size));
     if (!there.ok()) return result_code(there.error());
     return there.value() ? CAIRN_OK : CAIRN_MISS;
 }
@@ -277,7 +288,15 @@ int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *
     if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
     const auto outcome = put_anywhere(*cache, bytes(key, key_size), bytes(value, value_size), put);
     if (!outcome.ok()) return result_code(outcome.error());
-    return outcome.value() == PutOutcome::stored ? CAIRN_OK : CAIRN_EXISTS;
+    switch (outcome.value()) {
+        case PutOutcome::stored:
+            return CAIRN_OK;
+        case PutOutcome::exists:
+            return CAIRN_EXISTS;
+        case PutOutcome::kept_out:
+            return CAIRN_KEPT_OUT;
+    }
+    return CAIRN_ERROR_IO;
 }
 
 int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
@@ -287,7 +306,8 @@ int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
     if (cache->memory != nullptr) {
         return cache->memory->remove(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
     }
-    const auto removed = cache->store->remove(bytes(key, key_size));
+    const auto removed = cache->programs != nullptr ? cache->programs->remove(bytes(key, key_size))
+                                                    : cache->store->remove(bytes(key, key_size));
     if (!removed.ok()) return result_code(removed.error());
     return removed.value() ? CAIRN_OK : CAIRN_MISS;
 }
@@ -300,7 +320,8 @@ int cairn_clear(cairn_cache *cache) {
         cache->memory->clear();
         return CAIRN_OK;
     }
-    return result_code(cache->store->clear());
+    return result_code(cache->programs != nullptr ? cache->programs->clear()
+                                                  : cache->store->clear());
 }
 
 int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
@@ -321,8 +342,9 @@ int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes)
 
 int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    const uint64_t freed = cache->memory->trim(bytes);
+    if (cache->store != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    const uint64_t freed =
+        cache->memory != nullptr ? cache->memory->trim(bytes) : cache->programs->trim(bytes);
     if (freed_bytes != nullptr) *freed_bytes = freed;
     return CAIRN_OK;
 }
@@ -348,22 +370,24 @@ int cairn_sync(cairn_cache *cache) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
     if (cache->memory != nullptr) return CAIRN_OK;
-    return result_code(cache->store->sync());
+    return result_code(cache->programs != nullptr ? cache->programs->sync() : cache->store->sync());
 }
 
 int cairn_compress(cairn_cache *cache) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
     if (cache->memory != nullptr) return CAIRN_OK;
-    return result_code(cache->store->compress());
+    return result_code(cache->programs != nullptr ? cache->programs->compress()
+                                                  : cache->store->compress());
 }
 
 int cairn_get_stats(cairn_cache *cache, cairn_stats *stats) {
     if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
-    const StoreStats now =
-        cache->memory != nullptr ? cache->memory->stats() : cache->store->stats();
+    const StoreStats now = cache->memory != nullptr     ? cache->memory->stats()
+                           : cache->programs != nullptr ? cache->programs->stats()
+                                                        : cache->store->stats();
     stats->entries = now.entries;
     stats->disk_bytes = now.disk_bytes;
     stats->limit_bytes = now.limit_bytes;
@@ -402,6 +426,8 @@ int cairn_enumerate(cairn_cache *cache, cairn_entry_fn fn, void *user) {
     };
     if (cache->memory != nullptr) {
         cache->memory->enumerate(visit);
+    } else if (cache->programs != nullptr) {
+        cache->programs->enumerate(visit);
     } else {
         cache->store->enumerate(visit);
     }

@@ -1,5 +1,5 @@
-// What a cairn_cache handle is: a store on disk, maybe behind a broker, or a cache in memory, and
-// how errors become result codes. SPDX-License-Identifier: MIT
+// What a cairn_cache handle is: a store on disk, maybe behind a broker, a cache in memory, or a
+// program cache that has both, and how errors become result codes. SPDX-License-Identifier: MIT
 //
 // Thread safety: as the store's; close is the last call.
 #pragma once
@@ -9,11 +9,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/result.h"
 #include "cache/broker_client.h"
 #include "cache/control_file.h"
 #include "cache/memory_cache.h"
+#include "cache/program_cache.h"
 #include "store/store.h"
 
 namespace cairn {
@@ -36,6 +38,7 @@ struct cairn_cache {
     // Exactly one is set; constant after open.
     std::unique_ptr<cairn::Store> store;
     std::unique_ptr<cairn::MemoryCache> memory;
+    std::unique_ptr<cairn::ProgramCache> programs;
     bool read_only = false;    // asked for at open; a directory may also turn out to be
     std::uint64_t serial = 0;  // no other handle of the process ever has it, as it may the address
     // Made when the cache first serves a driver; constant then.
@@ -43,6 +46,9 @@ struct cairn_cache {
 };
 
 namespace cairn {
+
+// The root that an option names; `given` may be null.
+int find_root(const char *given, std::string &root);
 
 int result_code(Error error);
 // A handle with nothing in it yet; null when memory cannot be had.

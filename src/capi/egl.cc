@@ -79,10 +79,15 @@ static_assert(1u << kCacheForDriverNumber == kind_cache_for_driver);
 
 // A cache in memory touches no file.
 BlobSwitch *make_switch(const cairn_cache &cache) {
-    const bool is_on_disk = cache.store != nullptr;
-    std::string root = is_on_disk ? cache.store->root() : default_root().value_or("");
+    const bool is_on_disk = cache.memory == nullptr;
+    const auto &programs = cache.programs;
+    std::string root = !is_on_disk           ? default_root().value_or("")
+                       : programs != nullptr ? programs->root()
+                                             : cache.store->root();
     const bool is_of_kind =
-        is_on_disk && kind_of_identifier(cache.store->identifier()) == kind_cache_for_driver;
+        is_on_disk && kind_of_identifier(programs != nullptr
+                                             ? programs->identifier()
+                                             : cache.store->identifier()) == kind_cache_for_driver;
     const Create create = is_on_disk && !cache.read_only ? Create::yes : Create::no;
     auto *made = new (std::nothrow) BlobSwitch{{std::move(root), create, Log()}, is_of_kind, {}};
     if (made != nullptr) made->clears_seen = made->file.clears(kCacheForDriverNumber);

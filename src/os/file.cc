@@ -254,6 +254,10 @@ Status File::sync_data() const {
     return status_of(retry([&] { return system_calls->fdatasync(fd_.get()); }));
 }
 
+Status File::touch() const {
+    return status_of(::futimens(fd_.get(), nullptr));
+}
+
 namespace {
 
 struct flock lock_range(std::uint64_t byte, short type) {

@@ -98,6 +98,8 @@ class File {
     // Fills a new, small file.
     Status write_whole(Bytes content) const;
     Status sync_data() const;
+    // Makes now the time at which it was modified.
+    Status touch() const;
 
     // Locks one byte of the file (an open-file-description lock, which the kernel releases with the
     // last descriptor). False: another description holds it. Locking again changes the kind.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "os/thread.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -21,6 +22,20 @@ Status Thread::start(void *(*run)(void *), void *argument) {
 void Thread::join() {
     if (process_ != 0 && process_ == getpid()) pthread_join(thread_, nullptr);
     process_ = 0;
+}
+
+// A thread is born with the policy of the one that makes it; set by itself, it would have taken the
+// processor already. Where that policy is not the usual one, it is left alone.
+Status Thread::start_in_background(void *(*run)(void *), void *argument) {
+    int policy = 0;
+    sched_param parameters = {};
+    const pthread_t self = pthread_self();
+    const bool is_usual =
+        pthread_getschedparam(self, &policy, &parameters) == 0 && policy == SCHED_OTHER;
+    const bool is_set = is_usual && pthread_setschedparam(self, SCHED_BATCH, &parameters) == 0;
+    const Status started = start(run, argument);
+    if (is_set) (void)pthread_setschedparam(self, SCHED_OTHER, &parameters);
+    return started;
 }
 
 }  // namespace cairn

@@ -25,6 +25,8 @@ class Thread {
 
     // `run(argument)` in a thread of its own. REQUIRES: none was started before.
     Status start(void *(*run)(void *), void *argument);
+    // The same for one that takes the processor from nobody when it starts or wakes up.
+    Status start_in_background(void *(*run)(void *), void *argument);
     void join();
 
   private:

@@ -69,6 +69,7 @@ enum class Counter : unsigned {
     removals = 11,     // grows before an entry is taken out for good
     carrying = 12,     // the place of a copy that a slot is about to lead to (store/relocation.h)
     compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look again
+    clears = 14,       // grows when entries were removed on request, all or those of a time
 };
 
 // In Counter::compacting: nothing more is looked at, the segment is being deleted.

@@ -59,7 +59,8 @@ struct PutOptions {
     std::uint32_t cost_us = 0;
 };
 
-enum class PutOutcome { stored, exists };
+// kept_out: of program_cache.h.
+enum class PutOutcome { stored, exists, kept_out };
 
 struct StoreStats {
     std::uint64_t entries, disk_bytes, limit_bytes, version;
@@ -94,6 +95,11 @@ class Store {
     // Whether there was an entry.
     Result<bool> remove(Bytes key);
     Status clear();
+    // Removes the entries that were stored at begin_ns or later, and before end_ns (ns since 1970).
+    // Returns how many. After an error some of them may still be there.
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
+    // Another number after any process has cleared something.
+    std::uint64_t clears() const;
     Status sync();
     // Compresses what is worth it and not being written to, now. Errors as Compactor::run().
     Status compress();

@@ -284,9 +284,36 @@ Status Store::clear() {
     index->clear();
     index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
     index->counter(Counter::retired).fetch_add(1);
+    index->counter(Counter::clears).fetch_add(1);
     memory_.clear();
     reader_.segments().forget_deleted();
     return {};
+}
+
+Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    if (access_ == Access::read_only) return Error::read_only;
+    std::vector<std::string> keys;
+    enumerate([&](const EntryInfo &info) {
+        if (info.stamp_ns >= begin_ns && info.stamp_ns < end_ns) {
+            keys.emplace_back(reinterpret_cast<const char *>(info.key.data()), info.key.size());
+        }
+        return true;
+    });
+    std::uint64_t removed = 0;
+    Status first;
+    for (const std::string &key : keys) {
+        const auto was_there = remove(as_bytes(key));
+        if (was_there.ok() && was_there.value()) ++removed;
+        if (!was_there.ok() && first.ok()) first = was_there.error();
+    }
+    // Last: who sees it finds nothing any more of what was there before.
+    if (removed != 0) index().counter(Counter::clears).fetch_add(1);
+    if (!first.ok()) return first.error();
+    return removed;
+}
+
+std::uint64_t Store::clears() const {
+    return index().counter(Counter::clears).load(std::memory_order_acquire);
 }
 
 // Values first: an index that is durable must not lead to records that are not.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // `cairn stats`, `ls`, `clear` and `path` on real caches.
-#include <cairn/cairn.h>
+#include <cairn/cairn_program_cache.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -179,6 +181,60 @@ TEST_F(CacheTest, ClearAllEmptiesEveryCache) {
     EXPECT_THAT(finished.standard_output, HasSubstr("Cleared alpha: removed 3 entries"));
     EXPECT_THAT(finished.standard_output, HasSubstr("Cleared beta: removed 5 entries"));
     EXPECT_EQ(stats()["total"]["entries"], 0);
+}
+
+TEST_F(CacheTest, ClearTakesATimeRange) {
+    make_cache("alpha", 3);
+    const std::string tomorrow = "@" + std::to_string(time(nullptr) + 86400);
+    const std::string yesterday = "@" + std::to_string(time(nullptr) - 86400);
+    for (const auto &range : std::vector<std::vector<std::string>>{
+             {"--until", yesterday},
+             {"--since", tomorrow},
+             {"--since", "2001-02-03", "--until", "2001-02-03T04:05:06"}}) {
+        std::vector<std::string> arguments = {"clear", "--all"};
+        arguments.insert(arguments.end(), range.begin(), range.end());
+        EXPECT_THAT(run(arguments).standard_output, HasSubstr("Cleared alpha: removed 0 entries"));
+    }
+    EXPECT_EQ(stats()["caches"][0]["entries"], 3);
+    const Finished finished = run({"clear", "alpha", "--since", yesterday, "--until", tomorrow});
+    EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
+    EXPECT_THAT(finished.standard_output, HasSubstr("Cleared alpha: removed 3 entries"));
+    EXPECT_EQ(stats()["caches"][0]["entries"], 0);
+    for (const char *time : {"yesterday", "2001-02-30", "@", "@-1", "2001-02-03 04:05"}) {
+        EXPECT_EQ(run({"clear", "--all", "--since", time}).exit_code, 2) << time;
+    }
+    EXPECT_EQ(run({"clear", "--all", "--since", tomorrow, "--until", yesterday}).exit_code, 2);
+}
+
+TEST_F(CacheTest, ClearTakesAnApplication) {
+    make_cache("engine-0123456789abcdef", 2);
+    cairn_program_cache_options options = {};
+    options.size = sizeof options;
+    const std::string root = root_;
+    options.root = root.c_str();
+    for (const char *application : {"engine", "editor"}) {
+        for (const char *identity : {"driver 1", "driver 2"}) {
+            options.application = application;
+            options.identity = identity;
+            cairn_cache *cache = nullptr;
+            ASSERT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
+            EXPECT_EQ(cairn_put(cache, "key", 3, "v", 1, nullptr), CAIRN_OK);
+            cairn_close(cache);
+        }
+    }
+    EXPECT_EQ(stats()["total"]["entries"], 6);
+    EXPECT_EQ(run({"clear", "--application", "engine"}).exit_code, 0);
+    EXPECT_EQ(stats()["total"]["entries"], 4) << "no cache that only has such a name";
+    const Finished nothing = run({"clear", "--application", "browser"});
+    EXPECT_EQ(nothing.exit_code, 0);
+    EXPECT_THAT(nothing.standard_output, HasSubstr("Nothing to clear"));
+    EXPECT_EQ(run({"clear", "--application", "engine", "--all"}).exit_code, 2);
+}
+
+// Clearing nothing makes nothing.
+TEST_F(CacheTest, ClearOfAnApplicationMakesNoDirectory) {
+    EXPECT_EQ(run({"clear", "--application", "engine"}).exit_code, 0);
+    EXPECT_FALSE(std::filesystem::exists(root_));
 }
 
 TEST_F(CacheTest, CompressMakesACacheSmallerAndSaysSo) {

@@ -282,10 +282,10 @@ TEST_P(EndTest, CountersAndEntriesAreThereHoweverTheProcessEnds) {
     EXPECT_EQ(first.transcript, second.transcript);
 }
 
-INSTANTIATE_TEST_SUITE_P(Egl, EndTest, testing::Values("return", "_exit", "kill"),
+INSTANTIATE_TEST_SUITE_P(Egl, EndTest, testing::Values("return", "exit", "_exit", "kill"),
                          [](const auto &end_of) {
                              const std::string end = end_of.param;
-                             return end == "_exit" ? std::string("exit") : end;
+                             return end == "_exit" ? std::string("at_once") : end;
                          });
 
 }  // namespace

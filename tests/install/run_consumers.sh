@@ -57,7 +57,7 @@ case $how in
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
-            include/cairn/cairn_control.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
+            include/cairn/cairn_control.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
             include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }

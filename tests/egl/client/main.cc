@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // egl_client SCENARIO [END]: plays a scenario and writes its transcript to standard output.
-// END is how the process ends afterwards: "return" (the default), "_exit", or "kill" (by SIGKILL).
+// END is how the process ends afterwards: "return" (the default), "exit" inside a function, or,
+// with displays terminated before, "_exit" or "kill" (by SIGKILL).
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "gl.h"
 #include "scenarios.h"
+#include "scene.h"
 
 namespace {
 
@@ -29,6 +32,12 @@ constexpr Scenario kScenarios[] = {
 
 int end(std::string_view how) {
     std::fflush(stdout);
+    if (how == "exit") {
+        std::exit(0);
+    }
+    if (how != "return") {
+        client::egl.Terminate(client::display());
+    }
     if (how == "_exit") {
         _exit(0);
     }
@@ -55,6 +64,6 @@ int main(int argc, char **argv) {
             return end(argc > 2 ? argv[2] : "return");
         }
     }
-    std::fprintf(stderr, "usage: %s SCENARIO [return|_exit|kill]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s SCENARIO [return|exit|_exit|kill]\n", argv[0]);
     return 2;
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "cache/generations.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "cache/generation.h"
+#include "os/environment.h"
+#include "store/root.h"
+#include "store/space.h"
+
+namespace cairn {
+namespace {
+
+constexpr const char *kUpkeepFileName = ".upkeep";
+constexpr std::string_view kRemovedPrefix = ".removed-";
+constexpr std::uint64_t kUpkeepEachNs = 3600'000'000'000u;
+
+// The application that the file `generation` names, as far as it fits the identifier.
+std::optional<std::string> application_of(const Directory &directory,
+                                          const std::string &identifier) {
+    const auto file = directory.open_file(kGenerationFileName, Access::read_only);
+    if (!file.ok()) return std::nullopt;
+    std::array<std::byte, 256> head;
+    const auto size = file.value().read_at(0, head);
+    if (!size.ok()) return std::nullopt;
+    std::string_view text(reinterpret_cast<const char *>(head.data()), size.value());
+    constexpr std::string_view kBegin = "Cairn generation\napplication: ";
+    if (!text.starts_with(kBegin)) return std::nullopt;
+    text.remove_prefix(kBegin.size());
+    std::string application(text.substr(0, text.find('\n')));
+    constexpr std::size_t kHashSize = 1 + 16;
+    const bool fits = identifier.size() == application.size() + kHashSize &&
+                      identifier.starts_with(application + "-");
+    if (!valid_application(application) || !fits) return std::nullopt;
+    return application;
+}
+
+std::optional<KnownGeneration> look_at(const Directory &root, const std::string &identifier) {
+    const auto directory = root.open_directory(identifier);
+    if (!directory.ok()) return std::nullopt;
+    const auto application = application_of(directory.value(), identifier);
+    const auto used = directory.value().info(kGenerationFileName);
+    const auto use = measure_disk_use(directory.value());
+    if (!application || !used.ok() || !use.ok()) return std::nullopt;
+    return KnownGeneration{identifier, *application, used->modified_ns, use->bytes};
+}
+
+// Deletes a directory of ours, which nobody finds any more.
+Status delete_removed(const Directory &root, const std::string &name) {
+    {
+        TRY_ASSIGN(const Directory directory, root.open_directory(name));
+        std::vector<std::string> files;
+        TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
+        for (const std::string &file : files) TRY(directory.discard_file(file));
+    }
+    return root.remove_directory(name);
+}
+
+void delete_leftovers(const Directory &root) {
+    std::vector<std::string> names;
+    (void)root.list([&](const char *name) {
+        if (std::string_view(name).starts_with(kRemovedPrefix)) names.emplace_back(name);
+    });
+    for (const std::string &name : names) (void)delete_removed(root, name);
+}
+
+bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
+    const std::uint64_t now = wall_clock_ns();
+    return now > generation.used_ns && now - generation.used_ns > upkeep.unused_max_ns;
+}
+
+// Those that may be removed for room, the first first: of applications with more than their share,
+// the least recently used ones.
+class Shares {
+  public:
+    Shares(const std::vector<KnownGeneration> &all, std::uint64_t limit) : limit_(limit) {
+        for (const KnownGeneration &each : all) {
+            used_[each.application] += each.bytes;
+            total_ += each.bytes;
+        }
+    }
+    bool must_go(const KnownGeneration &generation) const {
+        return total_ > limit_ && used_.at(generation.application) > limit_ / used_.size();
+    }
+    void remove(const KnownGeneration &generation) {
+        used_[generation.application] -= generation.bytes;
+        total_ -= generation.bytes;
+    }
+
+  private:
+    const std::uint64_t limit_;
+    std::map<std::string, std::uint64_t> used_;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace
+
+std::vector<KnownGeneration> list_generations(const Directory &root) {
+    std::vector<std::string> names;
+    (void)root.list([&](const char *name) {
+        if (valid_identifier(name)) names.emplace_back(name);
+    });
+    std::vector<KnownGeneration> generations;
+    for (const std::string &name : names) {
+        if (auto found = look_at(root, name)) generations.push_back(std::move(*found));
+    }
+    return generations;
+}
+
+Status remove_generation(const Directory &root, const KnownGeneration &generation) {
+    TRY_ASSIGN(const Directory directory, root.open_directory(generation.identifier));
+    TRY_ASSIGN(const File lock_file, directory.open_or_create_file(kLockFileName));
+    TRY_ASSIGN(const bool alone, lock_file.try_lock(kSessionByte, LockKind::exclusive));
+    if (!alone) return Error::busy;
+    TRY_ASSIGN(const FileInfo used, directory.info(kGenerationFileName));
+    if (used.modified_ns != generation.used_ns) return Error::busy;
+    const std::string name = std::string(kRemovedPrefix) + generation.identifier + "-" +
+                             std::to_string(process_number());
+    TRY(root.rename(generation.identifier, name));
+    return delete_removed(root, name);
+}
+
+bool is_upkeep_due(const Directory &root) {
+    const std::uint64_t now = wall_clock_ns();
+    const auto info = root.info(kUpkeepFileName);
+    const bool is_done =
+        info.ok() && info->modified_ns <= now && now - info->modified_ns < kUpkeepEachNs;
+    if (is_done) return false;
+    const auto file = root.open_or_create_file(kUpkeepFileName);
+    return file.ok() && file.value().touch().ok();
+}
+
+void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
+                       const Log &log) {
+    delete_leftovers(root);
+    std::vector<KnownGeneration> all = list_generations(root);
+    std::sort(all.begin(), all.end(),
+              [](const auto &a, const auto &b) { return a.used_ns < b.used_ns; });
+    Shares shares(all, upkeep.total_bytes);
+    for (const KnownGeneration &each : all) {
+        if (stop.load()) return;
+        const bool is_old = is_too_old(each, upkeep);
+        if (!is_old && !shares.must_go(each)) continue;
+        if (!remove_generation(root, each).ok()) continue;
+        shares.remove(each);
+        log.write(
+            Severity::info, "cache %s is removed: %s", each.identifier.c_str(),
+            is_old ? "nobody has used it for long" : "all together take more room than they may");
+    }
+}
+
+}  // namespace cairn

@@ -1,0 +1,50 @@
+// The generations below a root: which there are, and which have to go.
+// SPDX-License-Identifier: MIT
+//
+// A generation that nobody has used for a long time is removed, and so are the least recently used
+// ones while all together take more room than they may. Then it is the turn of applications that
+// take more than their share: one cannot flush the others. None is removed that somebody has open.
+//
+// A directory is renamed before its files are deleted: whoever is killed in between leaves
+// something that nobody takes for a cache, and that the next one deletes.
+//
+// Thread safety: functions without state; any number of processes may be at it.
+// Failure: what cannot be read or removed stays.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "os/file.h"
+
+namespace cairn {
+
+struct KnownGeneration {
+    std::string identifier;
+    std::string application;
+    std::uint64_t used_ns;  // since 1970, to the hour
+    std::uint64_t bytes;    // on disk
+};
+
+std::vector<KnownGeneration> list_generations(const Directory &root);
+
+// busy: somebody has it open, or has used it since `used_ns`.
+Status remove_generation(const Directory &root, const KnownGeneration &generation);
+
+struct Upkeep {
+    std::uint64_t unused_max_ns;  // generations that were not used for longer go
+    std::uint64_t total_bytes;    // of all generations
+};
+
+// Whether it is time to look: an hour after somebody has. Then it counts as done.
+bool is_upkeep_due(const Directory &root);
+
+// Removes what has to go; ends early when `stop` is set.
+void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
+                       const Log &log);
+
+}  // namespace cairn

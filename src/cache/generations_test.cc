@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "cache/generations.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cache/program_cache.h"
+#include "os/environment.h"
+#include "support/files.h"
+#include "support/temp_directory.h"
+
+namespace cairn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
+constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
+
+class GenerationsTest : public testing::Test {
+  protected:
+    std::unique_ptr<ProgramCache> open(const std::string &application,
+                                       const std::string &identity) {
+        ProgramCache::Options options;
+        options.store.root = directory_.path();
+        options.store.limit_bytes = 64u << 20;
+        options.generation = {application, "", identity};
+        auto opened = ProgramCache::open(options);
+        EXPECT_TRUE(opened.ok());
+        return std::move(opened.value());
+    }
+    // One of so many bytes and more, last used so many days ago.
+    std::string make(const std::string &application, const std::string &identity, unsigned days,
+                     std::size_t bytes = 100) {
+        const auto cache = open(application, identity);
+        const std::string value(bytes, 'v');
+        EXPECT_TRUE(cache->put(as_bytes("key"), as_bytes(value), {}).ok());
+        age(cache->identifier(), days);
+        return cache->identifier();
+    }
+    void age(const std::string &identifier, unsigned days) const {
+        const auto then = static_cast<time_t>((wall_clock_ns() - days * kDayNs) / 1'000'000'000);
+        const timespec times[] = {{then, 0}, {then, 0}};
+        const std::string file = directory_ / identifier + "/generation";
+        EXPECT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+    }
+    Directory root() const { return std::move(Directory::open(directory_.path()).value()); }
+    void remove_superseded(std::uint64_t total_bytes = kPlenty) const {
+        cairn::remove_superseded(root(), {30 * kDayNs, total_bytes}, false, Log());
+    }
+    bool exists(const std::string &identifier) const { return fs::exists(directory_ / identifier); }
+
+    cairn_test::TempDirectory directory_;
+};
+
+TEST_F(GenerationsTest, WhatNobodyHasUsedForLongIsRemoved) {
+    const std::string old = make("engine", "driver 1", 31);
+    const std::string recent = make("engine", "driver 2", 29);
+    const std::string from_the_future = make("engine", "driver 3", 0);
+    remove_superseded();
+    EXPECT_FALSE(exists(old));
+    EXPECT_TRUE(exists(recent));
+    EXPECT_TRUE(exists(from_the_future));
+    for (const auto &entry : fs::directory_iterator(directory_.path())) {
+        EXPECT_FALSE(entry.path().filename().string().starts_with(".removed")) << entry.path();
+    }
+}
+
+TEST_F(GenerationsTest, WhatIsOpenIsNotRemoved) {
+    const std::string identifier = make("engine", "driver 1", 0);
+    const auto user = open("engine", "driver 1");
+    age(identifier, 100);
+    remove_superseded(0);
+    EXPECT_TRUE(exists(identifier));
+    const auto found = user->get(as_bytes("key"));
+    EXPECT_TRUE(found.ok() && found.value());
+}
+
+TEST_F(GenerationsTest, OpeningItAgainKeepsIt) {
+    const std::string identifier = make("engine", "driver 1", 100);
+    (void)open("engine", "driver 1");
+    remove_superseded();
+    EXPECT_TRUE(exists(identifier));
+}
+
+TEST_F(GenerationsTest, OtherCachesAreLeftAlone) {
+    StoreOptions options;
+    options.root = directory_.path();
+    options.identifier = "engine-0123456789abcdef";
+    options.limit_bytes = 1u << 20;
+    EXPECT_TRUE(Store::open(options).ok());
+    // It claims to be what it is not.
+    const std::string wrong = make("engine", "driver 1", 100);
+    fs::rename(directory_ / wrong, directory_ / "editor-0123456789abcdef");
+    remove_superseded(0);
+    EXPECT_TRUE(exists("engine-0123456789abcdef"));
+    EXPECT_TRUE(exists("editor-0123456789abcdef"));
+}
+
+TEST_F(GenerationsTest, OneApplicationCannotFlushTheOthers) {
+    constexpr std::size_t kMiB = 1u << 20;
+    std::vector<std::string> games;
+    for (unsigned i = 0; i < 4; ++i) {
+        games.push_back(make("game", std::to_string(i), 8 - i, 4 * kMiB));
+    }
+    const std::string small = make("editor", "driver 1", 20, kMiB);
+    const auto all = list_generations(root());
+    ASSERT_EQ(all.size(), 5u);
+    std::uint64_t total = 0;
+    for (const KnownGeneration &each : all) total += each.bytes;
+    remove_superseded(total - 1);
+    EXPECT_FALSE(exists(games[0])) << "the game's least recently used one";
+    EXPECT_TRUE(exists(games[1]));
+    EXPECT_TRUE(exists(small)) << "although it was used before";
+    remove_superseded(total / 2);
+    EXPECT_FALSE(exists(games[2]));
+    EXPECT_TRUE(exists(games[3]));
+    EXPECT_TRUE(exists(small));
+}
+
+TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
+    fs::create_directory(directory_ / ".removed-engine-1");
+    cairn_test::write_file(directory_ / ".removed-engine-1/00.val", cairn_test::as_bytes("x"));
+    remove_superseded();
+    EXPECT_FALSE(exists(".removed-engine-1"));
+}
+
+TEST_F(GenerationsTest, UpkeepIsDueOnceAnHour) {
+    EXPECT_TRUE(is_upkeep_due(root()));
+    EXPECT_FALSE(is_upkeep_due(root()));
+    const auto then = static_cast<time_t>(wall_clock_ns() / 1'000'000'000 - 3601);
+    const timespec times[] = {{then, 0}, {then, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (directory_ / ".upkeep").c_str(), times, 0), 0);
+    EXPECT_TRUE(is_upkeep_due(root()));
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "cache/program_cache.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string_view>
+
+#include "cache/memory_cache.h"
+#include "os/environment.h"
+#include "store/root.h"
+
+namespace cairn {
+namespace {
+
+// Closing waits for what is queued as long as that takes; asking for it to be durable, this long.
+constexpr std::uint64_t kSyncPatienceUs = 60'000'000;
+
+// Where changes of keys are counted: keys that share a place cost each other a copy in memory.
+constexpr std::size_t kChangePlaces = 256;
+std::size_t place_of(Bytes key) {
+    const std::string_view text(reinterpret_cast<const char *>(key.data()), key.size());
+    return std::hash<std::string_view>()(text) % kChangePlaces;
+}
+
+std::string beginning_in_hex(Bytes key) {
+    constexpr const char *kDigits = "0123456789abcdef";
+    std::string text;
+    for (const std::byte byte : key.first(std::min<std::size_t>(key.size(), 20))) {
+        text.push_back(kDigits[static_cast<unsigned>(byte) >> 4]);
+        text.push_back(kDigits[static_cast<unsigned>(byte) & 15]);
+    }
+    return text;
+}
+
+// Removes generations that have to go, in a thread of its own.
+class UpkeepThread {
+  public:
+    UpkeepThread(Directory root, const Upkeep &upkeep, const Log &log)
+        : root_(std::move(root)), upkeep_(upkeep), log_(log) {
+        (void)thread_.start(run, this);  // without a thread, another process does it
+    }
+    ~UpkeepThread() {
+        stop_ = true;
+        thread_.join();
+    }
+
+  private:
+    static void *run(void *self) {
+        const auto &own = *static_cast<UpkeepThread *>(self);
+        remove_superseded(own.root_, own.upkeep_, own.stop_, own.log_);
+        return nullptr;
+    }
+
+    const Directory root_;
+    const Upkeep upkeep_;
+    const Log log_;
+    std::atomic<bool> stop_ = false;
+    Thread thread_;
+};
+
+}  // namespace
+
+// What belongs to one process.
+struct ProgramCache::Local {
+    explicit Local(const Options &options) {
+        if (options.memory_bytes != 0) {
+            MemoryCache::Options level;
+            level.limit_bytes = options.memory_bytes;
+            level.version = options.store.version;
+            memory.emplace(level);
+        }
+    }
+
+    // Before the store is looked into; `keep` is told what this said.
+    std::uint64_t changes_of(Bytes key) {
+        const MutexLock lock(change_mutex);
+        return changes[place_of(key)];
+    }
+    // Keeps what was read from disk, unless the key has changed since.
+    void keep(const BlobRef &entry, std::uint64_t seen_changes) {
+        const MutexLock lock(change_mutex);
+        if (changes[place_of(entry->key())] != seen_changes) return;
+        PutOptions options;
+        options.if_absent = true;
+        (void)memory->put(entry, options);
+    }
+    void drop(Bytes key) {
+        const MutexLock lock(change_mutex);
+        ++changes[place_of(key)];
+        if (memory) memory->remove(key);
+    }
+    void drop_all() {
+        const MutexLock lock(change_mutex);
+        for (std::uint64_t &count : changes) ++count;
+        if (memory) memory->clear();
+    }
+    // Another process may have cleared the cache.
+    void follow_clears() {
+        const std::uint64_t now = store->clears();
+        if (now == clears_seen.load(std::memory_order_relaxed)) return;
+        drop_all();
+        clears_seen.store(now, std::memory_order_relaxed);
+    }
+    bool is_kept_out(Bytes key) const { return crashes != nullptr && crashes->is_kept_out(key); }
+
+    std::unique_ptr<Store> store;
+    std::unique_ptr<CrashMemory> crashes;  // null: nothing is remembered
+    std::optional<MemoryCache> memory;
+    std::atomic<std::uint64_t> clears_seen = 0;
+    Mutex change_mutex;
+    std::array<std::uint64_t, kChangePlaces> changes GUARDED_BY(change_mutex) = {};
+    std::optional<UpkeepThread> upkeep;
+    std::optional<WriteQueue> queue;  // last: it writes to the store until its end
+};
+
+Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options) {
+    Options named = options;
+    named.store.identifier = identifier_of(options.generation);
+    named.store.about = options.generation.identity;
+    static_assert(sizeof(Page) <= 4096);
+    TRY_ASSIGN(Mapping page, Mapping::wiped_on_fork(4096));
+    std::unique_ptr<ProgramCache> cache(new (std::nothrow) ProgramCache(named, std::move(page)));
+    if (cache == nullptr) return Error::no_memory;
+    TRY_ASSIGN(std::unique_ptr<Local> local, cache->open_local());
+    cache->start_upkeep(*local);
+    cache->page().local.store(local.release(), std::memory_order_release);
+    return cache;
+}
+
+ProgramCache::~ProgramCache() {
+    delete page().local.exchange(nullptr);
+}
+
+// Another process may be removing the generation at this moment: then it is made anew.
+Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
+    const bool may_make =
+        options_.store.access == Access::read_write && options_.store.create == Create::yes;
+    auto store = Store::open(options_.store);
+    for (unsigned i = 0; i < 3 && may_make && store.error() == Error::not_found; ++i) {
+        store = Store::open(options_.store);
+    }
+    return store;
+}
+
+void ProgramCache::start_upkeep(Local &own) const {
+    if (options_.store.access == Access::read_only) return;
+    auto root = open_root(options_.store.root, Create::no, Log());
+    if (!root.ok() || !is_upkeep_due(root.value())) return;
+    own.upkeep.emplace(std::move(root.value()), options_.upkeep, options_.store.log);
+}
+
+Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
+    std::unique_ptr<Local> made(new (std::nothrow) Local(options_));
+    if (made == nullptr) return Error::no_memory;
+    TRY_ASSIGN(made->store, open_store());
+    Store &store = *made->store;
+    made->clears_seen = store.clears();
+    if (options_.store.access == Access::read_only) return made;
+    if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
+
+    TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
+    TRY_ASSIGN(const Directory directory, root.open_directory(options_.store.identifier));
+    const auto claimed = claim(directory, options_.generation);
+    if (claimed.ok() && !claimed.value()) {
+        options_.store.log.write(Severity::warning, "cache %s was another generation's: emptied",
+                                 options_.store.identifier.c_str());
+        (void)store.clear();
+    }
+    auto crashes = CrashMemory::open(directory);
+    if (!crashes.ok()) {
+        options_.store.log.write(Severity::warning,
+                                 "cache %s: crashes of drivers are not remembered: %s",
+                                 options_.store.identifier.c_str(), error_name(crashes.error()));
+        return made;
+    }
+    made->crashes = std::move(crashes.value());
+    made->crashes->settle([&](Bytes key, bool is_last) {
+        (void)store.remove(key);
+        options_.store.log.write(
+            Severity::warning,
+            "cache %s: a process died while the driver took entry %s: it is dropped%s",
+            options_.store.identifier.c_str(), beginning_in_hex(key).c_str(),
+            is_last ? ", and kept out from now on" : "");
+    });
+    return made;
+}
+
+ProgramCache::Local *ProgramCache::local() {
+    Local *found = page().local.load(std::memory_order_acquire);
+    if (found != nullptr) return found;
+    const MutexLock lock(page().mutex);
+    found = page().local.load(std::memory_order_acquire);
+    if (found != nullptr) return found;
+    auto made = open_local();
+    if (!made.ok()) return nullptr;
+    found = made.value().release();
+    page().local.store(found, std::memory_order_release);
+    return found;
+}
+
+BlobRef ProgramCache::find_above_disk(Local &own, Bytes key) {
+    if (own.memory) {
+        own.follow_clears();
+        if (BlobRef kept = own.memory->get(key)) return kept;
+    }
+    return own.queue ? own.queue->find(key) : BlobRef();
+}
+
+Result<BlobRef> ProgramCache::get(Bytes key) {
+    Local *own = local();
+    if (own == nullptr || own->is_kept_out(key)) return BlobRef();
+    if (BlobRef found = find_above_disk(*own, key)) return found;
+    const std::uint64_t changes = own->memory ? own->changes_of(key) : 0;
+    TRY_ASSIGN(BlobRef found, own->store->get(key, MemoryLevel::Admission::second_use));
+    if (found && own->memory) own->keep(found, changes);
+    return found;
+}
+
+Result<std::optional<std::uint64_t>> ProgramCache::get_into(Bytes key, MutableBytes buffer) {
+    std::optional<std::uint64_t> size;
+    Local *own = local();
+    if (own == nullptr || own->is_kept_out(key)) return size;
+    BlobRef found = find_above_disk(*own, key);
+    if (!found && !own->memory) return own->store->get_into(key, buffer);
+    if (!found) {
+        TRY_ASSIGN(found, get(key));
+    }
+    if (!found) return size;
+    const Bytes value = found->value();
+    size = value.size();
+    if (!value.empty() && value.size() <= buffer.size()) {
+        std::copy(value.begin(), value.end(), buffer.begin());
+    }
+    return size;
+}
+
+Result<bool> ProgramCache::contains(Bytes key) {
+    Local *own = local();
+    if (own == nullptr || own->is_kept_out(key)) return false;
+    if (own->memory) own->follow_clears();
+    if (own->memory && own->memory->contains(key)) return true;
+    if (own->queue && own->queue->find(key)) return true;
+    return own->store->contains(key);
+}
+
+Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &options) {
+    Local *own = local();
+    if (own == nullptr) return Error::io;
+    if (own->is_kept_out(key)) return PutOutcome::kept_out;
+    if (own->memory) own->follow_clears();
+    const bool is_queued =
+        own->queue && !options.if_absent && key.size() + value.size() <= options_.queue_bytes;
+    if (!is_queued) {
+        // Which of several is the first, and what alone fills the queue, is for the store to say.
+        if (own->queue) (void)own->queue->flush(kSyncPatienceUs);
+        auto outcome = own->store->put(key, value, options);
+        if (outcome.ok() && outcome.value() == PutOutcome::stored) own->drop(key);
+        return outcome;
+    }
+    BlobRef entry = Blob::copy(key, value, options.cost_us);
+    if (!entry) return Error::no_memory;
+    const MutexLock lock(own->change_mutex);
+    if (!own->queue->push(entry, options)) return Error::busy;
+    ++own->changes[place_of(key)];
+    if (own->memory && !own->memory->put(entry, options).ok()) own->memory->remove(key);
+    return PutOutcome::stored;
+}
+
+// What is being read from disk meanwhile must not be kept: it is dropped before and after.
+Result<bool> ProgramCache::remove(Bytes key) {
+    Local *own = local();
+    if (own == nullptr) return false;
+    const bool was_queued = own->queue && own->queue->find(key);
+    if (own->queue) own->queue->cancel(key);
+    own->drop(key);
+    TRY_ASSIGN(const bool was_stored, own->store->remove(key));
+    own->drop(key);
+    return was_queued || was_stored;
+}
+
+Status ProgramCache::clear() {
+    Local *own = local();
+    if (own == nullptr) return Error::io;
+    if (own->queue) own->queue->cancel_all();
+    own->drop_all();
+    const Status status = own->store->clear();
+    own->drop_all();
+    return status;
+}
+
+Result<std::uint64_t> ProgramCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    Local *own = local();
+    if (own == nullptr) return Error::io;
+    if (own->queue) (void)own->queue->flush(kSyncPatienceUs);
+    own->drop_all();
+    auto removed = own->store->clear_range(begin_ns, end_ns);
+    own->drop_all();
+    return removed;
+}
+
+Status ProgramCache::flush(std::uint64_t patience_us) {
+    // A child that has put nothing has nothing to wait for.
+    Local *own = page().local.load(std::memory_order_acquire);
+    if (own == nullptr || !own->queue || own->queue->flush(patience_us)) return {};
+    return Error::busy;
+}
+
+Status ProgramCache::sync() {
+    TRY(flush(kSyncPatienceUs));
+    Local *own = local();
+    return own == nullptr ? Status(Error::io) : own->store->sync();
+}
+
+Status ProgramCache::compress() {
+    TRY(flush(kSyncPatienceUs));
+    Local *own = local();
+    return own == nullptr ? Status(Error::io) : own->store->compress();
+}
+
+std::uint32_t ProgramCache::begin_use(Bytes key) {
+    Local *own = local();
+    if (own == nullptr || own->crashes == nullptr) return CrashMemory::kNoTicket;
+    return own->crashes->begin_use(key);
+}
+
+void ProgramCache::end_use(std::uint32_t ticket) {
+    Local *own = page().local.load(std::memory_order_acquire);
+    if (own != nullptr && own->crashes != nullptr) own->crashes->end_use(ticket);
+}
+
+std::uint64_t ProgramCache::trim(std::uint64_t bytes) {
+    Local *own = page().local.load(std::memory_order_acquire);
+    return own == nullptr || !own->memory ? 0 : own->memory->trim(bytes);
+}
+
+StoreStats ProgramCache::stats() {
+    Local *own = local();
+    if (own == nullptr) return {};
+    StoreStats stats = own->store->stats();
+    if (own->memory) {
+        const StoreStats level = own->memory->stats();
+        stats.hits += level.hits;
+        stats.bytes_read += level.bytes_read;
+        stats.memory_bytes = level.memory_bytes;
+    }
+    return stats;
+}
+
+ProgramCacheStats ProgramCache::own_stats() {
+    ProgramCacheStats stats = {};
+    Local *own = local();
+    if (own == nullptr) return stats;
+    if (own->memory) {
+        const StoreStats level = own->memory->stats();
+        stats.memory_entries = level.entries;
+        stats.memory_bytes = level.memory_bytes;
+        stats.memory_limit_bytes = level.limit_bytes;
+        stats.memory_hits = level.hits;
+    }
+    if (own->queue) stats.queue = own->queue->stats();
+    if (own->crashes != nullptr) stats.crashes = own->crashes->counts();
+    return stats;
+}
+
+void ProgramCache::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
+    (void)flush(kSyncPatienceUs);
+    if (Local *own = local()) own->store->enumerate(visit);
+}
+
+}  // namespace cairn

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "cache/write_queue.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+// To wake a thread costs the one that does it more than an entry does. So the writer looks for
+// entries by itself, after this time, and sleeps until it is woken when there were none so often.
+constexpr std::uint64_t kGatherNs = 1'000'000;
+constexpr unsigned kQuietRounds = 100;
+
+}  // namespace
+
+WriteQueue::~WriteQueue() {
+    {
+        const MutexLock lock(mutex_);
+        is_stopped_ = true;
+        work_.wake_all();
+    }
+    thread_.join();
+}
+
+bool WriteQueue::is_written(Bytes key) const {
+    return !writing_.empty() && same_bytes(writing_.front().entry->key(), key);
+}
+
+void WriteQueue::wake_writer() {
+    if (!is_started_) is_started_ = thread_.start_in_background(run, this).ok();
+    if (is_idle_) work_.wake_one();
+}
+
+void WriteQueue::forget(Items::iterator item) {
+    bytes_ -= size_of(*item);
+    by_key_.erase(view(item->entry->key()));
+    items_.erase(item);
+}
+
+bool WriteQueue::push(BlobRef entry, const PutOptions &options) {
+    const MutexLock lock(mutex_);
+    const Bytes key = entry->key();
+    const auto older = by_key_.find(view(key));
+    const std::uint64_t freed = older == by_key_.end() ? 0 : size_of(*older->second);
+    Item item = {std::move(entry), options, last_number_ + 1};
+    if (bytes_ - freed + size_of(item) > limit_bytes_) {
+        ++dropped_;
+        return false;
+    }
+    if (older != by_key_.end()) forget(older->second);
+    ++last_number_;
+    bytes_ += size_of(item);
+    items_.push_back(std::move(item));
+    by_key_.emplace(view(items_.back().entry->key()), std::prev(items_.end()));
+    wake_writer();
+    if (is_started_) return true;
+    // No thread can be had: it is written here, as if there were no queue.
+    while (!items_.empty()) write_next();
+    return true;
+}
+
+BlobRef WriteQueue::find(Bytes key) {
+    const MutexLock lock(mutex_);
+    const auto found = by_key_.find(view(key));
+    if (found != by_key_.end()) return found->second->entry;
+    return is_written(key) ? writing_.front().entry : BlobRef();
+}
+
+void WriteQueue::cancel(Bytes key) {
+    const MutexLock lock(mutex_);
+    const auto found = by_key_.find(view(key));
+    if (found != by_key_.end()) forget(found->second);
+    while (is_written(key)) written_.wait(mutex_);
+}
+
+void WriteQueue::cancel_all() {
+    const MutexLock lock(mutex_);
+    by_key_.clear();
+    items_.clear();
+    bytes_ = writing_.empty() ? 0 : size_of(writing_.front());
+    const std::uint64_t number = last_number_;
+    while (!writing_.empty() && writing_.front().number <= number) written_.wait(mutex_);
+}
+
+bool WriteQueue::all_written_up_to(std::uint64_t number) const {
+    return (items_.empty() || items_.front().number > number) &&
+           (writing_.empty() || writing_.front().number > number);
+}
+
+bool WriteQueue::flush(std::uint64_t patience_us) {
+    const std::uint64_t deadline_ns = monotonic_ns() + patience_us * 1000;
+    const MutexLock lock(mutex_);
+    const std::uint64_t number = last_number_;
+    ++hurried_;
+    work_.wake_one();
+    while (!all_written_up_to(number) && written_.wait_until(mutex_, deadline_ns)) {
+    }
+    --hurried_;
+    return all_written_up_to(number);
+}
+
+WriteQueueStats WriteQueue::stats() {
+    const MutexLock lock(mutex_);
+    return {items_.size() + writing_.size(), bytes_, dropped_, failed_};
+}
+
+void *WriteQueue::run(void *queue) {
+    static_cast<WriteQueue *>(queue)->write_until_stopped();
+    return nullptr;
+}
+
+void WriteQueue::write_until_stopped() {
+    const MutexLock lock(mutex_);
+    unsigned quiet_rounds = 0;
+    while (!is_stopped_ || !items_.empty()) {
+        is_idle_ = true;
+        while (quiet_rounds == kQuietRounds && items_.empty() && !is_stopped_) work_.wait(mutex_);
+        is_idle_ = false;
+        gather();
+        quiet_rounds = items_.empty() ? std::min(quiet_rounds + 1, kQuietRounds) : 0;
+        while (!items_.empty()) write_next();
+    }
+}
+
+// Nobody wakes the writer meanwhile but those who wait for it.
+void WriteQueue::gather() {
+    const std::uint64_t deadline_ns = monotonic_ns() + kGatherNs;
+    const auto may_wait = [this]() REQUIRES_LOCK(mutex_) {
+        return !is_stopped_ && (hurried_ == 0 || items_.empty());
+    };
+    while (may_wait() && work_.wait_until(mutex_, deadline_ns)) {
+    }
+}
+
+void WriteQueue::write_next() {
+    while (!writing_.empty()) written_.wait(mutex_);  // another thread writes, where there is none
+    if (items_.empty()) return;
+    by_key_.erase(view(items_.front().entry->key()));
+    writing_.splice(writing_.end(), items_, items_.begin());
+    const BlobRef entry = writing_.front().entry;
+    const PutOptions options = writing_.front().options;
+    mutex_.unlock();
+    const auto outcome = store_.put(entry->key(), entry->value(), options);
+    mutex_.lock();
+    if (!outcome.ok()) ++failed_;
+    bytes_ -= size_of(writing_.front());
+    writing_.clear();
+    written_.wake_all();
+}
+
+}  // namespace cairn

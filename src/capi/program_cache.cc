@@ -1,0 +1,146 @@
+// The calls of cairn_program_cache.h. SPDX-License-Identifier: MIT
+#include <cairn/cairn_broker.h>
+#include <cairn/cairn_program_cache.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "capi/cache_handle.h"
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::uint32_t kFlags =
+    CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING | CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_COMPRESS;
+constexpr std::size_t kOptionsSizeMin = sizeof(cairn_program_cache_options);
+constexpr std::size_t kStatsSizeMin = sizeof(cairn_program_cache_stats);
+
+static_assert(CAIRN_USED_KEY_SIZE_MAX == CrashMemory::kKeyMax);
+
+bool is_line(std::string_view text) {
+    return text.find('\n') == std::string_view::npos;
+}
+
+bool is_valid(const cairn_program_cache_options *options) {
+    return options != nullptr && options->size >= kOptionsSizeMin &&
+           (options->flags & ~kFlags) == 0 && options->application != nullptr &&
+           valid_application(options->application) && options->identity != nullptr &&
+           options->identity[0] != '\0' &&
+           std::strlen(options->identity) <= CAIRN_IDENTITY_SIZE_MAX &&
+           (options->build == nullptr ||
+            (std::strlen(options->build) <= CAIRN_IDENTITY_SIZE_MAX && is_line(options->build)));
+}
+
+std::uint64_t or_default(std::uint64_t given, std::uint64_t otherwise) {
+    return given == 0 ? otherwise : given == UINT64_MAX ? 0 : given;
+}
+
+ProgramCache::Options to_options(const cairn_program_cache_options &options) {
+    ProgramCache::Options own;
+    own.generation.application = options.application;
+    own.generation.build = options.build == nullptr ? "" : options.build;
+    own.generation.identity = options.identity;
+    const std::uint64_t limit =
+        options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
+    own.memory_bytes = or_default(options.memory_bytes, limit);
+    own.queue_bytes = or_default(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
+    constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
+    constexpr std::uint32_t kUnusedDays = 30;
+    const std::uint32_t days = options.unused_days == 0 ? kUnusedDays : options.unused_days;
+    own.upkeep.unused_max_ns = days > UINT64_MAX / kDayNs ? UINT64_MAX : days * kDayNs;
+    own.upkeep.total_bytes =
+        options.total_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.total_bytes;
+    own.store.version = options.version;
+    own.store.access =
+        (options.flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
+    own.store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
+    own.store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
+    own.store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
+    own.store.limit_bytes = std::max<std::uint64_t>(limit, CAIRN_LIMIT_BYTES_MIN);
+    own.store.log = Log(options.log, options.log_user);
+    return own;
+}
+
+}  // namespace
+}  // namespace cairn
+
+using namespace cairn;
+
+int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_cache **cache) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    *cache = nullptr;
+    if (!is_valid(options)) return CAIRN_ERROR_INVALID_ARGUMENT;
+    ProgramCache::Options own = to_options(*options);
+    const int found = find_root(options->root, own.store.root);
+    if (found != CAIRN_OK) return found;
+    std::unique_ptr<cairn_cache> handle = make_handle();
+    if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
+    handle->read_only = own.store.access == Access::read_only;
+    auto opened = ProgramCache::open(own);
+    if (!opened.ok()) return result_code(opened.error());
+    handle->programs = std::move(opened.value());
+    *cache = handle.release();
+    return CAIRN_OK;
+}
+
+const char *cairn_program_cache_identifier(const cairn_cache *cache) {
+    if (cache == nullptr || cache->programs == nullptr) return nullptr;
+    return cache->programs->identifier().c_str();
+}
+
+int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {
+    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return cairn_flush_broker(cache, patience_ms);
+    if (cache->programs == nullptr) return CAIRN_OK;
+    return result_code(cache->programs->flush(std::uint64_t{patience_ms} * 1000));
+}
+
+int cairn_begin_use(cairn_cache *cache, const void *key, size_t key_size, uint32_t *ticket) {
+    if (ticket == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    *ticket = CrashMemory::kNoTicket;
+    if (cache == nullptr || key == nullptr || key_size == 0) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->programs != nullptr) *ticket = cache->programs->begin_use(bytes(key, key_size));
+    return *ticket == CrashMemory::kNoTicket ? CAIRN_ERROR_UNSUPPORTED : CAIRN_OK;
+}
+
+void cairn_end_use(cairn_cache *cache, uint32_t ticket) {
+    if (cache == nullptr || cache->programs == nullptr) return;
+    cache->programs->end_use(ticket);
+}
+
+int cairn_clear_range(cairn_cache *cache, uint64_t begin_ms, uint64_t end_ms, uint64_t *removed) {
+    if (cache == nullptr || begin_ms > end_ms) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
+    constexpr std::uint64_t kNsPerMs = 1'000'000;
+    const std::uint64_t begin_ns = std::min(begin_ms, UINT64_MAX / kNsPerMs) * kNsPerMs;
+    const std::uint64_t end_ns = end_ms > UINT64_MAX / kNsPerMs ? UINT64_MAX : end_ms * kNsPerMs;
+    Result<std::uint64_t> done =
+        cache->memory != nullptr  ? cache->memory->clear_range(begin_ns, end_ns)
+        : cache->store != nullptr ? cache->store->clear_range(begin_ns, end_ns)
+                                  : cache->programs->clear_range(begin_ns, end_ns);
+    if (!done.ok()) return result_code(done.error());
+    if (removed != nullptr) *removed = done.value();
+    return CAIRN_OK;
+}
+
+int cairn_program_cache_get_stats(cairn_cache *cache, cairn_program_cache_stats *stats) {
+    if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
+        return CAIRN_ERROR_INVALID_ARGUMENT;
+    }
+    if (cache->programs == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    const ProgramCacheStats now = cache->programs->own_stats();
+    stats->memory_entries = now.memory_entries;
+    stats->memory_bytes = now.memory_bytes;
+    stats->memory_limit_bytes = now.memory_limit_bytes;
+    stats->memory_hits = now.memory_hits;
+    stats->queue_entries = now.queue.entries;
+    stats->queue_bytes = now.queue.bytes;
+    stats->queue_dropped = now.queue.dropped;
+    stats->queue_failed = now.queue.failed;
+    stats->crashes_dropped = now.crashes.dropped;
+    stats->crashes_kept_out = now.crashes.kept_out;
+    return CAIRN_OK;
+}

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+#include <cairn/cairn_program_cache.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "os/environment.h"
+#include "support/cache.h"
+#include "support/files.h"
+#include "support/process.h"
+#include "support/temp_directory.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using cairn_test::Child;
+using cairn_test::LogLines;
+using cairn_test::run_in_child;
+
+constexpr uint32_t kPatienceMs = 60'000;
+
+// An open program cache; its methods are the calls, on texts.
+class Programs {
+  public:
+    explicit Programs(cairn_program_cache_options options) {
+        options.size = sizeof options;
+        result_ = cairn_program_cache_open(&options, &cache_);
+    }
+    ~Programs() { cairn_close(cache_); }
+    Programs(const Programs &) = delete;
+    Programs &operator=(const Programs &) = delete;
+
+    cairn_cache *handle() const { return cache_; }
+    int result() const { return result_; }
+    int put(const std::string &key, const std::string &value, uint32_t flags = 0) const {
+        cairn_put_options options = {};
+        options.size = sizeof options;
+        options.flags = flags;
+        return cairn_put(cache_, key.data(), key.size(), value.data(), value.size(), &options);
+    }
+    std::string get(const std::string &key) const {
+        cairn_blob *blob = nullptr;
+        if (cairn_get(cache_, key.data(), key.size(), &blob) != CAIRN_OK) return "(miss)";
+        std::string value(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
+        cairn_blob_free(blob);
+        return value;
+    }
+    int contains(const std::string &key) const {
+        return cairn_contains(cache_, key.data(), key.size());
+    }
+    int remove(const std::string &key) const {
+        return cairn_remove(cache_, key.data(), key.size());
+    }
+    int flush() const { return cairn_flush(cache_, kPatienceMs); }
+    uint32_t begin_use(const std::string &key) const {
+        uint32_t ticket = 0;
+        EXPECT_EQ(cairn_begin_use(cache_, key.data(), key.size(), &ticket), CAIRN_OK);
+        return ticket;
+    }
+    cairn_program_cache_stats stats() const {
+        cairn_program_cache_stats stats = {};
+        stats.size = sizeof stats;
+        EXPECT_EQ(cairn_program_cache_get_stats(cache_, &stats), CAIRN_OK);
+        return stats;
+    }
+
+  private:
+    cairn_cache *cache_ = nullptr;
+    int result_;
+};
+
+class ProgramCacheTest : public testing::Test {
+  protected:
+    cairn_program_cache_options options(const char *identity = "GL: driver 1") const {
+        cairn_program_cache_options options = {};
+        options.root = directory_.path().c_str();
+        options.application = "engine";
+        options.identity = identity;
+        return options;
+    }
+    // A process that takes `key` from the cache, gives it to a driver, and dies of it.
+    void die_with(const std::string &key) const {
+        Child child([&] {
+            const Programs programs(options());
+            if (programs.get(key) == "(miss)") return 1;
+            programs.begin_use(key);
+            signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler
+            raise(SIGSEGV);
+            return 2;
+        });
+        EXPECT_EQ(cairn_test::describe_status(child.wait()), "signal 11 (Segmentation fault)");
+    }
+    std::vector<std::string> generations() const {
+        std::vector<std::string> names;
+        for (const auto &entry : fs::directory_iterator(directory_.path())) {
+            if (entry.is_directory()) names.push_back(entry.path().filename().string());
+        }
+        return names;
+    }
+
+    cairn_test::TempDirectory directory_;
+};
+
+TEST_F(ProgramCacheTest, WhatIsPutIsFoundAtOnceAndByTheNextProcess) {
+    {
+        const Programs programs(options());
+        ASSERT_EQ(programs.result(), CAIRN_OK);
+        EXPECT_EQ(programs.get("key"), "(miss)");
+        EXPECT_EQ(programs.put("key", "binary"), CAIRN_OK);
+        EXPECT_EQ(programs.get("key"), "binary");
+        EXPECT_EQ(programs.contains("key"), CAIRN_OK);
+    }
+    const Programs again(options());
+    EXPECT_EQ(again.get("key"), "binary");
+    EXPECT_EQ(again.stats().memory_hits, 0u);
+    EXPECT_EQ(again.get("key"), "binary");
+    EXPECT_EQ(again.stats().memory_hits, 1u) << "what was read from disk is in memory then";
+}
+
+TEST_F(ProgramCacheTest, WhatIsFlushedIsFoundAlthoughTheProcessIsKilled) {
+    Child child([&] {
+        const Programs programs(options());
+        programs.put("key", "binary");
+        if (programs.flush() != CAIRN_OK) return 1;
+        raise(SIGKILL);
+        return 2;
+    });
+    EXPECT_EQ(cairn_test::describe_status(child.wait()), "signal 9 (Killed)");
+    EXPECT_EQ(Programs(options()).get("key"), "binary");
+}
+
+TEST_F(ProgramCacheTest, AnotherProcessFindsItWithoutAFlush) {
+    const Programs programs(options());
+    ASSERT_EQ(programs.put("key", "binary"), CAIRN_OK);
+    const Programs other(options());
+    for (int i = 0; i < 60'000 && other.get("key") != "binary"; ++i) cairn::sleep_us(1000);
+    EXPECT_EQ(other.get("key"), "binary");
+}
+
+TEST_F(ProgramCacheTest, ADriverUpdateTestedForReal) {
+    EXPECT_EQ(Programs(options("driver 1")).put("key", "of 1"), CAIRN_OK);
+    {
+        const Programs updated(options("driver 2"));
+        EXPECT_EQ(updated.get("key"), "(miss)");
+        EXPECT_EQ(updated.put("key", "of 2"), CAIRN_OK);
+    }
+    EXPECT_EQ(Programs(options("driver 1")).get("key"), "of 1");
+    EXPECT_EQ(Programs(options("driver 2")).get("key"), "of 2");
+    auto build = options("driver 1");
+    build.build = "7";
+    EXPECT_EQ(Programs(build).get("key"), "(miss)");
+    auto application = options("driver 1");
+    application.application = "editor";
+    EXPECT_EQ(Programs(application).get("key"), "(miss)");
+    EXPECT_EQ(generations().size(), 4u);
+}
+
+TEST_F(ProgramCacheTest, AGenerationSaysWhatItIs) {
+    auto build = options("driver 1\nlibGL abcd");
+    build.build = "7";
+    Programs programs(build);
+    ASSERT_EQ(generations().size(), 1u);
+    const std::string folder = directory_ / generations().front();
+    EXPECT_EQ(fs::path(folder).filename().string().substr(0, 7), "engine-");
+    EXPECT_EQ(cairn_test::as_string(cairn_test::read_file(folder + "/generation")),
+              "Cairn generation\napplication: engine\nbuild: 7\n\ndriver 1\nlibGL abcd");
+}
+
+TEST_F(ProgramCacheTest, OpeningOneRemovesThoseThatNobodyUses) {
+    EXPECT_EQ(Programs(options("driver 1")).put("key", "of 1"), CAIRN_OK);
+    const std::string old = directory_ / generations().front();
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(31 * 24);
+    fs::last_write_time(old + "/generation", long_ago);
+    EXPECT_EQ(Programs(options("driver 2")).result(), CAIRN_OK);
+    EXPECT_TRUE(fs::exists(old)) << "somebody has looked less than an hour ago";
+    fs::last_write_time(directory_ / ".upkeep", long_ago);
+    const Programs programs(options("driver 2"));
+    for (int i = 0; i < 60'000 && fs::exists(old); ++i) cairn::sleep_us(1000);
+    EXPECT_FALSE(fs::exists(old));
+    EXPECT_EQ(Programs(options("driver 1")).get("key"), "(miss)");
+}
+
+// Whatever made it so: entries are not served to somebody they are not of.
+TEST_F(ProgramCacheTest, AGenerationThatWasAnothersIsEmptied) {
+    EXPECT_EQ(Programs(options()).put("key", "binary"), CAIRN_OK);
+    const std::string file = directory_ / generations().front() + "/generation";
+    cairn_test::write_file(file, cairn_test::as_bytes("Cairn generation\nof somebody else"));
+    LogLines log;
+    auto logged = options();
+    logged.log = LogLines::receive;
+    logged.log_user = &log;
+    EXPECT_EQ(Programs(logged).get("key"), "(miss)");
+    EXPECT_EQ(log.complaints().size(), 1u);
+    EXPECT_EQ(Programs(options()).put("key", "binary"), CAIRN_OK);
+    EXPECT_EQ(Programs(options()).get("key"), "binary");
+}
+
+TEST_F(ProgramCacheTest, ExactlyTheEntryThatADriverDiesWithIsDropped) {
+    {
+        const Programs programs(options());
+        for (int i = 0; i < 20; ++i) programs.put("key" + std::to_string(i), "binary");
+    }
+    die_with("key7");
+    LogLines log;
+    auto logged = options();
+    logged.log = LogLines::receive;
+    logged.log_user = &log;
+    {
+        const Programs programs(logged);
+        for (int i = 0; i < 20; ++i) {
+            EXPECT_EQ(programs.get("key" + std::to_string(i)), i == 7 ? "(miss)" : "binary");
+        }
+        EXPECT_EQ(programs.stats().crashes_dropped, 1u);
+        EXPECT_EQ(programs.put("key7", "another"), CAIRN_OK);
+        EXPECT_EQ(programs.get("key7"), "another");
+    }
+    ASSERT_EQ(log.complaints().size(), 1u);
+    EXPECT_NE(log.complaints().front().find("6b657937"), std::string::npos) << "the key";
+
+    die_with("key7");
+    {
+        const Programs programs(options());
+        EXPECT_EQ(programs.get("key7"), "(miss)");
+        EXPECT_EQ(programs.put("key7", "a third"), CAIRN_KEPT_OUT);
+        EXPECT_EQ(programs.get("key7"), "(miss)");
+        EXPECT_EQ(programs.stats().crashes_kept_out, 1u);
+        EXPECT_EQ(programs.get("key8"), "binary");
+    }
+    EXPECT_EQ(Programs(options("driver 2")).put("key7", "of 2"), CAIRN_OK) << "another generation";
+}
+
+TEST_F(ProgramCacheTest, AnEntryThatADriverTookStays) {
+    for (int round = 0; round < 3; ++round) {
+        Child child([&] {
+            const Programs programs(options());
+            programs.put("key", "binary");
+            cairn_end_use(programs.handle(), programs.begin_use("key"));
+            programs.flush();
+            raise(SIGKILL);
+            return 2;
+        });
+        child.wait();
+    }
+    EXPECT_EQ(Programs(options()).get("key"), "binary");
+}
+
+TEST_F(ProgramCacheTest, TheLevelInMemoryIsExactlyTheLeastRecentlyUsed) {
+    auto small = options();
+    small.memory_bytes = 40;  // of entries of 20 bytes
+    const Programs programs(small);
+    for (const char *key : {"aa", "bb"}) programs.put(key, std::string(18, 'v'));
+    EXPECT_EQ(programs.flush(), CAIRN_OK);
+    programs.get("aa");
+    programs.put("cc", std::string(18, 'v'));
+    EXPECT_EQ(programs.stats().memory_bytes, 40u);
+    EXPECT_EQ(programs.flush(), CAIRN_OK);
+    const uint64_t hits = programs.stats().memory_hits;
+    programs.get("aa");
+    programs.get("cc");
+    EXPECT_EQ(programs.stats().memory_hits, hits + 2);
+    EXPECT_NE(programs.get("bb"), "(miss)") << "on disk";
+    EXPECT_EQ(programs.stats().memory_hits, hits + 2);
+    uint64_t freed = 0;
+    EXPECT_EQ(cairn_trim(programs.handle(), 40, &freed), CAIRN_OK);
+    EXPECT_EQ(freed, 0u);
+    EXPECT_EQ(cairn_trim(programs.handle(), 39, &freed), CAIRN_OK);
+    EXPECT_EQ(freed, 20u);
+}
+
+TEST_F(ProgramCacheTest, WhatIsRemovedOrClearedIsGone) {
+    const Programs programs(options());
+    programs.put("a", "1");
+    programs.put("b", "1");
+    EXPECT_EQ(programs.remove("a"), CAIRN_OK);
+    EXPECT_EQ(programs.remove("a"), CAIRN_MISS);
+    EXPECT_EQ(programs.get("a"), "(miss)");
+    EXPECT_EQ(cairn_clear(programs.handle()), CAIRN_OK);
+    EXPECT_EQ(programs.get("b"), "(miss)");
+    EXPECT_EQ(programs.flush(), CAIRN_OK);
+    EXPECT_EQ(Programs(options()).get("a"), "(miss)");
+    EXPECT_EQ(Programs(options()).get("b"), "(miss)");
+}
+
+TEST_F(ProgramCacheTest, WhatOthersClearIsGoneFromMemory) {
+    const Programs programs(options());
+    programs.put("a", "1");
+    programs.flush();
+    EXPECT_EQ(programs.get("a"), "1");
+    {
+        // A tool, that knows nothing of generations.
+        cairn_test::Cache tool({.root = directory_.path(),
+                                .identifier = generations().front(),
+                                .flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING});
+        EXPECT_EQ(tool.clear(), CAIRN_OK);
+    }
+    EXPECT_EQ(programs.get("a"), "(miss)");
+    EXPECT_EQ(programs.put("a", "2"), CAIRN_OK);
+    EXPECT_EQ(programs.get("a"), "2");
+}
+
+TEST_F(ProgramCacheTest, ATimeRangeIsClearedForEverybody) {
+    const Programs programs(options());
+    const Programs other(options());
+    const auto now_ms = [] { return cairn::wall_clock_ns() / 1'000'000; };
+    programs.put("old", "1");
+    programs.flush();
+    EXPECT_EQ(other.get("old"), "1");
+    cairn::sleep_us(3000);
+    const uint64_t begin = now_ms();
+    cairn::sleep_us(3000);
+    programs.put("mid", "1");
+    programs.flush();
+    EXPECT_EQ(other.get("mid"), "1");
+    cairn::sleep_us(3000);
+    const uint64_t end = now_ms();
+    cairn::sleep_us(3000);
+    programs.put("new", "1");
+    uint64_t removed = 0;
+    EXPECT_EQ(cairn_clear_range(programs.handle(), begin, end, &removed), CAIRN_OK);
+    EXPECT_EQ(removed, 1u);
+    for (const Programs *each : {&programs, &other}) {
+        EXPECT_EQ(each->get("old"), "1");
+        EXPECT_EQ(each->get("mid"), "(miss)");
+        EXPECT_EQ(each->get("new"), "1");
+    }
+    EXPECT_EQ(cairn_clear_range(programs.handle(), begin, begin, &removed), CAIRN_OK);
+    EXPECT_EQ(removed, 0u);
+    EXPECT_EQ(cairn_clear_range(programs.handle(), 0, UINT64_MAX, &removed), CAIRN_OK);
+    EXPECT_EQ(removed, 2u);
+    EXPECT_EQ(cairn_clear_range(programs.handle(), 2, 1, &removed), CAIRN_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(ProgramCacheTest, IfAbsentIsDecidedBeforeThePutReturns) {
+    const Programs programs(options());
+    EXPECT_EQ(programs.put("a", "1"), CAIRN_OK);
+    EXPECT_EQ(programs.put("a", "2", CAIRN_PUT_IF_ABSENT), CAIRN_EXISTS);
+    EXPECT_EQ(programs.put("b", "2", CAIRN_PUT_IF_ABSENT), CAIRN_OK);
+    const Programs other(options());
+    EXPECT_EQ(other.put("b", "3", CAIRN_PUT_IF_ABSENT), CAIRN_EXISTS);
+    EXPECT_EQ(other.get("b"), "2");
+}
+
+TEST_F(ProgramCacheTest, AForkedChildUsesItWhateverThreadsDo) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "AddressSanitizer's allocator does not survive a fork beside other threads";
+#endif
+    const Programs programs(options());
+    programs.put("before", "1");
+    std::atomic<bool> stop = false;
+    std::thread busy([&] {
+        for (int i = 0; !stop; ++i) {
+            programs.put("busy" + std::to_string(i % 50), std::string(2000, 'x'));
+            programs.get("busy" + std::to_string(i % 60));
+        }
+    });
+    for (int round = 0; round < 20; ++round) {
+        EXPECT_EQ(
+            run_in_child(60,
+                         [&] {
+                             if (programs.put("child" + std::to_string(round), "2") != CAIRN_OK)
+                                 return 1;
+                             if (programs.get("child" + std::to_string(round)) != "2") return 2;
+                             cairn_end_use(programs.handle(), programs.begin_use("before"));
+                             return programs.flush() == CAIRN_OK ? 0 : 3;
+                         }),
+            "");
+    }
+    stop = true;
+    busy.join();
+    for (int round = 0; round < 20; ++round) {
+        EXPECT_EQ(programs.get("child" + std::to_string(round)), "2");
+    }
+    EXPECT_EQ(programs.get("before"), "1");
+}
+
+TEST_F(ProgramCacheTest, ThreadsSeeTheLatestOfTheirKeys) {
+    auto small = options();
+    small.memory_bytes = 2000;  // entries come and go all the time
+    const Programs programs(small);
+    std::vector<std::thread> threads;
+    std::atomic<int> stale = 0;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 400; ++i) {
+                const std::string key = std::to_string(t) + "/" + std::to_string(i % 30);
+                const std::string value = std::to_string(i) + std::string(60, '.');
+                if (programs.put(key, value) != CAIRN_OK) continue;
+                programs.get(std::to_string((t + 1) % 4) + "/" + std::to_string(i % 30));
+                if (programs.get(key) != value) ++stale;
+                if (i % 7 == 0) {
+                    programs.remove(key);
+                    if (programs.get(key) != "(miss)") ++stale;
+                }
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(stale, 0);
+}
+
+TEST_F(ProgramCacheTest, AReaderWritesNothing) {
+    auto reader = options();
+    reader.flags = CAIRN_OPEN_READ_ONLY;
+    EXPECT_EQ(Programs(reader).result(), CAIRN_ERROR_NOT_FOUND);
+    EXPECT_TRUE(generations().empty());
+    EXPECT_EQ(Programs(options()).put("a", "1"), CAIRN_OK);
+    const Programs programs(reader);
+    EXPECT_EQ(programs.get("a"), "1");
+    EXPECT_EQ(programs.put("b", "1"), CAIRN_ERROR_READ_ONLY);
+    EXPECT_EQ(programs.remove("a"), CAIRN_ERROR_READ_ONLY);
+    uint32_t ticket = 0;
+    EXPECT_EQ(cairn_begin_use(programs.handle(), "a", 1, &ticket), CAIRN_ERROR_UNSUPPORTED);
+    cairn_end_use(programs.handle(), ticket);
+}
+
+TEST_F(ProgramCacheTest, BadArgumentsAreRefused) {
+    cairn_cache *cache = nullptr;
+    const auto refused = [&](const cairn_program_cache_options &given) {
+        EXPECT_EQ(cairn_program_cache_open(&given, &cache), CAIRN_ERROR_INVALID_ARGUMENT);
+        EXPECT_EQ(cache, nullptr);
+    };
+    auto bad = options();
+    bad.size = 0;
+    refused(bad);
+    for (const char *application :
+         {"", ".hidden", "a/b", "a b", static_cast<const char *>(nullptr)}) {
+        bad = options();
+        bad.size = sizeof bad;
+        bad.application = application;
+        refused(bad);
+    }
+    const std::string long_name(65, 'a');
+    const std::string long_identity(CAIRN_IDENTITY_SIZE_MAX + 1, 'i');
+    bad = options();
+    bad.size = sizeof bad;
+    bad.application = long_name.c_str();
+    refused(bad);
+    for (const char *identity : {"", long_identity.c_str(), static_cast<const char *>(nullptr)}) {
+        bad = options(identity);
+        bad.size = sizeof bad;
+        refused(bad);
+    }
+    bad = options();
+    bad.size = sizeof bad;
+    bad.build = "two\nlines";
+    refused(bad);
+    bad = options();
+    bad.size = sizeof bad;
+    bad.flags = CAIRN_OPEN_REFUSE_WHEN_FULL;
+    refused(bad);
+    EXPECT_EQ(cairn_program_cache_open(nullptr, &cache), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_flush(nullptr, 0), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_begin_use(nullptr, "a", 1, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    cairn_end_use(nullptr, 0);
+    EXPECT_TRUE(generations().empty());
+}
+
+}  // namespace

@@ -72,7 +72,10 @@ BlobRef WriteQueue::find(Bytes key) {
 void WriteQueue::cancel(Bytes key) {
     const MutexLock lock(mutex_);
     const auto found = by_key_.find(view(key));
-    if (found != by_key_.end()) forget(found->second);
+    if (found != by_key_.end()) {
+        forget(found->second);
+        written_.wake_all();  // who waits for it
+    }
     while (is_written(key)) written_.wait(mutex_);
 }
 
@@ -81,6 +84,7 @@ void WriteQueue::cancel_all() {
     by_key_.clear();
     items_.clear();
     bytes_ = writing_.empty() ? 0 : size_of(writing_.front());
+    written_.wake_all();
     const std::uint64_t number = last_number_;
     while (!writing_.empty() && writing_.front().number <= number) written_.wait(mutex_);
 }

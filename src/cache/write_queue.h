@@ -46,7 +46,8 @@ class WriteQueue {
     // Forgets what is queued for a key, or everything, and waits for what is being written of it.
     void cancel(Bytes key);
     void cancel_all();
-    // Waits until all that was pushed before is written, `patience_us` at most. False: it is not.
+    // Waits until all that was pushed before is written or cancelled, `patience_us` at most. False:
+    // it is not.
     bool flush(std::uint64_t patience_us);
     WriteQueueStats stats();
 
@@ -78,7 +79,7 @@ class WriteQueue {
 
     Mutex mutex_;
     Condition work_;     // for the writer: there is something to do
-    Condition written_;  // for others: something was written
+    Condition written_;  // for others: something was written, or is not going to be
     Items items_ GUARDED_BY(mutex_);
     std::unordered_map<std::string_view, Items::iterator> by_key_ GUARDED_BY(mutex_);
     Items writing_ GUARDED_BY(mutex_);  // one item, or none

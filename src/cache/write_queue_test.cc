@@ -159,6 +159,27 @@ TEST_F(WriteQueueTest, WhatIsCancelledIsNeverStoredLater) {
     EXPECT_EQ(stored("a"), "(nothing)");
 }
 
+// Who waits for an entry that is cancelled must not wait for ever: no writing wakes it up then.
+TEST_F(WriteQueueTest, WhoWaitsForWhatIsCancelledGoesOn) {
+    constexpr std::uint64_t kNeverNs = 60 * kSecondUs * 1000;
+    WriteQueue queue(*store_, 1u << 20);
+    std::atomic<bool> stop = false;
+    std::thread canceller([&] {
+        for (int i = 0; !stop; ++i) i % 2 == 0 ? queue.cancel(as_bytes("a")) : queue.cancel_all();
+    });
+    for (int round = 0; round < 5000; ++round) {
+        ASSERT_TRUE(queue.push(entry_of("a", "1"), {}));
+        const std::uint64_t begin = monotonic_ns();
+        EXPECT_TRUE(queue.flush(kNeverNs / 1000));
+        if (monotonic_ns() - begin >= kNeverNs) {
+            ADD_FAILURE() << "nobody woke it up";
+            break;
+        }
+    }
+    stop = true;
+    canceller.join();
+}
+
 TEST_F(WriteQueueTest, WhatTheStoreRefusesIsCountedAndForgotten) {
     ASSERT_TRUE(store_->put(as_bytes("warm"), as_bytes("up"), {}).ok());
     static SystemCalls calls = kKernel;

@@ -72,7 +72,7 @@ struct ProgramCache::Local {
         }
     }
 
-    // Before the store is looked into; `keep` is told what this said.
+    // Before queue and store are looked into; `keep` is told what this said.
     std::uint64_t changes_of(Bytes key) {
         const MutexLock lock(change_mutex);
         return changes[place_of(key)];
@@ -85,10 +85,11 @@ struct ProgramCache::Local {
         options.if_absent = true;
         (void)memory->put(entry, options);
     }
-    void drop(Bytes key) {
+    // Whether it was in memory.
+    bool drop(Bytes key) {
         const MutexLock lock(change_mutex);
         ++changes[place_of(key)];
-        if (memory) memory->remove(key);
+        return memory && memory->remove(key);
     }
     void drop_all() {
         const MutexLock lock(change_mutex);
@@ -199,19 +200,19 @@ ProgramCache::Local *ProgramCache::local() {
     return found;
 }
 
-BlobRef ProgramCache::find_above_disk(Local &own, Bytes key) {
-    if (own.memory) {
-        own.follow_clears();
-        if (BlobRef kept = own.memory->get(key)) return kept;
-    }
-    return own.queue ? own.queue->find(key) : BlobRef();
+BlobRef ProgramCache::find_in_memory(Local &own, Bytes key) {
+    if (!own.memory) return {};
+    own.follow_clears();
+    return own.memory->get(key);
 }
 
 Result<BlobRef> ProgramCache::get(Bytes key) {
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return BlobRef();
-    if (BlobRef found = find_above_disk(*own, key)) return found;
+    if (BlobRef found = find_in_memory(*own, key)) return found;
+    // Before the queue is looked into: what is put later is not on disk yet, and newer.
     const std::uint64_t changes = own->memory ? own->changes_of(key) : 0;
+    if (BlobRef found = own->queue ? own->queue->find(key) : BlobRef()) return found;
     TRY_ASSIGN(BlobRef found, own->store->get(key, MemoryLevel::Admission::second_use));
     if (found && own->memory) own->keep(found, changes);
     return found;
@@ -221,10 +222,12 @@ Result<std::optional<std::uint64_t>> ProgramCache::get_into(Bytes key, MutableBy
     std::optional<std::uint64_t> size;
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return size;
-    BlobRef found = find_above_disk(*own, key);
-    if (!found && !own->memory) return own->store->get_into(key, buffer);
-    if (!found) {
+    BlobRef found;
+    if (own->memory) {
         TRY_ASSIGN(found, get(key));
+    } else {
+        if (own->queue) found = own->queue->find(key);
+        if (!found) return own->store->get_into(key, buffer);
     }
     if (!found) return size;
     const Bytes value = found->value();
@@ -273,10 +276,10 @@ Result<bool> ProgramCache::remove(Bytes key) {
     if (own == nullptr) return false;
     const bool was_queued = own->queue && own->queue->find(key);
     if (own->queue) own->queue->cancel(key);
-    own->drop(key);
+    const bool was_kept = own->drop(key);
     TRY_ASSIGN(const bool was_stored, own->store->remove(key));
     own->drop(key);
-    return was_queued || was_stored;
+    return was_queued || was_kept || was_stored;
 }
 
 Status ProgramCache::clear() {

@@ -405,6 +405,52 @@ TEST_F(ProgramCacheTest, ThreadsSeeTheLatestOfTheirKeys) {
     EXPECT_EQ(stale, 0);
 }
 
+// What is too large for memory leaves room there for a look-up that read what was before it.
+TEST_F(ProgramCacheTest, ALateLookUpNeverKeepsWhatWasReplaced) {
+    auto small = options();
+    small.memory_bytes = 100;
+    const Programs programs(small);
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> readers;
+    for (int t = 0; t < 3; ++t) {
+        readers.emplace_back([&] {
+            while (!stop) programs.get("key");
+        });
+    }
+    int stale = 0;
+    for (int round = 0; round < 3000; ++round) {
+        programs.put("key", "old" + std::to_string(round));
+        programs.flush();
+        programs.get("key");
+        cairn_trim(programs.handle(), 0, nullptr);  // readers are at the disk
+        const std::string large = std::to_string(round) + std::string(200, '.');
+        programs.put("key", large);
+        programs.flush();
+        if (programs.get("key") != large) ++stale;
+    }
+    stop = true;
+    for (std::thread &reader : readers) reader.join();
+    EXPECT_EQ(stale, 0);
+}
+
+// As after an eviction, or a removal by others.
+TEST_F(ProgramCacheTest, WhatIsInMemoryOnlyIsRemovedAndCleared) {
+    const Programs programs(options());
+    const Programs other(options());
+    const auto put_in_memory_only = [&] {
+        EXPECT_EQ(programs.put("a", "1"), CAIRN_OK);
+        EXPECT_EQ(programs.flush(), CAIRN_OK);
+        EXPECT_EQ(other.remove("a"), CAIRN_OK);
+        EXPECT_EQ(programs.get("a"), "1");
+    };
+    put_in_memory_only();
+    EXPECT_EQ(programs.remove("a"), CAIRN_OK);
+    EXPECT_EQ(programs.remove("a"), CAIRN_MISS);
+    put_in_memory_only();
+    EXPECT_EQ(cairn_clear_range(other.handle(), 0, UINT64_MAX, nullptr), CAIRN_OK);
+    EXPECT_EQ(programs.get("a"), "(miss)");
+}
+
 TEST_F(ProgramCacheTest, AReaderWritesNothing) {
     auto reader = options();
     reader.flags = CAIRN_OPEN_READ_ONLY;

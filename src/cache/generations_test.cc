@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cache/program_cache.h"
 #include "os/environment.h"
+#include "os/system_calls.h"
 #include "support/files.h"
+#include "support/process.h"
 #include "support/temp_directory.h"
 
 namespace cairn {
@@ -32,8 +36,8 @@ class GenerationsTest : public testing::Test {
         options.store.limit_bytes = 64u << 20;
         options.generation = {application, "", identity};
         auto opened = ProgramCache::open(options);
-        EXPECT_TRUE(opened.ok());
-        return std::move(opened.value());
+        EXPECT_TRUE(opened.ok()) << error_name(opened.error());
+        return opened.ok() ? std::move(opened.value()) : nullptr;
     }
     // One of so many bytes and more, last used so many days ago.
     std::string make(const std::string &application, const std::string &identity, unsigned days,
@@ -129,6 +133,71 @@ TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
     cairn_test::write_file(directory_ / ".removed-engine-1/00.val", cairn_test::as_bytes("x"));
     remove_superseded();
     EXPECT_FALSE(exists(".removed-engine-1"));
+}
+
+// Does something when the lock file of a cache is about to be opened for the first time: whoever
+// opens the cache has its directory by then, and no lock.
+class BeforeTheLock {
+  public:
+    explicit BeforeTheLock(std::function<void()> action) {
+        action_ = std::move(action);
+        calls_ = kKernel;
+        calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+            if (std::string(path) == "cache.lock" && action_) std::exchange(action_, nullptr)();
+            return kKernel.openat(directory, path, flags, mode);
+        };
+        system_calls = &calls_;
+    }
+    ~BeforeTheLock() { system_calls = &kKernel; }
+
+  private:
+    static inline std::function<void()> action_;
+    SystemCalls calls_;
+};
+
+TEST_F(GenerationsTest, WhatIsRenamedWhileItIsOpenedIsMadeAnew) {
+    const std::string identifier = make("engine", "driver 1", 0);
+    const BeforeTheLock remover(
+        [&] { fs::rename(directory_ / identifier, directory_ / ".removed-engine"); });
+    const auto cache = open("engine", "driver 1");
+    ASSERT_NE(cache, nullptr);
+    ASSERT_TRUE(cache->put(as_bytes("key"), as_bytes("new"), {}).ok());
+    EXPECT_TRUE(open("engine", "driver 1")->contains(as_bytes("key")).value());
+    remove_superseded();
+    EXPECT_TRUE(cache->contains(as_bytes("key")).value());
+    EXPECT_FALSE(exists(".removed-engine"));
+}
+
+TEST_F(GenerationsTest, WhoOpensItDoesNotWaitForItsDeletion) {
+    const std::string identifier = make("engine", "driver 1", 0);
+    File lock;
+    const BeforeTheLock remover([&] {
+        const auto directory = Directory::open(directory_ / identifier);
+        lock = std::move(directory->open_or_create_file("cache.lock").value());
+        EXPECT_TRUE(lock.try_lock(0, LockKind::exclusive).value());
+        fs::rename(directory_ / identifier, directory_ / ".removed-engine");
+    });
+    EXPECT_NE(open("engine", "driver 1"), nullptr);
+}
+
+TEST_F(GenerationsTest, WhatIsOpenedIsThereHoweverItIsBeingRemoved) {
+    const std::string identifier = make("engine", "driver 1", 0);
+    cairn_test::Child remover([&] {
+        for (;;) {
+            for (const KnownGeneration &each : list_generations(root())) {
+                (void)remove_generation(root(), each);
+            }
+        }
+        return 0;
+    });
+    for (int round = 0; round < 1000; ++round) {
+        const auto cache = open("engine", "driver 1");
+        ASSERT_NE(cache, nullptr) << round;
+        ASSERT_TRUE(cache->put(as_bytes("key"), as_bytes(std::to_string(round)), {}).ok());
+        const auto other = open("engine", "driver 1");
+        ASSERT_NE(other, nullptr) << round;
+        ASSERT_TRUE(other->contains(as_bytes("key")).value()) << round;
+    }
 }
 
 TEST_F(GenerationsTest, UpkeepIsDueOnceAnHour) {

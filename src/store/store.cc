@@ -270,6 +270,12 @@ Result<Index *> Store::writable_index() {
 
 // Looking at.
 
+bool Store::is_in_place() const {
+    const auto ours = directory_.info();
+    const auto there = root_.info(options_.identifier);
+    return ours.ok() && there.ok() && ours->inode == there->inode && ours->device == there->device;
+}
+
 std::uint64_t Store::limit_bytes() const {
     const std::uint64_t stored_limit = index().counter(Counter::limit_bytes).load();
     return access_ == Access::read_only && stored_limit != 0 ? stored_limit : options_.limit_bytes;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -198,6 +199,69 @@ TEST_F(GenerationsTest, WhatIsOpenedIsThereHoweverItIsBeingRemoved) {
         ASSERT_NE(other, nullptr) << round;
         ASSERT_TRUE(other->contains(as_bytes("key")).value()) << round;
     }
+}
+
+class ClaimTest : public GenerationsTest {
+  protected:
+    Status claim() {
+        return cairn::claim(Directory::open(directory_.path()).value(), {"engine", "", "driver 1"},
+                            [this]() -> Status {
+                                text_when_emptied_ = text();
+                                return emptied_;
+                            });
+    }
+    std::string text() const {
+        return cairn_test::as_string(cairn_test::read_file(directory_ / "generation"));
+    }
+    void write(const char *text) {
+        cairn_test::write_file(directory_ / "generation", cairn_test::as_bytes(text));
+    }
+
+    const std::string ours_ = describe({"engine", "", "driver 1"});
+    Status emptied_;
+    std::string text_when_emptied_ = "(not emptied)";
+};
+
+TEST_F(ClaimTest, OursAndNobodysAreNotEmptied) {
+    EXPECT_TRUE(claim().ok());
+    EXPECT_EQ(text(), ours_);
+    EXPECT_TRUE(claim().ok());
+    EXPECT_EQ(text_when_emptied_, "(not emptied)");
+}
+
+// Whoever is killed in between must leave what the next one empties.
+TEST_F(ClaimTest, AnothersIsEmptiedBeforeItIsSaidToBeOurs) {
+    write("another");
+    EXPECT_TRUE(claim().ok());
+    EXPECT_EQ(text_when_emptied_, "another");
+    EXPECT_EQ(text(), ours_);
+}
+
+TEST_F(ClaimTest, WhatCannotBeEmptiedIsNotSaidToBeOurs) {
+    write("another");
+    emptied_ = Error::busy;
+    EXPECT_EQ(claim().error(), Error::busy);
+    EXPECT_EQ(text(), "another");
+}
+
+TEST_F(ClaimTest, NothingIsEmptiedBecauseAFileCannotBeOpenedNow) {
+    write(ours_.c_str());
+    static SystemCalls calls = kKernel;
+    calls.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string(path) != "generation") return kKernel.openat(directory, path, flags, mode);
+        errno = EMFILE;
+        return -1;
+    };
+    system_calls = &calls;
+    EXPECT_EQ(claim().error(), Error::io);
+    system_calls = &kKernel;
+    EXPECT_EQ(text_when_emptied_, "(not emptied)");
+}
+
+TEST_F(ClaimTest, WhatCannotBeReadIsAnothers) {
+    fs::create_directory(directory_ / "generation");
+    EXPECT_TRUE(claim().ok());
+    EXPECT_NE(text_when_emptied_, "(not emptied)");
 }
 
 TEST_F(GenerationsTest, UpkeepIsDueOnceAnHour) {

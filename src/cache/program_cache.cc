@@ -162,17 +162,19 @@ Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
     TRY_ASSIGN(made->store, open_store());
     Store &store = *made->store;
     made->clears_seen = store.clears();
-    if (options_.store.access == Access::read_only) return made;
-    if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
-
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
     TRY_ASSIGN(const Directory directory, root.open_directory(options_.store.identifier));
-    const auto claimed = claim(directory, options_.generation);
-    if (claimed.ok() && !claimed.value()) {
+    if (options_.store.access == Access::read_only) {
+        TRY_ASSIGN(const bool is_anothers, is_of_another(directory, options_.generation));
+        if (is_anothers) return Error::not_found;
+        return made;
+    }
+    if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
+    TRY(claim(directory, options_.generation, [&] {
         options_.store.log.write(Severity::warning, "cache %s was another generation's: emptied",
                                  options_.store.identifier.c_str());
-        (void)store.clear();
-    }
+        return store.clear();
+    }));
     auto crashes = CrashMemory::open(directory);
     if (!crashes.ok()) {
         options_.store.log.write(Severity::warning,

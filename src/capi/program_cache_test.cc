@@ -192,6 +192,9 @@ TEST_F(ProgramCacheTest, AGenerationThatWasAnothersIsEmptied) {
     EXPECT_EQ(Programs(options()).put("key", "binary"), CAIRN_OK);
     const std::string file = directory_ / generations().front() + "/generation";
     cairn_test::write_file(file, cairn_test::as_bytes("Cairn generation\nof somebody else"));
+    auto reader = options();
+    reader.flags = CAIRN_OPEN_READ_ONLY;
+    EXPECT_EQ(Programs(reader).result(), CAIRN_ERROR_NOT_FOUND) << "it cannot empty it";
     LogLines log;
     auto logged = options();
     logged.log = LogLines::receive;

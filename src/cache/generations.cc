@@ -60,12 +60,15 @@ Status delete_removed(const Directory &root, const std::string &name) {
     return root.remove_directory(name);
 }
 
-void delete_leftovers(const Directory &root) {
+void delete_leftovers(const Directory &root, const std::atomic<bool> &stop) {
     std::vector<std::string> names;
     (void)root.list([&](const char *name) {
         if (std::string_view(name).starts_with(kRemovedPrefix)) names.emplace_back(name);
     });
-    for (const std::string &name : names) (void)delete_removed(root, name);
+    for (const std::string &name : names) {
+        if (stop.load()) return;
+        (void)delete_removed(root, name);
+    }
 }
 
 bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
@@ -99,13 +102,15 @@ class Shares {
 
 }  // namespace
 
-std::vector<KnownGeneration> list_generations(const Directory &root) {
+std::vector<KnownGeneration> list_generations(const Directory &root,
+                                              const std::atomic<bool> *stop) {
     std::vector<std::string> names;
     (void)root.list([&](const char *name) {
         if (valid_identifier(name)) names.emplace_back(name);
     });
     std::vector<KnownGeneration> generations;
     for (const std::string &name : names) {
+        if (stop != nullptr && stop->load()) break;
         if (auto found = look_at(root, name)) generations.push_back(std::move(*found));
     }
     return generations;
@@ -136,8 +141,8 @@ bool is_upkeep_due(const Directory &root) {
 
 void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log) {
-    delete_leftovers(root);
-    std::vector<KnownGeneration> all = list_generations(root);
+    delete_leftovers(root, stop);
+    std::vector<KnownGeneration> all = list_generations(root, &stop);
     std::sort(all.begin(), all.end(),
               [](const auto &a, const auto &b) { return a.used_ns < b.used_ns; });
     Shares shares(all, upkeep.total_bytes);

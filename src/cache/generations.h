@@ -30,7 +30,9 @@ struct KnownGeneration {
     std::uint64_t bytes;    // on disk
 };
 
-std::vector<KnownGeneration> list_generations(const Directory &root);
+// `stop` may be null; once it is set, no more are looked at.
+std::vector<KnownGeneration> list_generations(const Directory &root,
+                                              const std::atomic<bool> *stop = nullptr);
 
 // busy: somebody has it open, or has used it since `used_ns`.
 Status remove_generation(const Directory &root, const KnownGeneration &generation);

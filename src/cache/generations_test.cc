@@ -136,6 +136,17 @@ TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
     EXPECT_FALSE(exists(".removed-engine-1"));
 }
 
+// There may be any number, and whoever closes a cache waits for it.
+TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
+    const std::string old = make("engine", "driver 1", 31);
+    fs::create_directory(directory_ / ".removed-engine-1");
+    const std::atomic<bool> stop = true;
+    EXPECT_TRUE(list_generations(root(), &stop).empty());
+    cairn::remove_superseded(root(), {30 * kDayNs, 0}, stop, Log());
+    EXPECT_TRUE(exists(old));
+    EXPECT_TRUE(exists(".removed-engine-1"));
+}
+
 // Does something when the lock file of a cache is about to be opened for the first time: whoever
 // opens the cache has its directory by then, and no lock.
 class BeforeTheLock {

@@ -147,7 +147,7 @@ void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::a
               [](const auto &a, const auto &b) { return a.used_ns < b.used_ns; });
     Shares shares(all, upkeep.total_bytes);
     for (const KnownGeneration &each : all) {
-        if (stop.load()) return;
+        if (stop.load()) break;
         const bool is_old = is_too_old(each, upkeep);
         if (!is_old && !shares.must_go(each)) continue;
         if (!remove_generation(root, each).ok()) continue;
@@ -156,6 +156,7 @@ void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::a
             Severity::info, "cache %s is removed: %s", each.identifier.c_str(),
             is_old ? "nobody has used it for long" : "all together take more room than they may");
     }
+    if (stop.load()) (void)root.remove_file(kUpkeepFileName);
 }
 
 }  // namespace cairn

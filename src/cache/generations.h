@@ -45,7 +45,7 @@ struct Upkeep {
 // Whether it is time to look: an hour after somebody has. Then it counts as done.
 bool is_upkeep_due(const Directory &root);
 
-// Removes what has to go; ends early when `stop` is set.
+// Removes what has to go. Ends early when `stop` is set; then it is due again.
 void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log);
 

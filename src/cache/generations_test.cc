@@ -142,9 +142,12 @@ TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     fs::create_directory(directory_ / ".removed-engine-1");
     const std::atomic<bool> stop = true;
     EXPECT_TRUE(list_generations(root(), &stop).empty());
+    (void)is_upkeep_due(root());
+    EXPECT_FALSE(is_upkeep_due(root()));
     cairn::remove_superseded(root(), {30 * kDayNs, 0}, stop, Log());
     EXPECT_TRUE(exists(old));
     EXPECT_TRUE(exists(".removed-engine-1"));
+    EXPECT_TRUE(is_upkeep_due(root())) << "somebody else has to go on";
 }
 
 // Does something when the lock file of a cache is about to be opened for the first time: whoever

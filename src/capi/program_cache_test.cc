@@ -178,6 +178,7 @@ TEST_F(ProgramCacheTest, OpeningOneRemovesThoseThatNobodyUses) {
     const std::string old = directory_ / generations().front();
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(31 * 24);
     fs::last_write_time(old + "/generation", long_ago);
+    cairn_test::write_file(directory_ / ".upkeep", {});
     EXPECT_EQ(Programs(options("driver 2")).result(), CAIRN_OK);
     EXPECT_TRUE(fs::exists(old)) << "somebody has looked less than an hour ago";
     fs::last_write_time(directory_ / ".upkeep", long_ago);

@@ -277,33 +277,38 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
     return PutOutcome::stored;
 }
 
-// What is being read from disk meanwhile must not be kept: it is dropped before and after.
+// First on disk: what is older there must not be found when nothing is above it any more. What is
+// being read from there meanwhile is not kept: it is dropped last.
 Result<bool> ProgramCache::remove(Bytes key) {
     Local *own = local();
     if (own == nullptr) return false;
-    const bool was_queued = own->queue && own->queue->find(key);
-    if (own->queue) own->queue->cancel(key);
-    const bool was_kept = own->drop(key);
-    TRY_ASSIGN(const bool was_stored, own->store->remove(key));
-    own->drop(key);
-    return was_queued || was_kept || was_stored;
+    bool was_there = false;
+    {
+        std::optional<WriteQueue::Pause> pause;
+        if (own->queue) pause.emplace(*own->queue);
+        TRY_ASSIGN(was_there, own->store->remove(key));
+        if (pause && pause->cancel(key)) was_there = true;
+    }
+    return own->drop(key) || was_there;
 }
 
 Status ProgramCache::clear() {
     Local *own = local();
     if (own == nullptr) return Error::io;
-    if (own->queue) own->queue->cancel_all();
+    {
+        std::optional<WriteQueue::Pause> pause;
+        if (own->queue) pause.emplace(*own->queue);
+        TRY(own->store->clear());
+        if (pause) pause->cancel_all();
+    }
     own->drop_all();
-    const Status status = own->store->clear();
-    own->drop_all();
-    return status;
+    return {};
 }
 
 Result<std::uint64_t> ProgramCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
     Local *own = local();
     if (own == nullptr) return Error::io;
     if (own->queue) (void)own->queue->flush(kSyncPatienceUs);
-    own->drop_all();
     auto removed = own->store->clear_range(begin_ns, end_ns);
     own->drop_all();
     return removed;

@@ -43,9 +43,21 @@ class WriteQueue {
     bool push(BlobRef entry, const PutOptions &options);
     // What is queued for a key; null: nothing.
     BlobRef find(Bytes key);
-    // Forgets what is queued for a key, or everything, and waits for what is being written of it.
-    void cancel(Bytes key);
-    void cancel_all();
+    // As long as it lives nothing is written: it waits for what is being written first. What is
+    // queued is found until it is cancelled. Who holds it must not push, or wait for who does.
+    class Pause {
+      public:
+        explicit Pause(WriteQueue &queue);
+        ~Pause();
+        Pause(const Pause &) = delete;
+        Pause &operator=(const Pause &) = delete;
+        // Forgets what is queued for a key, or everything. Returns whether there was something.
+        bool cancel(Bytes key);
+        void cancel_all();
+
+      private:
+        WriteQueue &queue_;
+    };
     // Waits until all that was pushed before is written or cancelled, `patience_us` at most. False:
     // it is not.
     bool flush(std::uint64_t patience_us);
@@ -65,7 +77,6 @@ class WriteQueue {
     static std::uint64_t size_of(const Item &item) {
         return item.entry->key().size() + item.entry->value().size();
     }
-    bool is_written(Bytes key) const REQUIRES_LOCK(mutex_);
     void wake_writer() REQUIRES_LOCK(mutex_);
     void forget(Items::iterator item) REQUIRES_LOCK(mutex_);
     static void *run(void *queue);
@@ -87,6 +98,7 @@ class WriteQueue {
     std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
     std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
     std::uint64_t failed_ GUARDED_BY(mutex_) = 0;
+    unsigned pauses_ GUARDED_BY(mutex_) = 0;
     unsigned hurried_ GUARDED_BY(mutex_) = 0;  // threads that wait: nothing is gathered then
     bool is_started_ GUARDED_BY(mutex_) = false;
     bool is_idle_ GUARDED_BY(mutex_) = false;  // the writer waits for work

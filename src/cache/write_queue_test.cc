@@ -145,13 +145,19 @@ TEST_F(WriteQueueTest, WhatIsCancelledIsNeverStoredLater) {
         ASSERT_TRUE(queue.push(entry_of("a", "1"), {}));
         ASSERT_TRUE(queue.push(entry_of("b", "1"), {}));
         if (round % 3 == 0) sleep_us(900);
-        queue.cancel(as_bytes("a"));
-        ASSERT_TRUE(store_->remove(as_bytes("a")).ok());
+        {
+            WriteQueue::Pause pause(queue);
+            ASSERT_TRUE(store_->remove(as_bytes("a")).ok());
+            const BlobRef queued = queue.find(as_bytes("a"));
+            EXPECT_EQ(pause.cancel(as_bytes("a")), static_cast<bool>(queued));
+        }
         EXPECT_EQ(stored("a"), "(nothing)");
         EXPECT_FALSE(queue.find(as_bytes("a")));
         if (round % 5 == 0) {
-            queue.cancel_all();
+            WriteQueue::Pause pause(queue);
             ASSERT_TRUE(store_->clear().ok());
+            pause.cancel_all();
+            EXPECT_EQ(queue.stats().bytes, 0u);
             EXPECT_EQ(stored("b"), "(nothing)");
         }
     }
@@ -165,7 +171,10 @@ TEST_F(WriteQueueTest, WhoWaitsForWhatIsCancelledGoesOn) {
     WriteQueue queue(*store_, 1u << 20);
     std::atomic<bool> stop = false;
     std::thread canceller([&] {
-        for (int i = 0; !stop; ++i) i % 2 == 0 ? queue.cancel(as_bytes("a")) : queue.cancel_all();
+        for (int i = 0; !stop; ++i) {
+            WriteQueue::Pause pause(queue);
+            i % 2 == 0 ? (void)pause.cancel(as_bytes("a")) : pause.cancel_all();
+        }
     });
     for (int round = 0; round < 5000; ++round) {
         ASSERT_TRUE(queue.push(entry_of("a", "1"), {}));

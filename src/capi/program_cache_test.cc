@@ -437,6 +437,35 @@ TEST_F(ProgramCacheTest, ALateLookUpNeverKeepsWhatWasReplaced) {
     EXPECT_EQ(stale, 0);
 }
 
+// While others clear and remove, an entry is its latest or none, never an older one.
+TEST_F(ProgramCacheTest, NothingOlderComesUpWhileOthersClear) {
+    auto none = options();
+    none.memory_bytes = UINT64_MAX;
+    const Programs programs(none);
+    std::atomic<bool> stop = false;
+    std::thread clearing([&] {
+        for (int i = 0; !stop; ++i) {
+            cairn::sleep_us(3000);
+            if (i % 2 == 0) cairn_clear(programs.handle());
+            for (int key = 0; key < 20; ++key) programs.remove(std::to_string(key));
+        }
+    });
+    constexpr int kKeys = 20;
+    std::vector<std::string> latest(kKeys);
+    int older = 0;
+    for (int i = 0; i < 400'000; ++i) {
+        const std::size_t put = static_cast<std::size_t>(i) % kKeys;
+        const std::string value = std::to_string(i);
+        if (programs.put(std::to_string(put), value) == CAIRN_OK) latest[put] = value;
+        const std::size_t wanted = static_cast<std::size_t>(i) * 7 % kKeys;
+        const std::string found = programs.get(std::to_string(wanted));
+        if (found != latest[wanted] && found != "(miss)") ++older;
+    }
+    stop = true;
+    clearing.join();
+    EXPECT_EQ(older, 0);
+}
+
 // As after an eviction, or a removal by others.
 TEST_F(ProgramCacheTest, WhatIsInMemoryOnlyIsRemovedAndCleared) {
     const Programs programs(options());

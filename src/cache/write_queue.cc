@@ -153,9 +153,10 @@ void WriteQueue::write_next() {
     const BlobRef entry = writing_.front().entry;
     const PutOptions options = writing_.front().options;
     mutex_.unlock();
-    const auto outcome = store_.put(entry->key(), entry->value(), options);
+    const bool is_stored = store_.put(entry->key(), entry->value(), options).ok();
+    if (!is_stored) (void)store_.remove(entry->key());
     mutex_.lock();
-    if (!outcome.ok()) ++failed_;
+    if (!is_stored) ++failed_;
     bytes_ -= size_of(writing_.front());
     writing_.clear();
     written_.wake_all();

@@ -9,7 +9,7 @@
 //
 // Thread safety: any thread; destruction is the last call, and writes what is queued. A forked
 // child has no such thread: it makes a queue of its own.
-// Failure: what cannot be stored is counted and forgotten.
+// Failure: what cannot be stored is counted and forgotten, and what it was to replace is removed.
 #pragma once
 
 #include <cstdint>

@@ -208,6 +208,26 @@ TEST_F(WriteQueueTest, WhatTheStoreRefusesIsCountedAndForgotten) {
     system_calls = &kKernel;
 }
 
+// It was found already: what it replaced must not come back.
+TEST_F(WriteQueueTest, WhatTheStoreRefusesLeavesNothingOlder) {
+    ASSERT_TRUE(store_->put(as_bytes("a"), as_bytes("older"), {}).ok());
+    static SystemCalls calls = kKernel;
+    calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) -> ssize_t {
+        if (count == 1) return kKernel.pwritev(fd, pieces, count, offset);
+        errno = ENOSPC;
+        return -1;
+    };
+    system_calls = &calls;
+    {
+        WriteQueue queue(*store_, 1u << 20);
+        ASSERT_TRUE(queue.push(entry_of("a", "newer"), {}));
+        EXPECT_TRUE(queue.flush(60 * kSecondUs));
+        EXPECT_EQ(queue.stats().failed, 1u);
+    }
+    system_calls = &kKernel;
+    EXPECT_EQ(stored("a"), "(nothing)");
+}
+
 TEST_F(WriteQueueTest, ThreadsFindWhatTheyHavePushedUntilItIsStored) {
     constexpr int kThreads = 4;
     constexpr int kEach = 300;

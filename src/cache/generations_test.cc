@@ -136,6 +136,18 @@ TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
     EXPECT_FALSE(exists(".removed-engine-1"));
 }
 
+// Clients of a broker that has ended may have the index mapped, without a lock.
+TEST_F(GenerationsTest, WhatIsRemovedIsWholeForWhoeverHasItsFiles) {
+    const std::string old = make("engine", "driver 1", 31);
+    const auto directory = Directory::open(directory_ / old);
+    const auto index = directory->open_file(kIndexFileName, Access::read_only);
+    const std::uint64_t size = index->info()->size_bytes;
+    remove_superseded();
+    EXPECT_FALSE(exists(old));
+    EXPECT_GT(size, 0u);
+    EXPECT_EQ(index->info()->size_bytes, size);
+}
+
 // There may be any number, and whoever closes a cache waits for it.
 TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     const std::string old = make("engine", "driver 1", 31);

@@ -133,20 +133,17 @@ ProgramCache::~ProgramCache() {
     delete page().local.exchange(nullptr);
 }
 
-// Another process may be removing the generation at this moment: then it is made anew. What is in
-// its place once we have it open stays there (remove_generation).
+// Another process may be removing the generation at this moment: then it is made anew.
 Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
     constexpr unsigned kAttempts = 4;
     const bool may_make =
         options_.store.access == Access::read_write && options_.store.create == Create::yes;
-    Error error = Error::not_found;
-    for (unsigned i = 0; i < kAttempts; ++i) {
-        auto store = Store::open(options_.store);
-        if (store.ok() && store.value()->is_in_place()) return store;
-        error = store.ok() ? Error::not_found : store.error();
-        if (!may_make || (error != Error::not_found && error != Error::busy)) break;
+    auto store = Store::open(options_.store);
+    for (unsigned i = 1; i < kAttempts && may_make; ++i) {
+        if (store.error() != Error::not_found && store.error() != Error::busy) break;
+        store = Store::open(options_.store);
     }
-    return error;
+    return store;
 }
 
 void ProgramCache::start_upkeep(Local &own) const {

@@ -107,9 +107,6 @@ class Store {
     StoreStats stats();
     const std::string &root() const { return options_.root; }
     const std::string &identifier() const { return options_.identifier; }
-    // Whether our directory is still the one that the root has by this name: it may have been
-    // renamed when we had opened it, and had no lock in it yet.
-    bool is_in_place() const;
     // As stats() has it, without counting anything.
     std::uint64_t limit_bytes() const;
     // Calls visit for each entry until it returns false.
@@ -120,6 +117,7 @@ class Store {
 
     static Result<std::unique_ptr<Store>> open_lent(const StoreOptions &options);
     Status join_session();
+    bool is_in_place() const;
     Status open_index(bool may_wipe);
     Status rebuild_index(Replace replace) const;
     Result<bool> lock_alone() const;

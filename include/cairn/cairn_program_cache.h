@@ -61,7 +61,8 @@ typedef struct cairn_program_cache_options {
 /* Generations that are superseded go by themselves: once an hour, whoever opens one has a thread
  * look for those that were not used for `unused_days`. When all of them take more than
  * `total_bytes`, those least recently used go of applications with more than their share, which is
- * the same for each application. None goes that a process has open, and no cache of cairn_open.
+ * the same for each application; of the latest, entries go. None is touched that a process has
+ * open, and no cache of cairn_open.
  *
  * Opens the generation of this application, build and identity, and makes it where it is missing: a
  * cache below the root whose name begins with the application's, with a text `generation` in it

@@ -409,22 +409,27 @@ TEST_F(ProgramCacheTest, ThreadsSeeTheLatestOfTheirKeys) {
 }
 
 TEST_F(ProgramCacheTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
-    auto none = options();
-    none.memory_bytes = UINT64_MAX;
-    const Programs programs(none);
-    programs.put("old", "1");
-    ASSERT_EQ(programs.flush(), CAIRN_OK);
     static std::atomic<bool> stands;
     static std::atomic<bool> is_met;
-    stands = true;
-    is_met = false;
+    stands = is_met = false;
     static cairn::SystemCalls calls = cairn::kKernel;
     calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
         is_met = true;
         while (stands) cairn::sleep_us(100);
         return cairn::kKernel.pwritev(fd, pieces, count, offset);
     };
-    cairn::system_calls = &calls;
+    // Before the cache is open, and after it: its thread must not see the change.
+    struct Replace {
+        Replace() { cairn::system_calls = &calls; }
+        ~Replace() { cairn::system_calls = &cairn::kKernel; }
+    } const replace;
+    auto none = options();
+    none.memory_bytes = UINT64_MAX;
+    const Programs programs(none);
+    programs.put("old", "1");
+    ASSERT_EQ(programs.flush(), CAIRN_OK);
+    stands = true;
+    is_met = false;
     programs.put("a", "2");
     while (!is_met) cairn::sleep_us(100);
     EXPECT_EQ(programs.get("old"), "1");
@@ -437,7 +442,6 @@ TEST_F(ProgramCacheTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
     EXPECT_EQ(cairn_flush(programs.handle(), 10), CAIRN_ERROR_BUSY);
     stands = false;
     EXPECT_EQ(programs.flush(), CAIRN_OK);
-    cairn::system_calls = &cairn::kKernel;
     EXPECT_EQ(programs.get("b"), "3");
 }
 

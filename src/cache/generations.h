@@ -3,7 +3,8 @@
 //
 // A generation that nobody has used for a long time is removed, and so are the least recently used
 // ones while all together take more room than they may. Then it is the turn of applications that
-// take more than their share: one cannot flush the others. None is removed that somebody has open.
+// take more than their share: one cannot flush the others. The latest one of an application is not
+// superseded: it loses what was used longest ago. None is touched that somebody has open.
 //
 // A directory is renamed before its files are deleted: whoever is killed in between leaves
 // something that nobody takes for a cache, and that the next one deletes.
@@ -30,7 +31,9 @@ struct KnownGeneration {
     std::uint64_t bytes;    // on disk
 };
 
-std::vector<KnownGeneration> list_generations(const Directory &root);
+// `stop` may be null; once it is set, no more are looked at.
+std::vector<KnownGeneration> list_generations(const Directory &root,
+                                              const std::atomic<bool> *stop = nullptr);
 
 // busy: somebody has it open, or has used it since `used_ns`.
 Status remove_generation(const Directory &root, const KnownGeneration &generation);
@@ -43,8 +46,8 @@ struct Upkeep {
 // Whether it is time to look: an hour after somebody has. Then it counts as done.
 bool is_upkeep_due(const Directory &root);
 
-// Removes what has to go; ends early when `stop` is set.
-void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
+// Removes what has to go. Ends early when `stop` is set; then it is due again.
+void remove_superseded(const std::string &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log);
 
 }  // namespace cairn

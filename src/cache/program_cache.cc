@@ -36,8 +36,8 @@ std::string beginning_in_hex(Bytes key) {
 // Removes generations that have to go, in a thread of its own.
 class UpkeepThread {
   public:
-    UpkeepThread(Directory root, const Upkeep &upkeep, const Log &log)
-        : root_(std::move(root)), upkeep_(upkeep), log_(log) {
+    UpkeepThread(const std::string &root, const Upkeep &upkeep, const Log &log)
+        : root_(root), upkeep_(upkeep), log_(log) {
         (void)thread_.start(run, this);  // without a thread, another process does it
     }
     ~UpkeepThread() {
@@ -52,7 +52,7 @@ class UpkeepThread {
         return nullptr;
     }
 
-    const Directory root_;
+    const std::string root_;
     const Upkeep upkeep_;
     const Log log_;
     std::atomic<bool> stop_ = false;
@@ -72,7 +72,7 @@ struct ProgramCache::Local {
         }
     }
 
-    // Before the store is looked into; `keep` is told what this said.
+    // Before queue and store are looked into; `keep` is told what this said.
     std::uint64_t changes_of(Bytes key) {
         const MutexLock lock(change_mutex);
         return changes[place_of(key)];
@@ -85,10 +85,11 @@ struct ProgramCache::Local {
         options.if_absent = true;
         (void)memory->put(entry, options);
     }
-    void drop(Bytes key) {
+    // Whether it was in memory.
+    bool drop(Bytes key) {
         const MutexLock lock(change_mutex);
         ++changes[place_of(key)];
-        if (memory) memory->remove(key);
+        return memory && memory->remove(key);
     }
     void drop_all() {
         const MutexLock lock(change_mutex);
@@ -134,10 +135,12 @@ ProgramCache::~ProgramCache() {
 
 // Another process may be removing the generation at this moment: then it is made anew.
 Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
+    constexpr unsigned kAttempts = 4;
     const bool may_make =
         options_.store.access == Access::read_write && options_.store.create == Create::yes;
     auto store = Store::open(options_.store);
-    for (unsigned i = 0; i < 3 && may_make && store.error() == Error::not_found; ++i) {
+    for (unsigned i = 1; i < kAttempts && may_make; ++i) {
+        if (store.error() != Error::not_found && store.error() != Error::busy) break;
         store = Store::open(options_.store);
     }
     return store;
@@ -145,9 +148,9 @@ Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
 
 void ProgramCache::start_upkeep(Local &own) const {
     if (options_.store.access == Access::read_only) return;
-    auto root = open_root(options_.store.root, Create::no, Log());
+    const auto root = open_root(options_.store.root, Create::no, Log());
     if (!root.ok() || !is_upkeep_due(root.value())) return;
-    own.upkeep.emplace(std::move(root.value()), options_.upkeep, options_.store.log);
+    own.upkeep.emplace(options_.store.root, options_.upkeep, options_.store.log);
 }
 
 Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
@@ -156,17 +159,19 @@ Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
     TRY_ASSIGN(made->store, open_store());
     Store &store = *made->store;
     made->clears_seen = store.clears();
-    if (options_.store.access == Access::read_only) return made;
-    if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
-
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
     TRY_ASSIGN(const Directory directory, root.open_directory(options_.store.identifier));
-    const auto claimed = claim(directory, options_.generation);
-    if (claimed.ok() && !claimed.value()) {
+    if (options_.store.access == Access::read_only) {
+        TRY_ASSIGN(const bool is_anothers, is_of_another(directory, options_.generation));
+        if (is_anothers) return Error::not_found;
+        return made;
+    }
+    if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
+    TRY(claim(directory, options_.generation, [&] {
         options_.store.log.write(Severity::warning, "cache %s was another generation's: emptied",
                                  options_.store.identifier.c_str());
-        (void)store.clear();
-    }
+        return store.clear();
+    }));
     auto crashes = CrashMemory::open(directory);
     if (!crashes.ok()) {
         options_.store.log.write(Severity::warning,
@@ -199,19 +204,19 @@ ProgramCache::Local *ProgramCache::local() {
     return found;
 }
 
-BlobRef ProgramCache::find_above_disk(Local &own, Bytes key) {
-    if (own.memory) {
-        own.follow_clears();
-        if (BlobRef kept = own.memory->get(key)) return kept;
-    }
-    return own.queue ? own.queue->find(key) : BlobRef();
+BlobRef ProgramCache::find_in_memory(Local &own, Bytes key) {
+    if (!own.memory) return {};
+    own.follow_clears();
+    return own.memory->get(key);
 }
 
 Result<BlobRef> ProgramCache::get(Bytes key) {
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return BlobRef();
-    if (BlobRef found = find_above_disk(*own, key)) return found;
+    if (BlobRef found = find_in_memory(*own, key)) return found;
+    // Before the queue is looked into: what is put later is not on disk yet, and newer.
     const std::uint64_t changes = own->memory ? own->changes_of(key) : 0;
+    if (BlobRef found = own->queue ? own->queue->find(key) : BlobRef()) return found;
     TRY_ASSIGN(BlobRef found, own->store->get(key, MemoryLevel::Admission::second_use));
     if (found && own->memory) own->keep(found, changes);
     return found;
@@ -221,10 +226,12 @@ Result<std::optional<std::uint64_t>> ProgramCache::get_into(Bytes key, MutableBy
     std::optional<std::uint64_t> size;
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return size;
-    BlobRef found = find_above_disk(*own, key);
-    if (!found && !own->memory) return own->store->get_into(key, buffer);
-    if (!found) {
+    BlobRef found;
+    if (own->memory) {
         TRY_ASSIGN(found, get(key));
+    } else {
+        if (own->queue) found = own->queue->find(key);
+        if (!found) return own->store->get_into(key, buffer);
     }
     if (!found) return size;
     const Bytes value = found->value();
@@ -267,33 +274,38 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
     return PutOutcome::stored;
 }
 
-// What is being read from disk meanwhile must not be kept: it is dropped before and after.
+// First on disk: what is older there must not be found when nothing is above it any more. What is
+// being read from there meanwhile is not kept: it is dropped last.
 Result<bool> ProgramCache::remove(Bytes key) {
     Local *own = local();
     if (own == nullptr) return false;
-    const bool was_queued = own->queue && own->queue->find(key);
-    if (own->queue) own->queue->cancel(key);
-    own->drop(key);
-    TRY_ASSIGN(const bool was_stored, own->store->remove(key));
-    own->drop(key);
-    return was_queued || was_stored;
+    bool was_there = false;
+    {
+        std::optional<WriteQueue::Pause> pause;
+        if (own->queue) pause.emplace(*own->queue);
+        TRY_ASSIGN(was_there, own->store->remove(key));
+        if (pause && pause->cancel(key)) was_there = true;
+    }
+    return own->drop(key) || was_there;
 }
 
 Status ProgramCache::clear() {
     Local *own = local();
     if (own == nullptr) return Error::io;
-    if (own->queue) own->queue->cancel_all();
+    {
+        std::optional<WriteQueue::Pause> pause;
+        if (own->queue) pause.emplace(*own->queue);
+        TRY(own->store->clear());
+        if (pause) pause->cancel_all();
+    }
     own->drop_all();
-    const Status status = own->store->clear();
-    own->drop_all();
-    return status;
+    return {};
 }
 
 Result<std::uint64_t> ProgramCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
     Local *own = local();
     if (own == nullptr) return Error::io;
     if (own->queue) (void)own->queue->flush(kSyncPatienceUs);
-    own->drop_all();
     auto removed = own->store->clear_range(begin_ns, end_ns);
     own->drop_all();
     return removed;

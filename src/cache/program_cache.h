@@ -97,8 +97,7 @@ class ProgramCache {
     void start_upkeep(Local &local) const;
     // This process's; null: it cannot be opened in this child.
     Local *local();
-    // In memory or queued.
-    static BlobRef find_above_disk(Local &own, Bytes key);
+    static BlobRef find_in_memory(Local &own, Bytes key);
 
     const Options options_;
     const Mapping page_;

@@ -133,8 +133,13 @@ class Store {
     // lookup.cc
     template <typename Read>
     bool look_up(Bytes key, Read read);
+    // What a look-up in vain met on its way.
+    struct Damage {
+        bool met = false;            // a slot led to a record that was damaged
+        bool none_in_index = false;  // all slots that were looked at were whole
+    };
     template <typename Read>
-    bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, bool &met_damage);
+    bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage);
     ReadOutcome read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
                           MemoryLevel::Admission admission, BlobRef &blob);
     ReadOutcome read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,

@@ -6,7 +6,7 @@
  *
  *  - Memory over disk. A bounded level of least recently used order answers first; cairn_get and
  * cairn_get_view give the same shared copy. What other processes clear is gone from it at once;
- * what they replace is found when it has left this process's memory.
+ * what they replace or remove is noticed when it has left this process's memory.
  *  - cairn_put returns when the entry is in a bounded queue, from which a thread of the cache's own
  * writes it, within milliseconds. It is found by this process at once, by others when it is
  * written. CAIRN_ERROR_BUSY: the queue is full; the entry is dropped, and nothing changed. An entry

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/generation.h"
 
-#include <array>
-
 #include "cache/program_key.h"
 #include "os/environment.h"
 #include "store/root.h"
@@ -18,20 +16,27 @@ std::string temporary_name() {
     return kGenerationFileName + std::string("-") + std::to_string(process_number()) + ".tmp";
 }
 
-bool says(const File &file, const std::string &text) {
+Result<bool> says(const File &file, const std::string &text) {
     std::string found(text.size() + 1, '\0');
-    const auto size = file.read_at(0, std::as_writable_bytes(std::span(found)));
-    return size.ok() && size.value() == text.size() && found.compare(0, text.size(), text) == 0;
+    TRY_ASSIGN(const std::size_t size, file.read_at(0, std::as_writable_bytes(std::span(found))));
+    return size == text.size() && found.compare(0, size, text) == 0;
 }
 
-Status write(const Directory &directory, const std::string &text) {
+void write(const Directory &directory, const std::string &text) {
     const std::string temporary = temporary_name();
     (void)directory.remove_file(temporary);
-    TRY_ASSIGN(const File file, directory.create_file(temporary));
-    Status status = file.write_whole(as_bytes(text));
-    if (status.ok()) status = directory.rename(temporary, kGenerationFileName);
-    if (!status.ok()) (void)directory.remove_file(temporary);
-    return status;
+    const auto file = directory.create_file(temporary);
+    const bool is_written = file.ok() && file->write_whole(as_bytes(text)).ok() &&
+                            directory.rename(temporary, kGenerationFileName).ok();
+    if (!is_written) (void)directory.remove_file(temporary);
+}
+
+void touch_each_hour(const File &file) {
+    const auto info = file.info();
+    const std::uint64_t now = wall_clock_ns();
+    const bool is_recent =
+        info.ok() && info->modified_ns <= now && now - info->modified_ns <= kTouchEachNs;
+    if (!is_recent) (void)file.touch();
 }
 
 }  // namespace
@@ -60,22 +65,28 @@ std::string describe(const Generation &generation) {
            "\nbuild: " + generation.build + "\n\n" + generation.identity;
 }
 
-Result<bool> claim(const Directory &directory, const Generation &generation) {
-    const std::string text = describe(generation);
+Result<bool> is_of_another(const Directory &directory, const Generation &generation) {
+    const auto file = directory.open_file(kGenerationFileName, Access::read_only);
+    if (file.ok()) {
+        TRY_ASSIGN(const bool is_ours, says(file.value(), describe(generation)));
+        return !is_ours;
+    }
+    if (file.error() == Error::not_found) return false;
+    if (file.error() == Error::corrupt || file.error() == Error::denied) return true;
+    return file.error();
+}
+
+Status claim(const Directory &directory, const Generation &generation,
+             const std::function<Status()> &empty) {
+    TRY_ASSIGN(const bool must_empty, is_of_another(directory, generation));
+    if (must_empty) TRY(empty());
     const auto file = directory.open_file(kGenerationFileName, Access::read_write);
-    if (!file.ok() && file.error() == Error::not_found) {
-        TRY(write(directory, text));
-        return true;
+    if (file.ok() && !must_empty) {
+        touch_each_hour(file.value());
+    } else {
+        write(directory, describe(generation));
     }
-    if (file.ok() && says(file.value(), text)) {
-        TRY_ASSIGN(const FileInfo info, file.value().info());
-        const std::uint64_t now = wall_clock_ns();
-        const bool is_due = info.modified_ns + kTouchEachNs < now || info.modified_ns > now;
-        if (is_due) TRY(file.value().touch());
-        return true;
-    }
-    TRY(write(directory, text));
-    return false;
+    return {};
 }
 
 }  // namespace cairn

@@ -8,10 +8,9 @@
 // Failure: as their Status; a generation that cannot be read is none.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <string>
 
-#include "base/log.h"
 #include "base/result.h"
 #include "os/file.h"
 
@@ -34,8 +33,13 @@ std::string identifier_of(const Generation &generation);
 // What the file says.
 std::string describe(const Generation &generation);
 
-// Says in a cache's directory what it is, and that it is being used now. False: it was said to be
-// something else before, and must be emptied.
-Result<bool> claim(const Directory &directory, const Generation &generation);
+// Whether a cache's directory says that it is of something else, or nothing that can be understood.
+Result<bool> is_of_another(const Directory &directory, const Generation &generation);
+
+// Says in a cache's directory what it is, and that it is being used now. One of something else is
+// emptied before. After an error, of that or of reading, nothing is said. What cannot be said, as
+// on a full disk, is for the next one to say.
+Status claim(const Directory &directory, const Generation &generation,
+             const std::function<Status()> &empty);
 
 }  // namespace cairn

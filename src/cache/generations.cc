@@ -49,23 +49,27 @@ std::optional<KnownGeneration> look_at(const Directory &root, const std::string 
     return KnownGeneration{identifier, *application, used->modified_ns, use->bytes};
 }
 
-// Deletes a directory of ours, which nobody finds any more.
+// Deletes a directory of ours, which nobody finds any more. Its files are not cut: who holds no
+// lock, as clients of a broker that has ended, may have the index mapped.
 Status delete_removed(const Directory &root, const std::string &name) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(name));
         std::vector<std::string> files;
         TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
-        for (const std::string &file : files) TRY(directory.discard_file(file));
+        for (const std::string &file : files) TRY(directory.remove_file(file));
     }
     return root.remove_directory(name);
 }
 
-void delete_leftovers(const Directory &root) {
+void delete_leftovers(const Directory &root, const std::atomic<bool> &stop) {
     std::vector<std::string> names;
     (void)root.list([&](const char *name) {
         if (std::string_view(name).starts_with(kRemovedPrefix)) names.emplace_back(name);
     });
-    for (const std::string &name : names) (void)delete_removed(root, name);
+    for (const std::string &name : names) {
+        if (stop.load()) return;
+        (void)delete_removed(root, name);
+    }
 }
 
 bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
@@ -99,13 +103,15 @@ class Shares {
 
 }  // namespace
 
-std::vector<KnownGeneration> list_generations(const Directory &root) {
+std::vector<KnownGeneration> list_generations(const Directory &root,
+                                              const std::atomic<bool> *stop) {
     std::vector<std::string> names;
     (void)root.list([&](const char *name) {
         if (valid_identifier(name)) names.emplace_back(name);
     });
     std::vector<KnownGeneration> generations;
     for (const std::string &name : names) {
+        if (stop != nullptr && stop->load()) break;
         if (auto found = look_at(root, name)) generations.push_back(std::move(*found));
     }
     return generations;
@@ -136,13 +142,13 @@ bool is_upkeep_due(const Directory &root) {
 
 void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log) {
-    delete_leftovers(root);
-    std::vector<KnownGeneration> all = list_generations(root);
+    delete_leftovers(root, stop);
+    std::vector<KnownGeneration> all = list_generations(root, &stop);
     std::sort(all.begin(), all.end(),
               [](const auto &a, const auto &b) { return a.used_ns < b.used_ns; });
     Shares shares(all, upkeep.total_bytes);
     for (const KnownGeneration &each : all) {
-        if (stop.load()) return;
+        if (stop.load()) break;
         const bool is_old = is_too_old(each, upkeep);
         if (!is_old && !shares.must_go(each)) continue;
         if (!remove_generation(root, each).ok()) continue;
@@ -151,6 +157,7 @@ void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::a
             Severity::info, "cache %s is removed: %s", each.identifier.c_str(),
             is_old ? "nobody has used it for long" : "all together take more room than they may");
     }
+    if (stop.load()) (void)root.remove_file(kUpkeepFileName);
 }
 
 }  // namespace cairn

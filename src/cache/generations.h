@@ -30,7 +30,9 @@ struct KnownGeneration {
     std::uint64_t bytes;    // on disk
 };
 
-std::vector<KnownGeneration> list_generations(const Directory &root);
+// `stop` may be null; once it is set, no more are looked at.
+std::vector<KnownGeneration> list_generations(const Directory &root,
+                                              const std::atomic<bool> *stop = nullptr);
 
 // busy: somebody has it open, or has used it since `used_ns`.
 Status remove_generation(const Directory &root, const KnownGeneration &generation);
@@ -43,7 +45,7 @@ struct Upkeep {
 // Whether it is time to look: an hour after somebody has. Then it counts as done.
 bool is_upkeep_due(const Directory &root);
 
-// Removes what has to go; ends early when `stop` is set.
+// Removes what has to go. Ends early when `stop` is set; then it is due again.
 void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log);
 

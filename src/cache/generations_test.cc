@@ -6,13 +6,18 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cache/program_cache.h"
 #include "os/environment.h"
+#include "os/system_calls.h"
 #include "support/files.h"
+#include "support/process.h"
 #include "support/temp_directory.h"
 
 namespace cairn {
@@ -32,8 +37,8 @@ class GenerationsTest : public testing::Test {
         options.store.limit_bytes = 64u << 20;
         options.generation = {application, "", identity};
         auto opened = ProgramCache::open(options);
-        EXPECT_TRUE(opened.ok());
-        return std::move(opened.value());
+        EXPECT_TRUE(opened.ok()) << error_name(opened.error());
+        return opened.ok() ? std::move(opened.value()) : nullptr;
     }
     // One of so many bytes and more, last used so many days ago.
     std::string make(const std::string &application, const std::string &identity, unsigned days,
@@ -129,6 +134,160 @@ TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
     cairn_test::write_file(directory_ / ".removed-engine-1/00.val", cairn_test::as_bytes("x"));
     remove_superseded();
     EXPECT_FALSE(exists(".removed-engine-1"));
+}
+
+// Clients of a broker that has ended may have the index mapped, without a lock.
+TEST_F(GenerationsTest, WhatIsRemovedIsWholeForWhoeverHasItsFiles) {
+    const std::string old = make("engine", "driver 1", 31);
+    const auto directory = Directory::open(directory_ / old);
+    const auto index = directory->open_file(kIndexFileName, Access::read_only);
+    const std::uint64_t size = index->info()->size_bytes;
+    remove_superseded();
+    EXPECT_FALSE(exists(old));
+    EXPECT_GT(size, 0u);
+    EXPECT_EQ(index->info()->size_bytes, size);
+}
+
+// There may be any number, and whoever closes a cache waits for it.
+TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
+    const std::string old = make("engine", "driver 1", 31);
+    fs::create_directory(directory_ / ".removed-engine-1");
+    const std::atomic<bool> stop = true;
+    EXPECT_TRUE(list_generations(root(), &stop).empty());
+    (void)is_upkeep_due(root());
+    EXPECT_FALSE(is_upkeep_due(root()));
+    cairn::remove_superseded(root(), {30 * kDayNs, 0}, stop, Log());
+    EXPECT_TRUE(exists(old));
+    EXPECT_TRUE(exists(".removed-engine-1"));
+    EXPECT_TRUE(is_upkeep_due(root())) << "somebody else has to go on";
+}
+
+// Does something when the lock file of a cache is about to be opened for the first time: whoever
+// opens the cache has its directory by then, and no lock.
+class BeforeTheLock {
+  public:
+    explicit BeforeTheLock(std::function<void()> action) {
+        action_ = std::move(action);
+        calls_ = kKernel;
+        calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+            if (std::string(path) == "cache.lock" && action_) std::exchange(action_, nullptr)();
+            return kKernel.openat(directory, path, flags, mode);
+        };
+        system_calls = &calls_;
+    }
+    ~BeforeTheLock() { system_calls = &kKernel; }
+
+  private:
+    static inline std::function<void()> action_;
+    SystemCalls calls_;
+};
+
+TEST_F(GenerationsTest, WhatIsRenamedWhileItIsOpenedIsMadeAnew) {
+    const std::string identifier = make("engine", "driver 1", 0);
+    const BeforeTheLock remover(
+        [&] { fs::rename(directory_ / identifier, directory_ / ".removed-engine"); });
+    const auto cache = open("engine", "driver 1");
+    ASSERT_NE(cache, nullptr);
+    ASSERT_TRUE(cache->put(as_bytes("key"), as_bytes("new"), {}).ok());
+    EXPECT_TRUE(open("engine", "driver 1")->contains(as_bytes("key")).value());
+    remove_superseded();
+    EXPECT_TRUE(cache->contains(as_bytes("key")).value());
+    EXPECT_FALSE(exists(".removed-engine"));
+}
+
+TEST_F(GenerationsTest, WhoOpensItDoesNotWaitForItsDeletion) {
+    const std::string identifier = make("engine", "driver 1", 0);
+    File lock;
+    const BeforeTheLock remover([&] {
+        const auto directory = Directory::open(directory_ / identifier);
+        lock = std::move(directory->open_or_create_file("cache.lock").value());
+        EXPECT_TRUE(lock.try_lock(0, LockKind::exclusive).value());
+        fs::rename(directory_ / identifier, directory_ / ".removed-engine");
+    });
+    EXPECT_NE(open("engine", "driver 1"), nullptr);
+}
+
+TEST_F(GenerationsTest, WhatIsOpenedIsThereHoweverItIsBeingRemoved) {
+    const std::string identifier = make("engine", "driver 1", 0);
+    cairn_test::Child remover([&] {
+        for (;;) {
+            for (const KnownGeneration &each : list_generations(root())) {
+                (void)remove_generation(root(), each);
+            }
+        }
+        return 0;
+    });
+    for (int round = 0; round < 1000; ++round) {
+        const auto cache = open("engine", "driver 1");
+        ASSERT_NE(cache, nullptr) << round;
+        ASSERT_TRUE(cache->put(as_bytes("key"), as_bytes(std::to_string(round)), {}).ok());
+        const auto other = open("engine", "driver 1");
+        ASSERT_NE(other, nullptr) << round;
+        ASSERT_TRUE(other->contains(as_bytes("key")).value()) << round;
+    }
+}
+
+class ClaimTest : public GenerationsTest {
+  protected:
+    Status claim() {
+        return cairn::claim(Directory::open(directory_.path()).value(), {"engine", "", "driver 1"},
+                            [this]() -> Status {
+                                text_when_emptied_ = text();
+                                return emptied_;
+                            });
+    }
+    std::string text() const {
+        return cairn_test::as_string(cairn_test::read_file(directory_ / "generation"));
+    }
+    void write(const char *text) {
+        cairn_test::write_file(directory_ / "generation", cairn_test::as_bytes(text));
+    }
+
+    const std::string ours_ = describe({"engine", "", "driver 1"});
+    Status emptied_;
+    std::string text_when_emptied_ = "(not emptied)";
+};
+
+TEST_F(ClaimTest, OursAndNobodysAreNotEmptied) {
+    EXPECT_TRUE(claim().ok());
+    EXPECT_EQ(text(), ours_);
+    EXPECT_TRUE(claim().ok());
+    EXPECT_EQ(text_when_emptied_, "(not emptied)");
+}
+
+// Whoever is killed in between must leave what the next one empties.
+TEST_F(ClaimTest, AnothersIsEmptiedBeforeItIsSaidToBeOurs) {
+    write("another");
+    EXPECT_TRUE(claim().ok());
+    EXPECT_EQ(text_when_emptied_, "another");
+    EXPECT_EQ(text(), ours_);
+}
+
+TEST_F(ClaimTest, WhatCannotBeEmptiedIsNotSaidToBeOurs) {
+    write("another");
+    emptied_ = Error::busy;
+    EXPECT_EQ(claim().error(), Error::busy);
+    EXPECT_EQ(text(), "another");
+}
+
+TEST_F(ClaimTest, NothingIsEmptiedBecauseAFileCannotBeOpenedNow) {
+    write(ours_.c_str());
+    static SystemCalls calls = kKernel;
+    calls.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string(path) != "generation") return kKernel.openat(directory, path, flags, mode);
+        errno = EMFILE;
+        return -1;
+    };
+    system_calls = &calls;
+    EXPECT_EQ(claim().error(), Error::io);
+    system_calls = &kKernel;
+    EXPECT_EQ(text_when_emptied_, "(not emptied)");
+}
+
+TEST_F(ClaimTest, WhatCannotBeReadIsAnothers) {
+    fs::create_directory(directory_ / "generation");
+    EXPECT_TRUE(claim().ok());
+    EXPECT_NE(text_when_emptied_, "(not emptied)");
 }
 
 TEST_F(GenerationsTest, UpkeepIsDueOnceAnHour) {

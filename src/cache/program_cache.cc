@@ -78,7 +78,7 @@ struct ProgramCache::Local final : LoadTarget {
         }
     }
 
-    // Before the store is looked into; `keep` is told what this said.
+    // Before queue and store are looked into; `keep` is told what this said.
     std::uint64_t changes_of(Bytes key) {
         const MutexLock lock(change_mutex);
         return changes[place_of(key)];
@@ -99,10 +99,11 @@ struct ProgramCache::Local final : LoadTarget {
         if (!outcome.ok()) return Kept::full;
         return outcome.value() == PutOutcome::stored ? Kept::yes : Kept::no;
     }
-    void drop(Bytes key) {
+    // Whether it was in memory.
+    bool drop(Bytes key) {
         const MutexLock lock(change_mutex);
         ++changes[place_of(key)];
-        if (memory) memory->remove(key);
+        return memory && memory->remove(key);
     }
     void drop_all() {
         const MutexLock lock(change_mutex);
@@ -163,7 +164,7 @@ LoadTarget::Loaded ProgramCache::Local::load_at(Location location) {
 
 Result<BlobRef> ProgramCache::Local::look_up(Bytes key) {
     const std::uint64_t seen = memory ? changes_of(key) : 0;
-    // It was in neither when the look-up began, and may be now.
+    // The queue last: what is put later is not on disk yet, and newer.
     if (BlobRef queued = find_queued(key)) return queued;
     TRY_ASSIGN(BlobRef found, store->get(key, MemoryLevel::Admission::second_use));
     if (found && memory) keep(found, seen);
@@ -201,10 +202,12 @@ ProgramCache::~ProgramCache() {
 
 // Another process may be removing the generation at this moment: then it is made anew.
 Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
+    constexpr unsigned kAttempts = 4;
     const bool may_make =
         options_.store.access == Access::read_write && options_.store.create == Create::yes;
     auto store = Store::open(options_.store);
-    for (unsigned i = 0; i < 3 && may_make && store.error() == Error::not_found; ++i) {
+    for (unsigned i = 1; i < kAttempts && may_make; ++i) {
+        if (store.error() != Error::not_found && store.error() != Error::busy) break;
         store = Store::open(options_.store);
     }
     return store;
@@ -225,21 +228,24 @@ Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
     made->clears_seen = store.clears();
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
     TRY_ASSIGN(Directory directory, root.open_directory(options_.store.identifier));
-    if (options_.store.access == Access::read_write) {
+    if (options_.store.access == Access::read_only) {
+        TRY_ASSIGN(const bool is_anothers, is_of_another(directory, options_.generation));
+        if (is_anothers) return Error::not_found;
+    } else {
         if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
-        claim_generation(*made, directory);
+        TRY(claim(directory, options_.generation, [&] {
+            options_.store.log.write(Severity::warning,
+                                     "cache %s was another generation's: emptied",
+                                     options_.store.identifier.c_str());
+            return store.clear();
+        }));
+        open_crash_memory(*made, directory);
     }
     start_loader(*made, std::move(directory));
     return made;
 }
 
-void ProgramCache::claim_generation(Local &own, const Directory &directory) const {
-    const auto claimed = claim(directory, options_.generation);
-    if (claimed.ok() && !claimed.value()) {
-        options_.store.log.write(Severity::warning, "cache %s was another generation's: emptied",
-                                 options_.store.identifier.c_str());
-        (void)own.store->clear();
-    }
+void ProgramCache::open_crash_memory(Local &own, const Directory &directory) const {
     auto crashes = CrashMemory::open(directory);
     if (!crashes.ok()) {
         options_.store.log.write(Severity::warning,
@@ -278,21 +284,18 @@ ProgramCache::Local *ProgramCache::local() {
     return found;
 }
 
-BlobRef ProgramCache::find_above_disk(Local &own, Bytes key) {
-    if (own.memory) {
-        own.follow_clears();
-        if (BlobRef kept = own.memory->get(key)) {
-            own.note(key, UseNotes::Where::memory);
-            return kept;
-        }
-    }
-    return own.find_queued(key);
+BlobRef ProgramCache::find_in_memory(Local &own, Bytes key) {
+    if (!own.memory) return {};
+    own.follow_clears();
+    BlobRef found = own.memory->get(key);
+    if (found) own.note(key, UseNotes::Where::memory);
+    return found;
 }
 
 Result<BlobRef> ProgramCache::get(Bytes key) {
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return BlobRef();
-    if (BlobRef found = find_above_disk(*own, key)) return found;
+    if (BlobRef found = find_in_memory(*own, key)) return found;
     TRY_ASSIGN(BlobRef found, own->look_up(key));
     if (found) own->note(key, UseNotes::Where::elsewhere);
     return found;
@@ -301,7 +304,8 @@ Result<BlobRef> ProgramCache::get(Bytes key) {
 Result<std::optional<BlobRef>> ProgramCache::get_within(Bytes key, std::uint64_t patience_us) {
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return std::optional(BlobRef());
-    if (BlobRef found = find_above_disk(*own, key)) return std::optional(std::move(found));
+    if (BlobRef found = find_in_memory(*own, key)) return std::optional(std::move(found));
+    if (BlobRef found = own->find_queued(key)) return std::optional(std::move(found));
     if (own->loader == nullptr) return std::optional<BlobRef>();
     TRY_ASSIGN(std::optional<BlobRef> found, own->loader->get(key, patience_us));
     if (found && *found) own->note(key, UseNotes::Where::elsewhere);
@@ -312,10 +316,12 @@ Result<std::optional<std::uint64_t>> ProgramCache::get_into(Bytes key, MutableBy
     std::optional<std::uint64_t> size;
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return size;
-    BlobRef found = find_above_disk(*own, key);
-    if (!found && !own->memory) return own->store->get_into(key, buffer);
-    if (!found) {
+    BlobRef found;
+    if (own->memory) {
         TRY_ASSIGN(found, get(key));
+    } else {
+        if (own->queue) found = own->queue->find(key);
+        if (!found) return own->store->get_into(key, buffer);
     }
     if (!found) return size;
     const Bytes value = found->value();
@@ -360,34 +366,39 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
     return PutOutcome::stored;
 }
 
-// What is being read from disk meanwhile must not be kept: it is dropped before and after.
+// First on disk: what is older there must not be found when nothing is above it any more. What is
+// being read from there meanwhile is not kept: it is dropped last.
 Result<bool> ProgramCache::remove(Bytes key) {
     Local *own = local();
     if (own == nullptr) return false;
-    const bool was_queued = own->queue && own->queue->find(key);
-    if (own->queue) own->queue->cancel(key);
-    own->drop(key);
-    TRY_ASSIGN(const bool was_stored, own->store->remove(key));
-    own->drop(key);
-    return was_queued || was_stored;
+    bool was_there = false;
+    {
+        std::optional<WriteQueue::Pause> pause;
+        if (own->queue) pause.emplace(*own->queue);
+        TRY_ASSIGN(was_there, own->store->remove(key));
+        if (pause && pause->cancel(key)) was_there = true;
+    }
+    return own->drop(key) || was_there;
 }
 
 Status ProgramCache::clear() {
     Local *own = local();
     if (own == nullptr) return Error::io;
-    if (own->queue) own->queue->cancel_all();
+    {
+        std::optional<WriteQueue::Pause> pause;
+        if (own->queue) pause.emplace(*own->queue);
+        TRY(own->store->clear());
+        if (pause) pause->cancel_all();
+    }
     if (own->loader != nullptr) own->loader->forget();
     own->drop_all();
-    const Status status = own->store->clear();
-    own->drop_all();
-    return status;
+    return {};
 }
 
 Result<std::uint64_t> ProgramCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
     Local *own = local();
     if (own == nullptr) return Error::io;
     if (own->queue) (void)own->queue->flush(kSyncPatienceUs);
-    own->drop_all();
     auto removed = own->store->clear_range(begin_ns, end_ns);
     own->drop_all();
     return removed;

@@ -106,12 +106,11 @@ class ProgramCache {
     Result<std::unique_ptr<Store>> open_store() const;
     Result<std::unique_ptr<Local>> open_local() const;
     void start_upkeep(Local &local) const;
-    void claim_generation(Local &local, const Directory &directory) const;
+    void open_crash_memory(Local &local, const Directory &directory) const;
     void start_loader(Local &local, Directory directory) const;
     // This process's; null: it cannot be opened in this child.
     Local *local();
-    // In memory or queued.
-    static BlobRef find_above_disk(Local &own, Bytes key);
+    static BlobRef find_in_memory(Local &own, Bytes key);
 
     const Options options_;
     const Mapping page_;

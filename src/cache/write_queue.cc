@@ -25,10 +25,6 @@ WriteQueue::~WriteQueue() {
     thread_.join();
 }
 
-bool WriteQueue::is_written(Bytes key) const {
-    return !writing_.empty() && same_bytes(writing_.front().entry->key(), key);
-}
-
 void WriteQueue::wake_writer() {
     if (!is_started_) is_started_ = thread_.start_in_background(run, this).ok();
     if (is_idle_) work_.wake_one();
@@ -66,23 +62,36 @@ BlobRef WriteQueue::find(Bytes key) {
     const MutexLock lock(mutex_);
     const auto found = by_key_.find(view(key));
     if (found != by_key_.end()) return found->second->entry;
-    return is_written(key) ? writing_.front().entry : BlobRef();
+    const bool is_written = !writing_.empty() && same_bytes(writing_.front().entry->key(), key);
+    return is_written ? writing_.front().entry : BlobRef();
 }
 
-void WriteQueue::cancel(Bytes key) {
-    const MutexLock lock(mutex_);
-    const auto found = by_key_.find(view(key));
-    if (found != by_key_.end()) forget(found->second);
-    while (is_written(key)) written_.wait(mutex_);
+WriteQueue::Pause::Pause(WriteQueue &queue) : queue_(queue) {
+    const MutexLock lock(queue_.mutex_);
+    ++queue_.pauses_;
+    while (!queue_.writing_.empty()) queue_.written_.wait(queue_.mutex_);
 }
 
-void WriteQueue::cancel_all() {
-    const MutexLock lock(mutex_);
-    by_key_.clear();
-    items_.clear();
-    bytes_ = writing_.empty() ? 0 : size_of(writing_.front());
-    const std::uint64_t number = last_number_;
-    while (!writing_.empty() && writing_.front().number <= number) written_.wait(mutex_);
+// Wakes up the writer, and who waits for what was cancelled.
+WriteQueue::Pause::~Pause() {
+    const MutexLock lock(queue_.mutex_);
+    --queue_.pauses_;
+    queue_.written_.wake_all();
+}
+
+bool WriteQueue::Pause::cancel(Bytes key) {
+    const MutexLock lock(queue_.mutex_);
+    const auto found = queue_.by_key_.find(view(key));
+    if (found == queue_.by_key_.end()) return false;
+    queue_.forget(found->second);
+    return true;
+}
+
+void WriteQueue::Pause::cancel_all() {
+    const MutexLock lock(queue_.mutex_);
+    queue_.by_key_.clear();
+    queue_.items_.clear();
+    queue_.bytes_ = 0;
 }
 
 bool WriteQueue::all_written_up_to(std::uint64_t number) const {
@@ -136,16 +145,18 @@ void WriteQueue::gather() {
 }
 
 void WriteQueue::write_next() {
-    while (!writing_.empty()) written_.wait(mutex_);  // another thread writes, where there is none
+    // Another thread may be writing, where there is none for it.
+    while (!writing_.empty() || pauses_ != 0) written_.wait(mutex_);
     if (items_.empty()) return;
     by_key_.erase(view(items_.front().entry->key()));
     writing_.splice(writing_.end(), items_, items_.begin());
     const BlobRef entry = writing_.front().entry;
     const PutOptions options = writing_.front().options;
     mutex_.unlock();
-    const auto outcome = store_.put(entry->key(), entry->value(), options);
+    const bool is_stored = store_.put(entry->key(), entry->value(), options).ok();
+    if (!is_stored) (void)store_.remove(entry->key());
     mutex_.lock();
-    if (!outcome.ok()) ++failed_;
+    if (!is_stored) ++failed_;
     bytes_ -= size_of(writing_.front());
     writing_.clear();
     written_.wake_all();

@@ -9,7 +9,7 @@
 //
 // Thread safety: any thread; destruction is the last call, and writes what is queued. A forked
 // child has no such thread: it makes a queue of its own.
-// Failure: what cannot be stored is counted and forgotten.
+// Failure: what cannot be stored is counted and forgotten, and what it was to replace is removed.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,23 @@ class WriteQueue {
     bool push(BlobRef entry, const PutOptions &options);
     // What is queued for a key; null: nothing.
     BlobRef find(Bytes key);
-    // Forgets what is queued for a key, or everything, and waits for what is being written of it.
-    void cancel(Bytes key);
-    void cancel_all();
-    // Waits until all that was pushed before is written, `patience_us` at most. False: it is not.
+    // As long as it lives nothing is written: it waits for what is being written first. What is
+    // queued is found until it is cancelled. Who holds it must not push, or wait for who does.
+    class Pause {
+      public:
+        explicit Pause(WriteQueue &queue);
+        ~Pause();
+        Pause(const Pause &) = delete;
+        Pause &operator=(const Pause &) = delete;
+        // Forgets what is queued for a key, or everything. Returns whether there was something.
+        bool cancel(Bytes key);
+        void cancel_all();
+
+      private:
+        WriteQueue &queue_;
+    };
+    // Waits until all that was pushed before is written or cancelled, `patience_us` at most. False:
+    // it is not.
     bool flush(std::uint64_t patience_us);
     WriteQueueStats stats();
 
@@ -64,7 +77,6 @@ class WriteQueue {
     static std::uint64_t size_of(const Item &item) {
         return item.entry->key().size() + item.entry->value().size();
     }
-    bool is_written(Bytes key) const REQUIRES_LOCK(mutex_);
     void wake_writer() REQUIRES_LOCK(mutex_);
     void forget(Items::iterator item) REQUIRES_LOCK(mutex_);
     static void *run(void *queue);
@@ -78,7 +90,7 @@ class WriteQueue {
 
     Mutex mutex_;
     Condition work_;     // for the writer: there is something to do
-    Condition written_;  // for others: something was written
+    Condition written_;  // for others: something was written, or is not going to be
     Items items_ GUARDED_BY(mutex_);
     std::unordered_map<std::string_view, Items::iterator> by_key_ GUARDED_BY(mutex_);
     Items writing_ GUARDED_BY(mutex_);  // one item, or none
@@ -86,6 +98,7 @@ class WriteQueue {
     std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
     std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
     std::uint64_t failed_ GUARDED_BY(mutex_) = 0;
+    unsigned pauses_ GUARDED_BY(mutex_) = 0;
     unsigned hurried_ GUARDED_BY(mutex_) = 0;  // threads that wait: nothing is gathered then
     bool is_started_ GUARDED_BY(mutex_) = false;
     bool is_idle_ GUARDED_BY(mutex_) = false;  // the writer waits for work

@@ -145,18 +145,48 @@ TEST_F(WriteQueueTest, WhatIsCancelledIsNeverStoredLater) {
         ASSERT_TRUE(queue.push(entry_of("a", "1"), {}));
         ASSERT_TRUE(queue.push(entry_of("b", "1"), {}));
         if (round % 3 == 0) sleep_us(900);
-        queue.cancel(as_bytes("a"));
-        ASSERT_TRUE(store_->remove(as_bytes("a")).ok());
+        {
+            WriteQueue::Pause pause(queue);
+            ASSERT_TRUE(store_->remove(as_bytes("a")).ok());
+            const BlobRef queued = queue.find(as_bytes("a"));
+            EXPECT_EQ(pause.cancel(as_bytes("a")), static_cast<bool>(queued));
+        }
         EXPECT_EQ(stored("a"), "(nothing)");
         EXPECT_FALSE(queue.find(as_bytes("a")));
         if (round % 5 == 0) {
-            queue.cancel_all();
+            WriteQueue::Pause pause(queue);
             ASSERT_TRUE(store_->clear().ok());
+            pause.cancel_all();
+            EXPECT_EQ(queue.stats().bytes, 0u);
             EXPECT_EQ(stored("b"), "(nothing)");
         }
     }
     EXPECT_TRUE(queue.flush(60 * kSecondUs));
     EXPECT_EQ(stored("a"), "(nothing)");
+}
+
+// Who waits for an entry that is cancelled must not wait for ever: no writing wakes it up then.
+TEST_F(WriteQueueTest, WhoWaitsForWhatIsCancelledGoesOn) {
+    constexpr std::uint64_t kNeverNs = 60 * kSecondUs * 1000;
+    WriteQueue queue(*store_, 1u << 20);
+    std::atomic<bool> stop = false;
+    std::thread canceller([&] {
+        for (int i = 0; !stop; ++i) {
+            WriteQueue::Pause pause(queue);
+            i % 2 == 0 ? (void)pause.cancel(as_bytes("a")) : pause.cancel_all();
+        }
+    });
+    for (int round = 0; round < 5000; ++round) {
+        ASSERT_TRUE(queue.push(entry_of("a", "1"), {}));
+        const std::uint64_t begin = monotonic_ns();
+        EXPECT_TRUE(queue.flush(kNeverNs / 1000));
+        if (monotonic_ns() - begin >= kNeverNs) {
+            ADD_FAILURE() << "nobody woke it up";
+            break;
+        }
+    }
+    stop = true;
+    canceller.join();
 }
 
 TEST_F(WriteQueueTest, WhatTheStoreRefusesIsCountedAndForgotten) {
@@ -176,6 +206,26 @@ TEST_F(WriteQueueTest, WhatTheStoreRefusesIsCountedAndForgotten) {
         EXPECT_FALSE(queue.find(as_bytes("a")));
     }
     system_calls = &kKernel;
+}
+
+// It was found already: what it replaced must not come back.
+TEST_F(WriteQueueTest, WhatTheStoreRefusesLeavesNothingOlder) {
+    ASSERT_TRUE(store_->put(as_bytes("a"), as_bytes("older"), {}).ok());
+    static SystemCalls calls = kKernel;
+    calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) -> ssize_t {
+        if (count == 1) return kKernel.pwritev(fd, pieces, count, offset);
+        errno = ENOSPC;
+        return -1;
+    };
+    system_calls = &calls;
+    {
+        WriteQueue queue(*store_, 1u << 20);
+        ASSERT_TRUE(queue.push(entry_of("a", "newer"), {}));
+        EXPECT_TRUE(queue.flush(60 * kSecondUs));
+        EXPECT_EQ(queue.stats().failed, 1u);
+    }
+    system_calls = &kKernel;
+    EXPECT_EQ(stored("a"), "(nothing)");
 }
 
 TEST_F(WriteQueueTest, ThreadsFindWhatTheyHavePushedUntilItIsStored) {

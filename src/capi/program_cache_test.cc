@@ -178,6 +178,7 @@ TEST_F(ProgramCacheTest, OpeningOneRemovesThoseThatNobodyUses) {
     const std::string old = directory_ / generations().front();
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(31 * 24);
     fs::last_write_time(old + "/generation", long_ago);
+    cairn_test::write_file(directory_ / ".upkeep", {});
     EXPECT_EQ(Programs(options("driver 2")).result(), CAIRN_OK);
     EXPECT_TRUE(fs::exists(old)) << "somebody has looked less than an hour ago";
     fs::last_write_time(directory_ / ".upkeep", long_ago);
@@ -192,6 +193,9 @@ TEST_F(ProgramCacheTest, AGenerationThatWasAnothersIsEmptied) {
     EXPECT_EQ(Programs(options()).put("key", "binary"), CAIRN_OK);
     const std::string file = directory_ / generations().front() + "/generation";
     cairn_test::write_file(file, cairn_test::as_bytes("Cairn generation\nof somebody else"));
+    auto reader = options();
+    reader.flags = CAIRN_OPEN_READ_ONLY;
+    EXPECT_EQ(Programs(reader).result(), CAIRN_ERROR_NOT_FOUND) << "it cannot empty it";
     LogLines log;
     auto logged = options();
     logged.log = LogLines::receive;
@@ -403,6 +407,81 @@ TEST_F(ProgramCacheTest, ThreadsSeeTheLatestOfTheirKeys) {
     }
     for (std::thread &thread : threads) thread.join();
     EXPECT_EQ(stale, 0);
+}
+
+// What is too large for memory leaves room there for a look-up that read what was before it.
+TEST_F(ProgramCacheTest, ALateLookUpNeverKeepsWhatWasReplaced) {
+    auto small = options();
+    small.memory_bytes = 100;
+    const Programs programs(small);
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> readers;
+    for (int t = 0; t < 3; ++t) {
+        readers.emplace_back([&] {
+            while (!stop) programs.get("key");
+        });
+    }
+    int stale = 0;
+    for (int round = 0; round < 3000; ++round) {
+        programs.put("key", "old" + std::to_string(round));
+        programs.flush();
+        programs.get("key");
+        cairn_trim(programs.handle(), 0, nullptr);  // readers are at the disk
+        const std::string large = std::to_string(round) + std::string(200, '.');
+        programs.put("key", large);
+        programs.flush();
+        if (programs.get("key") != large) ++stale;
+    }
+    stop = true;
+    for (std::thread &reader : readers) reader.join();
+    EXPECT_EQ(stale, 0);
+}
+
+// While others clear and remove, an entry is its latest or none, never an older one.
+TEST_F(ProgramCacheTest, NothingOlderComesUpWhileOthersClear) {
+    auto none = options();
+    none.memory_bytes = UINT64_MAX;
+    const Programs programs(none);
+    std::atomic<bool> stop = false;
+    std::thread clearing([&] {
+        for (int i = 0; !stop; ++i) {
+            cairn::sleep_us(3000);
+            if (i % 2 == 0) cairn_clear(programs.handle());
+            for (int key = 0; key < 20; ++key) programs.remove(std::to_string(key));
+        }
+    });
+    constexpr int kKeys = 20;
+    std::vector<std::string> latest(kKeys);
+    int older = 0;
+    for (int i = 0; i < 400'000; ++i) {
+        const std::size_t put = static_cast<std::size_t>(i) % kKeys;
+        const std::string value = std::to_string(i);
+        if (programs.put(std::to_string(put), value) == CAIRN_OK) latest[put] = value;
+        const std::size_t wanted = static_cast<std::size_t>(i) * 7 % kKeys;
+        const std::string found = programs.get(std::to_string(wanted));
+        if (found != latest[wanted] && found != "(miss)") ++older;
+    }
+    stop = true;
+    clearing.join();
+    EXPECT_EQ(older, 0);
+}
+
+// As after an eviction, or a removal by others.
+TEST_F(ProgramCacheTest, WhatIsInMemoryOnlyIsRemovedAndCleared) {
+    const Programs programs(options());
+    const Programs other(options());
+    const auto put_in_memory_only = [&] {
+        EXPECT_EQ(programs.put("a", "1"), CAIRN_OK);
+        EXPECT_EQ(programs.flush(), CAIRN_OK);
+        EXPECT_EQ(other.remove("a"), CAIRN_OK);
+        EXPECT_EQ(programs.get("a"), "1");
+    };
+    put_in_memory_only();
+    EXPECT_EQ(programs.remove("a"), CAIRN_OK);
+    EXPECT_EQ(programs.remove("a"), CAIRN_MISS);
+    put_in_memory_only();
+    EXPECT_EQ(cairn_clear_range(other.handle(), 0, UINT64_MAX, nullptr), CAIRN_OK);
+    EXPECT_EQ(programs.get("a"), "(miss)");
 }
 
 TEST_F(ProgramCacheTest, AReaderWritesNothing) {

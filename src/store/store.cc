@@ -56,6 +56,7 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
                                      Store(options, std::move(root), std::move(opened.directory)));
     if (store == nullptr) return Error::no_memory;
     Status status = store->join_session();
+    if (status.ok() && !store->is_in_place()) return Error::not_found;
     if (status.ok()) status = store->open_index(true);
     if (!status.ok()) {
         options.log.write(Severity::error, "cannot open cache %s: %s; it is not used",
@@ -136,6 +137,14 @@ Status Store::join_session() {
         sleep_us(500);  // somebody is emptying the cache, which takes that long
     }
     return Error::busy;
+}
+
+// Whether our directory is still the one that the root has by this name. It may have been renamed,
+// to be deleted, when we had opened it and not yet joined; later it is not.
+bool Store::is_in_place() const {
+    const auto ours = directory_.info();
+    const auto there = root_.info(options_.identifier);
+    return ours.ok() && there.ok() && ours->inode == there->inode && ours->device == there->device;
 }
 
 Status Store::open_index(bool may_wipe) {

@@ -129,6 +129,7 @@ class Store {
 
     static Result<std::unique_ptr<Store>> open_lent(const StoreOptions &options);
     Status join_session();
+    bool is_in_place() const;
     Status open_index(bool may_wipe);
     Status rebuild_index(Replace replace) const;
     Result<bool> lock_alone() const;

@@ -306,8 +306,9 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
         if (was_there.ok() && was_there.value()) ++removed;
         if (!was_there.ok() && first.ok()) first = was_there.error();
     }
-    // Last: who sees it finds nothing any more of what was there before.
-    if (removed != 0) index().counter(Counter::clears).fetch_add(1);
+    // Last: who sees it finds nothing any more of what was there before. Also when nothing was: it
+    // may be in the memory of others still.
+    index().counter(Counter::clears).fetch_add(1);
     if (!first.ok()) return first.error();
     return removed;
 }

@@ -129,6 +129,8 @@ struct ProgramCache::Local final : LoadTarget {
     Loaded load_at(Location location) override;
     std::vector<Location> newest() override { return store->newest(kNewestMax); }
     Result<BlobRef> look_up(Bytes key) override;
+    // The same without waiting for the disk; null: it must be asked.
+    BlobRef look_up_cached(Bytes key);
     void note_use(Bytes key) override { store->note_use(key); }
     void trim(Pressure pressure) override { (void)trim_for(pressure); }
 
@@ -168,6 +170,16 @@ Result<BlobRef> ProgramCache::Local::look_up(Bytes key) {
     if (BlobRef queued = find_queued(key)) return queued;
     TRY_ASSIGN(BlobRef found, store->get(key, MemoryLevel::Admission::second_use));
     if (found && memory) keep(found, seen);
+    return found;
+}
+
+BlobRef ProgramCache::Local::look_up_cached(Bytes key) {
+    const std::uint64_t seen = memory ? changes_of(key) : 0;
+    if (BlobRef queued = find_queued(key)) return queued;
+    BlobRef found = store->get_cached(key);
+    if (!found) return found;
+    if (memory) keep(found, seen);
+    note(key, UseNotes::Where::memory);  // the store has noted no hit
     return found;
 }
 
@@ -305,7 +317,7 @@ Result<std::optional<BlobRef>> ProgramCache::get_within(Bytes key, std::uint64_t
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return std::optional(BlobRef());
     if (BlobRef found = find_in_memory(*own, key)) return std::optional(std::move(found));
-    if (BlobRef found = own->find_queued(key)) return std::optional(std::move(found));
+    if (BlobRef found = own->look_up_cached(key)) return std::optional(std::move(found));
     if (own->loader == nullptr) return std::optional<BlobRef>();
     TRY_ASSIGN(std::optional<BlobRef> found, own->loader->get(key, patience_us));
     if (found && *found) own->note(key, UseNotes::Where::elsewhere);

@@ -21,6 +21,23 @@ BlobRef Store::peek(Bytes key) {
     return found;
 }
 
+BlobRef Store::get_cached(Bytes key) {
+    Index &index = this->index();
+    const std::uint64_t hash = index.hash(key);
+    BlobRef found;
+    if (!index.is_cached(hash)) return found;
+    index.probe(hash, [&](Index::Place, Slot slot) {
+        if (slot.tentative()) return false;
+        ReadBlob read = reader_.read_cached(index.identity().cache_id, slot, key);
+        if (read.outcome == ReadOutcome::found) found = std::move(read.blob);
+        return static_cast<bool>(found);
+    });
+    if (!found) return found;
+    count(hits);
+    count(bytes_read, found->value().size());
+    return found;
+}
+
 BlobRef Store::key_at(Location location) {
     RecordHeader header;
     ReadBlob read = reader_.read_any_key(index().identity().cache_id, location, header);

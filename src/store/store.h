@@ -95,6 +95,8 @@ class Store {
     // For those who read ahead: as get() with what is on disk, but no hit is counted or noted,
     // nothing is kept, and nothing is searched for where damage may hide it.
     BlobRef peek(Bytes key);
+    // What get() finds without waiting for the disk; null: it is to be asked. Notes no hit.
+    BlobRef get_cached(Bytes key);
     // The key of what is stored at a place, in a blob without a value; null: there is nothing.
     BlobRef key_at(Location location);
     // Where the entries are: those last stored or carried over first, as far as the segments'

@@ -136,7 +136,8 @@ void measure_start(const Folder &folder, Start &start, Load load, std::size_t ro
 
 void bench_start(const Folder &folder, std::size_t rounds) {
     std::vector<Start> starts;
-    for (const std::size_t entries : {std::size_t{100}, std::size_t{10'000}, std::size_t{100'000}}) {
+    for (const std::size_t entries :
+         {std::size_t{100}, std::size_t{10'000}, std::size_t{100'000}}) {
         starts.push_back({entries, "start" + std::to_string(entries), {}, {}});
         cairn_cache *cache = open_cache(folder, starts.back().name, Load::no);
         for (std::size_t i = 0; i < entries; ++i) {
@@ -156,9 +157,8 @@ void bench_start(const Folder &folder, std::size_t rounds) {
     std::printf("Start-up, us: open, and open with the first hit\n");
     std::printf("%10s %26s %26s\n", "entries", "without loading", "with loading");
     for (const Start &start : starts) {
-        std::printf("%10zu %12.0f %12.0f  %12.0f %12.0f\n", start.entries,
-                    median(start.open_us[0]), median(start.first_us[0]), median(start.open_us[1]),
-                    median(start.first_us[1]));
+        std::printf("%10zu %12.0f %12.0f  %12.0f %12.0f\n", start.entries, median(start.open_us[0]),
+                    median(start.first_us[0]), median(start.open_us[1]), median(start.first_us[1]));
     }
 }
 
@@ -188,9 +188,10 @@ void bench_put(const Folder &folder, std::size_t rounds) {
         copy_median.push_back(median(copied));
     }
     cairn_close(cache);
-    std::printf("\nA put of %zu bytes, ns on the calling thread: median %.0f, p99 %.0f "
-                "(a copy into new memory: %.0f)\n",
-                kValueBytes, median(queued_median), median(queued_p99), median(copy_median));
+    std::printf(
+        "\nA put of %zu bytes, ns on the calling thread: median %.0f, p99 %.0f "
+        "(a copy into new memory: %.0f)\n",
+        kValueBytes, median(queued_median), median(queued_p99), median(copy_median));
 }
 
 // The memory level beside what one would write.
@@ -270,9 +271,10 @@ void bench_memory(const Folder &folder, std::size_t rounds) {
         }
         cairn_blob_free(blob);
     };
-    std::printf("\nA hit in memory, ns, of %zu entries: a mutex around std::list and "
-                "std::unordered_map, cairn_get_view, cairn_get_within\n",
-                kKeys);
+    std::printf(
+        "\nA hit in memory, ns, of %zu entries: a mutex around std::list and "
+        "std::unordered_map, cairn_get_view, cairn_get_within\n",
+        kKeys);
     std::printf("%8s %12s %12s %12s %8s\n", "threads", "plain", "view", "within", "ratio");
     for (const unsigned threads : {1u, 2u, 4u}) {
         std::vector<double> plain_ns, view_ns, within_ns, ratios;
@@ -288,8 +290,8 @@ void bench_memory(const Folder &folder, std::size_t rounds) {
             within_ns.push_back(time_threads(threads, kOperations, in_time, kKeys));
             ratios.push_back(b / a);
         }
-        std::printf("%8u %12.0f %12.0f %12.0f %8.2f\n", threads, median(plain_ns),
-                    median(view_ns), median(within_ns), median(ratios));
+        std::printf("%8u %12.0f %12.0f %12.0f %8.2f\n", threads, median(plain_ns), median(view_ns),
+                    median(within_ns), median(ratios));
     }
     cairn_close(cache);
 }
@@ -321,9 +323,10 @@ void bench_bounded(const Folder &folder, std::size_t rounds) {
         within_ns.push_back(spent[1]);
         ratios.push_back(spent[1] / spent[0]);
     }
-    std::printf("\nA first hit on disk, warm, ns: cairn_get_view %.0f, cairn_get_within %.0f, "
-                "ratio %.2f\n",
-                median(get_ns), median(within_ns), median(ratios));
+    std::printf(
+        "\nA first hit on disk, warm, ns: cairn_get_view %.0f, cairn_get_within %.0f, "
+        "ratio %.2f\n",
+        median(get_ns), median(within_ns), median(ratios));
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ void *Loader::run(void *loader) {
 }
 
 void Loader::work_until_stopped() {
-    plan();
+    if (!options_.has_memory || options_.bytes_per_second == 0) end_loading();
+    resume_ns_ = began_ns_ + options_.load_after_ns;
     while (!is_stopped_) {
         while (!is_stopped_ && answer_next()) {
         }
@@ -102,6 +103,7 @@ void Loader::work_until_stopped() {
             if (options_.may_write) forget_order(directory_);
         }
         const std::uint64_t now = monotonic_ns();
+        watch_when_due(now);
         write_when_due(now);
         tell_when_due(now);
         if (is_loading() && now + kPauseNs >= resume_ns_) load_next();
@@ -113,24 +115,25 @@ void Loader::work_until_stopped() {
     if (options_.has_memory) tell_hits(monotonic_ns() + kLastTellNs);
 }
 
-void Loader::plan() {
-    if (!options_.has_memory) {
-        end_loading();
-        return;
-    }
+void Loader::watch_when_due(std::uint64_t now) {
+    if (is_watching_ || !options_.has_memory || now < began_ns_ + options_.load_after_ns) return;
+    is_watching_ = true;
     pressure_.open(options_.pressure);
-    if (options_.bytes_per_second == 0) {
-        end_loading();
-        return;
-    }
+}
+
+void Loader::plan() {
     order_ = read_order(directory_);
     left_ = order_.size();
+    phase_ = Phase::order;
 }
 
 std::uint64_t Loader::next_due() const {
     const std::uint64_t now = monotonic_ns();
     std::uint64_t due = UINT64_MAX;
     if (is_loading()) due = resume_ns_ > now + kPauseNs ? resume_ns_ : now;
+    if (!is_watching_ && options_.has_memory) {
+        due = std::min(due, began_ns_ + options_.load_after_ns);
+    }
     if (options_.may_write && options_.has_memory && writes_ < 2) due = std::min(due, write_due());
     if (notes_.is_batch_full()) due = std::min(due, told_ns_ + options_.tell_each_ns);
     return due;
@@ -156,11 +159,15 @@ bool Loader::answer_next() {
 // Loading.
 
 void Loader::load_next() {
-    const std::size_t count = phase_ == Phase::order ? order_.size() : newest_.size();
     if (has_enough_) {
         end_loading();
         return;
     }
+    if (phase_ == Phase::wait) {
+        plan();
+        return;
+    }
+    const std::size_t count = phase_ == Phase::order ? order_.size() : newest_.size();
     if (next_ == count) {
         next_phase();
         return;

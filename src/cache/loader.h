@@ -69,6 +69,9 @@ class Loader {
         PressureOptions pressure;
         // The order is written when the start is so old, and again when it has ended.
         std::uint64_t first_write_ns = 2'000'000'000, start_end_ns = 10'000'000'000;
+        // Loading (and watching) begins that long after the cache was opened: what the start does
+        // first, it does with the processor and the disk for itself.
+        std::uint64_t load_after_ns = 2'000'000;
         // Hits are told this often at most, and when so many are noted.
         std::uint64_t tell_each_ns = 1'000'000'000;
     };
@@ -101,7 +104,7 @@ class Loader {
         BlobRef found;
     };
     using Requests = std::list<std::shared_ptr<Request>>;
-    enum class Phase { order, newest, done };
+    enum class Phase { wait, order, newest, done };
 
     Loader(LoadTarget &target, Directory directory, const Options &options, Event event)
         : target_(target),
@@ -113,6 +116,7 @@ class Loader {
     static void *run(void *loader);
     void work_until_stopped();
     void plan();
+    void watch_when_due(std::uint64_t now);
     bool answer_next();
     void load_next();
     void next_phase();
@@ -141,7 +145,7 @@ class Loader {
     bool is_started_ GUARDED_BY(mutex_) = false;
 
     // The thread's.
-    Phase phase_ = Phase::order;
+    Phase phase_ = Phase::wait;
     StartOrder order_;
     std::vector<Location> newest_;
     std::size_t next_ = 0;          // in that of the phase
@@ -152,6 +156,7 @@ class Loader {
     unsigned writes_ = 0;           // of the order: the first, and the last of the start
     std::size_t written_keys_ = 0;  // of this start
     PressureWatch pressure_;
+    bool is_watching_ = false;
 
     std::atomic<std::uint64_t> loaded_entries_ = 0, loaded_bytes_ = 0, left_ = 0;
     std::atomic<bool> is_done_ = false;

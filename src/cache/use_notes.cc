@@ -32,17 +32,19 @@ class SCOPED_CAPABILITY Hold {
 }  // namespace
 
 bool UseNotes::note(Bytes key, Where where) {
+    if (!wants(where)) return false;
     const std::uint64_t hash = std::hash<std::string_view>()(view(key));
     const std::uint64_t word = hash + round_.load(std::memory_order_relaxed) * kRoundStep;
     auto &seen = seen_[hash % kPlaces];
     if (seen.load(std::memory_order_relaxed) == word) return false;
     if (!mutex_.try_lock()) return false;
     seen.store(word, std::memory_order_relaxed);
-    if (is_start_) note_start(key, hash);
+    if (wants_start_.load(std::memory_order_relaxed)) note_start(key, hash);
     bool is_full = false;
     if (where == Where::memory && key.size() <= kHitKeyMax && hits_.size() < kHitsMax) {
         hits_.emplace_back(view(key));
         is_full = hits_.size() % kBatch == 0;
+        if (hits_.size() == kHitsMax) wants_hits_.store(false, std::memory_order_relaxed);
         if (is_full) is_batch_full_.store(true, std::memory_order_relaxed);
     }
     mutex_.unlock();
@@ -50,16 +52,18 @@ bool UseNotes::note(Bytes key, Where where) {
 }
 
 void UseNotes::note_start(Bytes key, std::uint64_t hash) {
-    if (key.size() > kOrderKeyMax || start_.size() == kOrderKeysMax) return;
+    if (key.size() > kOrderKeyMax) return;
     if (!start_hashes_.insert(hash).second) return;
     start_.emplace_back(view(key));
     start_count_.store(start_.size(), std::memory_order_relaxed);
+    if (start_.size() == kOrderKeysMax) wants_start_.store(false, std::memory_order_relaxed);
 }
 
 std::vector<std::string> UseNotes::take_hits() {
     std::vector<std::string> taken;
     const Hold hold(mutex_);
     taken.swap(hits_);
+    wants_hits_.store(true, std::memory_order_relaxed);
     is_batch_full_.store(false, std::memory_order_relaxed);
     round_.fetch_add(1, std::memory_order_relaxed);
     return taken;
@@ -72,7 +76,7 @@ StartOrder UseNotes::start() {
 
 void UseNotes::end_start() {
     const Hold hold(mutex_);
-    is_start_ = false;
+    wants_start_.store(false, std::memory_order_relaxed);
     start_ = StartOrder();
     start_hashes_ = {};
 }
@@ -80,6 +84,7 @@ void UseNotes::end_start() {
 void UseNotes::forget() {
     const Hold hold(mutex_);
     hits_.clear();
+    wants_hits_.store(true, std::memory_order_relaxed);
     is_batch_full_.store(false, std::memory_order_relaxed);
     start_.clear();
     start_hashes_.clear();

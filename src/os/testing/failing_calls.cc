@@ -136,7 +136,7 @@ const char *call_name(Call call) {
     static constexpr std::array<const char *, kCallKinds> kNames = {
         "openat",  "mkdirat", "unlinkat",  "linkat",    "renameat",  "fstat",
         "fstatat", "fstatfs", "fallocate", "ftruncate", "fdatasync", "fsync",
-        "pread",   "preadv",  "preadv2", "pwritev",   "lock",      "mmap"};
+        "pread",   "preadv",  "preadv2",   "pwritev",   "lock",      "mmap"};
     return kNames[static_cast<unsigned>(call)];
 }
 

@@ -92,7 +92,8 @@ CAIRN_API const char *cairn_program_cache_identifier(const cairn_cache *cache);
  * it is not known yet whether there is such an entry; if there is, it will be in memory when the
  * disk has answered, for a later look-up, where the cache has a memory level. With 0 what is not in
  * memory is fetched, and nobody waits for it. What is in memory, or was just put,
- * costs as much as with cairn_get; what the disk has, a change of threads more. Other results as
+ * costs as much as with cairn_get; what the system has of the disk in memory, some microseconds
+ * more; what it has not, or what no entry has, a change of threads more. Other results as
  * cairn_get; CAIRN_ERROR_UNSUPPORTED for caches that are no program caches and not in memory. */
 CAIRN_API int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size,
                                uint32_t patience_ms, cairn_blob **blob);

@@ -116,7 +116,7 @@ void Loader::work_until_stopped() {
 }
 
 void Loader::watch_when_due(std::uint64_t now) {
-    if (is_watching_ || !options_.has_memory || now < began_ns_ + options_.load_after_ns) return;
+    if (is_watching_ || !options_.has_memory || now < began_ns_ + options_.watch_after_ns) return;
     is_watching_ = true;
     pressure_.open(options_.pressure);
 }
@@ -132,7 +132,7 @@ std::uint64_t Loader::next_due() const {
     std::uint64_t due = UINT64_MAX;
     if (is_loading()) due = resume_ns_ > now + kPauseNs ? resume_ns_ : now;
     if (!is_watching_ && options_.has_memory) {
-        due = std::min(due, began_ns_ + options_.load_after_ns);
+        due = std::min(due, began_ns_ + options_.watch_after_ns);
     }
     if (options_.may_write && options_.has_memory && writes_ < 2) due = std::min(due, write_due());
     if (notes_.is_batch_full()) due = std::min(due, told_ns_ + options_.tell_each_ns);

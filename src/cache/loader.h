@@ -69,9 +69,12 @@ class Loader {
         PressureOptions pressure;
         // The order is written when the start is so old, and again when it has ended.
         std::uint64_t first_write_ns = 2'000'000'000, start_end_ns = 10'000'000'000;
-        // Loading (and watching) begins that long after the cache was opened: what the start does
+        // Loading begins that long after the cache was opened: what the start does
         // first, it does with the processor and the disk for itself.
         std::uint64_t load_after_ns = 2'000'000;
+        // So does watching for pressure: processes that live shorter do not pay for it at their
+        // end.
+        std::uint64_t watch_after_ns = 10'000'000'000;
         // Hits are told this often at most, and when so many are noted.
         std::uint64_t tell_each_ns = 1'000'000'000;
     };

@@ -543,22 +543,25 @@ TEST_F(LoaderTest, BoundedGetsOfManyThreads) {
 // Pressure.
 
 TEST_F(LoaderTest, PressureTrimsMemoryAndNothingElse) {
-    const UniqueFd moderate(eventfd(0, EFD_NONBLOCK)), critical(eventfd(0, EFD_NONBLOCK));
+    const UniqueFd trigger(eventfd(0, EFD_NONBLOCK));
     const cairn_test::TempDirectory system;
     std::filesystem::create_directories(system / "proc/pressure");
-    std::ofstream(system / "proc/pressure/memory").flush();
+    const std::string stalls = system / "proc/pressure/memory";
+    std::ofstream(stalls).flush();
     ProgramCache::Options watching = options();
     watching.memory_bytes = 200'000;
-    watching.loader.pressure = {true, system.path(), moderate.get(), critical.get(), -1};
+    watching.loader.pressure = {true, system.path(), trigger.get(), -1};
+    watching.loader.watch_after_ns = 0;
     const auto cache = open(watching);
     for (int i = 0; i < 100; ++i) put(*cache, name(i), value(i));
     ASSERT_GT(cache->own_stats().memory_bytes, 90'000u);
-    eventfd_write(moderate.get(), 1);
+    eventfd_write(trigger.get(), 1);
     wait_for([&] { return cache->own_stats().loader.trims == 1; });
     EXPECT_LE(cache->own_stats().memory_bytes, 50'000u);
     EXPECT_GT(cache->own_stats().memory_bytes, 45'000u);
     EXPECT_EQ(get(*cache, name(99)), value(99));
-    eventfd_write(critical.get(), 1);
+    std::ofstream(stalls) << "full avg10=50.00";
+    eventfd_write(trigger.get(), 1);
     wait_for([&] { return cache->own_stats().loader.trims == 2; });
     EXPECT_EQ(cache->own_stats().memory_bytes, 0u);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(get(*cache, name(i)), value(i));

@@ -9,8 +9,9 @@ namespace cairn {
 namespace {
 
 // Microseconds waited of a window of two seconds, the shortest that everybody may ask for.
-constexpr const char *kModerate = "some 200000 2000000";
-constexpr const char *kCritical = "full 100000 2000000";
+constexpr const char *kTrigger = "some 200000 2000000";
+// Of the time in which nobody could run for lack of memory, over ten seconds.
+constexpr unsigned kCriticalPercent = 5;
 
 std::string content_of(const std::string &path) {
     const auto directory = Directory::working();
@@ -52,15 +53,12 @@ void PressureWatch::add(File file, Says says, int stand_in) {
     says_[count_++] = says;
 }
 
-void PressureWatch::open_triggers(const std::string &path, const PressureOptions &options) {
-    auto moderate = open_trigger(path, kModerate);
-    if (moderate.ok()) {
-        add(File(std::move(*moderate)), Says::moderate, options.moderate_stand_in);
-    }
-    auto critical = open_trigger(path, kCritical);
-    if (critical.ok()) {
-        add(File(std::move(*critical)), Says::critical, options.critical_stand_in);
-    }
+bool PressureWatch::open_stalls(const std::string &path, const PressureOptions &options) {
+    auto trigger = open_trigger(path, kTrigger);
+    if (!trigger.ok()) return false;
+    stalls_ = path;
+    add(File(std::move(*trigger)), Says::look_at_stalls, options.trigger_stand_in);
+    return true;
 }
 
 // A process in a group feels what is short there, and what is short in all of the system is short
@@ -68,8 +66,9 @@ void PressureWatch::open_triggers(const std::string &path, const PressureOptions
 void PressureWatch::open(const PressureOptions &options) {
     if (!options.watch) return;
     group_ = own_group(options.root);
+    bool has_trigger = false;
     if (!group_.empty()) {
-        open_triggers(group_ + "/memory.pressure", options);
+        has_trigger = open_stalls(group_ + "/memory.pressure", options);
         const bool has_limits = number_of("memory.high") || number_of("memory.max");
         auto events = File::open_configuration(group_ + "/memory.events");
         if (has_limits && events.ok()) {
@@ -77,10 +76,7 @@ void PressureWatch::open(const PressureOptions &options) {
             note_events(files_[count_ - 1]);
         }
     }
-    const bool has_triggers =
-        std::any_of(says_.begin(), says_.begin() + static_cast<std::ptrdiff_t>(count_),
-                    [](Says says) { return says != Says::look_at_group; });
-    if (!has_triggers) open_triggers(options.root + "/proc/pressure/memory", options);
+    if (!has_trigger) (void)open_stalls(options.root + "/proc/pressure/memory", options);
 }
 
 Pressure PressureWatch::look() {
@@ -88,12 +84,22 @@ Pressure PressureWatch::look() {
     for (std::size_t i = 0; i < count_; ++i) {
         if (!sources_[i].happened) continue;
         if (says_[i] == Says::look_at_group) note_events(files_[i]);
-        const Pressure said = says_[i] == Says::critical   ? Pressure::critical
-                              : says_[i] == Says::moderate ? Pressure::moderate
-                                                           : pressure_of_group();
+        const Pressure said =
+            says_[i] == Says::look_at_group ? pressure_of_group() : pressure_of_stalls();
         worst = std::max(worst, said);
     }
     return worst;
+}
+
+// Its trigger has fired.
+Pressure PressureWatch::pressure_of_stalls() const {
+    const std::string text = content_of(stalls_);
+    constexpr std::string_view kFull = "full avg10=";
+    const std::size_t begin = text.find(kFull);
+    if (begin == std::string::npos) return Pressure::moderate;
+    unsigned percent = 0;
+    (void)std::from_chars(text.data() + begin + kFull.size(), text.data() + text.size(), percent);
+    return percent >= kCriticalPercent ? Pressure::critical : Pressure::moderate;
 }
 
 std::optional<std::uint64_t> PressureWatch::number_of(const char *file) const {

@@ -2,6 +2,9 @@
 // the process's cgroup, and the limits of that cgroup (version 2).
 // SPDX-License-Identifier: MIT
 //
+// To close a trigger takes the kernel ten milliseconds, also when a process ends: so there is one,
+// not one for each degree, and short-lived processes should have none.
+//
 // Nothing is polled for: the kernel wakes who waits for sources(). Where it offers nothing, or not
 // to this user, there are none. A limit of a cgroup above one's own is felt as pressure only.
 //
@@ -22,16 +25,16 @@ namespace cairn {
 
 enum class Pressure {
     none,
-    moderate,  // some have waited for memory for a tenth of the time
-    critical   // all have for a twentieth, or the cgroup is at its limit
+    moderate,  // some have waited for memory for a tenth of two seconds
+    critical   // all have for a twentieth of ten, too, or the cgroup is at its limit
 };
 
 struct PressureOptions {
     bool watch = true;
-    // For tests: where /proc and /sys are, and descriptors that stand for the triggers and the
-    // file of events.
+    // For tests: where /proc and /sys are, and descriptors that stand for the trigger and the file
+    // of events.
     std::string root;
-    int moderate_stand_in = -1, critical_stand_in = -1, events_stand_in = -1;
+    int trigger_stand_in = -1, events_stand_in = -1;
 };
 
 class PressureWatch {
@@ -44,19 +47,21 @@ class PressureWatch {
     Pressure look();
 
   private:
-    enum class Says : std::uint8_t { moderate, critical, look_at_group };
+    enum class Says : std::uint8_t { look_at_stalls, look_at_group };
 
     void add(File file, Says says, int stand_in);
-    void open_triggers(const std::string &path, const PressureOptions &options);
+    bool open_stalls(const std::string &path, const PressureOptions &options);
+    Pressure pressure_of_stalls() const;
     Pressure pressure_of_group() const;
     std::optional<std::uint64_t> number_of(const char *file) const;
 
-    static constexpr std::size_t kSourcesMax = 3;
+    static constexpr std::size_t kSourcesMax = 2;
     std::array<Event::Other, kSourcesMax> sources_;
     std::array<Says, kSourcesMax> says_ = {};
     std::array<File, kSourcesMax> files_;
     std::size_t count_ = 0;
-    std::string group_;  // its directory; empty: none is known
+    std::string group_;   // its directory; empty: none is known
+    std::string stalls_;  // the file with the trigger
 };
 
 }  // namespace cairn

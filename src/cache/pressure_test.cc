@@ -19,13 +19,9 @@ namespace fs = std::filesystem;
 
 class PressureTest : public ::testing::Test {
   protected:
-    PressureTest()
-        : moderate_(eventfd(0, EFD_NONBLOCK)),
-          critical_(eventfd(0, EFD_NONBLOCK)),
-          events_(eventfd(0, EFD_NONBLOCK)) {
+    PressureTest() : trigger_(eventfd(0, EFD_NONBLOCK)), events_(eventfd(0, EFD_NONBLOCK)) {
         options_.root = scratch_.path();
-        options_.moderate_stand_in = moderate_.get();
-        options_.critical_stand_in = critical_.get();
+        options_.trigger_stand_in = trigger_.get();
         options_.events_stand_in = events_.get();
     }
     void write(const std::string &file, const std::string &text) const {
@@ -52,7 +48,7 @@ class PressureTest : public ::testing::Test {
     }
 
     testing::Scratch scratch_;
-    const UniqueFd moderate_, critical_, events_;
+    const UniqueFd trigger_, events_;
     PressureOptions options_;
     PressureWatch watch_;
 };
@@ -60,18 +56,23 @@ class PressureTest : public ::testing::Test {
 TEST_F(PressureTest, TheSystemsPressureIsAskedForWhereThereIsNoGroup) {
     write("proc/pressure/memory", "");
     watch_.open(options_);
-    ASSERT_EQ(watch_.sources().size(), 2u);
-    EXPECT_EQ(after(moderate_, watch_), Pressure::moderate);
-    EXPECT_EQ(after(critical_, watch_), Pressure::critical);
-    const std::string asked = read("proc/pressure/memory");
-    EXPECT_EQ(asked, std::string("full 100000 2000000") + '\0') << "the latter of two";
+    ASSERT_EQ(watch_.sources().size(), 1u);
+    EXPECT_EQ(read("proc/pressure/memory"), std::string("some 200000 2000000") + '\0');
+    const auto when = [&](const char *stalls) {
+        write("proc/pressure/memory", stalls);
+        return after(trigger_, watch_);
+    };
+    EXPECT_EQ(when("some avg10=40.00 avg60=1\nfull avg10=4.99 avg60=50.00\n"), Pressure::moderate);
+    EXPECT_EQ(when("some avg10=40.00 avg60=1\nfull avg10=5.00 avg60=0.00\n"), Pressure::critical);
+    EXPECT_EQ(when("some avg10=40.00\nfull avg10=100.00\n"), Pressure::critical);
+    EXPECT_EQ(when(""), Pressure::moderate) << "the trigger has fired, whatever the file says";
 }
 
 TEST_F(PressureTest, TheGroupsPressureIsAskedForBeforeTheSystems) {
     make_group();
     write("proc/pressure/memory", "");
     watch_.open(options_);
-    EXPECT_EQ(watch_.sources().size(), 3u);
+    EXPECT_EQ(watch_.sources().size(), 2u);
     EXPECT_EQ(read("proc/pressure/memory"), "");
     EXPECT_NE(read("sys/fs/cgroup/app.slice/game/memory.pressure"), "");
 }

@@ -36,10 +36,10 @@ struct Options {
     std::string cache;
     bool all = false;
     std::string application;
-    std::string since;
-    std::string until;
+    std::optional<std::string> since;
+    std::optional<std::string> until;
 
-    bool has_range() const { return !since.empty() || !until.empty(); }
+    bool has_range() const { return since || until; }
 };
 
 // [begin, end) in milliseconds since 1970.
@@ -70,16 +70,17 @@ std::optional<uint64_t> seconds_of(const std::string &text) {
     return std::nullopt;
 }
 
-uint64_t time_of(const char *option, const std::string &text, uint64_t otherwise_ms) {
-    if (text.empty()) {
+uint64_t time_of(const char *option, const std::optional<std::string> &text,
+                 uint64_t otherwise_ms) {
+    if (!text) {
         return otherwise_ms;
     }
-    const auto seconds = seconds_of(text);
+    const auto seconds = seconds_of(*text);
     if (!seconds) {
         throw Failure(kExitUsage,
-                      fmt::format("{} {}: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
+                      fmt::format("{} `{}`: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
                                   "@SECONDS",
-                                  option, printable_line(text)));
+                                  option, printable_line(*text)));
     }
     return *seconds * 1000;
 }
@@ -180,9 +181,16 @@ void add_clear_command(CLI::App &app, int &exit_code) {
     command->add_flag("--all", options->all, "Every cache in the directory")
         ->excludes(name)
         ->excludes(application);
-    command->add_option("--since", options->since, "Only what was stored at this time or later")
+    // Also when it is empty, as an unset variable is: not everything is meant then.
+    command
+        ->add_option_function<std::string>(
+            "--since", [options](const std::string &text) { options->since = text; },
+            "Only what was stored at this time or later")
         ->type_name("TIME");
-    command->add_option("--until", options->until, "Only what was stored before this time")
+    command
+        ->add_option_function<std::string>(
+            "--until", [options](const std::string &text) { options->until = text; },
+            "Only what was stored before this time")
         ->type_name("TIME");
     add_dir_option(*command, options->dir);
     command->callback([options, &exit_code] { exit_code = clear(*options); });

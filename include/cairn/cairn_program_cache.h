@@ -12,7 +12,8 @@
  * written. CAIRN_ERROR_BUSY: the queue is full; the entry is dropped, and nothing changed. An entry
  * that is larger than the queue, and CAIRN_PUT_IF_ABSENT, are written before the call returns. When
  * the process is killed, or ends by _exit, what was queued is lost: cairn_flush before it.
- * cairn_close writes it. What cannot be written (a full disk) is counted.
+ * cairn_close writes it. What cannot be written (a full disk) is counted, and what it
+ * replaced is removed.
  *  - One generation for each identity. The cache is that of one application, its build, and one
  * identity, such as a driver's; others are beside it, and come back when their identity does.
  *  - An entry is remembered that a driver dies with: cairn_begin_use.
@@ -74,7 +75,8 @@ typedef struct cairn_program_cache_options {
 /* Generations that are superseded go by themselves: once an hour, whoever opens one has a thread
  * look for those that were not used for `unused_days`. When all of them take more than
  * `total_bytes`, those least recently used go of applications with more than their share, which is
- * the same for each application. None goes that a process has open, and no cache of cairn_open.
+ * the same for each application; of the latest, entries go. None is touched that a process has
+ * open, and no cache of cairn_open.
  *
  * Opens the generation of this application, build and identity, and makes it where it is missing: a
  * cache below the root whose name begins with the application's, with a text `generation` in it
@@ -128,11 +130,12 @@ CAIRN_API int cairn_begin_use(cairn_cache *cache, const void *key, size_t key_si
 CAIRN_API void cairn_end_use(cairn_cache *cache, uint32_t ticket);
 
 /* Removes the entries that were stored at `begin_ms` or later and before `end_ms`, in milliseconds
- * since 1970-01-01 UTC, by any process. For every kind of cache. Processes that use it keep nothing
- * of them in memory; an entry that is stored anew meanwhile may go, too. `removed` may be NULL; it
- * receives how many they were. CAIRN_OK, also when there are none; CAIRN_ERROR_INVALID_ARGUMENT;
- * CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_UNSUPPORTED behind a broker; after errors of cairn_remove some
- * of them may still be there. */
+ * since 1970-01-01 UTC, by any process. Where the clock was set back, an entry still counts as
+ * later than those before it: for all until now, `end_ms` is UINT64_MAX. For every kind of cache.
+ * Processes that use it keep nothing of them in memory; an entry that is stored anew meanwhile may
+ * go, too. `removed` may be NULL; it receives how many they were. CAIRN_OK, also when there are
+ * none; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_UNSUPPORTED behind a
+ * broker; after errors of cairn_remove some of them may still be there. */
 CAIRN_API int cairn_clear_range(cairn_cache *cache, uint64_t begin_ms, uint64_t end_ms,
                                 uint64_t *removed);
 

@@ -11,12 +11,14 @@
 #include "os/environment.h"
 #include "store/root.h"
 #include "store/space.h"
+#include "store/store.h"
 
 namespace cairn {
 namespace {
 
 constexpr const char *kUpkeepFileName = ".upkeep";
 constexpr std::string_view kRemovedPrefix = ".removed-";
+constexpr const char *kTooMuchRoom = "all together take more room than they may";
 constexpr std::uint64_t kUpkeepEachNs = 3600'000'000'000u;
 
 // The application that the file `generation` names, as far as it fits the identifier.
@@ -49,14 +51,14 @@ std::optional<KnownGeneration> look_at(const Directory &root, const std::string 
     return KnownGeneration{identifier, *application, used->modified_ns, use->bytes};
 }
 
-// Deletes a directory of ours, which nobody finds any more. Its files are not cut: who holds no
-// lock, as clients of a broker that has ended, may have the index mapped.
+// Deletes a directory of ours, which nobody finds any more, maybe together with others. Its files
+// are not cut: who holds no lock, as clients of a broker that has ended, may have the index mapped.
 Status delete_removed(const Directory &root, const std::string &name) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(name));
         std::vector<std::string> files;
         TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
-        for (const std::string &file : files) TRY(directory.remove_file(file));
+        for (const std::string &file : files) (void)directory.remove_file(file);
     }
     return root.remove_directory(name);
 }
@@ -77,29 +79,60 @@ bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
     return now > generation.used_ns && now - generation.used_ns > upkeep.unused_max_ns;
 }
 
-// Those that may be removed for room, the first first: of applications with more than their share,
-// the least recently used ones.
+// What has to go for room, the first first: of applications with more than their share, the least
+// recently used generations, and then what is too much of the latest.
 class Shares {
   public:
+    // `all`: the least recently used first.
     Shares(const std::vector<KnownGeneration> &all, std::uint64_t limit) : limit_(limit) {
         for (const KnownGeneration &each : all) {
             used_[each.application] += each.bytes;
+            latest_[each.application] = each.identifier;
             total_ += each.bytes;
         }
     }
-    bool must_go(const KnownGeneration &generation) const {
-        return total_ > limit_ && used_.at(generation.application) > limit_ / used_.size();
+    // Bytes of a generation that are too many.
+    std::uint64_t excess(const KnownGeneration &generation) const {
+        const std::uint64_t used = used_.at(generation.application);
+        const std::uint64_t share = limit_ / used_.size();
+        if (total_ <= limit_ || used <= share) return 0;
+        return std::min({total_ - limit_, used - share, generation.bytes});
     }
-    void remove(const KnownGeneration &generation) {
-        used_[generation.application] -= generation.bytes;
-        total_ -= generation.bytes;
+    bool is_latest(const KnownGeneration &generation) const {
+        return latest_.at(generation.application) == generation.identifier;
+    }
+    void give_back(const KnownGeneration &generation, std::uint64_t bytes) {
+        used_[generation.application] -= bytes;
+        total_ -= bytes;
     }
 
   private:
     const std::uint64_t limit_;
     std::map<std::string, std::uint64_t> used_;
+    std::map<std::string, std::string> latest_;
     std::uint64_t total_ = 0;
 };
+
+constexpr std::uint64_t kLeastBytes = 1u << 20;  // that a generation is made smaller to
+
+// Leaves so many bytes of a generation. busy: somebody has it open.
+Status shrink(const std::string &path, const Directory &root, const std::string &identifier,
+              std::uint64_t bytes) {
+    {
+        TRY_ASSIGN(const Directory directory, root.open_directory(identifier));
+        TRY_ASSIGN(const File lock_file, directory.open_or_create_file(kLockFileName));
+        TRY_ASSIGN(const bool alone, lock_file.try_lock(kSessionByte, LockKind::exclusive));
+        if (!alone) return Error::busy;
+    }
+    StoreOptions options;
+    options.root = path;
+    options.identifier = identifier;
+    options.any_version = true;
+    options.create = Create::no;
+    options.limit_bytes = std::max(bytes, kLeastBytes);  // a lower limit than before holds at once
+    const auto store = Store::open(options);
+    return store.ok() ? Status() : Status(store.error());
+}
 
 }  // namespace
 
@@ -140,24 +173,33 @@ bool is_upkeep_due(const Directory &root) {
     return file.ok() && file.value().touch().ok();
 }
 
-void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
+void remove_superseded(const std::string &path, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log) {
-    delete_leftovers(root, stop);
-    std::vector<KnownGeneration> all = list_generations(root, &stop);
+    const auto root = open_root(path, Create::no, Log());
+    if (!root.ok()) return;
+    delete_leftovers(root.value(), stop);
+    std::vector<KnownGeneration> all = list_generations(root.value(), &stop);
     std::sort(all.begin(), all.end(),
               [](const auto &a, const auto &b) { return a.used_ns < b.used_ns; });
     Shares shares(all, upkeep.total_bytes);
     for (const KnownGeneration &each : all) {
         if (stop.load()) break;
+        const char *const identifier = each.identifier.c_str();
+        const std::uint64_t excess = shares.excess(each);
         const bool is_old = is_too_old(each, upkeep);
-        if (!is_old && !shares.must_go(each)) continue;
-        if (!remove_generation(root, each).ok()) continue;
-        shares.remove(each);
-        log.write(
-            Severity::info, "cache %s is removed: %s", each.identifier.c_str(),
-            is_old ? "nobody has used it for long" : "all together take more room than they may");
+        if (!is_old && excess == 0) continue;
+        if (!is_old && shares.is_latest(each)) {
+            if (!shrink(path, root.value(), each.identifier, each.bytes - excess).ok()) continue;
+            shares.give_back(each, excess);
+            log.write(Severity::info, "cache %s is made smaller: %s", identifier, kTooMuchRoom);
+        } else {
+            if (!remove_generation(root.value(), each).ok()) continue;
+            shares.give_back(each, each.bytes);
+            log.write(Severity::info, "cache %s is removed: %s", identifier,
+                      is_old ? "nobody has used it for long" : kTooMuchRoom);
+        }
     }
-    if (stop.load()) (void)root.remove_file(kUpkeepFileName);
+    if (stop.load()) (void)root->remove_file(kUpkeepFileName);
 }
 
 }  // namespace cairn

@@ -3,7 +3,8 @@
 //
 // A generation that nobody has used for a long time is removed, and so are the least recently used
 // ones while all together take more room than they may. Then it is the turn of applications that
-// take more than their share: one cannot flush the others. None is removed that somebody has open.
+// take more than their share: one cannot flush the others. The latest one of an application is not
+// superseded: it loses what was used longest ago. None is touched that somebody has open.
 //
 // A directory is renamed before its files are deleted: whoever is killed in between leaves
 // something that nobody takes for a cache, and that the next one deletes.
@@ -46,7 +47,7 @@ struct Upkeep {
 bool is_upkeep_due(const Directory &root);
 
 // Removes what has to go. Ends early when `stop` is set; then it is due again.
-void remove_superseded(const Directory &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
+void remove_superseded(const std::string &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log);
 
 }  // namespace cairn

@@ -57,7 +57,7 @@ class GenerationsTest : public testing::Test {
     }
     Directory root() const { return std::move(Directory::open(directory_.path()).value()); }
     void remove_superseded(std::uint64_t total_bytes = kPlenty) const {
-        cairn::remove_superseded(root(), {30 * kDayNs, total_bytes}, false, Log());
+        cairn::remove_superseded(directory_.path(), {30 * kDayNs, total_bytes}, false, Log());
     }
     bool exists(const std::string &identifier) const { return fs::exists(directory_ / identifier); }
 
@@ -129,6 +129,33 @@ TEST_F(GenerationsTest, OneApplicationCannotFlushTheOthers) {
     EXPECT_TRUE(exists(small));
 }
 
+// By default one cache may be as large as all together: it must not go as a whole.
+TEST_F(GenerationsTest, TheLatestOfAnApplicationIsMadeSmaller) {
+    constexpr std::size_t kMiB = 1u << 20;
+    constexpr int kEntries = 200;
+    const std::string value(kMiB / 20, 'v');
+    std::string game;
+    {
+        const auto cache = open("game", "driver 1");
+        game = cache->identifier();
+        for (int i = 0; i < kEntries; ++i) {
+            ASSERT_TRUE(cache->put(as_bytes(std::to_string(i)), as_bytes(value), {}).ok());
+        }
+        remove_superseded(5 * kMiB);
+        EXPECT_EQ(cache->stats().entries, std::uint64_t{kEntries}) << "it is open";
+    }
+    const std::string small = make("editor", "driver 1", 20, kMiB);
+    remove_superseded(5 * kMiB);
+    std::uint64_t total = 0;
+    for (const KnownGeneration &each : list_generations(root())) total += each.bytes;
+    EXPECT_LE(total, 5 * kMiB);
+    EXPECT_TRUE(open("editor", "driver 1")->contains(as_bytes("key")).value());
+    ASSERT_TRUE(exists(game));
+    const std::uint64_t left = open("game", "driver 1")->stats().entries;
+    EXPECT_GT(left, 30u);
+    EXPECT_LT(left, 100u);
+}
+
 TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
     fs::create_directory(directory_ / ".removed-engine-1");
     cairn_test::write_file(directory_ / ".removed-engine-1/00.val", cairn_test::as_bytes("x"));
@@ -156,7 +183,7 @@ TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     EXPECT_TRUE(list_generations(root(), &stop).empty());
     (void)is_upkeep_due(root());
     EXPECT_FALSE(is_upkeep_due(root()));
-    cairn::remove_superseded(root(), {30 * kDayNs, 0}, stop, Log());
+    cairn::remove_superseded(directory_.path(), {30 * kDayNs, 0}, stop, Log());
     EXPECT_TRUE(exists(old));
     EXPECT_TRUE(exists(".removed-engine-1"));
     EXPECT_TRUE(is_upkeep_due(root())) << "somebody else has to go on";

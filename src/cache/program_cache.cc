@@ -42,8 +42,8 @@ std::string beginning_in_hex(Bytes key) {
 // Removes generations that have to go, in a thread of its own.
 class UpkeepThread {
   public:
-    UpkeepThread(Directory root, const Upkeep &upkeep, const Log &log)
-        : root_(std::move(root)), upkeep_(upkeep), log_(log) {
+    UpkeepThread(const std::string &root, const Upkeep &upkeep, const Log &log)
+        : root_(root), upkeep_(upkeep), log_(log) {
         (void)thread_.start(run, this);  // without a thread, another process does it
     }
     ~UpkeepThread() {
@@ -58,7 +58,7 @@ class UpkeepThread {
         return nullptr;
     }
 
-    const Directory root_;
+    const std::string root_;
     const Upkeep upkeep_;
     const Log log_;
     std::atomic<bool> stop_ = false;
@@ -227,9 +227,9 @@ Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
 
 void ProgramCache::start_upkeep(Local &own) const {
     if (options_.store.access == Access::read_only) return;
-    auto root = open_root(options_.store.root, Create::no, Log());
+    const auto root = open_root(options_.store.root, Create::no, Log());
     if (!root.ok() || !is_upkeep_due(root.value())) return;
-    own.upkeep.emplace(std::move(root.value()), options_.upkeep, options_.store.log);
+    own.upkeep.emplace(options_.store.root, options_.upkeep, options_.store.log);
 }
 
 Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {

@@ -200,7 +200,7 @@ TEST_F(CacheTest, ClearTakesATimeRange) {
     EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
     EXPECT_THAT(finished.standard_output, HasSubstr("Cleared alpha: removed 3 entries"));
     EXPECT_EQ(stats()["caches"][0]["entries"], 0);
-    for (const char *time : {"yesterday", "2001-02-30", "@", "@-1", "2001-02-03 04:05"}) {
+    for (const char *time : {"", "yesterday", "2001-02-30", "@", "@-1", "2001-02-03 04:05"}) {
         EXPECT_EQ(run({"clear", "--all", "--since", time}).exit_code, 2) << time;
     }
     EXPECT_EQ(run({"clear", "--all", "--since", tomorrow, "--until", yesterday}).exit_code, 2);

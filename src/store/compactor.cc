@@ -180,8 +180,7 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
     std::optional<Writer::SegmentLock> lock;
     {
         TRY_ASSIGN(const ByteLock eviction, lock_eviction(work.writer));
-        const std::uint64_t victim = work.index->counter(Counter::victim).load();
-        if (victim == std::uint64_t{segment} + 1) return {};
+        if (work.index->victim() == segment) return {};
         auto locked = work.writer.lock_segment(segment);
         // A writer may have taken it over since it was looked at.
         if (!locked.ok()) return locked.error() == Error::busy ? Status() : Status(locked.error());
@@ -260,10 +259,10 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
     header.replaced_in = 0;
     const auto same_hits = [](unsigned hits) { return hits; };
     TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
-    TRY(withdraw_unfinished_copy(index, work.reader, work.writer));
-    TRY_ASSIGN(const auto moved,
-               relocate(index, work.writer,
-                        {record.location, header, read.blob->key(), value, purpose_, same_hits}));
+    TRY(finish_unfinished_move(index, work.reader, work.writer));
+    TRY_ASSIGN(const auto moved, relocate(index, work.writer,
+                                          {record.location, header, read.blob->key(), value,
+                                           purpose_, true, same_hits}));
     if (moved) note_target(work, *moved);
     return true;
 }
@@ -321,7 +320,7 @@ Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std:
         TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
         if (!work.index->sees_all()) return Error::busy;
         if (work.index->counter(Counter::rescan).load() != 0) return Error::busy;
-        TRY(withdraw_unfinished_copy(*work.index, work.reader, work.writer));
+        TRY(finish_unfinished_move(*work.index, work.reader, work.writer));
         std::uint64_t name = std::uint64_t{segment} + 1;
         if (!work.index->counter(Counter::compacting)
                  .compare_exchange_strong(name, name | kRetiring)) {

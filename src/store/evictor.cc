@@ -32,20 +32,18 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         if (lock.error() == Error::busy) return Progress::busy;
         return lock.error();
     }
-    TRY(withdraw_unfinished_copy(index, reader_, writer_));
-    if (index.counter(Counter::victim).load() == 0) {
+    TRY(finish_unfinished_move(index, reader_, writer_));
+    // One that was only named is of somebody who died before looking.
+    const std::uint64_t named = index.counter(Counter::victim).load();
+    if ((named & kHasNoWriter) == 0 || !index.victim()) {
         TRY_ASSIGN(const bool chosen, choose_victim(index));
         if (!chosen) return Progress::none;
     }
-    const std::uint64_t victim = index.counter(Counter::victim).load();
-    const auto segment = static_cast<std::uint32_t>(victim - 1);
+    const std::uint32_t segment = *index.victim();
+    const Victim victim = {segment, index.counter(Counter::retired).load()};
     if (planned_victim_ != victim) {
-        if (!writer_.has_no_writer(segment)) {
-            // It was deleted by hand, or who named it died before looking.
-            index.counter(Counter::victim).store(0);
-            return Progress::some;
-        }
         const auto file = directory_.info(segment_file_name(segment));
+        if (!file.ok() && file.error() != Error::not_found) return file.error();
         scan_.emplace(index.identity().cache_id, segment, file.ok() ? file->size_bytes : 0);
         plan_.clear();
         planned_victim_ = victim;
@@ -70,13 +68,18 @@ Result<bool> Evictor::choose_victim(Index &index) {
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
     });
+    auto victim = index.counter(Counter::victim);
     for (const SegmentFile &file : use.segments) {
         // Named first, then looked: whoever takes a segment over locks it first, and then looks
-        // whether it is named.
-        index.counter(Counter::victim).store(std::uint64_t{file.segment} + 1);
-        if (writer_.has_no_writer(file.segment)) return true;
+        // whether it is named. So it may be locked for a moment later on: entries having been
+        // dropped, it must not be let go of for that, as older values of theirs may be elsewhere.
+        const std::uint64_t name = std::uint64_t{file.segment} + 1;
+        victim.store(name);
+        if (!writer_.has_no_writer(file.segment)) continue;
+        victim.store(name | kHasNoWriter);
+        return true;
     }
-    index.counter(Counter::victim).store(0);
+    victim.store(0);
     return false;
 }
 
@@ -123,7 +126,7 @@ void Evictor::carry(Index &index, const Planned &entry) {
     header.replaced_in = 0;
     const auto moved = relocate(index, writer_,
                                 {entry.location, header, record.blob->key(), record.blob->value(),
-                                 Writer::Purpose::carry, hits_after_carry});
+                                 Writer::Purpose::carry, false, hits_after_carry});
     if (!moved.ok()) forget(index, entry.key_hash, entry.location);
 }
 
@@ -139,7 +142,7 @@ Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     TRY_ASSIGN(const auto discarded, writer_.retire_segment(index, segment));
     if (discarded) discard(*discarded, wait);
     index.counter(Counter::victim).store(0);
-    planned_victim_ = 0;
+    planned_victim_.reset();
     reader_.segments().forget_deleted();
     return {};
 }

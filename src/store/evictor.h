@@ -95,7 +95,12 @@ class Evictor {
     Discard discard_;
 
     Mutex mutex_;
-    std::uint64_t planned_victim_ GUARDED_BY(mutex_) = 0;  // as in Counter::victim
+    struct Victim {
+        std::uint32_t segment;
+        std::uint64_t retired_before;  // Counter::retired: its number may be given out again
+        bool operator==(const Victim &) const = default;
+    };
+    std::optional<Victim> planned_victim_ GUARDED_BY(mutex_);
     std::optional<SegmentScan> scan_
         GUARDED_BY(mutex_);  // of that segment; what is behind it is planned or done
     std::vector<Planned> plan_ GUARDED_BY(mutex_);  // what is left to do, last first

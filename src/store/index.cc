@@ -164,6 +164,12 @@ std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
     return std::atomic_ref<std::uint64_t>(*words(base_, counter_offset(counter)));
 }
 
+std::optional<std::uint32_t> Index::victim() const {
+    const std::uint64_t word = counter(Counter::victim).load() & ~kHasNoWriter;
+    if (word == 0) return std::nullopt;
+    return static_cast<std::uint32_t>(word - 1);
+}
+
 std::uint64_t Index::next_stamp() {
     auto last = counter(Counter::last_stamp);
     std::uint64_t seen = last.load(std::memory_order_relaxed);

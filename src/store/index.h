@@ -121,6 +121,8 @@ class Index {
     void clear();
 
     std::atomic_ref<std::uint64_t> counter(Counter counter) const;
+    // The segment that is being given up, if there is one.
+    std::optional<std::uint32_t> victim() const;
     // A time stamp greater than all before, in all processes.
     std::uint64_t next_stamp();
     // To be called before the slot of an entry is emptied for good: who has listed the records

@@ -61,16 +61,21 @@ enum class Counter : unsigned {
     retired = 4,       // grows with each segment that is deleted
     rescan = 5,        // a RescanReason
     limit_bytes = 6,   // of the latest process that opened the cache for writing
-    victim = 7,        // number + 1 of the segment that is being given up; 0: none.
-    unsynced = 8,      // 1: nothing was ever made durable. Anything else, also after a loss: what
-                       // was made durable is to stay so
-    carry_debt = 10,   // bytes that were carried over lately without as many being freed
-    boot = 9,          // the system start in which the cache was last used
-    removals = 11,     // grows before an entry is taken out for good
-    carrying = 12,     // the place of a copy that a slot is about to lead to (store/relocation.h)
-    compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look again
-    clears = 14,       // grows when entries were removed on request, all or those of a time
+    victim = 7,       // number + 1 of the segment that is being given up; 0: none. See kHasNoWriter
+    unsynced = 8,     // 1: nothing was ever made durable. Anything else, also after a loss: what
+                      // was made durable is to stay so
+    carry_debt = 10,  // bytes that were carried over lately without as many being freed
+    boot = 9,         // the system start in which the cache was last used
+    removals = 11,    // grows before an entry is taken out for good
+    carrying = 12,    // the place of a copy that a slot is about to lead to (store/relocation.h)
+    compacting = 13,  // number + 1 of the segment that is being compressed; 0: none, or look again
+    carrying_from = 15,  // the place of the record that is copied there
+    clears = 14,         // grows when entries were removed on request, all or those of a time
 };
+
+// In Counter::victim: nobody writes to the segment, nor will, so that entries may be dropped from
+// it. Without it, it was only named.
+inline constexpr std::uint64_t kHasNoWriter = std::uint64_t{1} << 32;
 
 // In Counter::compacting: nothing more is looked at, the segment is being deleted.
 inline constexpr std::uint64_t kRetiring = std::uint64_t{1} << 32;

@@ -24,18 +24,15 @@ constexpr std::uint16_t kFlagPinned = 1;
 constexpr std::uint16_t kFlagCarried = 2;
 constexpr std::uint16_t kFlagIncompressible = 4;
 
+int distance(std::byte octet, RecordState state) {
+    return std::popcount(std::to_integer<unsigned>(octet ^ static_cast<std::byte>(state)));
+}
+
 RecordState parse_state(std::byte octet) {
-    RecordState nearest = RecordState::live;
-    int least = 9;
-    for (const RecordState state : {RecordState::live, RecordState::removed, RecordState::unused}) {
-        const auto difference = static_cast<std::uint8_t>(octet) ^ static_cast<std::uint8_t>(state);
-        const int distance = std::popcount(static_cast<unsigned>(difference));
-        if (distance < least) {
-            least = distance;
-            nearest = state;
-        }
+    for (const RecordState state : {RecordState::live, RecordState::unused}) {
+        if (distance(octet, state) <= 1) return state;
     }
-    return nearest;
+    return RecordState::removed;
 }
 
 std::uint16_t flags_of(const RecordHeader &header) {

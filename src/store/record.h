@@ -26,8 +26,9 @@ inline constexpr std::size_t kRecordReplacedOffset = 56;
 inline constexpr std::size_t kRecordEndSize = 8;
 
 // What a rebuilding of the index makes of a record. Not covered by its checksum, as it changes
-// after the record was written: the codes differ in four bits or more, and one that was damaged is
-// read as the nearest.
+// after the record was written: the codes differ in four bits or more, and one with a wrong bit is
+// read as what it was. What is damaged worse, as by a power loss while it changed, counts as
+// removed: no older value comes back.
 enum class RecordState : std::uint8_t {
     live = 0x0F,     // may be published
     removed = 0xF0,  // by a call: neither this record nor an older one of its key may be published

@@ -79,7 +79,7 @@ TEST(RecordTest, WasReplacedInOneSystemStartOnly) {
     EXPECT_FALSE(replaced->was_replaced(0));
 }
 
-TEST(RecordTest, ADamagedStateIsTakenForTheNearest) {
+TEST(RecordTest, AStateWithAWrongBitIsWhatItWas) {
     for (const RecordState state : {RecordState::live, RecordState::removed, RecordState::unused}) {
         RecordHeader header = sample();
         header.state = state;
@@ -91,6 +91,18 @@ TEST(RecordTest, ADamagedStateIsTakenForTheNearest) {
             ASSERT_TRUE(decoded);
             EXPECT_EQ(decoded->state, state);
         }
+    }
+}
+
+// Noise in a state that was just changing: the record may be there or not, but brings back no older
+// one.
+TEST(RecordTest, AStateThatIsNoneCountsAsRemoved) {
+    std::vector<std::byte> bytes = encoded(sample());
+    for (const unsigned noise : {0x00u, 0xFFu, 0xC5u, 0x33u}) {
+        bytes[kRecordStateOffset] = static_cast<std::byte>(noise);
+        const auto decoded = decode_record_header(bytes, kSeed);
+        ASSERT_TRUE(decoded);
+        EXPECT_EQ(decoded->state, RecordState::removed) << noise;
     }
 }
 

@@ -6,21 +6,32 @@ namespace {
 
 constexpr unsigned kPlaceBits = kSegmentIdBits + kOffsetBits;
 
-// The word for a place: after damage it must not name another one.
-std::uint64_t word_of(std::uint64_t place) {
-    return place | (place + 1) * 0x9E3779B97F4A7C15u << kPlaceBits;
+// The word for a place: after damage, or another system start, it must not name one.
+std::uint64_t word_of(std::uint64_t place, std::uint64_t boot) {
+    return place | (place + 1 + boot) * 0x9E3779B97F4A7C15u << kPlaceBits;
 }
 
-std::uint64_t announcement(Location location) {
-    return word_of(std::uint64_t{location.segment} << kOffsetBits |
-                   location.offset / kRecordAlignment);
+std::uint64_t boot_of(const Index &index) {
+    return index.counter(Counter::boot).load(std::memory_order_relaxed);
 }
 
-std::optional<Location> announced(std::uint64_t word) {
+void announce(const Index &index, Counter counter, Location location) {
+    const std::uint64_t place =
+        std::uint64_t{location.segment} << kOffsetBits | location.offset / kRecordAlignment;
+    index.counter(counter).store(word_of(place, boot_of(index)));
+}
+
+std::optional<Location> announced(const Index &index, Counter counter) {
+    const std::uint64_t word = index.counter(counter).load();
     const std::uint64_t place = word & ((std::uint64_t{1} << kPlaceBits) - 1);
-    if (word != word_of(place)) return std::nullopt;
+    if (word != word_of(place, boot_of(index))) return std::nullopt;
     const std::uint64_t offset = place & ((std::uint64_t{1} << kOffsetBits) - 1);
     return Location{static_cast<std::uint32_t>(place >> kOffsetBits), offset * kRecordAlignment};
+}
+
+// The copy may be lost with the power: until then it replaces the original.
+void leave(const Index &index, const Writer &writer, Location original, std::uint64_t stamp_ns) {
+    (void)writer.mark_replaced(original, stamp_ns, boot_of(index));
 }
 
 }  // namespace
@@ -28,9 +39,10 @@ std::optional<Location> announced(std::uint64_t word) {
 Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
                                                  const Relocation &entry) {
     auto carrying = index.counter(Counter::carrying);
+    announce(index, Counter::carrying_from, entry.from);
     auto appended =
         writer.append(index, entry.header, entry.key, entry.value, entry.purpose,
-                      [&](Location location) { carrying.store(announcement(location)); });
+                      [&](Location location) { announce(index, Counter::carrying, location); });
     if (!appended.ok()) {
         carrying.store(0);  // what there is of it has no end
         return appended.error();
@@ -44,6 +56,7 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
             return target.with_hits(entry.hits(old.hits())).word();
         });
     if (!moved) (void)writer.mark(location, entry.header.stamp_ns, RecordState::unused);
+    if (moved && entry.segment_may_stay) leave(index, writer, entry.from, entry.header.stamp_ns);
     carrying.store(0);
     if (deleted) {
         writer.release_segment();
@@ -53,18 +66,30 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
     return std::optional(std::move(*appended));
 }
 
-Status withdraw_unfinished_copy(Index &index, RecordReader &reader, const Writer &writer) {
-    const std::uint64_t word = index.counter(Counter::carrying).load();
-    if (word == 0) return {};
-    if (const auto place = announced(word)) {
+bool is_being_moved(const Index &index, Location location) {
+    if (index.counter(Counter::carrying).load() == 0) return false;
+    return announced(index, Counter::carrying) == location ||
+           announced(index, Counter::carrying_from) == location;
+}
+
+// Of both places only one that a slot leads to counts from now on. None does when the entry has
+// been replaced or dropped since.
+Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &writer) {
+    if (index.counter(Counter::carrying).load() == 0) return {};
+    if (const auto place = announced(index, Counter::carrying)) {
         TRY(index.refresh());
         RecordHeader header;
         const ReadBlob copy = reader.read_any_key(index.identity().cache_id, *place, header);
         if (copy.outcome == ReadOutcome::unreadable) return Error::io;
-        Index::Place slot;
-        const bool unfinished =
-            copy.outcome == ReadOutcome::found && !index.slot_at(header.key_hash, *place, slot);
-        if (unfinished) TRY(writer.mark(*place, header.stamp_ns, RecordState::unused));
+        if (copy.outcome == ReadOutcome::found) {
+            const auto has_slot = [&](Location location) {
+                Index::Place slot;
+                return index.slot_at(header.key_hash, location, slot).has_value();
+            };
+            const auto original = announced(index, Counter::carrying_from);
+            if (original && !has_slot(*original)) leave(index, writer, *original, header.stamp_ns);
+            if (!has_slot(*place)) TRY(writer.mark(*place, header.stamp_ns, RecordState::unused));
+        }
     }
     index.counter(Counter::carrying).store(0);
     return {};

@@ -6,6 +6,13 @@
 // marks only the one that the slot leads to: so the place of the copy stands in the index
 // (Counter::carrying) for that time, and who moves the next entry first withdraws a copy that no
 // slot leads to. As entries are moved and segments deleted under one lock, no segment goes before.
+// A search of the segments publishes neither meanwhile.
+//
+// What was announced before a system start is void: nobody lives who moves it, and both records
+// count until the search after the start has chosen.
+//
+// Afterwards the original counts as replaced, in this system start: its segment may stay, where
+// nothing is deleted in the end. A segment that is being given up goes, whoever finishes that.
 //
 // Thread safety: the eviction lock is held by the caller, and excludes other threads, too.
 #pragma once
@@ -27,6 +34,7 @@ struct Relocation {
     Bytes key;
     Bytes value;  // as stored
     Writer::Purpose purpose;
+    bool segment_may_stay;       // of the original
     unsigned (*hits)(unsigned);  // the hit count of the moved entry
 };
 
@@ -36,7 +44,11 @@ struct Relocation {
 Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
                                                  const Relocation &entry);
 
-// Withdraws what somebody who died was about to move. io: what it is cannot be told now.
-Status withdraw_unfinished_copy(Index &index, RecordReader &reader, const Writer &writer);
+// Whether an entry is just being copied from or to a place, or was by somebody who died.
+bool is_being_moved(const Index &index, Location location);
+
+// Finishes what somebody who died was about to move, one way or the other. io: what it is cannot be
+// told now.
+Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &writer);
 
 }  // namespace cairn

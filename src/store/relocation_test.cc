@@ -11,6 +11,7 @@
 #include "store/index_file.h"
 #include "store/record.h"
 #include "store/rescan.h"
+#include "store/segment_format.h"
 #include "store/testing/cache_files.h"
 
 namespace cairn {
@@ -26,7 +27,8 @@ unsigned die(unsigned) {
 
 class RelocationTest : public ::testing::Test {
   protected:
-    Result<std::optional<Writer::Appended>> move(Location from, unsigned (*hits)(unsigned)) {
+    Result<std::optional<Writer::Appended>> move(Location from, unsigned (*hits)(unsigned),
+                                                 bool segment_may_stay = true) {
         RecordHeader header;
         const ReadBlob record =
             files_.reader().read_stored(files_.identity().cache_id, from, header);
@@ -34,7 +36,7 @@ class RelocationTest : public ::testing::Test {
         const Bytes key = record.blob->key();
         const Bytes value = record.blob->value();
         return relocate(files_.index(), files_.writer(),
-                        {from, header, key, value, Writer::Purpose::carry, hits});
+                        {from, header, key, value, Writer::Purpose::carry, segment_may_stay, hits});
     }
     void move_and_die(Location from) {
         const pid_t child = fork();
@@ -47,9 +49,17 @@ class RelocationTest : public ::testing::Test {
         ASSERT_EQ(status, 0);
         ASSERT_NE(carrying(), 0u);
     }
+    // A child writes its own segment.
+    static Location copy_of_child(Location from) { return {from.segment + 1, kRecordAlignment}; }
+    void have_slot_follow(std::string_view key, std::string_view value, Location from) {
+        const std::uint64_t hash = files_.index().hash(as_bytes(key));
+        const Slot target = files_.slot_of(key, value, copy_of_child(from));
+        ASSERT_TRUE(files_.index().change_slot(hash, from, [&](Slot) { return target.word(); }));
+        ASSERT_EQ(files_.get(key), value);
+    }
     std::uint64_t carrying() { return files_.index().counter(Counter::carrying).load(); }
     Status withdraw() {
-        return withdraw_unfinished_copy(files_.index(), files_.reader(), files_.writer());
+        return finish_unfinished_move(files_.index(), files_.reader(), files_.writer());
     }
     RecordState state_of(Location location) {
         RecordHeader header;
@@ -63,14 +73,30 @@ class RelocationTest : public ::testing::Test {
         ASSERT_TRUE(files_.writer().mark(location, header.stamp_ns, RecordState::removed).ok());
         Evictor::forget(files_.index(), files_.index().hash(as_bytes(key)), location);
     }
+    // As a put that replaces it, and a limit on entries that then drops the new one.
+    void replace_and_drop(std::string_view key, Location location) {
+        RecordHeader header;
+        (void)files_.reader().read_any_key(files_.identity().cache_id, location, header);
+        ASSERT_TRUE(files_.writer().mark_replaced(location, header.stamp_ns, kBoot).ok());
+        Evictor::forget(files_.index(), files_.index().hash(as_bytes(key)), location);
+    }
     void lose_index_and_search() {
+        const std::uint64_t carrying = this->carrying();
+        const std::uint64_t from = files_.index().counter(Counter::carrying_from).load();
         files_.replace_index(nullptr);
         ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
         files_.replace_index(files_.open_index());
+        files_.index().counter(Counter::boot).store(kBoot);
+        files_.index().counter(Counter::carrying).store(carrying);
+        files_.index().counter(Counter::carrying_from).store(from);
+        search();
+    }
+    void search() {
         Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
         ASSERT_TRUE(rescan.step(UINT64_MAX).value());
     }
 
+    static constexpr std::uint64_t kBoot = 77;
     testing::CacheFiles files_;
 };
 
@@ -111,14 +137,93 @@ TEST_F(RelocationTest, WhatADeadProcessCopiedIsWithdrawn) {
 TEST_F(RelocationTest, WhatASlotLeadsToIsNotWithdrawn) {
     const Location from = files_.put("key", "value");
     move_and_die(from);
-    const Location copy = {from.segment + 1, kRecordAlignment};  // a child writes its own segment
-    const std::uint64_t hash = files_.index().hash(as_bytes("key"));
-    const auto follow = [&](Slot) { return files_.slot_of("key", "value", copy).word(); };
-    ASSERT_TRUE(files_.index().change_slot(hash, from, follow));
-    ASSERT_EQ(files_.get("key"), "value");
+    have_slot_follow("key", "value", from);
     ASSERT_TRUE(withdraw().ok());
     EXPECT_EQ(carrying(), 0u);
-    EXPECT_EQ(state_of(copy), RecordState::live);
+    EXPECT_EQ(state_of(copy_of_child(from)), RecordState::live);
+}
+
+// Where the copying of a segment is given up half-way, originals stay there.
+TEST_F(RelocationTest, TheOriginalDoesNotComeBackWhenItsCopyWasReplaced) {
+    files_.index().counter(Counter::boot).store(kBoot);
+    const Location from = files_.put("key", "value");
+    auto moved = move(from, same_hits);
+    ASSERT_TRUE(moved.ok() && *moved);
+    replace_and_drop("key", (*moved)->location);
+    search();
+    EXPECT_FALSE(files_.get("key"));
+}
+
+// Nor when the process dies after the slot has followed.
+TEST_F(RelocationTest, NorWhenWhoMovedItDied) {
+    files_.index().counter(Counter::boot).store(kBoot);
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    have_slot_follow("key", "value", from);
+    replace_and_drop("key", copy_of_child(from));
+    search();
+    EXPECT_FALSE(files_.get("key")) << "while the move is not finished";
+    ASSERT_TRUE(withdraw().ok());
+    search();
+    EXPECT_FALSE(files_.get("key"));
+}
+
+TEST_F(RelocationTest, FinishingAMoveMarksTheOriginal) {
+    files_.index().counter(Counter::boot).store(kBoot);
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    have_slot_follow("key", "value", from);
+    ASSERT_TRUE(withdraw().ok());
+    ASSERT_EQ(files_.get("key"), "value");
+    replace_and_drop("key", copy_of_child(from));
+    search();
+    EXPECT_FALSE(files_.get("key"));
+}
+
+// Nor does a copy that no slot leads to yet.
+TEST_F(RelocationTest, TheCopyDoesNotComeWhenItsOriginalWasReplaced) {
+    files_.index().counter(Counter::boot).store(kBoot);
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    replace_and_drop("key", from);
+    search();
+    EXPECT_FALSE(files_.get("key"));
+    ASSERT_TRUE(withdraw().ok());
+    search();
+    EXPECT_FALSE(files_.get("key"));
+}
+
+// Of the two, the one that was to be replaced may be all that is left after a power loss.
+TEST_F(RelocationTest, AfterASystemStartBothCount) {
+    files_.index().counter(Counter::boot).store(kBoot - 1);
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    have_slot_follow("key", "value", from);
+    const std::vector<std::byte> zeroes(kRecordHeaderSize);
+    const Location copy = copy_of_child(from);
+    files_.overwrite(segment_file_name(copy.segment), copy.offset, zeroes);
+    lose_index_and_search();
+    EXPECT_EQ(files_.get("key"), "value");
+    ASSERT_TRUE(withdraw().ok());
+    lose_index_and_search();
+    EXPECT_EQ(files_.get("key"), "value");
+}
+
+// What was marked in an earlier system start counts again: the first search marks it anew.
+TEST_F(RelocationTest, ASearchLeavesOneOfTwoCopies) {
+    const Location from = files_.put("key", "value");
+    files_.writer().release_segment();
+    auto moved = move(from, same_hits);
+    ASSERT_TRUE(moved.ok() && *moved);
+    files_.index().counter(Counter::boot).store(kBoot);
+    lose_index_and_search();
+    ASSERT_EQ(files_.get("key"), "value");
+    const std::uint64_t hash = files_.index().hash(as_bytes("key"));
+    Index::Place place;
+    const bool original = files_.index().slot_at(hash, from, place).has_value();
+    replace_and_drop("key", original ? from : (*moved)->location);
+    search();
+    EXPECT_FALSE(files_.get("key"));
 }
 
 TEST_F(RelocationTest, ADamagedWordNamesNothing) {

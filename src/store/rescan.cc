@@ -7,6 +7,7 @@
 
 #include "os/environment.h"
 #include "store/publish.h"
+#include "store/relocation.h"
 
 namespace cairn {
 namespace {
@@ -157,7 +158,7 @@ Result<Rescan::Adopted> Rescan::settle_records() {
         } else {
             TRY_ASSIGN(adopted, adopt(key_[i], i + 1 < key_.size()));
         }
-        if (adopted == Adopted::settled) mark_older(i);
+        if (adopted == Adopted::settled) mark_others(key_[i].stamp_ns);
         if (adopted == Adopted::settled || adopted == Adopted::superseded) return adopted;
         if (adopted == Adopted::given_up) oldest_stamp = key_[i].stamp_ns;
     }
@@ -181,21 +182,31 @@ Examine Rescan::examiner(Bytes key, std::uint64_t stamp_ns) {
     };
 }
 
-// What was replaced before the last system start counted until now, because what replaced it might
-// have been lost with the power. It was not.
-void Rescan::mark_older(std::size_t newest) const {
+// What was replaced, or copied, before the last system start counted until now, because what
+// replaced it might have been lost with the power. It was not.
+void Rescan::mark_others(std::uint64_t stamp_ns) {
     const std::uint64_t boot = index_.counter(Counter::boot).load();
-    for (std::size_t i = newest + 1; i < key_.size(); ++i) {
-        if (key_[i].stamp_ns == key_[newest].stamp_ns) continue;
-        (void)writer_.mark_replaced(key_[i].location(), key_[i].stamp_ns, boot);
+    const bool published = std::ranges::any_of(key_, [&](const Listed &listed) {
+        return listed.stamp_ns == stamp_ns && has_slot(listed);
+    });
+    for (const Listed &other : key_) {
+        if (other.stamp_ns > stamp_ns) continue;
+        // Nothing leads to one of two copies, and nothing will.
+        const bool left =
+            published && !is_being_moved(index_, other.location()) && !has_slot(other);
+        if (other.stamp_ns == stamp_ns && !left) continue;
+        (void)writer_.mark_replaced(other.location(), other.stamp_ns, boot);
     }
+}
+
+bool Rescan::has_slot(const Listed &listed) const {
+    Index::Place place;
+    return index_.slot_at(listed.key_hash, listed.location(), place).has_value();
 }
 
 Result<Rescan::Adopted> Rescan::adopt(const Listed &listed, bool has_older) {
     const Location location = listed.location();
-    const bool known = index_.probe(listed.key_hash, [&](Index::Place, Slot slot) {
-        return !slot.tentative() && slot.location() == location;
-    });
+    const bool known = has_slot(listed);
     if (known && !has_older) return Adopted::settled;  // whoever reads it verifies it
     RecordHeader header;
     const ReadBlob whole = reader_.read_any(index_.identity().cache_id, location, header);
@@ -239,6 +250,11 @@ Result<Rescan::Adopted> Rescan::publish_record(const Listed &listed, const Recor
 // Asked while nobody else can publish the key. false: why not says `adopted`.
 Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
     tell_compactor(listed);
+    // Before its state is looked at: it is marked before it counts as moved.
+    if (is_being_moved(index_, listed.location())) {
+        adopted = Adopted::given_up;
+        return false;
+    }
     // Of a record that was copied, one or the other may have been marked since.
     for (const Listed &copy : key_) {
         if (copy.stamp_ns != listed.stamp_ns) continue;
@@ -252,7 +268,7 @@ Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
             return false;
         }
     }
-    if (index_.counter(Counter::victim).load() == std::uint64_t{listed.segment} + 1) {
+    if (index_.victim() == listed.segment) {
         adopted = Adopted::given_up;
         return false;
     }

@@ -93,7 +93,8 @@ class Rescan {
     Result<Adopted> adopt(const Listed &listed, bool has_older);
     Result<Adopted> publish_record(const Listed &listed, const RecordHeader &header, Bytes key);
     Result<bool> may_publish(const Listed &listed, Adopted &why_not);
-    void mark_older(std::size_t newest) const;
+    void mark_others(std::uint64_t stamp_ns);
+    bool has_slot(const Listed &listed) const;
     void tell_compactor(const Listed &listed);
     Result<RecordState> state_now(const Listed &listed);
     bool is_superseded(const Listed &listed) const;

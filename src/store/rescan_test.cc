@@ -235,6 +235,28 @@ TEST_F(RescanTest, RecordsInThePlaceOfATornOneAreFound) {
     EXPECT_FALSE(files_.get("torn"));
 }
 
+// After a power loss the last bytes of a record may be missing. Look-ups do not need them, and
+// another writer may go on where they would be.
+TEST_F(RescanTest, ARecordThatLacksOnlyItsEndIsFound) {
+    // The value ends with a unit of alignment; the end would be in the next one.
+    const std::string name = "key";
+    RecordHeader header;
+    header.key_size = static_cast<std::uint32_t>(name.size());
+    const std::string value(4 * kRecordAlignment - header.value_offset(), 'v');
+    const Location location = files_.put(name, value);
+    files_.writer().release_segment();
+    const auto file =
+        files_.directory().open_file(segment_file_name(location.segment), Access::read_write);
+    ASSERT_TRUE(file.ok() && file->truncate(location.offset + 4 * kRecordAlignment).ok());
+    ASSERT_EQ(files_.get(name), value);
+    const Location next = files_.put("next", "its value");
+    ASSERT_EQ(next.offset, location.offset + 4 * kRecordAlignment);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    EXPECT_EQ(files_.get(name), value);
+    EXPECT_EQ(files_.get("next"), "its value");
+}
+
 TEST_F(RescanTest, AnOlderWholeRecordBeatsANewerOneThatIsNot) {
     files_.append("key", "whole", 100);
     const std::string value(10'000, 'v');

@@ -13,16 +13,27 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
         ScannedRecord record = {{segment_, offset_}, {}, {}};
         ReadBlob read = reader.read_any_key(cache_id_, record.location, record.header);
         if (read.outcome == ReadOutcome::unreadable) return Error::io;
-        bool whole = false;
+        bool ended = false;
         if (read.outcome == ReadOutcome::found) {
             record.head = std::move(read.blob);
-            TRY_ASSIGN(whole, has_end(reader, record));
+            TRY_ASSIGN(ended, has_end(reader, record));
         }
-        if (whole) {
+        if (ended) {
             offset_ += record.header.record_size();
             return std::optional(std::move(record));
         }
         if (!first_gap_) first_gap_ = offset_;
+        // Who follows a slot to it takes it for whole if its value is.
+        bool whole = false;
+        if (record.head) {
+            TRY_ASSIGN(whole, has_value(reader, record));
+        }
+        if (whole) {
+            // Another record may begin where its end would be.
+            offset_ +=
+                align_up(record.header.value_offset() + record.header.value_size, kRecordAlignment);
+            return std::optional(std::move(record));
+        }
         TRY(skip_damage(reader));
     }
     return std::optional<ScannedRecord>();
@@ -38,6 +49,14 @@ Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &rec
         record.location.offset + record.header.record_size() - kRecordEndSize;
     TRY_ASSIGN(const std::size_t count, segment->read_at(offset, end));
     return count == end.size() && same_bytes(end, record_end(record.head->buffer()));
+}
+
+// A power loss may have taken the end of a record alone.
+Result<bool> SegmentScan::has_value(RecordReader &reader, const ScannedRecord &record) const {
+    RecordHeader header;
+    const ReadBlob whole = reader.read_stored(cache_id_, record.location, header);
+    if (whole.outcome == ReadOutcome::unreadable) return Error::io;
+    return whole.outcome == ReadOutcome::found;
 }
 
 // Moves on to the next place that begins like a record.

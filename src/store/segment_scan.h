@@ -26,8 +26,8 @@ class SegmentScan {
                 std::uint64_t offset = kRecordAlignment)
         : cache_id_(cache_id), segment_(segment), size_bytes_(size_bytes), offset_(offset) {}
 
-    // The next record that was written to its end and whose header and key verify; nullopt at the
-    // end of the segment.
+    // The next record that was written to its end, or whose value verifies, and whose header and
+    // key do; nullopt at the end of the segment.
     Result<std::optional<ScannedRecord>> next(RecordReader &reader);
     bool at_end() const { return offset_ + kRecordHeaderSize > size_bytes_; }
     std::uint32_t segment() const { return segment_; }
@@ -38,6 +38,7 @@ class SegmentScan {
 
   private:
     Result<bool> has_end(RecordReader &reader, const ScannedRecord &record);
+    Result<bool> has_value(RecordReader &reader, const ScannedRecord &record) const;
     Status skip_damage(RecordReader &reader);
 
     std::uint64_t cache_id_;

@@ -319,7 +319,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const Dis
         if (!locked.ok() || !locked.value()) continue;
         // Locked first, then looked: whoever gives segments up names one first, and then looks
         // whether it is locked.
-        if (index.counter(Counter::victim).load() == std::uint64_t{candidate.segment} + 1) continue;
+        if (index.victim() == candidate.segment) continue;
         std::array<std::byte, kSegmentHeaderSize> header;
         const auto count = file->read_at(0, header);
         if (!count.ok()) continue;

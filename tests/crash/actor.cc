@@ -22,8 +22,7 @@ void Actor::step() {
     if (choice < 900) return put_once(random_.below(kOnceKeys));
     if (choice < 996) return read_once(random_.below(kOnceKeys));
     if (choice < 997) return enumerate_some();
-    if (choice < 998 && rules_.searches) return cache_->ask_for_search();
-    if (choice < 998) return enumerate_some();
+    if (choice < 998) return cache_->ask_for_search();
     if (choice < 999) return compress();
     if (cache_->sync() != CAIRN_OK) report(ledger_.findings, ledger_.findings.failed, "sync");
 }
@@ -204,8 +203,8 @@ void Actor::judge_owned_hit(std::uint64_t key, std::uint64_t lower, std::uint64_
     }
     if (late) return;
     report(ledger_.findings, ledger_.findings.wrong,
-           "key %llu shows version %llu, not one of %llu to %llu", number(key), number(version),
-           number(lower), number(upper));
+           "key %llu shows version %llu, not one of %llu to %llu (cut short: %llu)", number(key),
+           number(version), number(lower), number(upper), number(ledger_.owned[key].cut_short));
 }
 
 void Actor::judge_owned_miss(std::uint64_t key, std::uint64_t lower, std::uint64_t upper) {

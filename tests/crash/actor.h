@@ -25,8 +25,6 @@ enum class Refusals { none, busy, any };
 struct ActorRules {
     Losses losses = Losses::none;
     Refusals refusals = Refusals::none;
-    // Not where entries are evicted while processes are killed: README, Limits.
-    bool searches = true;
     unsigned worker_count = 1;
     std::size_t value_size_max = 65536;
     std::size_t key_size_max = 300;

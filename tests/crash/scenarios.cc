@@ -39,7 +39,6 @@ ActorRules rules_for(const Arena &arena) {
     rules.refusals = arena.refusals;
     if (arena.scenario == Scenario::full) {
         rules.losses = Losses::allowed;
-        rules.searches = false;
         rules.refusals = Refusals::any;
     }
     return rules;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "store/evictor.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "store/segment_format.h"
+#include "store/testing/cache_files.h"
+
+namespace cairn {
+namespace {
+
+class EvictorTest : public ::testing::Test {
+  protected:
+    using Progress = Evictor::Progress;
+    // An evictor of another process, as far as memory goes.
+    struct Process {
+        Process(const testing::CacheFiles &files, RecordReader &reader, const Policy &policy)
+            : writer(files.open_writer()), evictor(files.directory(), reader, *writer, policy) {}
+        std::unique_ptr<Writer> writer;
+        Evictor evictor;
+    };
+    Process process(const char *policy = "fifo") {
+        return {files_, files_.reader(), *policy_by_name(policy)};
+    }
+    // Fills segments, to which nobody writes any more.
+    void fill(int entries) {
+        for (int i = 0; i < entries; ++i) files_.put(std::to_string(i), std::string(4000, 'v'));
+        files_.writer().release_segment();
+    }
+    Progress step(Process &process, std::uint64_t budget_bytes = 1) {
+        const auto progress = process.evictor.step(files_.index(), budget_bytes);
+        EXPECT_TRUE(progress.ok());
+        return progress.ok() ? progress.value() : Progress::none;
+    }
+    std::optional<std::uint32_t> victim() const { return files_.index().victim(); }
+    bool exists(std::uint32_t segment) const {
+        return files_.directory().info(segment_file_name(segment)).ok();
+    }
+    unsigned slots_in(std::uint32_t segment) {
+        unsigned count = 0;
+        files_.index().for_each([&](Index::Place, Slot slot) {
+            if (slot.location().segment == segment) ++count;
+            return false;
+        });
+        return count;
+    }
+
+    mutable testing::CacheFiles files_;
+};
+
+// Entries that were dropped may have older values elsewhere, which a search of the segments would
+// bring back if the newer ones stayed in a segment that nobody gives up any more.
+TEST_F(EvictorTest, ASegmentThatIsLockedForAMomentIsGivenUpToItsEnd) {
+    fill(600);
+    Process first = process();
+    ASSERT_EQ(step(first), Progress::some);
+    const auto segment = victim();
+    ASSERT_TRUE(segment);
+    // Somebody who looks for a segment to write to.
+    const auto lock = files_.writer().lock_segment(*segment);
+    ASSERT_TRUE(lock.ok());
+    Process second = process();
+    ASSERT_EQ(step(second), Progress::some);
+    EXPECT_EQ(victim(), segment);
+    while (step(second, UINT64_MAX) == Progress::some) {
+    }
+    EXPECT_FALSE(exists(*segment));
+    EXPECT_EQ(slots_in(*segment), 0u);
+}
+
+TEST_F(EvictorTest, OneThatWasOnlyNamedIsLookedAtAnew) {
+    fill(600);
+    files_.put("last", "value");
+    std::uint32_t active = 0;
+    const std::uint64_t hash = files_.index().hash(as_bytes("last"));
+    files_.index().probe(hash, [&](Index::Place, Slot slot) {
+        active = slot.location().segment;
+        return true;
+    });
+    // By somebody who died then.
+    files_.index().counter(Counter::victim).store(std::uint64_t{active} + 1);
+    Process other = process();
+    ASSERT_EQ(step(other), Progress::some);
+    EXPECT_TRUE(victim());
+    EXPECT_NE(victim(), active);
+}
+
+TEST_F(EvictorTest, ADamagedNameIsNoSegment) {
+    fill(600);
+    Process other = process();
+    for (const std::uint64_t word : {kHasNoWriter, kHasNoWriter | 0xFFFFFFFF, ~std::uint64_t{0}}) {
+        files_.index().counter(Counter::victim).store(word);
+        for (unsigned i = 0; i < 3; ++i) EXPECT_NE(step(other), Progress::busy);
+        EXPECT_EQ(files_.get("599"), std::string(4000, 'v'));
+    }
+}
+
+// While one was away, another finished its segment, whose number was given out again.
+TEST_F(EvictorTest, APlanIsForOneSegmentAndNotForTheNextOfItsNumber) {
+    fill(600);
+    Process first = process("mru");
+    ASSERT_EQ(step(first), Progress::some);
+    const auto segment = victim();
+    ASSERT_TRUE(segment);
+    Process second = process("mru");
+    while (step(second, UINT64_MAX) == Progress::some) {
+    }
+    ASSERT_FALSE(exists(*segment));
+    files_.index().counter(Counter::segment_hint).store(*segment);
+    for (int i = 600; !exists(*segment); ++i) files_.put(std::to_string(i), "first of a segment");
+    ASSERT_NE(slots_in(*segment), 0u);
+    files_.writer().release_segment();
+    ASSERT_NE(step(first), Progress::none);
+    ASSERT_EQ(victim(), segment);
+    while (step(first, UINT64_MAX) == Progress::some) {
+    }
+    EXPECT_FALSE(exists(*segment));
+    EXPECT_EQ(slots_in(*segment), 0u);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -68,6 +68,9 @@ class Index {
     template <typename Visit>
     bool probe(std::uint64_t hash, Visit visit, bool *clean = nullptr);
 
+    // Whether probe() need not wait for the disk now.
+    bool is_cached(std::uint64_t hash) const;
+
     // The published slot that points to a place, if one does.
     std::optional<Slot> slot_at(std::uint64_t hash, Location location, Place &place);
     // Changes the slot that points to a place to change(Slot); its hit count may change meanwhile.

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cache/start_order.h"
 #include "failure.h"
 #include "store/index_file.h"
 #include "store/root.h"
@@ -224,6 +225,11 @@ void require_ok(const CacheHandle &cache, int result, const std::string &what) {
 CrashCounts crash_counts(const std::string &root, const std::string &identifier) {
     const auto directory = Directory::open((fs::path(root) / identifier).string());
     return directory.ok() ? CrashMemory::read_counts(directory.value()) : CrashCounts();
+}
+
+std::size_t start_keys(const std::string &root, const std::string &identifier) {
+    const auto directory = Directory::open((fs::path(root) / identifier).string());
+    return directory.ok() ? read_order(directory.value()).size() : 0;
 }
 
 cairn_stats cache_stats(const CacheHandle &cache) {

@@ -73,6 +73,9 @@ void require_ok(const CacheHandle &cache, int result, const std::string &what);
 // Entries of a program cache that were dropped because a driver died with them; zeros for others.
 CrashCounts crash_counts(const std::string &root, const std::string &identifier);
 
+// Keys that the next start of a program cache loads first; 0 for others.
+std::size_t start_keys(const std::string &root, const std::string &identifier);
+
 cairn_stats cache_stats(const CacheHandle &cache);
 
 }  // namespace cairn::cli

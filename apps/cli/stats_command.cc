@@ -24,6 +24,7 @@ struct Row {
     std::string about;
     cairn_stats stats = {};
     CrashCounts crashes;
+    std::size_t start_keys = 0;
     std::string problem;  // why it could not be read; then `stats` is zero
 };
 
@@ -32,6 +33,7 @@ Row read_row(const std::string &root, const std::string &identifier) {
     row.identifier = identifier;
     row.about = about_cache(root, identifier);
     row.crashes = crash_counts(root, identifier);
+    row.start_keys = start_keys(root, identifier);
     try {
         row.stats = cache_stats(open_cache(root, identifier, Access::read));
     } catch (const Failure &failure) {
@@ -60,6 +62,7 @@ void print_json(const std::string &root, const std::vector<Row> &rows) {
             cache["version"] = row.stats.version;
             cache["crashes_dropped"] = row.crashes.dropped;
             cache["crashes_kept_out"] = row.crashes.kept_out;
+            cache["start_keys"] = row.start_keys;
         } else {
             cache["problem"] = row.problem;
         }
@@ -82,6 +85,10 @@ void print_row(const Row &row) {
     if (row.crashes.dropped != 0) {
         fmt::print("    {} dropped after a driver had died with them, {} kept out\n",
                    row.crashes.dropped, row.crashes.kept_out);
+    }
+    if (row.start_keys != 0) {
+        fmt::print("    {} known of earlier starts, loaded first by the next one\n",
+                   format_count(row.start_keys, "key", "keys"));
     }
     if (!row.about.empty()) {
         fmt::print("    {}\n", row.about);

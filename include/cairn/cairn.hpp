@@ -39,6 +39,7 @@ enum class Status : int {
     exists = CAIRN_EXISTS,
     too_small = CAIRN_TOO_SMALL,
     kept_out = CAIRN_KEPT_OUT,
+    late = CAIRN_LATE,
     invalid_argument = CAIRN_ERROR_INVALID_ARGUMENT,
     no_memory = CAIRN_ERROR_NO_MEMORY,
     no_space = CAIRN_ERROR_NO_SPACE,

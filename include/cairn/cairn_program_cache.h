@@ -17,6 +17,12 @@
  *  - One generation for each identity. The cache is that of one application, its build, and one
  * identity, such as a driver's; others are beside it, and come back when their identity does.
  *  - An entry is remembered that a driver dies with: cairn_begin_use.
+ *  - A thread of the cache's own brings entries into memory after it was opened: first those that
+ * the last start used, in its order, then the newest, until memory is full. No call waits for it;
+ * an entry that is wanted before is read at once. What is put, removed or cleared meanwhile is not
+ * replaced by something older.
+ *  - When Linux says that memory is short (pressure stall information, or the limits of the
+ * process's cgroup, version 2), that thread trims the memory level: cairn_trim_for_pressure.
  *  - After fork() the child may use the cache at any time, whatever the parent's threads do: it
  * opens it anew with its first call, and begins with empty memory and queue.
  *
@@ -31,10 +37,14 @@
 extern "C" {
 #endif
 
-#define CAIRN_APPLICATION_SIZE_MAX 64u     /* characters, without the terminating zero */
-#define CAIRN_IDENTITY_SIZE_MAX 65536u     /* bytes, without the terminating zero */
-#define CAIRN_QUEUE_BYTES_DEFAULT 8388608u /* 8 MiB */
-#define CAIRN_USED_KEY_SIZE_MAX 64u        /* bytes of a key that cairn_begin_use remembers */
+#define CAIRN_APPLICATION_SIZE_MAX 64u                /* characters, without the terminating zero */
+#define CAIRN_IDENTITY_SIZE_MAX 65536u                /* bytes, without the terminating zero */
+#define CAIRN_QUEUE_BYTES_DEFAULT 8388608u            /* 8 MiB */
+#define CAIRN_LOAD_BYTES_PER_SECOND_DEFAULT 67108864u /* 64 MiB */
+#define CAIRN_USED_KEY_SIZE_MAX 64u /* bytes of a key that cairn_begin_use remembers */
+
+/* A flag of cairn_program_cache_options: memory is trimmed on request only. */
+#define CAIRN_PROGRAM_CACHE_IGNORE_PRESSURE (1u << 16)
 
 typedef struct cairn_program_cache_options {
     size_t size;             /* sizeof(cairn_program_cache_options) */
@@ -45,7 +55,8 @@ typedef struct cairn_program_cache_options {
                                 driver version, build-ids, ... UTF-8 text for people, whose first line
                                 lists show; at most CAIRN_IDENTITY_SIZE_MAX bytes */
     uint64_t version;        /* of the layout of entries, see cairn_options */
-    uint32_t flags;        /* CAIRN_OPEN_READ_ONLY, ..._EXISTING, ..._SYNC_ON_CLOSE, ..._COMPRESS */
+    uint32_t flags;          /* CAIRN_OPEN_READ_ONLY, ..._EXISTING, ..._SYNC_ON_CLOSE, ..._COMPRESS,
+                                CAIRN_PROGRAM_CACHE_... */
     uint32_t unused_days;  /* generations that nobody has used for so many days are removed. 0: 30;
                               UINT32_MAX: never */
     uint64_t limit_bytes;  /* of this generation on disk. 0: CAIRN_LIMIT_BYTES_DEFAULT */
@@ -56,6 +67,9 @@ typedef struct cairn_program_cache_options {
                               CAIRN_LIMIT_BYTES_DEFAULT; UINT64_MAX: any number */
     cairn_log_fn log;      /* may be NULL */
     void *log_user;
+    uint64_t load_bytes_per_second; /* that the thread reads ahead at most, on average. 0:
+                                       CAIRN_LOAD_BYTES_PER_SECOND_DEFAULT; UINT64_MAX: it loads
+                                       nothing. Without a memory level it never does */
 } cairn_program_cache_options;
 
 /* Generations that are superseded go by themselves: once an hour, whoever opens one has a thread
@@ -74,6 +88,25 @@ CAIRN_API int cairn_program_cache_open(const cairn_program_cache_options *option
 /* The identifier of a program cache, by which `cairn` and cairn_open know it; valid until
  * cairn_close. NULL for other caches. */
 CAIRN_API const char *cairn_program_cache_identifier(const cairn_cache *cache);
+
+/* As cairn_get, but the calling thread does not wait for the disk longer than `patience_ms`
+ * milliseconds (and what the system takes to wake a thread): the cache's thread reads. CAIRN_LATE:
+ * it is not known yet whether there is such an entry; if there is, it will be in memory when the
+ * disk has answered, for a later look-up, where the cache has a memory level. With 0 what is not in
+ * memory is fetched, and nobody waits for it. What is in memory, or was just put,
+ * costs as much as with cairn_get; what the system has of the disk in memory, some microseconds
+ * more; what it has not, or what no entry has, a change of threads more. Other results as
+ * cairn_get; CAIRN_ERROR_UNSUPPORTED for caches that are no program caches and not in memory. */
+CAIRN_API int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size,
+                               uint32_t patience_ms, cairn_blob **blob);
+
+/* How short memory is. */
+enum { CAIRN_PRESSURE_MODERATE = 1, CAIRN_PRESSURE_CRITICAL = 2 };
+
+/* As cairn_trim, to a quarter of the limit (moderate) or to nothing (critical). A piece at a time:
+ * other threads may use the cache meanwhile. Nothing more is loaded ahead. CAIRN_OK;
+ * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache that is on disk only. */
+CAIRN_API int cairn_trim_for_pressure(cairn_cache *cache, int pressure, uint64_t *freed_bytes);
 
 /* Waits until what was put before is written, at most `patience_ms` milliseconds. CAIRN_OK, also
  * for caches without a queue; CAIRN_ERROR_BUSY: some is still queued, and is written when it can
@@ -120,9 +153,18 @@ typedef struct cairn_program_cache_stats {
     /* Of this generation, since it was made. */
     uint64_t crashes_dropped;  /* times that an entry was dropped because a process died with it */
     uint64_t crashes_kept_out; /* entries that are kept out for it */
+    /* Of this process again. */
+    uint64_t loaded_entries; /* that the thread has brought into memory */
+    uint64_t loaded_bytes;   /* of them, keys and values */
+    uint64_t load_left;      /* entries that it is yet to look at: of the last start, then all */
+    uint64_t load_done;      /* 1: it loads no more */
+    uint64_t start_keys;     /* that this start has used, as far as the next one will know */
+    uint64_t late;           /* look-ups that returned CAIRN_LATE */
+    uint64_t hits_told;      /* hits in memory that count for what stays on disk */
+    uint64_t pressure_trims; /* because the system said that memory is short */
 } cairn_program_cache_stats;
 
-/* Fills `*stats`. CAIRN_OK; CAIRN_ERROR_UNSUPPORTED for other caches;
+/* Fills `*stats`, as far as `size` reaches. CAIRN_OK; CAIRN_ERROR_UNSUPPORTED for other caches;
  * CAIRN_ERROR_INVALID_ARGUMENT. */
 CAIRN_API int cairn_program_cache_get_stats(cairn_cache *cache, cairn_program_cache_stats *stats);
 

@@ -114,6 +114,20 @@ Result<PutOutcome> MemoryCache::put(BlobRef entry, const PutOptions &options) {
     return PutOutcome::stored;
 }
 
+Result<PutOutcome> MemoryCache::put_behind(BlobRef entry) {
+    const Bytes key = entry->key();
+    const std::uint64_t bytes = charge(key, entry->value());
+    const MutexLock lock(mutex_);
+    if (entries_.contains(view(key))) return PutOutcome::exists;
+    const bool fits =
+        bytes_ + bytes <= limit_bytes_ && (limit_entries_ == 0 || order_.size() < limit_entries_);
+    if (!fits) return Error::full;
+    order_.push_back(Entry{std::move(entry), wall_clock_ns(), false});
+    entries_.emplace(view(order_.back().blob->key()), std::prev(order_.end()));
+    bytes_ += bytes;
+    return PutOutcome::stored;
+}
+
 bool MemoryCache::remove(Bytes key) {
     const MutexLock lock(mutex_);
     const auto found = entries_.find(view(key));

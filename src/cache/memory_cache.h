@@ -42,6 +42,9 @@ class MemoryCache {
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
     // The same without a copy.
     Result<PutOutcome> put(BlobRef entry, const PutOptions &options);
+    // As the least recently used one, if there is none of the key and none has to go for it. full:
+    // there is no room.
+    Result<PutOutcome> put_behind(BlobRef entry);
     bool remove(Bytes key);
     void clear();
     // Removes what was put at begin_ns or later and before end_ns (ns since 1970); returns how many

@@ -166,5 +166,22 @@ TEST_F(MemoryCacheTest, WhatIsTooLargeIsNotCopiedFirst) {
     EXPECT_EQ(cache.stats().puts_refused, 1u);
 }
 
+TEST_F(MemoryCacheTest, WhatIsPutBehindIsTheFirstToGoAndDrivesNothingOut) {
+    MemoryCache cache(options(30));
+    const auto behind = [&](const char *key) {
+        return cache.put_behind(Blob::copy(as_bytes(key), as_bytes("123456789"), 0));
+    };
+    ASSERT_TRUE(put(cache, "a", 9));
+    EXPECT_EQ(behind("a").value(), PutOutcome::exists);
+    EXPECT_EQ(behind("b").value(), PutOutcome::stored);
+    EXPECT_EQ(behind("c").value(), PutOutcome::stored);
+    EXPECT_EQ(behind("d").error(), Error::full);
+    EXPECT_EQ(cache.stats().memory_bytes, 27u);
+    EXPECT_EQ(cache.stats().puts, 1u);
+    ASSERT_TRUE(put(cache, "e", 9));
+    EXPECT_FALSE(cache.contains(as_bytes("c")));
+    EXPECT_TRUE(cache.contains(as_bytes("a")) && cache.contains(as_bytes("b")));
+}
+
 }  // namespace
 }  // namespace cairn

@@ -13,6 +13,12 @@
 namespace cairn {
 namespace {
 
+// Entries that the loader knows of, when it has read those of the last start.
+constexpr std::size_t kNewestMax = 1'000'000;
+
+// Memory is given back in pieces, so that nobody waits long for the level's mutex.
+constexpr std::uint64_t kTrimBytes = 1u << 20;
+
 // Closing waits for what is queued as long as that takes; asking for it to be durable, this long.
 constexpr std::uint64_t kSyncPatienceUs = 60'000'000;
 
@@ -62,7 +68,7 @@ class UpkeepThread {
 }  // namespace
 
 // What belongs to one process.
-struct ProgramCache::Local {
+struct ProgramCache::Local final : LoadTarget {
     explicit Local(const Options &options) {
         if (options.memory_bytes != 0) {
             MemoryCache::Options level;
@@ -85,6 +91,14 @@ struct ProgramCache::Local {
         options.if_absent = true;
         (void)memory->put(entry, options);
     }
+    // The same behind all others, without anything going for it.
+    Kept keep_behind(const BlobRef &entry, std::uint64_t seen_changes) {
+        const MutexLock lock(change_mutex);
+        if (changes[place_of(entry->key())] != seen_changes) return Kept::no;
+        const auto outcome = memory->put_behind(entry);
+        if (!outcome.ok()) return Kept::full;
+        return outcome.value() == PutOutcome::stored ? Kept::yes : Kept::no;
+    }
     // Whether it was in memory.
     bool drop(Bytes key) {
         const MutexLock lock(change_mutex);
@@ -105,6 +119,23 @@ struct ProgramCache::Local {
     }
     bool is_kept_out(Bytes key) const { return crashes != nullptr && crashes->is_kept_out(key); }
 
+    void note(Bytes key, UseNotes::Where where) const {
+        if (loader != nullptr && memory) loader->note(key, where);
+    }
+    BlobRef find_queued(Bytes key) { return queue ? queue->find(key) : BlobRef(); }
+
+    // As the loader's thread.
+    Loaded load(Bytes key) override;
+    Loaded load_at(Location location) override;
+    std::vector<Location> newest() override { return store->newest(kNewestMax); }
+    Result<BlobRef> look_up(Bytes key) override;
+    // The same without waiting for the disk; null: it must be asked.
+    BlobRef look_up_cached(Bytes key);
+    void note_use(Bytes key) override { store->note_use(key); }
+    void trim(Pressure pressure) override { (void)trim_for(pressure); }
+
+    std::uint64_t trim_for(Pressure pressure);
+
     std::unique_ptr<Store> store;
     std::unique_ptr<CrashMemory> crashes;  // null: nothing is remembered
     std::optional<MemoryCache> memory;
@@ -112,8 +143,56 @@ struct ProgramCache::Local {
     Mutex change_mutex;
     std::array<std::uint64_t, kChangePlaces> changes GUARDED_BY(change_mutex) = {};
     std::optional<UpkeepThread> upkeep;
-    std::optional<WriteQueue> queue;  // last: it writes to the store until its end
+    std::optional<WriteQueue> queue;  // it writes to the store until its end
+    std::unique_ptr<Loader> loader;   // last: it uses the others; null: nothing is loaded
 };
+
+// What is in memory or queued is newer than what is on disk.
+LoadTarget::Loaded ProgramCache::Local::load(Bytes key) {
+    if (is_kept_out(key)) return {};
+    follow_clears();
+    if (memory->contains(key)) return {};
+    const std::uint64_t seen = changes_of(key);
+    if (find_queued(key)) return {};
+    const BlobRef found = store->peek(key);
+    if (!found) return {};
+    return {keep_behind(found, seen), key.size() + found->value().size()};
+}
+
+LoadTarget::Loaded ProgramCache::Local::load_at(Location location) {
+    const BlobRef found = store->key_at(location);
+    return found ? load(found->key()) : Loaded();
+}
+
+Result<BlobRef> ProgramCache::Local::look_up(Bytes key) {
+    const std::uint64_t seen = memory ? changes_of(key) : 0;
+    // The queue last: what is put later is not on disk yet, and newer.
+    if (BlobRef queued = find_queued(key)) return queued;
+    TRY_ASSIGN(BlobRef found, store->get(key, MemoryLevel::Admission::second_use));
+    if (found && memory) keep(found, seen);
+    return found;
+}
+
+BlobRef ProgramCache::Local::look_up_cached(Bytes key) {
+    const std::uint64_t seen = memory ? changes_of(key) : 0;
+    if (BlobRef queued = find_queued(key)) return queued;
+    BlobRef found = store->get_cached(key);
+    if (!found) return found;
+    if (memory) keep(found, seen);
+    note(key, UseNotes::Where::memory);  // the store has noted no hit
+    return found;
+}
+
+std::uint64_t ProgramCache::Local::trim_for(Pressure pressure) {
+    if (!memory || pressure == Pressure::none) return 0;
+    const StoreStats now = memory->stats();
+    const std::uint64_t stay = pressure == Pressure::critical ? 0 : now.limit_bytes / 4;
+    std::uint64_t freed = 0;
+    for (std::uint64_t held = now.memory_bytes; held > stay + kTrimBytes; held -= kTrimBytes) {
+        freed += memory->trim(held - kTrimBytes);
+    }
+    return freed + memory->trim(stay);
+}
 
 Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options) {
     Options named = options;
@@ -160,35 +239,48 @@ Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
     Store &store = *made->store;
     made->clears_seen = store.clears();
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
-    TRY_ASSIGN(const Directory directory, root.open_directory(options_.store.identifier));
+    TRY_ASSIGN(Directory directory, root.open_directory(options_.store.identifier));
     if (options_.store.access == Access::read_only) {
         TRY_ASSIGN(const bool is_anothers, is_of_another(directory, options_.generation));
         if (is_anothers) return Error::not_found;
-        return made;
+    } else {
+        if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
+        TRY(claim(directory, options_.generation, [&] {
+            options_.store.log.write(Severity::warning,
+                                     "cache %s was another generation's: emptied",
+                                     options_.store.identifier.c_str());
+            return store.clear();
+        }));
+        open_crash_memory(*made, directory);
     }
-    if (options_.queue_bytes != 0) made->queue.emplace(store, options_.queue_bytes);
-    TRY(claim(directory, options_.generation, [&] {
-        options_.store.log.write(Severity::warning, "cache %s was another generation's: emptied",
-                                 options_.store.identifier.c_str());
-        return store.clear();
-    }));
+    start_loader(*made, std::move(directory));
+    return made;
+}
+
+void ProgramCache::open_crash_memory(Local &own, const Directory &directory) const {
     auto crashes = CrashMemory::open(directory);
     if (!crashes.ok()) {
         options_.store.log.write(Severity::warning,
                                  "cache %s: crashes of drivers are not remembered: %s",
                                  options_.store.identifier.c_str(), error_name(crashes.error()));
-        return made;
+        return;
     }
-    made->crashes = std::move(crashes.value());
-    made->crashes->settle([&](Bytes key, bool is_last) {
-        (void)store.remove(key);
+    own.crashes = std::move(crashes.value());
+    own.crashes->settle([&](Bytes key, bool is_last) {
+        (void)own.store->remove(key);
         options_.store.log.write(
             Severity::warning,
             "cache %s: a process died while the driver took entry %s: it is dropped%s",
             options_.store.identifier.c_str(), beginning_in_hex(key).c_str(),
             is_last ? ", and kept out from now on" : "");
     });
-    return made;
+}
+
+void ProgramCache::start_loader(Local &own, Directory directory) const {
+    Loader::Options options = options_.loader;
+    options.has_memory = own.memory.has_value();
+    options.may_write = options_.store.access == Access::read_write;
+    own.loader = Loader::make(own, std::move(directory), options);
 }
 
 ProgramCache::Local *ProgramCache::local() {
@@ -207,18 +299,28 @@ ProgramCache::Local *ProgramCache::local() {
 BlobRef ProgramCache::find_in_memory(Local &own, Bytes key) {
     if (!own.memory) return {};
     own.follow_clears();
-    return own.memory->get(key);
+    BlobRef found = own.memory->get(key);
+    if (found) own.note(key, UseNotes::Where::memory);
+    return found;
 }
 
 Result<BlobRef> ProgramCache::get(Bytes key) {
     Local *own = local();
     if (own == nullptr || own->is_kept_out(key)) return BlobRef();
     if (BlobRef found = find_in_memory(*own, key)) return found;
-    // Before the queue is looked into: what is put later is not on disk yet, and newer.
-    const std::uint64_t changes = own->memory ? own->changes_of(key) : 0;
-    if (BlobRef found = own->queue ? own->queue->find(key) : BlobRef()) return found;
-    TRY_ASSIGN(BlobRef found, own->store->get(key, MemoryLevel::Admission::second_use));
-    if (found && own->memory) own->keep(found, changes);
+    TRY_ASSIGN(BlobRef found, own->look_up(key));
+    if (found) own->note(key, UseNotes::Where::elsewhere);
+    return found;
+}
+
+Result<std::optional<BlobRef>> ProgramCache::get_within(Bytes key, std::uint64_t patience_us) {
+    Local *own = local();
+    if (own == nullptr || own->is_kept_out(key)) return std::optional(BlobRef());
+    if (BlobRef found = find_in_memory(*own, key)) return std::optional(std::move(found));
+    if (BlobRef found = own->look_up_cached(key)) return std::optional(std::move(found));
+    if (own->loader == nullptr) return std::optional<BlobRef>();
+    TRY_ASSIGN(std::optional<BlobRef> found, own->loader->get(key, patience_us));
+    if (found && *found) own->note(key, UseNotes::Where::elsewhere);
     return found;
 }
 
@@ -263,6 +365,7 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
         if (own->queue) (void)own->queue->flush(kSyncPatienceUs);
         auto outcome = own->store->put(key, value, options);
         if (outcome.ok() && outcome.value() == PutOutcome::stored) own->drop(key);
+        if (outcome.ok()) own->note(key, UseNotes::Where::elsewhere);
         return outcome;
     }
     BlobRef entry = Blob::copy(key, value, options.cost_us);
@@ -271,6 +374,7 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
     if (!own->queue->push(entry, options)) return Error::busy;
     ++own->changes[place_of(key)];
     if (own->memory && !own->memory->put(entry, options).ok()) own->memory->remove(key);
+    own->note(key, UseNotes::Where::elsewhere);
     return PutOutcome::stored;
 }
 
@@ -298,6 +402,7 @@ Status ProgramCache::clear() {
         TRY(own->store->clear());
         if (pause) pause->cancel_all();
     }
+    if (own->loader != nullptr) own->loader->forget();
     own->drop_all();
     return {};
 }
@@ -346,6 +451,13 @@ std::uint64_t ProgramCache::trim(std::uint64_t bytes) {
     return own == nullptr || !own->memory ? 0 : own->memory->trim(bytes);
 }
 
+std::uint64_t ProgramCache::trim(Pressure pressure) {
+    Local *own = page().local.load(std::memory_order_acquire);
+    if (own == nullptr) return 0;
+    if (own->loader != nullptr) own->loader->stop_loading();
+    return own->trim_for(pressure);
+}
+
 StoreStats ProgramCache::stats() {
     Local *own = local();
     if (own == nullptr) return {};
@@ -372,6 +484,7 @@ ProgramCacheStats ProgramCache::own_stats() {
     }
     if (own->queue) stats.queue = own->queue->stats();
     if (own->crashes != nullptr) stats.crashes = own->crashes->counts();
+    if (own->loader != nullptr) stats.loader = own->loader->stats();
     return stats;
 }
 

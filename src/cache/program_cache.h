@@ -7,6 +7,9 @@
 // late load never replaces something newer. What other processes clear is dropped from memory by
 // the next look-up.
 //
+// A thread of the cache's own (loader.h) brings entries into memory after a start, in the order in
+// which the last start used them.
+//
 // Thread safety: any thread; destruction is the last call. A child of fork() opens the cache anew
 // with its first call, and begins with an empty memory level and queue: threads, locks and what was
 // queued stay with the parent.
@@ -23,6 +26,7 @@
 #include "cache/crash_memory.h"
 #include "cache/generation.h"
 #include "cache/generations.h"
+#include "cache/loader.h"
 #include "cache/write_queue.h"
 #include "os/mapping.h"
 #include "store/store.h"
@@ -34,6 +38,7 @@ struct ProgramCacheStats {
     std::uint64_t memory_hits;
     WriteQueueStats queue;
     CrashCounts crashes;
+    LoaderStats loader;
 };
 
 class ProgramCache {
@@ -44,6 +49,7 @@ class ProgramCache {
         std::uint64_t memory_bytes = 0;            // 0: no memory level
         std::uint64_t queue_bytes = 0;             // 0: no queue: a put writes
         Upkeep upkeep = {UINT64_MAX, UINT64_MAX};  // of all generations below the root
+        Loader::Options loader;                    // `has_memory` and `may_write` follow the others
     };
 
     static Result<std::unique_ptr<ProgramCache>> open(const Options &options);
@@ -52,6 +58,9 @@ class ProgramCache {
     ProgramCache &operator=(const ProgramCache &) = delete;
 
     Result<BlobRef> get(Bytes key);
+    // The same; nullopt: it is not in memory, and the disk did not answer within `patience_us`. It
+    // will be in memory when it has.
+    Result<std::optional<BlobRef>> get_within(Bytes key, std::uint64_t patience_us);
     // As Store::get_into().
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer);
     Result<bool> contains(Bytes key);
@@ -72,6 +81,8 @@ class ProgramCache {
 
     // Of the memory level: evicts the least recently used entries until `bytes` are left.
     std::uint64_t trim(std::uint64_t bytes);
+    // The same to a quarter of the limit, or to nothing.
+    std::uint64_t trim(Pressure pressure);
 
     const std::string &root() const { return options_.store.root; }
     const std::string &identifier() const { return options_.store.identifier; }
@@ -95,6 +106,8 @@ class ProgramCache {
     Result<std::unique_ptr<Store>> open_store() const;
     Result<std::unique_ptr<Local>> open_local() const;
     void start_upkeep(Local &local) const;
+    void open_crash_memory(Local &local, const Directory &directory) const;
+    void start_loader(Local &local, Directory directory) const;
     // This process's; null: it cannot be opened in this child.
     Local *local();
     static BlobRef find_in_memory(Local &own, Bytes key);

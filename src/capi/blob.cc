@@ -40,6 +40,8 @@ const char *cairn_result_string(int result) {
             return "the buffer is too small";
         case CAIRN_KEPT_OUT:
             return "drivers have died with the entry";
+        case CAIRN_LATE:
+            return "not known in time";
         case CAIRN_ERROR_INVALID_ARGUMENT:
             return "invalid argument";
         case CAIRN_ERROR_NO_MEMORY:

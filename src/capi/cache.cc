@@ -85,10 +85,6 @@ constexpr std::size_t kOptionsSizeMin = offsetof(cairn_options, log_user) + size
 constexpr std::size_t kPutOptionsSizeMin = sizeof(cairn_put_options);
 constexpr std::size_t kStatsSizeMin = offsetof(cairn_stats, check_bytes_left) + sizeof(uint64_t);
 
-bool valid_key(const void *key, std::size_t size) {
-    return key != nullptr && size >= 1 && size <= CAIRN_KEY_SIZE_MAX;
-}
-
 bool has_policy(const cairn_options &options) {
     const std::size_t end = offsetof(cairn_options, policy) + sizeof options.policy;
     return options.size >= end && options.policy != nullptr;

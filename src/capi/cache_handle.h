@@ -63,6 +63,10 @@ inline Bytes bytes(const void *data, std::size_t size) {
     return {static_cast<const std::byte *>(data), size};
 }
 
+inline bool valid_key(const void *key, std::size_t size) {
+    return key != nullptr && size >= 1 && size <= CAIRN_KEY_SIZE_MAX;
+}
+
 // A blob handed to a caller is a Blob with one reference.
 inline cairn_blob *to_handle(BlobRef blob) {
     return reinterpret_cast<cairn_blob *>(blob.release());

@@ -12,10 +12,15 @@
 namespace cairn {
 namespace {
 
-constexpr std::uint32_t kFlags =
-    CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING | CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_COMPRESS;
-constexpr std::size_t kOptionsSizeMin = sizeof(cairn_program_cache_options);
-constexpr std::size_t kStatsSizeMin = sizeof(cairn_program_cache_stats);
+constexpr std::uint32_t kFlags = CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING |
+                                 CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_COMPRESS |
+                                 CAIRN_PROGRAM_CACHE_IGNORE_PRESSURE;
+// As first published; a caller's larger ones are read and filled as far as known.
+constexpr std::size_t kOptionsSizeMin =
+    offsetof(cairn_program_cache_options, log_user) + sizeof(void *);
+constexpr std::size_t kStatsSizeMin =
+    offsetof(cairn_program_cache_stats, crashes_kept_out) + sizeof(std::uint64_t);
+constexpr std::uint64_t kUsPerMs = 1000;
 
 static_assert(CAIRN_USED_KEY_SIZE_MAX == CrashMemory::kKeyMax);
 
@@ -60,7 +65,23 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
     own.store.limit_bytes = std::max<std::uint64_t>(limit, CAIRN_LIMIT_BYTES_MIN);
     own.store.log = Log(options.log, options.log_user);
+    constexpr std::size_t kWithLoading =
+        offsetof(cairn_program_cache_options, load_bytes_per_second) + sizeof(std::uint64_t);
+    const std::uint64_t rate = options.size < kWithLoading ? 0 : options.load_bytes_per_second;
+    own.loader.bytes_per_second = or_default(rate, CAIRN_LOAD_BYTES_PER_SECOND_DEFAULT);
+    own.loader.pressure.watch = (options.flags & CAIRN_PROGRAM_CACHE_IGNORE_PRESSURE) == 0;
     return own;
+}
+
+void fill_loader_stats(const LoaderStats &now, cairn_program_cache_stats &stats) {
+    stats.loaded_entries = now.loaded_entries;
+    stats.loaded_bytes = now.loaded_bytes;
+    stats.load_left = now.left;
+    stats.load_done = now.is_done ? 1 : 0;
+    stats.start_keys = now.start_keys;
+    stats.late = now.late;
+    stats.hits_told = now.hits_told;
+    stats.pressure_trims = now.trims;
 }
 
 }  // namespace
@@ -90,11 +111,41 @@ const char *cairn_program_cache_identifier(const cairn_cache *cache) {
     return cache->programs->identifier().c_str();
 }
 
+int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint32_t patience_ms,
+                     cairn_blob **blob) {
+    if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache != nullptr && cache->memory != nullptr) return cairn_get(cache, key, key_size, blob);
+    if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (cache->programs == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+    auto found = cache->programs->get_within(bytes(key, key_size), patience_ms * kUsPerMs);
+    if (!found.ok()) return result_code(found.error());
+    if (!found->has_value()) return CAIRN_LATE;
+    if (!**found) return CAIRN_MISS;
+    *blob = to_handle(std::move(**found));
+    return CAIRN_OK;
+}
+
+int cairn_trim_for_pressure(cairn_cache *cache, int pressure, uint64_t *freed_bytes) {
+    const bool is_known =
+        pressure == CAIRN_PRESSURE_MODERATE || pressure == CAIRN_PRESSURE_CRITICAL;
+    if (cache == nullptr || !is_known) return CAIRN_ERROR_INVALID_ARGUMENT;
+    const bool is_critical = pressure == CAIRN_PRESSURE_CRITICAL;
+    if (cache->programs == nullptr) {
+        if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        const std::uint64_t quarter = cache->memory->stats().limit_bytes / 4;
+        return cairn_trim(cache, is_critical ? 0 : quarter, freed_bytes);
+    }
+    const std::uint64_t freed =
+        cache->programs->trim(is_critical ? Pressure::critical : Pressure::moderate);
+    if (freed_bytes != nullptr) *freed_bytes = freed;
+    return CAIRN_OK;
+}
+
 int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {
     if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (cache->broker != nullptr) return cairn_flush_broker(cache, patience_ms);
     if (cache->programs == nullptr) return CAIRN_OK;
-    return result_code(cache->programs->flush(std::uint64_t{patience_ms} * 1000));
+    return result_code(cache->programs->flush(patience_ms * kUsPerMs));
 }
 
 int cairn_begin_use(cairn_cache *cache, const void *key, size_t key_size, uint32_t *ticket) {
@@ -142,5 +193,6 @@ int cairn_program_cache_get_stats(cairn_cache *cache, cairn_program_cache_stats 
     stats->queue_failed = now.queue.failed;
     stats->crashes_dropped = now.crashes.dropped;
     stats->crashes_kept_out = now.crashes.kept_out;
+    if (stats->size >= sizeof(cairn_program_cache_stats)) fill_loader_stats(now.loader, *stats);
     return CAIRN_OK;
 }

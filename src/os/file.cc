@@ -173,6 +173,15 @@ Result<std::size_t> File::read_at(std::uint64_t offset, MutableBytes first,
     return done + rest;
 }
 
+Result<std::size_t> File::read_cached_at(std::uint64_t offset, MutableBytes out) const {
+    const iovec piece = {out.data(), out.size()};
+    const ssize_t count = retry([&] {
+        return system_calls->preadv2(fd_.get(), &piece, 1, static_cast<off_t>(offset), RWF_NOWAIT);
+    });
+    if (count >= 0) return static_cast<std::size_t>(count);
+    return errno == EAGAIN ? Error::busy : error_from_errno(errno);
+}
+
 Status File::write_at(std::uint64_t offset, std::span<const Bytes> pieces) const {
     std::array<iovec, 8> vectors;
     assert(pieces.size() <= vectors.size());

@@ -86,6 +86,9 @@ class File {
     // at once.
     Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
                                 MutableBytes second) const;
+    // What of it is in the system's memory, without waiting for a disk; busy: the beginning is not.
+    // unsupported: this file system cannot tell.
+    Result<std::size_t> read_cached_at(std::uint64_t offset, MutableBytes out) const;
     // Writes the pieces one after the other. After an error any part of them may have been written.
     Status write_at(std::uint64_t offset, std::span<const Bytes> pieces) const;
     Result<FileInfo> info() const;

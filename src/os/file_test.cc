@@ -238,5 +238,27 @@ TEST_F(FileTest, DirectoriesAreCreatedAndRemoved) {
     EXPECT_EQ(directory().open_directory("sub").error(), Error::not_found);
 }
 
+TEST_F(FileTest, WhatIsInMemoryIsReadWithoutWaiting) {
+    const File file = create("file");
+    write(file, 0, "in memory");
+    std::vector<std::byte> bytes(100);
+    const auto count = file.read_cached_at(3, bytes);
+    if (count.error() == Error::unsupported) GTEST_SKIP() << "not on this file system";
+    ASSERT_TRUE(count.ok());
+    EXPECT_TRUE(same_bytes(Bytes(bytes).first(count.value()), as_bytes("memory")));
+    EXPECT_EQ(file.read_cached_at(100, bytes).value(), 0u);
+}
+
+TEST_F(FileTest, WhatIsNotInMemoryIsNotWaitedFor) {
+    const File file = create("file");
+    write(file, 0, std::string(4096, 'x'));
+    ASSERT_TRUE(file.sync_data().ok());
+    ASSERT_EQ(posix_fadvise(file.fd(), 0, 0, POSIX_FADV_DONTNEED), 0);
+    std::vector<std::byte> bytes(4096);
+    const auto count = file.read_cached_at(0, bytes);
+    if (count.ok()) GTEST_SKIP() << "this file system keeps it";
+    EXPECT_TRUE(count.error() == Error::busy || count.error() == Error::unsupported);
+}
+
 }  // namespace
 }  // namespace cairn

@@ -2,6 +2,7 @@
 #include "os/mapping.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -33,6 +34,13 @@ Result<Mapping> Mapping::wiped_on_fork(std::size_t size) {
 
 void Mapping::expect_random_access() const {
     ::madvise(data_, size_, MADV_RANDOM);
+}
+
+bool Mapping::is_cached(const void *address) {
+    static const std::uintptr_t page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
+    unsigned char is_there = 0;
+    return ::mincore(reinterpret_cast<void *>(begin), 1, &is_there) == 0 && (is_there & 1) != 0;
 }
 
 Status Mapping::sync() const {

@@ -44,6 +44,9 @@ class Mapping {
     // Tells the kernel that accesses come in no order: it then reads single pages from disk, not
     // windows of many.
     void expect_random_access() const;
+    // Whether the page of an address in a mapping is in the system's memory, so that to touch it
+    // waits for no disk (true, too, where the file is not ours and the kernel does not say).
+    static bool is_cached(const void *address);
     // Starts writing changed pages back and waits for the disk.
     Status sync() const;
 

@@ -75,6 +75,15 @@ TEST_F(MappingTest, WritingNeedsAFileOpenForWriting) {
     EXPECT_TRUE(Mapping::file(file.value(), Access::read_only, 0, kSize).ok());
 }
 
+TEST_F(MappingTest, APageThatWasJustTouchedIsCached) {
+    const auto file = directory_.value().open_file("file", Access::read_write);
+    const auto mapping = Mapping::file(file.value(), Access::read_write, 0, kSize);
+    ASSERT_TRUE(mapping.ok());
+    mapping->data()[kSize - 1] = std::byte{1};
+    EXPECT_TRUE(Mapping::is_cached(mapping->data() + kSize - 1));
+    EXPECT_FALSE(Mapping::is_cached(nullptr));
+}
+
 TEST(WipedOnFork, IsZeroedAtFirstAndAgainInAChild) {
     const auto mapping = Mapping::wiped_on_fork(4096);
     ASSERT_TRUE(mapping.ok());

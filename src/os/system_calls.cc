@@ -26,6 +26,7 @@ const SystemCalls kKernel = {
     .fsync = ::fsync,
     .pread = ::pread,
     .preadv = ::preadv,
+    .preadv2 = ::preadv2,
     .pwritev = ::pwritev,
     .lock = [](int fd, int command, struct flock *range) { return ::fcntl(fd, command, range); },
     .mmap = ::mmap,

@@ -305,6 +305,14 @@ void Index::clear() {
     counter(Counter::entries).store(0);
 }
 
+bool Index::is_cached(std::uint64_t hash) const {
+    const unsigned count = level_count_.load(std::memory_order_acquire);
+    for (unsigned i = 0; i < count; ++i) {
+        if (!Mapping::is_cached(bucket(levels_[i], hash))) return false;
+    }
+    return true;
+}
+
 std::optional<Slot> Index::slot_at(std::uint64_t hash, Location location, Place &place) {
     std::optional<Slot> found;
     probe(hash, [&](Place here, Slot slot) {

@@ -25,6 +25,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@
 #include "base/result.h"
 #include "os/file.h"
 #include "os/mapping.h"
+#include "store/bucket_scan.h"
 #include "store/index_format.h"
 #include "store/slot.h"
 
@@ -61,9 +63,13 @@ class Index {
     };
 
     // Calls visit(Place, Slot) for each intact slot whose tag matches, until it returns true. True:
-    // visit did.
+    // visit did. Else `*clean`, if given, tells that nothing there was damaged: one damaged slot is
+    // always seen, of two a 64th are not.
     template <typename Visit>
-    bool probe(std::uint64_t hash, Visit visit);
+    bool probe(std::uint64_t hash, Visit visit, bool *clean = nullptr);
+
+    // Whether probe() need not wait for the disk now.
+    bool is_cached(std::uint64_t hash) const;
 
     // The published slot that points to a place, if one does.
     std::optional<Slot> slot_at(std::uint64_t hash, Location location, Place &place);
@@ -173,17 +179,26 @@ class Index {
 };
 
 template <typename Visit>
-bool Index::probe(std::uint64_t hash, Visit visit) {
+bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
     const std::uint32_t tag = Slot::tag_of(hash);
     const unsigned count = levels();
     for (unsigned i = count; i-- > 0;) __builtin_prefetch(bucket(levels_[i], hash));
+    std::uint64_t all = 0;
+    bool zero = false;
     for (unsigned i = count; i-- > 0;) {
         std::uint64_t *slots = bucket(levels_[i], hash);
-        for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
+        const BucketScan scan = scan_bucket(slots, tag);
+        for (std::uint32_t left = scan.matches; left != 0; left &= left - 1) {
+            const auto j = static_cast<std::size_t>(std::countr_zero(left));
             const Slot slot(at(slots + j).load());
             if (slot.tag() != tag || slot.word() == kEmptySlot || !slot.intact()) continue;
             if (visit(Place{slots + j, rank(i, j)}, slot)) return true;
         }
+        all ^= scan.all;
+        zero |= scan.zero;
+    }
+    if (clean != nullptr) {
+        *clean = !zero && Slot::all_intact(Slot::without_hits(all), count * kSlotsPerBucket);
     }
     return false;
 }

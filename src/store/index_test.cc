@@ -55,6 +55,51 @@ class IndexTest : public ::testing::Test {
     Index &index_ = files_.index();
 };
 
+// Every slot of a bucket, with every bit wrong, among others that match and that do not.
+TEST_F(IndexTest, AProbeFindsAllMatchesAndTellsOfDamage) {
+    constexpr std::uint64_t kBucket = 9;
+    std::vector<std::uint64_t> hashes;
+    for (std::uint64_t i = 0; i < kSlotsPerBucket; ++i) {
+        // Four of each tag.
+        hashes.push_back(kBucket | ((i % 4 + 1) << 60) | i << 20);
+        ASSERT_TRUE(index_.insert(hashes[i], slot(hashes[i], static_cast<std::uint32_t>(i))).ok());
+    }
+    const auto probe = [&](std::uint64_t hash, bool &clean) {
+        unsigned seen = 0;
+        EXPECT_FALSE(index_.probe(
+            hash,
+            [&](Index::Place, Slot found) {
+                EXPECT_EQ(found.tag(), Slot::tag_of(hash));
+                ++seen;
+                return false;
+            },
+            &clean));
+        return seen;
+    };
+    for (const std::uint64_t hash : hashes) {
+        bool clean = false;
+        EXPECT_EQ(probe(hash, clean), 4u);
+        EXPECT_TRUE(clean);
+        Index::Place place;
+        const auto own = slot(hash, static_cast<std::uint32_t>(hash >> 20 & 0xFF));
+        ASSERT_TRUE(index_.slot_at(hash, own.location(), place));
+        for (unsigned bit = 0; bit < 64; ++bit) {
+            const std::uint64_t bad = own.word() ^ std::uint64_t{1} << bit;
+            place.ref().store(bad);
+            const bool harmless = Slot(bad).intact();  // a hit
+            EXPECT_EQ(probe(hash, clean), harmless ? 4u : 3u) << "bit " << bit;
+            EXPECT_EQ(clean, harmless) << "bit " << bit;
+        }
+        place.ref().store(0);
+        EXPECT_EQ(probe(hash, clean), 3u);
+        EXPECT_FALSE(clean);
+        place.ref().store(own.word());
+    }
+    bool clean = false;
+    EXPECT_EQ(probe(kBucket | std::uint64_t{7} << 60, clean), 0u);
+    EXPECT_TRUE(clean);
+}
+
 TEST_F(IndexTest, WhatIsInsertedIsFoundByEverybodyWhoHasTheFile) {
     const auto other = files_.open_index();
     const std::uint64_t hash = hash_in_bucket(5, 1);

@@ -32,21 +32,21 @@ bool Store::look_up(Bytes key, Read read) {
     }
     const std::uint64_t hash = index.hash(key);
     memory_.prefetch(hash);
-    bool met_damage = false;
-    if (try_candidates(index, key, hash, read, met_damage)) return true;
+    Damage damage;
+    if (try_candidates(index, key, hash, read, damage)) return true;
     note_boot(index);
     const bool unchecked = index.counter(Counter::rescan).load(std::memory_order_relaxed) != 0;
-    if (!index.suspicious(hash) && !(met_damage && unchecked)) return false;
+    const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
+    if (!hidden && !(damage.met && unchecked)) return false;
     if (repair_ == nullptr || !repair_->search(index)) return false;
-    return try_candidates(index, key, hash, read, met_damage);
+    return try_candidates(index, key, hash, read, damage);
 }
 
 template <typename Read>
-bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read,
-                           bool &met_damage) {
+bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage) {
     for (unsigned attempt = 0; attempt < kLookAgain; ++attempt) {
         bool found = false;
-        const bool stopped = index.probe(hash, [&](Index::Place place, Slot slot) {
+        const auto try_one = [&](Index::Place place, Slot slot) {
             if (slot.tentative()) return false;
             const ReadOutcome outcome = read(index, hash, slot);
             if (outcome == ReadOutcome::found) {
@@ -60,14 +60,14 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
             if (now.with_hits(0).word() != slot.with_hits(0).word()) return true;
             if (outcome == ReadOutcome::damaged) {
                 drop_damaged(index, place, now);
-                met_damage = true;
+                damage.met = true;
                 const std::uint64_t word = place.ref().load();
                 return word != now.word() && word != kEmptySlot;  // mended: look again
             }
             return false;
-        });
+        };
+        if (!index.probe(hash, try_one, &damage.none_in_index)) return false;
         if (found) return true;
-        if (!stopped) return false;
     }
     return false;
 }

@@ -112,6 +112,7 @@ void MemoryLevel::prefetch(std::uint64_t hash) const {
     const auto table =
         reinterpret_cast<std::uintptr_t>(shard.table_hint.load(std::memory_order_relaxed));
     const std::size_t mask = shard.mask_hint.load(std::memory_order_relaxed);
+    if (table == 0) return;  // what is not mapped takes longer
     __builtin_prefetch(reinterpret_cast<const void *>(table + home(hash, mask) * sizeof(Entry)));
 }
 

@@ -133,6 +133,13 @@ ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key) {
     return read(cache_id, slot, key, Form::raw);
 }
 
+ReadBlob RecordReader::read_cached(std::uint64_t cache_id, Slot slot, Bytes key) {
+    const auto segment = segments_.find_open(slot.location().segment);
+    if (!segment.ok()) return {ReadOutcome::unreadable, {}};
+    const std::uint64_t seed = record_seed(cache_id, slot.location());
+    return read_through(segment.value(), seed, slot, key, Form::raw);
+}
+
 ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form form) {
     const Location location = slot.location();
     const std::uint64_t seed = record_seed(cache_id, location);

@@ -51,8 +51,10 @@ class RecordReader {
 
     // The entry behind a slot, whole and verified, if it has this key.
     ReadBlob read(std::uint64_t cache_id, Slot slot, Bytes key);
-    // The same into a buffer, of which all may be overwritten whatever the outcome. Without a copy
-    // on the way, where the key is of ordinary size.
+    // The same without waiting for the disk; anything but `found` says nothing about the entry.
+    ReadBlob read_cached(std::uint64_t cache_id, Slot slot, Bytes key);
+    // As read(), into a buffer, of which all may be overwritten whatever the outcome. Without a
+    // copy on the way, where the key is of ordinary size.
     ReadInto read_into(std::uint64_t cache_id, Slot slot, Bytes key, MutableBytes buffer);
     // The same without the value, which is neither read nor verified.
     ReadKey read_key(std::uint64_t cache_id, Slot slot, Bytes key);

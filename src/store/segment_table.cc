@@ -22,7 +22,9 @@ constexpr std::uint64_t held(std::uint32_t segment) {
 }  // namespace
 
 Result<std::size_t> SegmentTable::Reader::read_at(std::uint64_t offset, MutableBytes out) const {
-    return with_borrowed(fd_, [&](const File &file) { return file.read_at(offset, out); });
+    return with_borrowed(fd_, [&](const File &file) {
+        return waits_ ? file.read_at(offset, out) : file.read_cached_at(offset, out);
+    });
 }
 
 Result<std::size_t> SegmentTable::Reader::read_at(std::uint64_t offset, MutableBytes first,
@@ -44,6 +46,18 @@ SegmentTable::~SegmentTable() {
 Result<File> SegmentTable::open_file(std::uint32_t segment) const {
     if (lent_ != nullptr) return lent_->segment(segment);
     return directory_.open_file(segment_file_name(segment), Access::read_only);
+}
+
+Result<SegmentTable::Reader> SegmentTable::find_open(std::uint32_t segment) {
+    Entry &entry = entries_[segment % kEntryCount];
+    const std::uint64_t seen = entry.state.fetch_add(1, std::memory_order_acquire);
+    if ((seen >> 32) == (held(segment) >> 32) && (seen & 0xFFFFFFFF) < kBusy) {
+        Reader reader(&entry.state, entry.fd);
+        reader.waits_ = false;
+        return reader;
+    }
+    entry.state.fetch_sub(1, std::memory_order_relaxed);
+    return Error::not_found;
 }
 
 Result<SegmentTable::Reader> SegmentTable::open(std::uint32_t segment) {

@@ -27,12 +27,13 @@ class SegmentTable {
         Reader(Reader &&other) noexcept
             : state_(std::exchange(other.state_, nullptr)),
               file_(std::move(other.file_)),
-              fd_(other.fd_) {}
+              fd_(other.fd_),
+              waits_(other.waits_) {}
         Reader(const Reader &) = delete;
         ~Reader() {
             if (state_ != nullptr) state_->fetch_sub(1, std::memory_order_release);
         }
-        // As File::read_at.
+        // As File::read_at, or File::read_cached_at, where it is from find_open().
         Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const;
         Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
                                     MutableBytes second) const;
@@ -47,6 +48,7 @@ class SegmentTable {
             nullptr;  // counted here, unless the descriptor is our own
         File file_;
         int fd_;
+        bool waits_ = true;  // for the disk
     };
 
     // Both outlive the table. With `lent`, files come from there and not from the directory.
@@ -57,7 +59,9 @@ class SegmentTable {
     SegmentTable &operator=(const SegmentTable &) = delete;
 
     Result<Reader> open(std::uint32_t segment);
-    // The same, past a descriptor of a file that is no longer the one of that name.
+    // One that is open already, for reading what is in the system's memory; not_found: it is not.
+    Result<Reader> find_open(std::uint32_t segment);
+    // The same as open(), past a descriptor of a file that is no longer the one of that name.
     Result<Reader> reopen(std::uint32_t segment);
     // Closes descriptors of deleted files that are not being read.
     void forget_deleted();

@@ -94,6 +94,11 @@ class Slot {
         return static_cast<std::uint32_t>(hash >> (64 - kTagBits));
     }
 
+    // A word with a tag and nothing else.
+    static constexpr std::uint64_t tag_word(std::uint32_t tag) {
+        return std::uint64_t{tag & ((1u << kTagBits) - 1)} << kTagShift;
+    }
+
   private:
     static constexpr unsigned kSegmentShift = kOffsetBits;
     static constexpr unsigned kSizeShift = kSegmentShift + kSegmentIdBits;
@@ -103,6 +108,7 @@ class Slot {
     static constexpr unsigned kCheckShift = kTagShift + kTagBits;
     static constexpr unsigned kCheckBits = 64 - kCheckShift;
     static_assert(kCheckBits == 6);
+    static_assert(kTagShift >= 32, "store/bucket_scan.h compares halves of words");
 
     static constexpr std::uint64_t kCheckOfZero = 0x2A;
 

@@ -140,11 +140,13 @@ Status Store::join_session() {
 }
 
 // Whether our directory is still the one that the root has by this name. It may have been renamed,
-// to be deleted, when we had opened it and not yet joined; later it is not.
+// to be deleted, when we had opened it and not yet joined; later it is not. Where that cannot be
+// told, it is.
 bool Store::is_in_place() const {
-    const auto ours = directory_.info();
     const auto there = root_.info(options_.identifier);
-    return ours.ok() && there.ok() && ours->inode == there->inode && ours->device == there->device;
+    if (!there.ok()) return there.error() != Error::not_found;
+    const auto ours = directory_.info();
+    return !ours.ok() || (ours->inode == there->inode && ours->device == there->device);
 }
 
 Status Store::open_index(bool may_wipe) {

@@ -91,6 +91,20 @@ class Store {
     // larger than the buffer, the value is not there.
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer);
     Result<bool> contains(Bytes key);
+
+    // For those who read ahead: as get() with what is on disk, but no hit is counted or noted,
+    // nothing is kept, and nothing is searched for where damage may hide it.
+    BlobRef peek(Bytes key);
+    // What get() finds without waiting for the disk; null: it is to be asked. Notes no hit.
+    BlobRef get_cached(Bytes key);
+    // The key of what is stored at a place, in a blob without a value; null: there is nothing.
+    BlobRef key_at(Location location);
+    // Where the entries are: those last stored or carried over first, as far as the segments'
+    // times and the places in them tell; `count_max` at most are looked at. Reads no entry.
+    std::vector<Location> newest(std::size_t count_max);
+    // Notes a hit of an entry that was found in a copy elsewhere.
+    void note_use(Bytes key) { (void)contains(key); }
+
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
     // Whether there was an entry.
     Result<bool> remove(Bytes key);
@@ -133,8 +147,13 @@ class Store {
     // lookup.cc
     template <typename Read>
     bool look_up(Bytes key, Read read);
+    // What a look-up in vain met on its way.
+    struct Damage {
+        bool met = false;            // a slot led to a record that was damaged
+        bool none_in_index = false;  // all slots that were looked at were whole
+    };
     template <typename Read>
-    bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, bool &met_damage);
+    bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage);
     ReadOutcome read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
                           MemoryLevel::Admission admission, BlobRef &blob);
     ReadOutcome read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,

@@ -124,6 +124,7 @@ void fill_table() {
     failing.fsync = Passing<Call::fsync, &SystemCalls::fsync>::call;
     failing.pread = pread_one;
     failing.preadv = preadv_one;
+    failing.preadv2 = Passing<Call::preadv2, &SystemCalls::preadv2>::call;
     failing.pwritev = pwritev_one;
     failing.lock = Passing<Call::lock, &SystemCalls::lock>::call;
     failing.mmap = Passing<Call::mmap, &SystemCalls::mmap>::call;
@@ -135,7 +136,7 @@ const char *call_name(Call call) {
     static constexpr std::array<const char *, kCallKinds> kNames = {
         "openat",  "mkdirat", "unlinkat",  "linkat",    "renameat",  "fstat",
         "fstatat", "fstatfs", "fallocate", "ftruncate", "fdatasync", "fsync",
-        "pread",   "preadv",  "pwritev",   "lock",      "mmap"};
+        "pread",   "preadv",  "preadv2",   "pwritev",   "lock",      "mmap"};
     return kNames[static_cast<unsigned>(call)];
 }
 

@@ -30,6 +30,7 @@ enum class Call : unsigned {
     fsync,
     pread,
     preadv,
+    preadv2,
     pwritev,
     lock,
     mmap,

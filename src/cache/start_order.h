@@ -1,0 +1,40 @@
+// The order in which a start used its entries, in a file for the next one: docs/formats/order.md.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: functions without state. Several processes may write: each puts its own start
+// first and keeps what the file said behind it; of two at the same moment the last one counts.
+// Failure: a file that is not exactly what was written is none. Its keys are only looked up, so
+// that a forged one can do no more than have other entries read first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "os/file.h"
+
+namespace cairn {
+
+inline constexpr const char *kOrderFileName = "order";
+inline constexpr std::size_t kOrderKeysMax = 4096;
+inline constexpr std::size_t kOrderKeyMax = 1024;          // bytes; longer keys are left out
+inline constexpr std::size_t kOrderBytesMax = 512u << 10;  // of the file
+
+using StartOrder = std::vector<std::string>;  // keys, first used first
+
+// `order` as far as it fits into a file.
+std::vector<std::byte> encode_order(const StartOrder &order);
+std::optional<StartOrder> decode_order(Bytes bytes);
+// What the file's check must be. REQUIRES: 24 bytes or more.
+std::uint64_t order_check(Bytes file);
+
+// What a cache's directory says; empty: nothing.
+StartOrder read_order(const Directory &directory);
+// `start`, then what the file says beyond that. Nothing is written where that is what it says.
+Status write_order(const Directory &directory, const StartOrder &start);
+void forget_order(const Directory &directory);
+
+}  // namespace cairn

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "cache/start_order.h"
+
+#include <gtest/gtest.h>
+
+#include "os/testing/scratch.h"
+
+namespace cairn {
+namespace {
+
+Directory open_at(const testing::Scratch &scratch) {
+    auto directory = Directory::open(scratch.path());
+    EXPECT_TRUE(directory.ok());
+    return std::move(directory.value());
+}
+
+void write_file(const Directory &directory, Bytes content) {
+    (void)directory.remove_file(kOrderFileName);
+    const auto file = directory.create_file(kOrderFileName);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->write_whole(content).ok());
+}
+
+StartOrder keys(std::size_t from, std::size_t to) {
+    StartOrder order;
+    for (std::size_t i = from; i < to; ++i) order.push_back("key " + std::to_string(i));
+    return order;
+}
+
+TEST(StartOrder, WhatIsWrittenIsReadInItsOrder) {
+    const testing::Scratch scratch;
+    const Directory directory = open_at(scratch);
+    EXPECT_TRUE(read_order(directory).empty());
+    ASSERT_TRUE(write_order(directory, {"b", "a", "c"}).ok());
+    EXPECT_EQ(read_order(directory), (StartOrder{"b", "a", "c"}));
+    forget_order(directory);
+    EXPECT_TRUE(read_order(directory).empty());
+}
+
+TEST(StartOrder, ANewStartIsFirstAndTheRestOfTheLastStays) {
+    const testing::Scratch scratch;
+    const Directory directory = open_at(scratch);
+    ASSERT_TRUE(write_order(directory, {"a", "b", "c"}).ok());
+    ASSERT_TRUE(write_order(directory, {"c", "d"}).ok());
+    EXPECT_EQ(read_order(directory), (StartOrder{"c", "d", "a", "b"}));
+}
+
+TEST(StartOrder, TheSameStartWritesNothing) {
+    const testing::Scratch scratch;
+    const Directory directory = open_at(scratch);
+    ASSERT_TRUE(write_order(directory, {"a", "b"}).ok());
+    const auto before = directory.info(kOrderFileName);
+    ASSERT_TRUE(write_order(directory, {"a", "b"}).ok());
+    EXPECT_EQ(directory.info(kOrderFileName)->inode, before->inode);
+    ASSERT_TRUE(write_order(directory, {"b", "a"}).ok());
+    EXPECT_NE(directory.info(kOrderFileName)->inode, before->inode);
+}
+
+TEST(StartOrder, ItIsBoundedAndTheFirstKeysStay) {
+    const StartOrder many = keys(0, 2 * kOrderKeysMax);
+    const auto read = decode_order(encode_order(many));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read, StartOrder(many.begin(), many.begin() + kOrderKeysMax));
+
+    StartOrder large(1000, std::string(kOrderKeyMax, 'x'));
+    large.front() = std::string(kOrderKeyMax + 1, 'y');
+    const std::vector<std::byte> bytes = encode_order(large);
+    EXPECT_LE(bytes.size(), kOrderBytesMax);
+    EXPECT_GT(bytes.size(), kOrderBytesMax - 2 * kOrderKeyMax);
+    EXPECT_EQ(decode_order(bytes)->front(), std::string(kOrderKeyMax, 'x'));
+}
+
+// docs/formats/order.md
+TEST(StartOrder, TheDocumentsExampleIsWhatIsWritten) {
+    constexpr unsigned char kExample[] = {0x43, 0x4e, 0x4f, 0x52, 0x44, 0x45, 0x52, 0x31,
+                                          0x1c, 0x7b, 0x09, 0xf3, 0xe4, 0x2b, 0xf1, 0xf9,
+                                          2,    0,    0,    0,    0,    0,    0,    0,
+                                          1,    0,    'a',  2,    0,    'b',  'c'};
+    const std::vector<std::byte> written = encode_order({"a", "bc"});
+    EXPECT_TRUE(same_bytes(written, std::as_bytes(std::span(kExample))));
+}
+
+TEST(StartOrder, DamageIsNoOrder) {
+    const std::vector<std::byte> good = encode_order(keys(0, 20));
+    for (std::size_t size = 0; size < good.size(); ++size) {
+        EXPECT_FALSE(decode_order(Bytes(good).first(size))) << size;
+    }
+    for (std::size_t i = 0; i < good.size(); ++i) {
+        std::vector<std::byte> bad = good;
+        bad[i] ^= std::byte{0x10};
+        EXPECT_FALSE(decode_order(bad)) << i;
+    }
+    std::vector<std::byte> longer = good;
+    longer.push_back(std::byte{0});
+    EXPECT_FALSE(decode_order(longer));
+}
+
+// Whoever writes a file may also give it the check that fits.
+TEST(StartOrder, AForgedFileIsReadWithinItsBoundsOnly) {
+    const auto forged = [](std::uint64_t count, std::vector<std::uint16_t> sizes) {
+        std::vector<std::byte> bytes = encode_order(keys(0, sizes.size()));
+        put_le(MutableBytes(bytes), 16, count);
+        std::size_t offset = 24;
+        for (const std::uint16_t size : sizes) {
+            put_le(MutableBytes(bytes), offset, size);
+            offset += 2 + 5;
+        }
+        put_le(MutableBytes(bytes), 8, order_check(bytes));
+        return bytes;
+    };
+    EXPECT_TRUE(decode_order(forged(3, {5, 5, 5})));
+    EXPECT_FALSE(decode_order(forged(4, {5, 5, 5})));
+    EXPECT_FALSE(decode_order(forged(2, {5, 5, 5})));
+    EXPECT_FALSE(decode_order(forged(UINT64_MAX, {5, 5, 5})));
+    EXPECT_FALSE(decode_order(forged(3, {5, 5, 6})));
+    EXPECT_FALSE(decode_order(forged(3, {5, 65535, 5})));
+    EXPECT_FALSE(decode_order(forged(3, {0, 5, 5})));
+}
+
+TEST(StartOrder, WhatIsNoFileOfOursIsNoOrder) {
+    const testing::Scratch scratch;
+    const Directory directory = open_at(scratch);
+    const std::vector<std::byte> huge(kOrderBytesMax + 1);
+    write_file(directory, huge);
+    EXPECT_TRUE(read_order(directory).empty());
+    write_file(directory, {});
+    EXPECT_TRUE(read_order(directory).empty());
+    ASSERT_TRUE(write_order(directory, {"a"}).ok());
+    EXPECT_EQ(read_order(directory), StartOrder{"a"});
+    ASSERT_TRUE(directory.remove_file(kOrderFileName).ok());
+    ASSERT_TRUE(directory.create_directory(kOrderFileName).ok());
+    EXPECT_TRUE(read_order(directory).empty());
+    EXPECT_FALSE(write_order(directory, {"a"}).ok());
+}
+
+}  // namespace
+}  // namespace cairn

@@ -15,6 +15,8 @@
 #include "counters.h"
 #include "entry.h"
 #include "log.h"
+#include "settings.h"
+#include "switch.h"
 
 namespace cairn::egl {
 namespace {
@@ -100,6 +102,15 @@ bool has_cached(const Context &context, const ProgramKey &key) {
         return cache != nullptr && cairn_contains(cache, key.data(), key.size()) == CAIRN_OK;
     };
     return is_in(context.programs->entries()) || is_in(context.cache);
+}
+
+Turn::Turn(const Context &context, const ProgramKey &key) {
+    const auto patience_ms = static_cast<uint32_t>(settings().lease_ms);
+    // Most programs are there, and to ask costs less than a lease does.
+    if (patience_ms != 0 && context.cache != nullptr && is_caching_on() &&
+        is_valid(bytes_of(key)) && !has_cached(context, key)) {
+        (void)cairn_lease_acquire(context.cache, key.data(), key.size(), patience_ms, &lease_);
+    }
 }
 
 std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key) {

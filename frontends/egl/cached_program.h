@@ -26,4 +26,17 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
 // Takes the binary of a program that the driver has just linked.
 void store_linked(Context &context, GLuint program, const ProgramKey &key, uint64_t cost_ns);
 
+// The right to make this program, as long as it lives, where CAIRN_EGL_LEASE asks for it: while
+// another process has it, the constructor waits for what that stores, as long as it says.
+class Turn {
+  public:
+    Turn(const Context &context, const ProgramKey &key);
+    ~Turn() { cairn_lease_release(lease_); }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+  private:
+    cairn_lease *lease_ = nullptr;
+};
+
 }  // namespace cairn::egl

@@ -99,6 +99,7 @@ void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
 // REQUIRES: the program is locked.
 void link_cached(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
                  const ProgramKey &key, void (*link)(GLuint), uint64_t start_ns) {
+    const Turn turn(context, key);
     if (const auto cost = load_cached(context, program, key)) {
         count_saved(*cost, now_ns() - start_ns + lookups_ns(shaders));
         return;

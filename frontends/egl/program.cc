@@ -2,6 +2,8 @@
 #include "program.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace cairn::egl {
 namespace {
@@ -10,16 +12,21 @@ namespace {
 // ever is not followed.
 constexpr size_t kSettingsMax = 4096;
 
+bool comes_before(const Program::Call &one, const Program::Call &other) {
+    return std::tie(one.setting, one.subject) < std::tie(other.setting, other.subject);
+}
+
 }  // namespace
 
-void Program::add_setting(Setting setting, std::string arguments) {
-    Call call{setting, std::move(arguments)};
+void Program::add_setting(Setting setting, std::string subject, std::string arguments) {
+    Call call{setting, std::move(subject), std::move(arguments)};
     std::erase(settings, call);
     if (settings.size() >= kSettingsMax) {
         is_understood = false;
         return;
     }
-    settings.push_back(std::move(call));
+    const auto place = std::upper_bound(settings.begin(), settings.end(), call, comes_before);
+    settings.insert(place, std::move(call));
 }
 
 void Program::forget_cached_link() {

@@ -3,7 +3,11 @@
 //
 // Settings are kept as the list of calls that made them rather than as their effect. Which calls
 // the driver refused need then not be known: the same calls in the same order have the same effect.
-// A call that is repeated moves to the end, which leaves the effect as it is.
+// Calls of different kinds, and those that give a location to different names, do not meet: whether
+// one is refused, and what it does, is the same in any order. So the list is kept by kind and name,
+// and by time only among calls of the same: Chromium, for one, makes them in another order in each
+// process. A call that is repeated moves behind those that it meets, which leaves the effect as it
+// is.
 //
 // What must stay true: all that can change a link is in `settings`, or `is_understood` is false. A
 // binary may bring bindings and varyings along. One from the cache was made under the very settings
@@ -44,6 +48,7 @@ struct Program {
     // Guarded by mutex.
     struct Call {
         Setting setting;
+        std::string subject;  // the name that is given a location, without "[0]"; else empty
         std::string arguments;
         bool operator==(const Call &) const = default;
     };
@@ -64,7 +69,7 @@ struct Program {
     bool is_deleted = false;  // by the application; lives on while it is in use
 
     // REQUIRES: mutex is held.
-    void add_setting(Setting setting, std::string arguments);
+    void add_setting(Setting setting, std::string subject, std::string arguments);
     // From now on the driver's answers are right, because it has linked the program itself.
     void forget_cached_link();
 };

@@ -2,6 +2,7 @@
 #include "program_hooks.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace cairn::egl {
@@ -23,6 +24,11 @@ class Arguments {
   private:
     std::string bytes_;
 };
+
+// Drivers may take "name" and "name[0]" for the same.
+std::string base_name(std::string_view name) {
+    return std::string(name.substr(0, name.find('[')));
+}
 
 std::string driver_log(const GlFunctions &gl, GLuint program) {
     GLint capacity = 0;
@@ -49,7 +55,7 @@ void note_setting(GLuint name, Setting setting, uint64_t number, const char *tex
         return;
     }
     const MutexLock lock(program->mutex);
-    program->add_setting(setting, Arguments().number(number).text(text).take());
+    program->add_setting(setting, base_name(text), Arguments().number(number).text(text).take());
 }
 
 void note_varyings(GLuint name, GLsizei count, const GLchar *const *varyings, GLenum mode) {
@@ -76,7 +82,7 @@ void note_varyings(GLuint name, GLsizei count, const GLchar *const *varyings, GL
         arguments.text(varyings[i]);
     }
     const MutexLock lock(program->mutex);
-    program->add_setting(Setting::transform_feedback, arguments.take());
+    program->add_setting(Setting::transform_feedback, {}, arguments.take());
 }
 
 void note_parameter(GLuint name, GLenum parameter, GLint value) {
@@ -91,7 +97,7 @@ void note_parameter(GLuint name, GLenum parameter, GLint value) {
         program->has_hint = true;
         program->hint = value;
     }
-    program->add_setting(Setting::parameter,
+    program->add_setting(Setting::parameter, {},
                          Arguments().number(parameter).number(static_cast<uint64_t>(value)).take());
 }
 

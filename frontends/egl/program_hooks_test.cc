@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gl_hooks.h"
+#include "key.h"
 #include "testing/front_end.h"
 
 namespace cairn::egl {
@@ -69,6 +72,18 @@ class ProgramHooksTest : public ::testing::Test {
     }
     ProgramRef program() { return find_program(current_context(), kProgram); }
 
+    // The key of a program for which these calls were made, in this order.
+    using BoundNames = std::vector<std::pair<GLuint, const char *>>;
+    ProgramKey key_after(const BoundNames &attributes) {
+        ShareGroup &group = *current_context()->group;
+        group.forget(kProgram);
+        group.add_program(vendor_.gl, kProgram);
+        for (const auto &[index, name] : attributes) {
+            bind_attrib_location<&GlFunctions::BindAttribLocation>(kProgram, index, name);
+        }
+        return program_key({}, {}, program()->settings);
+    }
+
     std::string calls_;
     int object_ = 0;
     const EGLContext handle_ = &object_;
@@ -95,6 +110,21 @@ TEST_F(ProgramHooksTest, AVaryingThatIsKeptEndsCaching) {
     current_context()->group->add_program(vendor_.gl, kProgram);
     active_varying<&GlFunctions::ActiveVaryingNV>(kProgram, "color");
     EXPECT_FALSE(program()->is_understood);
+}
+
+TEST_F(ProgramHooksTest, TheOrderInWhichNamesGetLocationsIsNotInTheKey) {
+    const ProgramKey key = key_after({{0, "position"}, {1, "color"}, {2, "edge"}});
+    EXPECT_EQ(key_after({{2, "edge"}, {0, "position"}, {1, "color"}}), key);
+    EXPECT_EQ(key_after({{1, "color"}, {2, "edge"}, {0, "position"}, {1, "color"}}), key);
+    EXPECT_NE(key_after({{0, "color"}, {1, "position"}, {2, "edge"}}), key);
+    EXPECT_NE(key_after({{0, "position"}, {1, "color"}}), key);
+}
+
+TEST_F(ProgramHooksTest, TheOrderInWhichOneNameGetsLocationsIsInTheKey) {
+    EXPECT_NE(key_after({{0, "a"}, {1, "a"}}), key_after({{1, "a"}, {0, "a"}}));
+    // A driver may take these for one name.
+    EXPECT_NE(key_after({{0, "a"}, {1, "a[0]"}}), key_after({{1, "a[0]"}, {0, "a"}}));
+    EXPECT_EQ(key_after({{0, "a"}, {1, "a"}, {2, "b"}}), key_after({{0, "a"}, {2, "b"}, {1, "a"}}));
 }
 
 TEST_F(ProgramHooksTest, OnlyQuestionsThatMayWaitForALinkTakeItsTime) {

@@ -60,7 +60,8 @@ bool is_on(const char *name) {
 }
 
 // -1: not set, or no number of a descriptor.
-int descriptor_of(const char *name) {
+// Not negative; -1: it is none.
+int number_of(const char *name) {
     const std::string text = text_of(name);
     int number = -1;
     const char *end = text.data() + text.size();
@@ -106,7 +107,8 @@ void load_settings() {
     loaded->disabled = is_on("CAIRN_DISABLE");
     loaded->log = is_on("CAIRN_LOG");
     loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
-    loaded->broker_fd = descriptor_of(CAIRN_BROKER_FD_ENV);
+    loaded->broker_fd = number_of(CAIRN_BROKER_FD_ENV);
+    loaded->lease_ms = std::max(number_of("CAIRN_EGL_LEASE"), 0);
     loaded->vendors = text_of("CAIRN_EGL_VENDORS");
     loaded->home = text_of("HOME");
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");

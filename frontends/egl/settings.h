@@ -14,6 +14,8 @@ struct Settings {
     bool disabled = false;  // CAIRN_DISABLE=1: the real vendors are passed through untouched
     bool log = false;       // CAIRN_LOG=1: lines on standard error
     bool persists = true;   // CAIRN_EGL_PERSIST=0: programs are kept in memory only
+    int lease_ms = 0;       // CAIRN_EGL_LEASE: how long a link waits for another process that makes
+                            // the same program; 0: not at all
     int broker_fd = -1;     // CAIRN_BROKER_FD: an inherited connection to a broker; -1: none
     std::string vendors;    // CAIRN_EGL_VENDORS: manifests of the real vendors, separated by colons
     std::string home;       // HOME and

@@ -276,6 +276,40 @@ CAIRN_API int cairn_sync(cairn_cache *cache);
 CAIRN_API int cairn_compress(cairn_cache *cache);
 
 /* ---------------------------------------------------------------------------------------------------------
+ * several who miss the same entry */
+
+/* The right to make an entry, which one thread of all processes has at a time: who misses an entry
+ * acquires it, makes the value, puts it, releases it; the others wait meanwhile. It is advice: no
+ * other call asks for it. */
+typedef struct cairn_lease cairn_lease;
+
+/* Acquires the lease of a key, and waits for it for `patience_ms` milliseconds at most, asleep; 0:
+ * it does not wait. For every kind of cache but those behind a broker: of one on disk among all
+ * processes and threads, of one in memory among the threads that use this handle.
+ *
+ * CAIRN_OK: nobody else has it, and the entry is not there: make it. `*lease` is given back with
+ * cairn_lease_release, by any thread, and before cairn_close. CAIRN_EXISTS: the entry is there, at
+ * first or since somebody else made it; get it. CAIRN_ERROR_BUSY: somebody else still has it; also
+ * at once where the calling thread has a lease, of any key and cache: who has one does not wait,
+ * so that no two wait for each other. CAIRN_ERROR_INVALID_ARGUMENT. All else says that no lease can
+ * be had: CAIRN_ERROR_UNSUPPORTED behind a broker; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_DENIED;
+ * CAIRN_ERROR_NOT_FOUND (the cache's directory was deleted); CAIRN_ERROR_NO_SPACE;
+ * CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. After any error: make the entry, as if there were no
+ * leases.
+ *
+ * The kernel releases it when its process ends, however that happens, and one who waits has it
+ * within a millisecond or two. Who is stopped while it has one holds up the others for as long as
+ * they have patience. A child of fork() does not have what its parent has. When nobody stores the
+ * entry, those who wait get the lease one after the other, so patience is best not much longer
+ * than making an entry takes. */
+CAIRN_API int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t key_size,
+                                  uint32_t patience_ms, cairn_lease **lease);
+
+/* Gives a lease back, once; put the entry first. Of a program cache (cairn_program_cache.h) it
+ * waits until what was put is written, 100 ms at most, so that the next process finds it. */
+CAIRN_API void cairn_lease_release(cairn_lease *lease);
+
+/* ---------------------------------------------------------------------------------------------------------
  * looking at */
 
 typedef struct cairn_stats {

@@ -137,6 +137,27 @@ struct Entry {
     bool pinned;
 };
 
+// The right to make an entry, see cairn_lease_acquire; given back when it is destroyed, which is
+// before its cache is.
+class Lease {
+  public:
+    // Takes over a handle that a call of cairn.h has returned, or none.
+    explicit Lease(cairn_lease *handle = nullptr) noexcept : handle_(handle) {}
+    [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  private:
+    struct Release {
+        void operator()(cairn_lease *handle) const noexcept { cairn_lease_release(handle); }
+    };
+    std::unique_ptr<cairn_lease, Release> handle_;
+};
+
+// What Cache::lease returns: a lease with Status::ok only.
+struct Leased {
+    Lease lease;
+    Status status;
+};
+
 struct Opened;
 
 class Cache {
@@ -174,6 +195,14 @@ class Cache {
 
     // Status::ok, or Status::miss when there is no such entry.
     Status remove(Bytes key) noexcept { return call(cairn_remove, key.data(), key.size()); }
+
+    // Waits at most `patience_ms` for the right to make an entry that is missed. Status::ok: make
+    // it; Status::exists: it is there now. Results as cairn_lease_acquire.
+    [[nodiscard]] Leased lease(Bytes key, std::uint32_t patience_ms) noexcept {
+        cairn_lease *made = nullptr;
+        const Status status = call(cairn_lease_acquire, key.data(), key.size(), patience_ms, &made);
+        return {Lease(made), status};
+    }
 
     // Removes all entries, for every process.
     Status clear() noexcept { return call(cairn_clear); }

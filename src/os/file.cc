@@ -278,14 +278,21 @@ struct flock lock_range(std::uint64_t byte, short type) {
     return range;
 }
 
+Result<bool> try_set_lock(int fd, int command, struct flock range) {
+    if (retry([&] { return system_calls->lock(fd, command, &range); }) == 0) return true;
+    if (errno == EAGAIN || errno == EACCES) return false;
+    return error_from_errno(errno);
+}
+
 }  // namespace
 
 Result<bool> File::try_lock(std::uint64_t byte, LockKind kind) const {
-    struct flock range = lock_range(byte, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
-    const int result = retry([&] { return system_calls->lock(fd_.get(), F_OFD_SETLK, &range); });
-    if (result == 0) return true;
-    if (errno == EAGAIN || errno == EACCES) return false;
-    return error_from_errno(errno);
+    return try_set_lock(fd_.get(), F_OFD_SETLK,
+                        lock_range(byte, kind == LockKind::shared ? F_RDLCK : F_WRLCK));
+}
+
+Result<bool> File::try_lock_of_process(std::uint64_t byte) const {
+    return try_set_lock(fd_.get(), F_SETLK, lock_range(byte, F_WRLCK));
 }
 
 Result<bool> File::is_locked(std::uint64_t byte) const {
@@ -298,6 +305,11 @@ Result<bool> File::is_locked(std::uint64_t byte) const {
 void File::unlock(std::uint64_t byte) const {
     struct flock range = lock_range(byte, F_UNLCK);
     retry([&] { return system_calls->lock(fd_.get(), F_OFD_SETLK, &range); });
+}
+
+void File::unlock_of_process(std::uint64_t byte) const {
+    struct flock range = lock_range(byte, F_UNLCK);
+    retry([&] { return system_calls->lock(fd_.get(), F_SETLK, &range); });
 }
 
 Directory Directory::working() {

@@ -110,6 +110,11 @@ class File {
     // Whether anybody else holds it. Nothing is locked by asking, so nobody is misled.
     Result<bool> is_locked(std::uint64_t byte) const;
     void unlock(std::uint64_t byte) const;
+    // The same, exclusively, for this process (the classic lock of fcntl): threads do not exclude
+    // one another, a forked child does not have it, and all that the process has in a file go when
+    // it closes any descriptor of it.
+    Result<bool> try_lock_of_process(std::uint64_t byte) const;
+    void unlock_of_process(std::uint64_t byte) const;
 
   private:
     UniqueFd fd_;

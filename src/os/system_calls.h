@@ -32,7 +32,7 @@ struct SystemCalls {
     ssize_t (*preadv)(int fd, const iovec *pieces, int count, off_t offset);
     ssize_t (*preadv2)(int fd, const iovec *pieces, int count, off_t offset, int flags);
     ssize_t (*pwritev)(int fd, const iovec *pieces, int count, off_t offset);
-    int (*lock)(int fd, int command, struct flock *range);  // fcntl with an F_OFD_ command
+    int (*lock)(int fd, int command, struct flock *range);  // fcntl with a command for locks
     void *(*mmap)(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 };
 

@@ -99,6 +99,8 @@ TEST_F(BrokerClientTest, AnswersEveryCallOrSaysThatItCannot) {
     EXPECT_EQ(cairn_remove(handle, "key", 3), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cairn_clear(handle), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cairn_sync(handle), CAIRN_ERROR_UNSUPPORTED);
+    cairn_lease *lease = nullptr;
+    EXPECT_EQ(cairn_lease_acquire(handle, "key", 3, 0, &lease), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cairn_compress(handle), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cairn_trim(handle, 0, nullptr), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cache.get("key"), "value");

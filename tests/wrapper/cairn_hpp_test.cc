@@ -101,6 +101,22 @@ TEST(Wrapper, RemoveAndClearForget) {
     EXPECT_EQ(cache.stats().entries, 0u);
 }
 
+TEST(Wrapper, ALeaseIsGivenBackWhenItsOwnerIsGone) {
+    Cache cache = memory_cache();
+    {
+        const cairn::Leased first = cache.lease(bytes("key"), 0);
+        EXPECT_EQ(first.status, Status::ok);
+        EXPECT_TRUE(first.lease);
+        const cairn::Leased second = cache.lease(bytes("key"), 0);
+        EXPECT_EQ(second.status, Status::busy);
+        EXPECT_FALSE(second.lease);
+    }
+    EXPECT_EQ(cache.lease(bytes("key"), 0).status, Status::ok);
+    ASSERT_EQ(cache.put(bytes("key"), bytes("value")), Status::ok);
+    EXPECT_EQ(cache.lease(bytes("key"), 0).status, Status::exists);
+    EXPECT_EQ(Cache().lease(bytes("key"), 0).status, Status::invalid_argument);
+}
+
 TEST(Wrapper, AnUnopenedCacheFindsNothingAndRefusesEverything) {
     Cache never_opened;
     Cache moved_from = memory_cache();

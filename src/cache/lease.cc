@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "cache/lease.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/hash.h"
+#include "base/mutex.h"
+#include "os/environment.h"
+#include "os/mapping.h"
+#include "store/root.h"
+
+namespace cairn {
+namespace {
+
+// A lease that another process gives back is noticed after so long; one of this process wakes us.
+constexpr std::uint64_t kPauseMinNs = 50'000;
+constexpr std::uint64_t kPauseMaxNs = 1'000'000;
+
+// All processes find the same byte; the kernel's limit is 2^63 - 1.
+std::uint64_t byte_of(Bytes key) {
+    return keyed_hash(key, HashSeed{}) >> 2;
+}
+
+}  // namespace
+
+// Those that are held or waited for in this process. Zeroed in a forked child: a valid, empty one.
+struct Lease::Table {
+    Mutex mutex;
+    Condition released;
+    Lease *first GUARDED_BY(mutex);
+};
+
+Lease::Table *Lease::table() {
+    static_assert(sizeof(Table) <= 4096);
+    static Table *const kTable = []() -> Table * {
+        auto page = Mapping::wiped_on_fork(4096);
+        if (!page.ok()) return nullptr;
+        auto *made = reinterpret_cast<Table *>(page.value().data());
+        page.value().release();
+        return made;
+    }();
+    return kTable;
+}
+
+Lease::Lease(Scope scope, Bytes key)
+    : scope_(scope),
+      byte_(byte_of(key)),
+      process_(process_number()),
+      thread_(std::this_thread::get_id()) {}
+
+Lease::~Lease() {
+    if (!is_listed_) return;
+    if (process_ != process_number()) {
+        // A child's copy. Closing its descriptor would take away locks that the child has itself.
+        if (file_ != nullptr) (void)file_->release();
+        return;
+    }
+    Table &all = *table();
+    const MutexLock lock(all.mutex);
+    Lease **link = &all.first;
+    while (*link != this) link = &(*link)->next_;
+    *link = next_;
+    if (!is_held_) {
+        file_.reset();
+        return;
+    }
+    if (file_ != nullptr) file_->unlock_of_process(byte_);
+    file_.reset();
+    all.released.wake_all();
+}
+
+Result<std::unique_ptr<Lease>> Lease::make(const LeasePlace &place, Bytes key) {
+    Scope scope = {0, place.handle};
+    OpenedDirectory opened;
+    if (!place.root.empty()) {
+        TRY_ASSIGN(const Directory root, open_root(place.root, Create::no, Log()));
+        TRY_ASSIGN(opened, open_cache_directory(root, place.identifier, Create::no, Log()));
+        TRY_ASSIGN(const FileInfo info, opened.directory.info());
+        scope = {info.device, info.inode};
+    }
+    std::unique_ptr<Lease> made(new (std::nothrow) Lease(scope, key));
+    if (made == nullptr) return Error::no_memory;
+    TRY(made->join(place.root.empty() ? nullptr : &opened.directory));
+    return made;
+}
+
+// Into the list, with the descriptor that those of the same scope share.
+Status Lease::join(const Directory *directory) {
+    Table &all = *table();
+    const MutexLock lock(all.mutex);
+    const Lease *other = all.first;
+    while (other != nullptr && !(other->scope_ == scope_)) other = other->next_;
+    if (other != nullptr) {
+        file_ = other->file_;
+    } else if (directory != nullptr) {
+        TRY_ASSIGN(File file, directory->open_or_create_file(kLeaseFileName));
+        file_ = std::make_shared<File>(std::move(file));
+    }
+    next_ = all.first;
+    all.first = this;
+    is_listed_ = true;
+    return {};
+}
+
+bool Lease::excludes(const Lease &other) const {
+    return is_held_ && byte_ == other.byte_ && scope_ == other.scope_;
+}
+
+Result<bool> Lease::try_hold() {
+    Table &all = *table();
+    const MutexLock lock(all.mutex);
+    for (const Lease *other = all.first; other != nullptr; other = other->next_) {
+        if (other->excludes(*this)) return false;
+    }
+    if (file_ != nullptr) {
+        TRY_ASSIGN(is_held_, file_->try_lock_of_process(byte_));
+    } else {
+        is_held_ = true;
+    }
+    return is_held_;
+}
+
+bool Lease::is_held_by_this_thread() {
+    Table &all = *table();
+    const MutexLock lock(all.mutex);
+    const Lease *own = all.first;
+    while (own != nullptr && !(own->is_held_ && own->thread_ == std::this_thread::get_id())) {
+        own = own->next_;
+    }
+    return own != nullptr;
+}
+
+void Lease::wait_until(std::uint64_t deadline_ns) {
+    Table &all = *table();
+    const MutexLock lock(all.mutex);
+    (void)all.released.wait_until(all.mutex, deadline_ns);
+}
+
+Result<std::unique_ptr<Lease>> Lease::acquire(const LeasePlace &place, Bytes key,
+                                              std::uint64_t patience_us,
+                                              const std::function<bool()> &is_there) {
+    if (table() == nullptr) return Error::no_memory;
+    const std::uint64_t deadline_ns = monotonic_ns() + patience_us * 1000;
+    const bool may_wait = !is_held_by_this_thread();
+    TRY_ASSIGN(std::unique_ptr<Lease> lease, make(place, key));
+    for (std::uint64_t pause_ns = kPauseMinNs;; pause_ns = std::min(2 * pause_ns, kPauseMaxNs)) {
+        // In this order: who had it before us has stored the entry before it gave it back.
+        TRY_ASSIGN(const bool held, lease->try_hold());
+        if (is_there()) return std::unique_ptr<Lease>();
+        if (held) return lease;
+        const std::uint64_t now_ns = monotonic_ns();
+        if (!may_wait || now_ns >= deadline_ns) return Error::busy;
+        wait_until(std::min(now_ns + pause_ns, deadline_ns));
+    }
+}
+
+}  // namespace cairn

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "application.h"
 #include "log.h"
 #include "mutex.h"
 #include "settings.h"
@@ -35,7 +36,8 @@ Caches &caches() {
 cairn_cache *open_cache(const std::string &identity) {
     cairn_program_cache_options options = {};
     options.size = sizeof options;
-    options.application = "egl";
+    // Of each program its own: one cannot flush another, and is removed by itself.
+    options.application = own_application().c_str();
     options.identity = identity.c_str();
     options.version = kVersion;
     // The display's cache is what is kept in memory.

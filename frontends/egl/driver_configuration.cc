@@ -13,6 +13,7 @@
 #include <array>
 #include <string_view>
 
+#include "application.h"
 #include "key.h"
 #include "settings.h"
 
@@ -105,12 +106,6 @@ std::string application_line(const std::string &name) {
            std::to_string(status.st_mtim.tv_sec) + " seconds\n";
 }
 
-std::string own_file() {
-    std::array<char, 4096> path = {};
-    const ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
-    return {path.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
-}
-
 }  // namespace
 
 std::vector<std::string> driver_configuration_files() {
@@ -131,19 +126,6 @@ std::vector<std::string> driver_configuration_files() {
         files.push_back(settings().home + "/.drirc");
     }
     return files;
-}
-
-std::vector<std::string> application_names(const std::string &invocation, const std::string &file) {
-    std::vector<std::string> names;
-    for (const std::string &path : {invocation, file}) {
-        for (const char separator : {'/', '\\'}) {
-            std::string name = path.substr(path.rfind(separator) + 1);
-            if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
-                names.push_back(std::move(name));
-            }
-        }
-    }
-    return names;
 }
 
 bool mentions_executable(const std::string &text, const std::string &name) {
@@ -182,7 +164,7 @@ std::string configuration_lines(const std::vector<std::string> &files,
 
 const std::string &driver_configuration() {
     static const auto *the_lines = new std::string(configuration_lines(
-        driver_configuration_files(), application_names(program_invocation_name, own_file())));
+        driver_configuration_files(), application_names(program_invocation_name, process_file())));
     return *the_lines;
 }
 

@@ -18,10 +18,6 @@ namespace cairn::egl {
 // The files that Mesa reads, in its order.
 std::vector<std::string> driver_configuration_files();
 
-// By which Mesa may know the application: it takes what follows the last slash of how it was
-// called, or the last backslash (Wine), or the name of its file.
-std::vector<std::string> application_names(const std::string &invocation, const std::string &file);
-
 // Whether a file with this text may have something to say about an executable of this name. The
 // text is not parsed: where it is not certain, the answer is yes.
 bool mentions_executable(const std::string &text, const std::string &name);

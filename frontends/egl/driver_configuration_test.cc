@@ -47,16 +47,6 @@ TEST(DriverConfigurationTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable
                             "one"));
 }
 
-TEST(DriverConfigurationTest, AnApplicationIsKnownByWhatFollowsTheLastSeparator) {
-    const std::string wine = "/usr/bin/wine64-preloader";
-    EXPECT_THAT(application_names("Z:\\games\\game.exe", wine), testing::Contains("game.exe"));
-    EXPECT_THAT(application_names("/bin/Z:\\game.exe", wine),
-                testing::IsSupersetOf({"game.exe", "Z:\\game.exe", "wine64-preloader"}));
-    EXPECT_THAT(application_names("/usr/bin/one", "/usr/bin/one"),
-                testing::UnorderedElementsAre("one", "/usr/bin/one"));
-    EXPECT_THAT(application_names("", ""), testing::IsEmpty());
-}
-
 TEST(DriverConfigurationTest, OnlyMentionedApplicationsHaveAnIdentityOfTheirOwn) {
     std::string folder = std::filesystem::temp_directory_path() / "cairn-drirc-XXXXXX";
     ASSERT_NE(mkdtemp(folder.data()), nullptr);

@@ -11,24 +11,10 @@ namespace {
 // An hour more or less makes no difference, and a write less does.
 constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
 
-// What is being written bears this name: nobody reads half of it.
-std::string temporary_name() {
-    return kGenerationFileName + std::string("-") + std::to_string(process_number()) + ".tmp";
-}
-
 Result<bool> says(const File &file, const std::string &text) {
     std::string found(text.size() + 1, '\0');
     TRY_ASSIGN(const std::size_t size, file.read_at(0, std::as_writable_bytes(std::span(found))));
     return size == text.size() && found.compare(0, size, text) == 0;
-}
-
-void write(const Directory &directory, const std::string &text) {
-    const std::string temporary = temporary_name();
-    (void)directory.remove_file(temporary);
-    const auto file = directory.create_file(temporary);
-    const bool is_written = file.ok() && file->write_whole(as_bytes(text)).ok() &&
-                            directory.rename(temporary, kGenerationFileName).ok();
-    if (!is_written) (void)directory.remove_file(temporary);
 }
 
 void touch_each_hour(const File &file) {
@@ -84,7 +70,7 @@ Status claim(const Directory &directory, const Generation &generation,
     if (file.ok() && !must_empty) {
         touch_each_hour(file.value());
     } else {
-        write(directory, describe(generation));
+        (void)directory.replace_file(kGenerationFileName, as_bytes(describe(generation)));
     }
     return {};
 }

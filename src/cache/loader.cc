@@ -97,11 +97,7 @@ void Loader::work_until_stopped() {
     while (!is_stopped_) {
         while (!is_stopped_ && answer_next()) {
         }
-        if (is_forgotten_.exchange(false)) {
-            end_loading();
-            written_keys_ = 0;
-            if (options_.may_write) forget_order(directory_);
-        }
+        forget_when_told();
         const std::uint64_t now = monotonic_ns();
         watch_when_due(now);
         write_when_due(now);
@@ -111,6 +107,7 @@ void Loader::work_until_stopped() {
         event_.wait_until(next_due(), pressure_.sources());
         trim_when_short();
     }
+    forget_when_told();
     write_start();
     if (options_.has_memory) tell_hits(monotonic_ns() + kLastTellNs);
 }
@@ -207,6 +204,14 @@ void Loader::end_loading() {
 }
 
 // The order.
+
+// Again, as it may just have been written.
+void Loader::forget_when_told() {
+    if (!is_forgotten_.exchange(false)) return;
+    end_loading();
+    written_keys_ = 0;
+    if (options_.may_write) forget_order(directory_);
+}
 
 std::uint64_t Loader::write_due() const {
     return began_ns_ + (writes_ == 0 ? options_.first_write_ns : options_.start_end_ns);

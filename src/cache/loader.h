@@ -124,6 +124,7 @@ class Loader {
     void load_next();
     void next_phase();
     void end_loading();
+    void forget_when_told();
     std::uint64_t write_due() const;
     void write_when_due(std::uint64_t now);
     void write_start();

@@ -240,6 +240,19 @@ TEST_F(LoaderAloneTest, HitsInMemoryAreToldInBatchesAndAtTheEnd) {
     EXPECT_EQ(diary_.lines().back(), "used last");
 }
 
+TEST_F(LoaderAloneTest, WhatWasForgottenLeavesNoOrderHoweverSoonTheCacheIsClosed) {
+    Loader::Options options;
+    options.first_write_ns = 3'000'000;
+    for (int i = 0; i < 50; ++i) {
+        auto loader = make(options);
+        loader->note(as_bytes("secret"), UseNotes::Where::elsewhere);
+        if (i % 2 == 0) wait_for([&] { return !read_order(directory()).empty(); });
+        loader->forget();
+        loader.reset();
+        ASSERT_EQ(directory().info(kOrderFileName).error(), Error::not_found) << i;
+    }
+}
+
 TEST_F(LoaderTest, StartUpBringsEntriesIntoMemory) {
     fill(100);
     const auto cache = open(options());

@@ -23,20 +23,33 @@ std::string content_of(const std::string &path) {
     return text;
 }
 
-// The kernel tells of changes since it was read.
-void note_events(const File &events) {
-    std::array<std::byte, 512> content;
-    (void)events.read_at(0, content);
+// 0: there is none.
+std::uint64_t number_behind(std::string_view name, const std::string &text) {
+    const std::size_t begin = text.find(name);
+    std::uint64_t number = 0;
+    if (begin == std::string::npos) return number;
+    (void)std::from_chars(text.data() + begin + name.size(), text.data() + text.size(), number);
+    return number;
 }
 
-// The directory of this process's cgroup of version 2: of the line "0::/PATH".
+// The kernel tells of changes since it was read. False: the group is gone, and would be said to
+// have changed at each look.
+bool note_events(const File &events) {
+    std::array<std::byte, 512> content;
+    return events.read_at(0, content).ok();
+}
+
+// The directory of this process's cgroup of version 2: of the line "0::/PATH". One outside what the
+// process may see begins with "/..", and leads to a foreign place.
 std::string own_group(const std::string &root) {
     const std::string text = content_of(root + "/proc/self/cgroup");
     constexpr std::string_view kBegin = "0::/";
     const std::size_t begin = text.starts_with(kBegin) ? 0 : text.find("\n0::/") + 1;
     if (text.compare(begin, kBegin.size(), kBegin) != 0) return {};
     const std::size_t path = begin + kBegin.size() - 1;
-    return root + "/sys/fs/cgroup" + text.substr(path, text.find('\n', path) - path);
+    const std::string group = text.substr(path, text.find('\n', path) - path);
+    if ((group + "/").starts_with("/../")) return {};
+    return root + "/sys/fs/cgroup" + group;
 }
 
 }  // namespace
@@ -83,22 +96,16 @@ Pressure PressureWatch::look() {
     Pressure worst = Pressure::none;
     for (std::size_t i = 0; i < count_; ++i) {
         if (!sources_[i].happened) continue;
-        if (says_[i] == Says::look_at_group) note_events(files_[i]);
-        const Pressure said =
-            says_[i] == Says::look_at_group ? pressure_of_group() : pressure_of_stalls();
-        worst = std::max(worst, said);
+        const bool is_group = says_[i] == Says::look_at_group;
+        if (is_group && !note_events(files_[i])) sources_[i].ended = true;
+        worst = std::max(worst, is_group ? pressure_of_group() : pressure_of_stalls());
     }
     return worst;
 }
 
 // Its trigger has fired.
 Pressure PressureWatch::pressure_of_stalls() const {
-    const std::string text = content_of(stalls_);
-    constexpr std::string_view kFull = "full avg10=";
-    const std::size_t begin = text.find(kFull);
-    if (begin == std::string::npos) return Pressure::moderate;
-    unsigned percent = 0;
-    (void)std::from_chars(text.data() + begin + kFull.size(), text.data() + text.size(), percent);
+    const std::uint64_t percent = number_behind("full avg10=", content_of(stalls_));
     return percent >= kCriticalPercent ? Pressure::critical : Pressure::moderate;
 }
 
@@ -110,13 +117,18 @@ std::optional<std::uint64_t> PressureWatch::number_of(const char *file) const {
     return number;
 }
 
-// Its file of events has changed: a limit was met, now or a moment ago.
+// Its file of events has changed: a limit was met, now or a moment ago. Files in the system's
+// memory fill a group up to its limit sooner or later, and go when somebody else needs the memory.
 Pressure PressureWatch::pressure_of_group() const {
-    const auto used = number_of("memory.current");
-    if (!used) return Pressure::none;
+    const auto current = number_of("memory.current");
+    if (!current) return Pressure::none;
+    const std::string parts = content_of(group_ + "/memory.stat");
+    const std::uint64_t files =
+        number_behind("\ninactive_file ", parts) + number_behind("\nactive_file ", parts);
+    const std::uint64_t used = *current - std::min(files, *current);
     const auto is_near = [&](const char *limit) {
         const auto bytes = number_of(limit);
-        return bytes && *used >= *bytes - *bytes / 16;
+        return bytes && used >= *bytes - *bytes / 16;
     };
     if (is_near("memory.max")) return Pressure::critical;
     return is_near("memory.high") ? Pressure::moderate : Pressure::none;

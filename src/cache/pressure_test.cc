@@ -5,11 +5,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "os/environment.h"
+#include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 
 namespace cairn {
@@ -90,6 +92,52 @@ TEST_F(PressureTest, AGroupAtItsLimitIsPressure) {
     write("sys/fs/cgroup/app.slice/game/memory.max", "max\n");
     EXPECT_EQ(at("1590\n"), Pressure::moderate);
     EXPECT_EQ(at("nonsense"), Pressure::none);
+}
+
+// They fill every group that reads and writes files, and are given up when memory is needed.
+TEST_F(PressureTest, FilesInTheSystemsMemoryAreNoPressure) {
+    make_group();
+    watch_.open(options_);
+    write("sys/fs/cgroup/app.slice/game/memory.current", "1590\n");
+    const auto with = [&](const char *parts) {
+        write("sys/fs/cgroup/app.slice/game/memory.stat", parts);
+        return after(events_, watch_);
+    };
+    EXPECT_EQ(with("anon 100\nfile 1480\ninactive_file 700\nactive_file 780\n"), Pressure::none);
+    EXPECT_EQ(with("anon 790\nfile 800\ninactive_file 500\nactive_file 300\n"), Pressure::moderate);
+    EXPECT_EQ(with("anon 1590\nfile 0\ninactive_file 0\nactive_file 0\n"), Pressure::critical);
+    EXPECT_EQ(with("anon 0\ninactive_file 18446744073709551615\n"), Pressure::none);
+}
+
+// Of a removed group the kernel says at each look that it has changed: the thread would never
+// sleep.
+TEST_F(PressureTest, AGroupThatIsGoneIsNotWaitedFor) {
+    make_group();
+    watch_.open(options_);
+    testing::FailingCalls calls;
+    testing::Fault fault;
+    fault.error = ENODEV;
+    fault.extent = testing::Fault::Extent::from_then_on;
+    fault.only = testing::Call::pread;
+    calls.arm(fault);
+    EXPECT_EQ(after(events_, watch_), Pressure::none);
+    ASSERT_EQ(watch_.sources().size(), 2u);
+    EXPECT_TRUE(watch_.sources()[1].ended);
+    EXPECT_FALSE(watch_.sources()[0].ended);
+}
+
+// In a cgroup namespace the kernel names a group outside so. Nothing is written to what lies there.
+TEST_F(PressureTest, AGroupOutsideWhatCanBeSeenIsNone) {
+    for (const char *group : {"/../..", "/../../../outside", "/.."}) {
+        write("proc/self/cgroup", std::string("0::") + group + "\n");
+        const std::string stalls = std::string("sys/fs/cgroup") + group + "/memory.pressure";
+        fs::create_directories(scratch_ / "sys/fs/cgroup");
+        write(stalls, "");
+        watch_ = PressureWatch();
+        watch_.open(options_);
+        EXPECT_TRUE(watch_.sources().empty()) << group;
+        EXPECT_EQ(read(stalls), "") << group;
+    }
 }
 
 TEST_F(PressureTest, NothingIsWatchedWhereThereIsNothingOrItIsSwitchedOff) {

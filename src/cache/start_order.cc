@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "base/checksum.h"
-#include "os/environment.h"
 
 namespace cairn {
 namespace {
@@ -96,20 +95,12 @@ StartOrder read_order(const Directory &directory) {
     return decode_order(bytes).value_or(StartOrder());
 }
 
-// Nobody reads half of it: it is written under another name.
 Status write_order(const Directory &directory, const StartOrder &start) {
     const std::vector<std::byte> before = read_file(directory);
     const std::vector<std::byte> bytes =
         encode_order(merge(start, decode_order(before).value_or(StartOrder())));
     if (same_bytes(bytes, before)) return {};
-    const std::string temporary =
-        kOrderFileName + std::string("-") + std::to_string(process_number()) + ".tmp";
-    (void)directory.remove_file(temporary);
-    TRY_ASSIGN(const File file, directory.create_file(temporary));
-    Status status = file.write_whole(bytes);
-    if (status.ok()) status = directory.rename(temporary, kOrderFileName);
-    if (!status.ok()) (void)directory.remove_file(temporary);
-    return status;
+    return directory.replace_file(kOrderFileName, bytes);
 }
 
 void forget_order(const Directory &directory) {

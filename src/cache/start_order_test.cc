@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "os/testing/scratch.h"
 
 namespace cairn {
@@ -54,6 +57,27 @@ TEST(StartOrder, TheSameStartWritesNothing) {
     EXPECT_EQ(directory.info(kOrderFileName)->inode, before->inode);
     ASSERT_TRUE(write_order(directory, {"b", "a"}).ok());
     EXPECT_NE(directory.info(kOrderFileName)->inode, before->inode);
+}
+
+// As two caches of one process do, or of processes with one number in different containers.
+TEST(StartOrder, OfTwoThatWriteAtOneMomentOneCounts) {
+    const testing::Scratch scratch;
+    const Directory directory = open_at(scratch);
+    ASSERT_TRUE(write_order(directory, keys(0, 2000)).ok());
+    const auto write = [&](StartOrder order) {
+        for (int i = 0; i < 100; ++i) {
+            EXPECT_TRUE(write_order(directory, order).ok());
+            std::rotate(order.begin(), order.begin() + 1, order.end());
+        }
+    };
+    std::thread thread([&] { write(keys(0, 2000)); });
+    std::thread reader([&] {
+        for (int i = 0; i < 300; ++i) EXPECT_GE(read_order(directory).size(), 2000u);
+    });
+    write(keys(1000, 3000));
+    thread.join();
+    reader.join();
+    EXPECT_EQ(read_order(directory).size(), 3000u);
 }
 
 TEST(StartOrder, ItIsBoundedAndTheFirstKeysStay) {

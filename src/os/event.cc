@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t kOthersMax = 7;
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+// Who may not wait for descriptors, as with a limit of none set after they were opened, looks about
+// that often.
+constexpr std::uint64_t kBlindUs = 10'000;
 
 void take_from(int fd) {
     std::uint64_t taken = 0;
@@ -48,8 +51,9 @@ void Event::wait_until(std::uint64_t deadline_ns, std::span<Other> others) const
     const std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
     const timespec timeout = {static_cast<time_t>(left / kNsPerSecond),
                               static_cast<long>(left % kNsPerSecond)};
-    (void)::ppoll(polled.data(), count + 1, deadline_ns == UINT64_MAX ? nullptr : &timeout,
-                  nullptr);
+    const int seen_count =
+        ::ppoll(polled.data(), count + 1, deadline_ns == UINT64_MAX ? nullptr : &timeout, nullptr);
+    if (seen_count < 0) sleep_us(static_cast<unsigned>(std::min(left / 1000, kBlindUs)));
     if (polled[0].revents != 0) take_from(fd_.get());
     for (std::size_t i = 0; i < count; ++i) {
         const pollfd &seen = polled[i + 1];

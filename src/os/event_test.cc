@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -61,6 +62,21 @@ TEST(Event, ADescriptorThatIsNoneHasEnded) {
     const std::uint64_t begin = monotonic_ns();
     event->wait_until(begin + 2 * kMillisecondNs, others);
     EXPECT_GE(monotonic_ns(), begin + 2 * kMillisecondNs) << "it is not waited for any more";
+}
+
+// Sandboxes set the limit on descriptors to nothing once all are open; then poll(2) fails at once.
+TEST(Event, WhoMayNotWaitForDescriptorsSleepsStill) {
+    const auto event = Event::make();
+    ASSERT_TRUE(event.ok());
+    rlimit before = {};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none = {0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const std::uint64_t end = monotonic_ns() + 50 * kMillisecondNs;
+    std::uint64_t rounds = 0;
+    for (; monotonic_ns() < end; ++rounds) event->wait_until(UINT64_MAX, {});
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_LE(rounds, 10u);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 
+#include "os/environment.h"
 #include "os/system_calls.h"
 
 namespace cairn {
@@ -380,6 +381,18 @@ Status Directory::rename(const std::string &from, const std::string &to) const {
 
 Status Directory::link(const std::string &from, const std::string &to) const {
     return status_of(system_calls->linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
+}
+
+Status Directory::replace_file(const std::string &name, Bytes content) const {
+    std::array<std::byte, 8> random;
+    random_bytes(random);
+    const std::string temporary =
+        name + "-" + std::to_string(get_le<std::uint64_t>(random, 0)) + ".tmp";
+    TRY_ASSIGN(const File file, create_file(temporary));
+    Status status = file.write_whole(content);
+    if (status.ok()) status = rename(temporary, name);
+    if (!status.ok()) (void)remove_file(temporary);
+    return status;
 }
 
 Status Directory::sync() const {

@@ -151,6 +151,9 @@ class Directory {
     Status remove_directory(const std::string &name) const;
     Status rename(const std::string &from, const std::string &to) const;
     Status link(const std::string &from, const std::string &to) const;  // exists
+    // Gives a file a new content as a whole, or leaves it as it is: nobody reads half of it, and of
+    // several who do so at one moment each does. Who is killed may leave a file `name-NUMBER.tmp`.
+    Status replace_file(const std::string &name, Bytes content) const;
     Status sync() const;
     // Whether other machines may change the files below, unseen by a mapping of ours.
     bool on_network() const;

@@ -229,6 +229,17 @@ TEST_F(FileTest, RenamingReplacesAndLinkingDoesNot) {
     EXPECT_EQ(directory().info("c")->links, 2u);
 }
 
+TEST_F(FileTest, AFileIsReplacedAsAWholeOrNotAtAll) {
+    ASSERT_TRUE(directory().replace_file("a", as_bytes("first and longer")).ok());
+    ASSERT_TRUE(directory().replace_file("a", as_bytes("second")).ok());
+    EXPECT_EQ(read(directory().open_file("a", Access::read_only).value(), 0, 20), "second");
+    ASSERT_TRUE(directory().create_directory("sub").ok());
+    EXPECT_FALSE(directory().replace_file("sub", as_bytes("a file")).ok());
+    std::vector<std::string> names;
+    ASSERT_TRUE(directory().list([&](const char *name) { names.emplace_back(name); }).ok());
+    EXPECT_THAT(names, UnorderedElementsAre("a", "sub"));
+}
+
 TEST_F(FileTest, DirectoriesAreCreatedAndRemoved) {
     ASSERT_TRUE(directory().create_directory("sub").ok());
     EXPECT_EQ(directory().create_directory("sub").error(), Error::exists);

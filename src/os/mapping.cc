@@ -44,7 +44,7 @@ void Mapping::expect_random_access() const {
 }
 
 bool Mapping::is_cached(const void *address) {
-    static const std::uintptr_t page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));  // no system call
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
     unsigned char is_there = 0;
     return ::mincore(reinterpret_cast<void *>(begin), 1, &is_there) == 0 && (is_there & 1) != 0;

@@ -44,7 +44,7 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
         writer.append(index, entry.header, entry.key, entry.value, entry.purpose,
                       [&](Location location) { announce(index, Counter::carrying, location); });
     if (!appended.ok()) {
-        carrying.store(0);  // what there is of it has no end
+        carrying.store(0);  // what there is of it counts for nothing
         return appended.error();
     }
     const Location location = appended->location;

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 
+#include "os/system_calls.h"
 #include "store/evictor.h"
 #include "store/index_file.h"
 #include "store/record.h"
@@ -222,6 +224,28 @@ TEST_F(RelocationTest, ASearchLeavesOneOfTwoCopies) {
     Index::Place place;
     const bool original = files_.index().slot_at(hash, from, place).has_value();
     replace_and_drop("key", original ? from : (*moved)->location);
+    search();
+    EXPECT_FALSE(files_.get("key"));
+}
+
+// A write that failed after the value, of which a search would make a record.
+TEST_F(RelocationTest, ACopyWhoseWriteFailedDoesNotCome) {
+    files_.index().counter(Counter::boot).store(kBoot);
+    const Location from = files_.put("key", "value");
+    SystemCalls calls = kKernel;
+    calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) -> ssize_t {
+        if (count == 6) return kKernel.pwritev(fd, pieces, 5, offset);
+        if (count > 1 || pieces->iov_len != kRecordEndSize) {
+            return kKernel.pwritev(fd, pieces, count, offset);
+        }
+        errno = EIO;
+        return -1;
+    };
+    system_calls = &calls;
+    const auto moved = move(from, same_hits);
+    system_calls = &kKernel;
+    ASSERT_EQ(moved.error(), Error::io);
+    replace_and_drop("key", from);
     search();
     EXPECT_FALSE(files_.get("key"));
 }

@@ -118,8 +118,11 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
                             value,
                             Bytes(kZeros).first(size - kRecordEndSize - value_end),
                             record_end(head)};
-    TRY(place.segment->file().write_at(place.offset, pieces));
-    return Appended{location, place.segment};
+    const Status written = place.segment->file().write_at(place.offset, pieces);
+    if (written.ok()) return Appended{location, place.segment};
+    // It may lack its end alone, for which a search takes no record to be torn.
+    (void)mark(location, header.stamp_ns, RecordState::unused);
+    return written.error();
 }
 
 Status Writer::sync(const Appended &record) {

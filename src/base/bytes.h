@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace cairn {
@@ -22,6 +23,16 @@ inline Bytes as_bytes(std::string_view text) {
 
 inline bool same_bytes(Bytes a, Bytes b) {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+inline std::string hexadecimal(Bytes bytes) {
+    constexpr const char *kDigits = "0123456789abcdef";
+    std::string text;
+    for (const std::byte byte : bytes) {
+        text.push_back(kDigits[std::to_integer<unsigned>(byte) >> 4]);
+        text.push_back(kDigits[std::to_integer<unsigned>(byte) & 15]);
+    }
+    return text;
 }
 
 // Little-endian integer of sizeof(T) bytes at `offset`. REQUIRES: it lies inside the span.

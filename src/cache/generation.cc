@@ -37,13 +37,7 @@ std::string identifier_of(const Generation &generation) {
     key.add(2, as_bytes(generation.build));
     key.add(3, as_bytes(generation.identity));
     const auto hash = key.finish();
-    std::string identifier = generation.application + "-";
-    constexpr const char *kDigits = "0123456789abcdef";
-    for (std::size_t i = 0; i < 8; ++i) {
-        identifier.push_back(kDigits[static_cast<unsigned>(hash[i]) >> 4]);
-        identifier.push_back(kDigits[static_cast<unsigned>(hash[i]) & 15]);
-    }
-    return identifier;
+    return generation.application + "-" + hexadecimal(Bytes(hash).first(8));
 }
 
 std::string describe(const Generation &generation) {

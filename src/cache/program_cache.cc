@@ -30,13 +30,7 @@ std::size_t place_of(Bytes key) {
 }
 
 std::string beginning_in_hex(Bytes key) {
-    constexpr const char *kDigits = "0123456789abcdef";
-    std::string text;
-    for (const std::byte byte : key.first(std::min<std::size_t>(key.size(), 20))) {
-        text.push_back(kDigits[static_cast<unsigned>(byte) >> 4]);
-        text.push_back(kDigits[static_cast<unsigned>(byte) & 15]);
-    }
-    return text;
+    return hexadecimal(key.first(std::min<std::size_t>(key.size(), 20)));
 }
 
 // Removes generations that have to go, in a thread of its own.

@@ -240,8 +240,7 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
     // Named as what is compressed first, then withdrawn: a search of the segments looks at the name
     // when its slot is there.
     index.withdraw_tentative(hash, record.location);
-    Index::Place place;
-    if (!index.slot_at(hash, record.location, place)) {
+    if (!index.leads_to(hash, record.location)) {
         if (record.header.state == RecordState::removed) TRY(copy_removal(work, record));
         // An entry that damage hides would go with the segment.
         const bool hidden = record.header.state == RecordState::live && index.suspicious(hash);

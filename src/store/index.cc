@@ -324,6 +324,11 @@ std::optional<Slot> Index::slot_at(std::uint64_t hash, Location location, Place 
     return found;
 }
 
+bool Index::leads_to(std::uint64_t hash, Location location) {
+    Place place;
+    return slot_at(hash, location, place).has_value();
+}
+
 void Index::withdraw_tentative(std::uint64_t hash, Location location) {
     probe(hash, [&](Place place, Slot slot) {
         std::uint64_t word = slot.word();

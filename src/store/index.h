@@ -73,6 +73,7 @@ class Index {
 
     // The published slot that points to a place, if one does.
     std::optional<Slot> slot_at(std::uint64_t hash, Location location, Place &place);
+    bool leads_to(std::uint64_t hash, Location location);
     // Changes the slot that points to a place to change(Slot); its hit count may change meanwhile.
     // False: no slot points there now.
     template <typename Change>

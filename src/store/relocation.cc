@@ -82,13 +82,13 @@ Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &
         const ReadBlob copy = reader.read_any_key(index.identity().cache_id, *place, header);
         if (copy.outcome == ReadOutcome::unreadable) return Error::io;
         if (copy.outcome == ReadOutcome::found) {
-            const auto has_slot = [&](Location location) {
-                Index::Place slot;
-                return index.slot_at(header.key_hash, location, slot).has_value();
-            };
             const auto original = announced(index, Counter::carrying_from);
-            if (original && !has_slot(*original)) leave(index, writer, *original, header.stamp_ns);
-            if (!has_slot(*place)) TRY(writer.mark(*place, header.stamp_ns, RecordState::unused));
+            if (original && !index.leads_to(header.key_hash, *original)) {
+                leave(index, writer, *original, header.stamp_ns);
+            }
+            if (!index.leads_to(header.key_hash, *place)) {
+                TRY(writer.mark(*place, header.stamp_ns, RecordState::unused));
+            }
         }
     }
     index.counter(Counter::carrying).store(0);

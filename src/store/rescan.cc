@@ -200,8 +200,7 @@ void Rescan::mark_others(std::uint64_t stamp_ns) {
 }
 
 bool Rescan::has_slot(const Listed &listed) const {
-    Index::Place place;
-    return index_.slot_at(listed.key_hash, listed.location(), place).has_value();
+    return index_.leads_to(listed.key_hash, listed.location());
 }
 
 Result<Rescan::Adopted> Rescan::adopt(const Listed &listed, bool has_older) {

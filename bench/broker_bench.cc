@@ -22,6 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "samples.h"
+
 namespace {
 
 constexpr std::size_t kValueBytes = 6144;
@@ -32,20 +34,10 @@ constexpr std::size_t kOperations = 20'000;
     std::exit(1);
 }
 
-std::string key_of(std::size_t i) {
-    char key[32];
-    std::snprintf(key, sizeof key, "program-%012zu", i);
-    return key;
-}
+using samples::key_of;
 
 std::string value_of(std::size_t i) {
-    std::string value(kValueBytes, '\0');
-    std::mt19937_64 random(i);
-    for (std::size_t j = 0; j + 8 <= value.size(); j += 8) {
-        const auto word = random();
-        std::memcpy(value.data() + j, &word, 8);
-    }
-    return value;
+    return samples::value_of(i, kValueBytes);
 }
 
 // A folder and a broker in it, both gone at the end.

@@ -26,6 +26,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "samples.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,20 +41,10 @@ constexpr std::uint64_t kLimit = std::uint64_t{4} << 30;
     std::exit(1);
 }
 
-std::string key_of(std::size_t i) {
-    char key[40];
-    std::snprintf(key, sizeof key, "program-%024zu", i);
-    return key;
-}
+using samples::key_of;
 
 std::string value_of(std::size_t i) {
-    std::string value(kValueBytes, '\0');
-    std::mt19937_64 random(i);
-    for (std::size_t j = 0; j + 8 <= value.size(); j += 8) {
-        const auto word = random();
-        std::memcpy(value.data() + j, &word, 8);
-    }
-    return value;
+    return samples::value_of(i, kValueBytes);
 }
 
 double since_ns(Clock::time_point begin) {

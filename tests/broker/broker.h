@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/cache.h"
+#include "support/eventually.h"
 
 namespace cairn_test {
 
@@ -46,10 +47,6 @@ class Broker {
 
 // Runs cairnd with options and waits; gives the wait status, and what it said on standard error.
 int run_cairnd(const std::vector<std::string> &options, std::string &said);
-
-// What has to become true does so in time.
-template <typename Condition>
-bool eventually(Condition condition);
 
 class BrokerCache {
   public:
@@ -85,15 +82,6 @@ class BrokerCache {
     int result_ = CAIRN_OK;
 };
 
-std::uint64_t now_ms();
 void pause_ms(unsigned milliseconds);
-
-template <typename Condition>
-bool eventually(Condition condition) {
-    for (const std::uint64_t end = now_ms() + kPatienceMs; now_ms() < end; pause_ms(2)) {
-        if (condition()) return true;
-    }
-    return condition();
-}
 
 }  // namespace cairn_test

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "application.h"
+#include "common/application.h"
 #include "log.h"
 #include "mutex.h"
 #include "settings.h"

@@ -13,7 +13,7 @@
 #include <array>
 #include <string_view>
 
-#include "application.h"
+#include "common/application.h"
 #include "key.h"
 #include "settings.h"
 

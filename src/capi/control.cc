@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "cache/configuration.h"
 #include "cache/control_file.h"
 #include "cache/driver_files.h"
 #include "cache/kinds.h"
 #include "capi/cache_handle.h"
+#include "os/configuration.h"
 #include "os/environment.h"
 
 using namespace cairn;

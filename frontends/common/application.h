@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::egl {
+namespace cairn {
 
 // By which Mesa may know the application: it takes what follows the last slash of how it was
 // called, or the last backslash (Wine), or the name of its file.
@@ -22,4 +22,4 @@ std::string process_file();
 // cache_application() of this process, computed once.
 const std::string &own_application();
 
-}  // namespace cairn::egl
+}  // namespace cairn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "application.h"
+#include "common/application.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cairn::egl {
+namespace cairn {
 namespace {
 
 constexpr size_t kApplicationSizeMax = 64;
@@ -55,4 +55,4 @@ const std::string &own_application() {
     return *application;
 }
 
-}  // namespace cairn::egl
+}  // namespace cairn

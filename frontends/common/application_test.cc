@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "application.h"
+#include "common/application.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace cairn::egl {
+namespace cairn {
 namespace {
 
 TEST(ApplicationTest, ACacheIsNamedAfterTheProgram) {
@@ -42,4 +42,4 @@ TEST(ApplicationTest, ThisProcessIsKnownByItsFile) {
 }
 
 }  // namespace
-}  // namespace cairn::egl
+}  // namespace cairn

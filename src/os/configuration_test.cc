@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/configuration.h"
+#include "os/configuration.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -34,9 +34,9 @@ class ConfigurationTest : public ::testing::Test {
         lines_.clear();
         return is_developer_mode(Log(keep, this));
     }
-    std::optional<bool> in(std::string_view text) {
+    Configuration in(std::string_view text) {
         lines_.clear();
-        return developer_mode_in(text, "config", Log(keep, this));
+        return Configuration(text, "config", Log(keep, this));
     }
     void write(const std::string &text) {
         fs::create_directories(scratch_ / "cairn");
@@ -116,15 +116,57 @@ TEST_F(ConfigurationTest, WhatIsNoFileOrTooLargeIsNotFollowed) {
 }
 
 TEST_F(ConfigurationTest, LinesThatSayNothingKnownAreToldAndPassedOver) {
-    EXPECT_EQ(in("color = blue\ndeveloper_mode\n= 1\ndeveloper_mode = 2\n"), std::nullopt);
+    EXPECT_FALSE(in("color = blue\ndeveloper_mode\n= 1\ndeveloper_mode = 2\n").developer_mode());
     EXPECT_EQ(lines_.size(), 4u);
     EXPECT_NE(lines_[1].find("config:2: `developer_mode`"), std::string::npos);
-    EXPECT_EQ(in("developer_mode=off\nrubbish\ndeveloper_mode=on"), true) << "the last one counts";
-    EXPECT_EQ(in(std::string("\0\x1b[31m=\xff\n", 8)), std::nullopt);
+    EXPECT_TRUE(in("developer_mode=off\nrubbish\ndeveloper_mode=on").developer_mode())
+        << "the last one counts";
+    EXPECT_FALSE(in(std::string("\0\x1b[31m=\xff\n", 8)).developer_mode());
     ASSERT_EQ(lines_.size(), 1u);
     EXPECT_EQ(lines_[0].find('\x1b'), std::string::npos) << "terminals are safe from it";
-    EXPECT_EQ(in(std::string(60'000, '\n')), std::nullopt);
+    EXPECT_FALSE(in(std::string(60'000, '\n')).developer_mode());
     EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(ConfigurationTest, AnApplicationHasItsLimitOrThatOfAll) {
+    const Configuration both =
+        in("limit = 4G\n[application a game.exe]\n limit = 512 MiB # small\n");
+    EXPECT_TRUE(lines_.empty());
+    EXPECT_EQ(both.limit_bytes("chromium"), 4ull << 30);
+    EXPECT_EQ(both.limit_bytes("a game.exe"), 512ull << 20);
+    EXPECT_EQ(in("[application one]\nlimit=1G\n").limit_bytes("two"), std::nullopt);
+    EXPECT_EQ(Configuration().limit_bytes("one"), std::nullopt);
+}
+
+TEST_F(ConfigurationTest, ALineCountsInItsSectionOnly) {
+    EXPECT_FALSE(in("[application one]\ndeveloper_mode = 1\n").developer_mode());
+    EXPECT_EQ(lines_.size(), 1u);
+    EXPECT_EQ(in("[applications one]\nlimit = 1G\n").limit_bytes("one"), std::nullopt);
+    EXPECT_EQ(lines_.size(), 2u) << "the section, and what stands in it";
+    EXPECT_EQ(in("[application one\nlimit = 1G\n").limit_bytes(""), std::nullopt);
+    EXPECT_EQ(lines_.size(), 2u);
+}
+
+TEST_F(ConfigurationTest, SessionsOfAnIdentifierAreShared) {
+    const std::string guid = "6f1c0e9a-4b6c-4f0e-9d50-2f8f3c1de0a7";
+    EXPECT_TRUE(in("[d3d12 " + guid + "]\nshared = 1\n").is_d3d12_shared(guid));
+    EXPECT_TRUE(
+        in("[d3d12 {6F1C0E9A-4B6C-4F0E-9D50-2F8F3C1DE0A7}]\nshared = yes\n").is_d3d12_shared(guid));
+    EXPECT_FALSE(in("shared = 1\n").is_d3d12_shared(guid));
+    EXPECT_EQ(lines_.size(), 1u);
+}
+
+TEST(SizeFromTextTest, PeopleWriteSizesWithAndWithoutUnits) {
+    EXPECT_EQ(size_from_text("0"), 0u);
+    EXPECT_EQ(size_from_text("1048576"), 1u << 20);
+    EXPECT_EQ(size_from_text("64k"), 64u << 10);
+    EXPECT_EQ(size_from_text("64M"), 64u << 20);
+    EXPECT_EQ(size_from_text("1.5 GiB"), 3ull << 29);
+    EXPECT_EQ(size_from_text("2TB"), 2ull << 40);
+    for (const char *wrong :
+         {"", "M", "-1", "1X", "1e3", "1 G x", "nan", "inf", "17000000T", "0x10"}) {
+        EXPECT_EQ(size_from_text(wrong), std::nullopt) << wrong;
+    }
 }
 
 }  // namespace

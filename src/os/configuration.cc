@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "os/configuration.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+#include "os/environment.h"
+#include "os/file.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::size_t kSizeMax = 65536;
+constexpr const char *kVariable = "CAIRN_DEVELOPER_MODE";
+constexpr std::string_view kDeveloperMode = "developer_mode";
+constexpr std::string_view kLimit = "limit";
+constexpr std::string_view kShared = "shared";
+constexpr std::string_view kApplication = "application ";
+constexpr std::string_view kD3d12 = "d3d12 ";
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::optional<bool> truth(std::string_view value) {
+    if (value == "1" || value == "true" || value == "yes" || value == "on") return true;
+    if (value == "0" || value == "false" || value == "no" || value == "off") return false;
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> number_from_truth(std::string_view value) {
+    const auto found = truth(value);
+    return found ? std::optional<std::uint64_t>(*found ? 1 : 0) : std::nullopt;
+}
+
+// The settings there are: in which sections, and what values they have.
+struct Known {
+    std::string_view section;  // its first word, with the space behind it
+    std::string_view name;
+    std::optional<std::uint64_t> (*value)(std::string_view text);
+};
+constexpr Known kKnown[] = {{"", kDeveloperMode, number_from_truth},
+                            {"", kLimit, size_from_text},
+                            {kApplication, kLimit, size_from_text},
+                            {kD3d12, kShared, number_from_truth}};
+
+const Known *known_setting(std::string_view section, std::string_view name) {
+    const std::size_t word = section.find(' ');
+    const std::string_view first =
+        word == std::string_view::npos ? "" : section.substr(0, word + 1);
+    const auto *found = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known &known) {
+        return known.section == first && known.name == name;
+    });
+    return found == std::end(kKnown) ? nullptr : found;
+}
+
+// "application NAME" as it is written, and "d3d12 GUID" as is_d3d12_shared wants it; nullopt: there
+// is no such section.
+std::optional<std::string> section_name(std::string_view header) {
+    const std::size_t blank = header.find_first_of(" \t");
+    if (blank == std::string_view::npos) return std::nullopt;
+    std::string name(header.substr(0, blank));
+    std::string_view argument = trimmed(header.substr(blank));
+    name.push_back(' ');
+    if (name == kApplication) return name.append(argument);
+    if (name != kD3d12) return std::nullopt;
+    if (argument.starts_with('{') && argument.ends_with('}')) {
+        argument = argument.substr(1, argument.size() - 2);
+    }
+    for (const char c : argument) {
+        name.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    }
+    return name;
+}
+
+// The log is for people: a file must not be able to steer their terminal.
+std::string printable(std::string_view text) {
+    std::string line(text.substr(0, 60));
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return line;
+}
+
+std::optional<std::string> read_configuration(const std::string &path, const Log &log) {
+    const auto file = File::open_configuration(path);
+    if (!file.ok()) {
+        if (file.error() != Error::not_found) {
+            log.write(Severity::warning, "cannot read %s: it is not followed", path.c_str());
+        }
+        return std::nullopt;
+    }
+    const auto info = file.value().info();
+    const bool is_own = info.ok() && (info->owner == effective_user() || info->owner == 0);
+    if (!is_own || info->writable_by_others || info->size_bytes > kSizeMax) {
+        log.write(Severity::warning,
+                  "%s is not followed: it must be yours, not writable by others (chmod go-w), and "
+                  "have at most 64 KiB",
+                  path.c_str());
+        return std::nullopt;
+    }
+    std::string text(info->size_bytes, '\0');
+    const auto size =
+        file.value().read_at(0, {reinterpret_cast<std::byte *>(text.data()), text.size()});
+    if (!size.ok()) return std::nullopt;
+    text.resize(size.value());
+    return text;
+}
+
+}  // namespace
+
+std::optional<std::string> configuration_path() {
+    auto home = configuration_home();
+    if (home) home->append("/cairn/config");
+    return home;
+}
+
+std::optional<std::uint64_t> size_from_text(std::string_view text) {
+    constexpr std::string_view kUnits = "KMGT";
+    double number = 0;
+    const char *end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+    if (read.ec != std::errc() || !(number >= 0)) return std::nullopt;
+    std::string_view unit = trimmed({read.ptr, static_cast<std::size_t>(end - read.ptr)});
+    if (!unit.empty()) {
+        const char letter = unit[0] >= 'a' ? static_cast<char>(unit[0] - 'a' + 'A') : unit[0];
+        const std::size_t power = kUnits.find(letter);
+        if (power != std::string_view::npos) {
+            number = std::ldexp(number, 10 * (static_cast<int>(power) + 1));
+            unit.remove_prefix(1);
+            if (unit.starts_with('i')) unit.remove_prefix(1);
+        }
+        if (!unit.empty() && unit != "B") return std::nullopt;
+    }
+    constexpr double kMax = 18446744073709551616.0;  // 2^64
+    if (!(number < kMax)) return std::nullopt;
+    return static_cast<std::uint64_t>(number);
+}
+
+Configuration::Configuration(std::string_view text, const char *name, const Log &log) {
+    std::string section;
+    for (unsigned number = 1; !text.empty(); ++number) {
+        const std::size_t end = text.find('\n');
+        const std::string_view whole = text.substr(0, end);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        const std::string_view line = trimmed(whole.substr(0, whole.find('#')));
+        if (line.empty() || take_line(line, section)) continue;
+        log.write(Severity::warning,
+                  "%s:%u: `%s` is not understood; write, for example, limit = 4G, "
+                  "[application NAME] or developer_mode = 1",
+                  name, number, printable(line).c_str());
+    }
+}
+
+// What stands below a section that is not understood counts for nothing.
+bool Configuration::take_line(std::string_view line, std::string &section) {
+    constexpr const char *kUnknownSection = "? ";
+    if (line.starts_with('[')) {
+        const auto found = line.ends_with(']')
+                               ? section_name(trimmed(line.substr(1, line.size() - 2)))
+                               : std::nullopt;
+        section = found.value_or(kUnknownSection);
+        return found.has_value();
+    }
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) return false;
+    const Known *known = known_setting(section, trimmed(line.substr(0, equals)));
+    const auto value =
+        known == nullptr ? std::nullopt : known->value(trimmed(line.substr(equals + 1)));
+    if (!value) return false;
+    settings_.push_back({section, known->name, *value});
+    return true;
+}
+
+Configuration Configuration::read(const Log &log) {
+    const auto path = configuration_path();
+    const auto text = path ? read_configuration(*path, log) : std::nullopt;
+    return text ? Configuration(*text, path->c_str(), log) : Configuration();
+}
+
+std::optional<std::uint64_t> Configuration::find(std::string_view section,
+                                                 std::string_view name) const {
+    const auto found = std::find_if(settings_.rbegin(), settings_.rend(), [&](const Setting &it) {
+        return it.section == section && it.name == name;
+    });
+    return found == settings_.rend() ? std::nullopt : std::optional<std::uint64_t>(found->value);
+}
+
+bool Configuration::developer_mode() const {
+    return find("", kDeveloperMode).value_or(0) != 0;
+}
+
+std::optional<std::uint64_t> Configuration::limit_bytes(std::string_view application) const {
+    const auto own = find(std::string(kApplication).append(application), kLimit);
+    return own ? own : find("", kLimit);
+}
+
+bool Configuration::is_d3d12_shared(std::string_view guid) const {
+    return find(std::string(kD3d12).append(guid), kShared).value_or(0) != 0;
+}
+
+bool is_developer_mode(const Log &log) {
+    if (const auto variable = environment_variable(kVariable); variable && !variable->empty()) {
+        if (const auto value = truth(*variable)) return *value;
+        log.write(Severity::warning, "%s is `%s`, which is neither 1 nor 0: it counts for nothing",
+                  kVariable, printable(*variable).c_str());
+    }
+    return Configuration::read(log).developer_mode();
+}
+
+}  // namespace cairn

@@ -1,58 +1,132 @@
 // SPDX-License-Identifier: MIT
 #include "common/application.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "common/interpreter.h"
 
 namespace cairn {
 namespace {
 
-constexpr size_t kApplicationSizeMax = 64;
+constexpr std::string_view kNameless = "program";
+// Each runs the next: the loader, an emulator, an interpreter.
+constexpr int kInterpretersMax = 4;
 
 bool may_be_in_identifier(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
 }
 
+bool is_temporary(std::string_view path) {
+    constexpr std::string_view kFolders[] = {"/tmp/", "/var/tmp/", "/dev/shm/", "/run/user/"};
+    return std::any_of(std::begin(kFolders), std::end(kFolders),
+                       [path](std::string_view folder) { return path.starts_with(folder); });
+}
+
+// The last part of the path of a file, or of a folder that holds a program; "" where that says
+// nothing.
+std::string_view last_name(std::string_view path, const std::string &folder) {
+    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+    const std::string_view name = file_name(path);
+    if (name == ".") return file_name(folder);
+    return name == ".." ? "" : name;
+}
+
+// The same for what Electron runs, whose own files have common names: then that of the folder which
+// they are in, but for one that the next start will not have.
+std::string_view electron_program(std::string_view path, const std::string &folder) {
+    constexpr std::string_view kCommon[] = {"app.asar", "app", "resources", "main.js", "index.js"};
+    const size_t size = path.size();
+    while (std::find(std::begin(kCommon), std::end(kCommon), file_name(path)) !=
+           std::end(kCommon)) {
+        path = path.substr(0, path.size() - file_name(path).size());
+        path.remove_suffix(path.empty() ? 0 : 1);
+    }
+    return path.size() < size && is_temporary(path) ? "" : last_name(path, folder);
+}
+
+// Electron's processes overwrite their arguments, but say which folder of settings they were given.
+// It is the application's.
+std::string_view settings_folder(std::span<const std::string> arguments) {
+    constexpr std::string_view kOption = "--user-data-dir=";
+    for (const std::string_view argument : arguments) {
+        const size_t at = argument.find(kOption);
+        if (at == std::string_view::npos) continue;
+        const std::string_view value = argument.substr(at + kOption.size());
+        return value.substr(0, value.find(" --"));
+    }
+    return "";
+}
+
+std::string_view electron_name(const ProcessStart &start, std::string_view program) {
+    std::string_view name;
+    if (start.has_app) {
+        const std::string_view own_folder(start.file.data(), start.file.rfind('/'));
+        name = is_temporary(own_folder) ? "" : file_name(own_folder);
+    }
+    const std::string_view settings = settings_folder(start.arguments);
+    if (name.empty() && !is_temporary(settings)) name = last_name(settings, start.folder);
+    if (name.empty()) name = electron_program(program, start.folder);
+    return name;
+}
+
+// What people call the program; "" where nothing says it.
+std::string program_name(const ProcessStart &start) {
+    if (!start.app_image.empty()) return std::string(file_name(start.app_image));
+    if (!start.called.empty()) return std::string(file_name(start.called));
+    std::string name(file_name(start.file));
+    std::span<const std::string> arguments = start.arguments;
+    for (int i = 0; i < kInterpretersMax; ++i) {
+        const Interpreter *interpreter = find_interpreter(name);
+        if (interpreter == nullptr) break;
+        const Interpreted next = interpreted(*interpreter, arguments);
+        const std::string_view found = interpreter->is_electron
+                                           ? electron_name(start, next.program)
+                                           : last_name(next.program, start.folder);
+        if (found.empty()) break;
+        name = found;
+        arguments = next.arguments;
+    }
+    return name;
+}
+
+std::string identifier_from(std::string name) {
+    const std::string whole = name;
+    name.erase(0, name.find_first_not_of('.'));
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !may_be_in_identifier(c); }, '_');
+    if (name.empty()) return std::string(kNameless);
+    if (name.size() <= kApplicationNameMax) return name;
+    std::array<std::byte, 8> hash = {};
+    put_le(MutableBytes(hash), 0, keyed_hash(as_bytes(whole), HashSeed{}));
+    const std::string digits = "-" + hexadecimal(Bytes(hash).first(4));
+    return name.substr(0, kApplicationNameMax - digits.size()) + digits;
+}
+
+// A library's constructors are given what its program was started with.
+const std::string &remembered(int count, char **arguments) {
+    static const auto *name = new std::string(application_of(own_start(count, arguments)));
+    return *name;
+}
+
+__attribute__((constructor)) void remember_application(int count, char **arguments) {
+    remembered(count, arguments);
+}
+
 }  // namespace
 
-std::vector<std::string> application_names(const std::string &invocation, const std::string &file) {
-    std::vector<std::string> names;
-    for (const std::string &path : {invocation, file}) {
-        for (const char separator : {'/', '\\'}) {
-            std::string name = path.substr(path.rfind(separator) + 1);
-            if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
-                names.push_back(std::move(name));
-            }
-        }
-    }
-    return names;
+std::string application_of(const ProcessStart &start) {
+    return identifier_from(program_name(start));
 }
 
-std::string cache_application(const std::string &invocation, const std::string &file) {
-    for (const std::string &path : {invocation, file}) {
-        std::string name = path.substr(path.find_last_of("/\\") + 1);
-        if (name.empty()) continue;
-        std::replace_if(
-            name.begin(), name.end(), [](char c) { return !may_be_in_identifier(c); }, '_');
-        return ("egl-" + name).substr(0, kApplicationSizeMax);
-    }
-    return "egl";
-}
-
-std::string process_file() {
-    std::array<char, 4096> path = {};
-    const ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
-    return {path.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
-}
-
-const std::string &own_application() {
-    static const auto *application =
-        new std::string(cache_application(program_invocation_name, process_file()));
-    return *application;
+const std::string &application_name() {
+    return remembered(0, nullptr);
 }
 
 }  // namespace cairn

@@ -1,25 +1,28 @@
-// By which names this process is known. SPDX-License-Identifier: MIT
+// By which name this process's program is known to people: what caches are named after, and what
+// the configuration calls an application. SPDX-License-Identifier: MIT
 //
-// Thread safety: pure functions, but for process_file() and own_application().
+// The name is that of the executable file, whatever the process says of itself: Chromium, Electron
+// and users of setproctitle overwrite their arguments. Where the file runs other people's programs
+// (an interpreter, Wine, the loader), it is that program's. Two programs of one name share it.
+//
+// Thread safety: any thread. Failure: what cannot be told is passed over; there is always a name.
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "common/process_start.h"
 
 namespace cairn {
 
-// By which Mesa may know the application: it takes what follows the last slash of how it was
-// called, or the last backslash (Wine), or the name of its file.
-std::vector<std::string> application_names(const std::string &invocation, const std::string &file);
+// The most characters of a name. A front end can put up to 8 in front and keep below the 64 of an
+// application of cairn_program_cache.h.
+inline constexpr size_t kApplicationNameMax = 56;
 
-// The application of a program cache: "egl-" and the name behind the last slash or backslash of
-// `invocation`, else of `file`, with an underscore for what may not be in an identifier; at most 64
-// characters. "egl" where there is no name.
-std::string cache_application(const std::string &invocation, const std::string &file);
+// The program that a process runs that was started so: letters, digits, '.', '_' and '-', not
+// beginning with a dot. A name that is too long ends in digits that tell it from others.
+std::string application_of(const ProcessStart &start);
 
-// The file that this process runs; "" where that cannot be told.
-std::string process_file();
-// cache_application() of this process, computed once.
-const std::string &own_application();
+// The same for this process, computed when the library is loaded, before a sandbox closes.
+const std::string &application_name();
 
 }  // namespace cairn

@@ -37,7 +37,8 @@ cairn_cache *open_cache(const std::string &identity) {
     cairn_program_cache_options options = {};
     options.size = sizeof options;
     // Of each program its own: one cannot flush another, and is removed by itself.
-    options.application = own_application().c_str();
+    const std::string application = "egl-" + application_name();
+    options.application = application.c_str();
     options.identity = identity.c_str();
     options.version = kVersion;
     // The display's cache is what is kept in memory.

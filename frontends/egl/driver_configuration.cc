@@ -13,7 +13,7 @@
 #include <array>
 #include <string_view>
 
-#include "common/application.h"
+#include "common/process_start.h"
 #include "key.h"
 #include "settings.h"
 
@@ -142,8 +142,22 @@ bool mentions_executable(const std::string &text, const std::string &name) {
     return false;
 }
 
+std::vector<std::string> names_for_mesa(const std::string &invocation, const std::string &file) {
+    const bool is_file = !file.empty() && invocation.starts_with(file);
+    std::vector<std::string> names;
+    for (const std::string &path : {is_file ? file : invocation, file}) {
+        for (const char separator : {'/', '\\'}) {
+            std::string name = path.substr(path.rfind(separator) + 1);
+            if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+                names.push_back(std::move(name));
+            }
+        }
+    }
+    return names;
+}
+
 std::string configuration_lines(const std::vector<std::string> &files,
-                                const std::vector<std::string> &application_names) {
+                                const std::vector<std::string> &names) {
     std::string lines;
     std::string mentioned;
     for (const std::string &path : files) {
@@ -153,7 +167,7 @@ std::string configuration_lines(const std::vector<std::string> &files,
         }
         lines.append("configuration: ").append(path.substr(path.rfind('/') + 1));
         lines.append(" ").append(hash_of(text)).append("\n");
-        for (const std::string &name : application_names) {
+        for (const std::string &name : names) {
             if (mentioned.empty() && mentions_executable(text, name)) {
                 mentioned = name;
             }
@@ -164,7 +178,7 @@ std::string configuration_lines(const std::vector<std::string> &files,
 
 const std::string &driver_configuration() {
     static const auto *the_lines = new std::string(configuration_lines(
-        driver_configuration_files(), application_names(program_invocation_name, process_file())));
+        driver_configuration_files(), names_for_mesa(program_invocation_name, process_file())));
     return *the_lines;
 }
 

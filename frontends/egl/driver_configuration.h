@@ -22,10 +22,15 @@ std::vector<std::string> driver_configuration_files();
 // text is not parsed: where it is not certain, the answer is yes.
 bool mentions_executable(const std::string &text, const std::string &name);
 
+// By which names Mesa may know a process whose program_invocation_name and executable file these
+// are: by what follows the last slash of the former, or the last backslash (Wine). Where it begins
+// with the file, as where a process has written all its arguments there, it is the file's name.
+std::vector<std::string> names_for_mesa(const std::string &invocation, const std::string &file);
+
 // Lines for the identity: one for each of `files` that is there, and one for the application if
 // they mention it.
 std::string configuration_lines(const std::vector<std::string> &files,
-                                const std::vector<std::string> &application_names);
+                                const std::vector<std::string> &names);
 
 // The same for this process, computed once.
 const std::string &driver_configuration();

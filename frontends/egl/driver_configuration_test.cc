@@ -29,6 +29,22 @@ TEST(DriverConfigurationTest, AnExecutableIsMentionedByNameOrExpression) {
     EXPECT_FALSE(mentions_executable("", "one"));
 }
 
+TEST(DriverConfigurationTest, MesaKnowsAnApplicationByWhatFollowsTheLastSeparator) {
+    const std::string wine = "/usr/bin/wine64-preloader";
+    EXPECT_THAT(names_for_mesa("Z:\\games\\game.exe", wine), testing::Contains("game.exe"));
+    EXPECT_THAT(names_for_mesa("/bin/Z:\\game.exe", wine),
+                testing::IsSupersetOf({"game.exe", "Z:\\game.exe", "wine64-preloader"}));
+    EXPECT_THAT(names_for_mesa("/usr/bin/one", "/usr/bin/one"),
+                testing::UnorderedElementsAre("one", "/usr/bin/one"));
+    EXPECT_THAT(names_for_mesa("", ""), testing::IsEmpty());
+}
+
+// Or each start would have another name, and regular expressions would be asked about paths.
+TEST(DriverConfigurationTest, ArgumentsBehindTheNameAreNoPartOfIt) {
+    EXPECT_THAT(names_for_mesa("/usr/bin/one --type=gpu --x=/tmp/scoped_dir", "/usr/bin/one"),
+                testing::UnorderedElementsAre("one", "/usr/bin/one"));
+}
+
 TEST(DriverConfigurationTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable) {
     EXPECT_TRUE(mentions_executable("<application executable='one'>", "one"));
     EXPECT_TRUE(mentions_executable("<application executable = \"one\">", "one"));

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "common/process_start.h"
+
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+constexpr const char *kExecutable = "/proc/self/exe";
+
+std::string without_links(const std::string &path) {
+    std::array<char, PATH_MAX> found = {};
+    return realpath(path.c_str(), found.data()) == nullptr ? path : std::string(found.data());
+}
+
+// The path that was executed. "" where it is only a way to say "this one again".
+std::string executed_path() {
+    const auto *path = reinterpret_cast<const char *>(getauxval(AT_EXECFN));
+    const std::string_view text = path == nullptr ? "" : path;
+    return text.starts_with("/proc/") || text.starts_with("/dev/fd/") ? "" : std::string(text);
+}
+
+bool is_there(const std::string &path) {
+    struct stat status = {};
+    return stat(path.c_str(), &status) == 0;
+}
+
+// Where the system executed a script, or what binfmt_misc describes, it says so. The executable's
+// own path leads to another file, too, once it was replaced, but to one of the same name.
+bool is_another_file(const std::string &path, const std::string &executable) {
+    struct stat executed = {};
+    struct stat running = {};
+    return stat(path.c_str(), &executed) == 0 && stat(kExecutable, &running) == 0 &&
+           (executed.st_ino != running.st_ino || executed.st_dev != running.st_dev) &&
+           file_name(without_links(path)) != file_name(executable);
+}
+
+// What an AppImage starts has its variables, also where it is no part of it.
+std::string app_image_of(const std::string &file) {
+    const std::string image = environment_variable("APPIMAGE").value_or("");
+    const std::string mount = environment_variable("APPDIR").value_or("");
+    const bool is_inside = mount.size() > 1 && file.starts_with(without_links(mount) + "/");
+    return is_inside ? image : "";
+}
+
+// An executable of Electron's own name runs what is beside it.
+bool has_app_beside(const std::string &file) {
+    const std::string path = file.substr(0, file.rfind('/') + 1) + "resources/app";
+    return file_name(file).starts_with("electron") && (is_there(path) || is_there(path + ".asar"));
+}
+
+}  // namespace
+
+std::string_view file_name(std::string_view path) {
+    return path.substr(path.find_last_of("/\\") + 1);
+}
+
+std::vector<std::string> arguments_in_place(int count, char **arguments) {
+    std::vector<std::string> found;
+    const char *end = nullptr;
+    for (int i = 0; i < count && arguments[i] != nullptr; ++i) {
+        if (end != nullptr && arguments[i] != end) break;
+        found.emplace_back(arguments[i]);
+        end = arguments[i] + found.back().size() + 1;
+    }
+    return found;
+}
+
+std::string process_file() {
+    constexpr std::string_view kDeleted = " (deleted)";
+    std::array<char, PATH_MAX> path = {};
+    const ssize_t size = readlink(kExecutable, path.data(), path.size() - 1);
+    std::string file(path.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    if (file.ends_with(kDeleted)) file.resize(file.size() - kDeleted.size());
+    return file;
+}
+
+ProcessStart own_start(int count, char **arguments) {
+    ProcessStart start;
+    start.arguments = arguments_in_place(count, arguments);
+    start.file = process_file();
+    const std::string executed = executed_path();
+    if (start.file.empty()) {
+        start.file = without_links(executed);
+    } else if (!executed.empty() && is_another_file(executed, start.file)) {
+        start.called = executed;
+    }
+    std::array<char, PATH_MAX> folder = {};
+    if (getcwd(folder.data(), folder.size()) != nullptr) start.folder = folder.data();
+    start.app_image = app_image_of(start.file);
+    start.has_app = has_app_beside(start.file);
+    return start;
+}
+
+}  // namespace cairn

@@ -64,6 +64,7 @@ struct Hook {
     X(IsEnabled, is_enabled)                                           \
     X(LinkProgram, link_program_hook)                                  \
     X(LinkProgramARB, link_program_hook)                               \
+    X(NamedStringARB, named_string)                                    \
     X(ProgramBinary, program_binary)                                   \
     X(ProgramBinaryOES, program_binary)                                \
     X(ProgramParameteri, program_parameter)                            \

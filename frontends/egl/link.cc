@@ -3,6 +3,7 @@
 // stored.
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,13 +187,17 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
         is_missing(reinterpret_cast<void *>(context.gl().ProgramParameteri))) {
         return false;
     }
+    const std::span<const GLchar *const> all(sources, static_cast<size_t>(count));
+    if (std::find(all.begin(), all.end(), nullptr) != all.end()) {
+        return false;
+    }
+    if (!context.group->has_named_strings) {
+        return true;
+    }
     // A directive may begin in one string and end in the next.
     std::string whole;
-    for (GLsizei i = 0; i < count; ++i) {
-        if (sources[i] == nullptr) {
-            return false;
-        }
-        whole.append(sources[i]);
+    for (const GLchar *source : all) {
+        whole.append(source);
     }
     return !may_include_others(whole);
 }

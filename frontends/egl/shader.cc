@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "shader.h"
 
+#include <algorithm>
+
 #include "cached.h"
 #include "context.h"
 #include "counters.h"
@@ -96,15 +98,58 @@ std::string joined_lines(std::string_view source) {
     return joined;
 }
 
-// Any "include" that may be a directive counts; one that follows a comment might, so it does.
-bool has_include(std::string_view source) {
-    constexpr std::string_view kInclude = "include";
-    for (size_t at = source.find(kInclude); at != std::string_view::npos;
-         at = source.find(kInclude, at + kInclude.size())) {
-        const size_t before = source.substr(0, at).find_last_not_of(" \t\v\f\r\n\\");
-        if (before != std::string_view::npos && (source[before] == '#' || source[before] == '/')) {
+constexpr std::string_view kBlanks = " \t\v\f";
+constexpr std::string_view kLineEnds = "\r\n";
+
+// The text behind the comment that it begins with; all of it where it begins with none.
+std::string_view behind_comment(std::string_view text) {
+    size_t end = 0;
+    if (text.starts_with("//")) {
+        end = text.find_first_of(kLineEnds);
+    } else if (text.starts_with("/*")) {
+        end = text.find("*/", 2);
+        end += end == std::string_view::npos ? 0 : 2;
+    }
+    return text.substr(std::min(end, text.size()));
+}
+
+// The text behind blanks and comments.
+std::string_view behind_space(std::string_view text) {
+    for (size_t size = text.size() + 1; text.size() < size;) {
+        size = text.size();
+        text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+        text = behind_comment(text);
+    }
+    return text;
+}
+
+// Drivers differ on what is a comment inside quotes. `text` is what follows the first of them.
+bool has_quoted_comment(std::string_view text) {
+    const std::string_view quoted = text.substr(0, text.find_first_of("\"\r\n"));
+    return quoted.find("//") != std::string_view::npos ||
+           quoted.find("/*") != std::string_view::npos;
+}
+
+bool has_include(std::string_view text) {
+    bool begins_line = true;
+    while (!text.empty()) {
+        const std::string_view behind = behind_comment(text);
+        if (behind.size() < text.size()) {
+            // Drivers may also differ on whether a line begins where a comment of several ends.
+            const std::string_view comment = text.substr(0, text.size() - behind.size());
+            begins_line |= comment.find_first_of(kLineEnds) != std::string_view::npos;
+            text = behind;
+            continue;
+        }
+        const char first = text.front();
+        text.remove_prefix(1);
+        if ((first == '#' && begins_line && behind_space(text).starts_with("include")) ||
+            (first == '"' && has_quoted_comment(text))) {
             return true;
         }
+        const bool ends_line = kLineEnds.find(first) != std::string_view::npos;
+        const bool is_blank = kBlanks.find(first) != std::string_view::npos;
+        begins_line = ends_line || (begins_line && is_blank);
     }
     return false;
 }
@@ -112,12 +157,8 @@ bool has_include(std::string_view source) {
 }  // namespace
 
 bool may_include_others(std::string_view source) {
-    constexpr std::string_view kExtension = "shading_language_include";
-    const bool has_continuation = source.find("\\\n") != std::string_view::npos ||
-                                  source.find("\\\r") != std::string_view::npos;
-    const std::string joined = has_continuation ? joined_lines(source) : std::string();
-    const std::string_view text = has_continuation ? std::string_view(joined) : source;
-    return text.find(kExtension) != std::string_view::npos || has_include(text);
+    // Older versions of the language do not join lines.
+    return has_include(source) || has_include(joined_lines(source));
 }
 
 void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
@@ -129,7 +170,7 @@ void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
     if (context.can_cache() && !shader.is_binary) {
         source = current_source(context.gl(), shader.name);
     }
-    if (source.empty() || may_include_others(source)) {
+    if (source.empty() || (context.group->has_named_strings && may_include_others(source))) {
         compile(shader.name);
         count(&cairn_report::driver_compiles);
         return;

@@ -58,8 +58,8 @@ struct Shader {
 
 using ShaderRef = std::shared_ptr<Shader>;
 
-// A source that takes in others (GL_ARB_shading_language_include) is not the whole of what is
-// compiled. On any doubt it may.
+// Whether a source has a directive that includes another (GL_ARB_shading_language_include), so that
+// it is not the whole of what is compiled. On any doubt it may.
 bool may_include_others(std::string_view source);
 
 // glCompileShader of a shader that is tracked, by the driver's function `compile`.

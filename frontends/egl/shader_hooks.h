@@ -69,6 +69,16 @@ void compile_shader_include(GLuint name, GLsizei paths, const GLchar *const *pat
     count(&cairn_report::driver_compiles);
 }
 
+// From now on a source may include what was named here.
+template <auto Real>
+void named_string(GLenum type, GLint name_size, const GLchar *name, GLint size,
+                  const GLchar *text) {
+    if (Context *context = current_context()) {
+        context->group->has_named_strings.store(true);
+    }
+    (current_gl().*Real)(type, name_size, name, size, text);
+}
+
 template <auto Real>
 void shader_binary(GLsizei names, const GLuint *shaders, GLenum format, const void *binary,
                    GLsizei size) {

@@ -39,6 +39,11 @@ class ShareGroup {
     // reasons that are not tracked.
     std::atomic<bool> has_transform_feedback = false;
 
+    // Set before the first string is named that sources can include
+    // (GL_ARB_shading_language_include has nothing else to include): until then no source that
+    // compiles includes anything.
+    std::atomic<bool> has_named_strings = false;
+
     // False from the moment on that two contexts of the group would compile the same source
     // differently: then nothing is cached. `traits` are those of a context that begins to use the
     // group.

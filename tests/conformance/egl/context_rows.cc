@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contexts and links: who reads and writes the cache, what makes a key, what becomes of binaries
-// that are not what they should be.
+// Contexts and links: who reads and writes the cache, what becomes of binaries that are not what
+// they should be.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -229,31 +229,6 @@ void failed_links(Verdict &verdict) {
     verdict.expect(programs(display).size() == 0, "it is kept");
 }
 
-void keys(Verdict &verdict) {
-    const EGLDisplay display = fresh_display(kLarge);
-    const Context context(display);
-    const std::vector<std::pair<const char *, Source>> kinds = {
-        {"a program", {}},
-        {"another source", {.variant = 9}},
-        {"a comment", {.comment = "x"}},
-        {"an attribute binding", {.bound = "corner"}},
-        {"another attribute's binding", {.bound = "other"}},
-        {"an output location", {.output = 1}},
-        {"a varying for transform feedback", {.has_varying = true}},
-    };
-    size_t entries = 0;
-    for (const auto &[what, source] : kinds) {
-        verdict.expect(link_once(source), std::string(what) + " does not link");
-        verdict.expect(programs(display).size() == ++entries,
-                       std::string(what) + " gives no new key");
-    }
-    for (const auto &[what, source] : kinds) {
-        link_once(source);
-        verdict.expect(programs(display).size() == entries,
-                       std::string(what) + ", again, gives a new key");
-    }
-}
-
 void hit_moves_to_front(Verdict &verdict) {
     const EGLDisplay display = fresh_display(kLarge);
     const Context context(display);
@@ -358,7 +333,6 @@ constexpr Row kRows[] = {
     // Since 2023 ANGLE keeps compiled shaders in the same cache.
     {"link.programs-only", Reference::differs, programs_only},
     {"link.failed", Reference::same, failed_links},
-    {"link.keys", Reference::same, keys},
     {"link.hit-moves-to-front", Reference::same, hit_moves_to_front},
     {"link.populated", Reference::same, comes_back},
     {"invalid.flipped", Reference::same, flipped},

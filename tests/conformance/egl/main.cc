@@ -24,7 +24,7 @@ namespace {
 
 std::vector<Row> all_rows() {
     std::vector<Row> all;
-    for (const auto rows : {control_rows(), cache_rows(), context_rows(), draft_rows(),
+    for (const auto rows : {control_rows(), cache_rows(), context_rows(), key_rows(), draft_rows(),
                             process_rows(), blob_rows()}) {
         all.insert(all.end(), rows.begin(), rows.end());
     }

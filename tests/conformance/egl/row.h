@@ -50,6 +50,7 @@ struct Row {
 std::span<const Row> control_rows();  // the four calls that ANGLE ships
 std::span<const Row> cache_rows();    // order, bytes, limits
 std::span<const Row> context_rows();  // contexts and links
+std::span<const Row> key_rows();      // what is part of a program's key
 std::span<const Row> draft_rows();    // the first draft
 std::span<const Row> process_rows();  // more than one process
 std::span<const Row> blob_rows();     // EGL_ANDROID_blob_cache and GL_ANGLE_blob_cache

@@ -89,7 +89,7 @@ std::string vertex_source(const Source &source) {
 
 std::string fragment_source(const Source &source) {
     const std::string name = source.is_broken ? "missing_value" : "varying_value";
-    return "#version 300 es\nprecision mediump float;\nin vec4 " + name +
+    return "#version 300 es\nprecision highp float;\nin vec4 " + name +
            ";\nlayout(location = " + std::to_string(source.output) +
            ") out vec4 color;\nvoid main() { color = vec4(" + std::to_string(source.variant) +
            ".0 / 255.0, 0.0, 0.0, 1.0) + " + name + " * 0.0; }\n";

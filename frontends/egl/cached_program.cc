@@ -33,11 +33,12 @@ Report link_report(const GlFunctions &gl, GLuint program) {
     return report;
 }
 
-// A link puts the hint that was set before into effect; not every driver's glProgramBinary does.
-void check_hint(const GlFunctions &gl, Program &program) {
+// A link puts the hint that was set before into effect; not every driver's glProgramBinary does,
+// and the binary may be of a program with another one.
+void check_hint(const Context &context, Program &program) {
     program.has_cached_hint =
-        program.has_hint &&
-        program_value(gl, program.name, GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint;
+        context.has_hint && program_value(context.gl(), program.name,
+                                          GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint;
     program.cached_hint = program.hint;
 }
 
@@ -68,7 +69,7 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     program.log = std::move(entry->report.log);
     program.log_length = entry->report.log_length;
     program.was_linked = true;
-    check_hint(context.gl(), program);
+    check_hint(context, program);
     count(&cairn_report::hits);
     count(&cairn_report::bytes_read, entry->binary.size());
     return true;

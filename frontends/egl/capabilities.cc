@@ -72,6 +72,7 @@ void find_binary_functions(Context &context, Version version, const std::string 
     const GlFunctions &gl = context.gl();
     const bool core = version.number >= (version.is_es ? 300 : 401) ||
                       has_word(extensions, "GL_ARB_get_program_binary");
+    context.has_hint = core;
     if (core) {
         context.program_binary = gl.ProgramBinary;
         context.get_program_binary = gl.GetProgramBinary;
@@ -91,6 +92,10 @@ void find_binary_functions(Context &context, Version version, const std::string 
 }
 
 void find_limits(Context &context, Version version, const std::string &extensions) {
+    context.attributes_max = integer_of(context.gl(), GL_MAX_VERTEX_ATTRIBS);
+    if (version.number >= 300) {
+        context.draw_buffers_max = integer_of(context.gl(), GL_MAX_DRAW_BUFFERS);
+    }
     if (version.number >= 300 || has_word(extensions, "GL_EXT_transform_feedback")) {
         context.separate_varyings_max =
             integer_of(context.gl(), GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS);

@@ -46,6 +46,9 @@ struct Context {
     std::vector<GLenum> binary_formats;
     PFNGLPROGRAMBINARYPROC program_binary = nullptr;
     PFNGLGETPROGRAMBINARYPROC get_program_binary = nullptr;
+    bool has_hint = false;            // GL_PROGRAM_BINARY_RETRIEVABLE_HINT
+    GLint attributes_max = 0;         // of vertices
+    GLint draw_buffers_max = 0;       // 0: not known
     GLint separate_varyings_max = 0;  // 0: the context has no transform feedback
 
     std::atomic<unsigned> references = 1;

@@ -30,7 +30,7 @@ enum class Tag : uint32_t {
     traits = 8,      // hash of the above
     type = 9,        // of a shader
     source = 10,     // of a shader
-    shader = 11,     // key of a compiled shader of the program, in the order of attaching
+    shader = 11,     // key of a compiled shader of the program, by type, then as attached
     setting = 12,    // kind of a setting made before the link
     arguments = 13,  // of that setting
 };

@@ -35,8 +35,13 @@ std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &
     return shaders;
 }
 
-// The keys of shaders that have all been compiled successfully, else nothing.
-std::optional<std::vector<Key>> keys_of(const std::vector<ShaderRef> &shaders) {
+// The keys of shaders that have all been compiled successfully, else nothing. Shaders of different
+// types meet in the same way whichever was attached first, and vertex shaders are before fragment
+// shaders here; of those of one type, the order may show in the places that a linker gives.
+std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
+    std::stable_sort(
+        shaders.begin(), shaders.end(),
+        [](const ShaderRef &one, const ShaderRef &other) { return one->type > other->type; });
     std::vector<Key> keys;
     for (const ShaderRef &shader : shaders) {
         const MutexLock lock(shader->mutex);

@@ -18,9 +18,15 @@ bool comes_before(const Program::Call &one, const Program::Call &other) {
 
 }  // namespace
 
-void Program::add_setting(Setting setting, std::string subject, std::string arguments) {
-    Call call{setting, std::move(subject), std::move(arguments)};
-    std::erase(settings, call);
+void Program::add_setting(Call call, Effect effect) {
+    std::erase_if(settings, [&](const Call &older) {
+        const bool is_replaced = effect != Effect::uncertain && older.setting == call.setting &&
+                                 older.target == call.target;
+        return is_replaced || older == call;
+    });
+    if (effect == Effect::resets) {
+        return;
+    }
     if (settings.size() >= kSettingsMax) {
         is_understood = false;
         return;

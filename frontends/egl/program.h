@@ -3,8 +3,10 @@
 //
 // Settings are kept as the list of calls that made them rather than as their effect. Which calls
 // the driver refused need then not be known: the same calls in the same order have the same effect.
-// Calls of different kinds, and those that give a location to different names, do not meet: whether
-// one is refused, and what it does, is the same in any order. So the list is kept by kind and name,
+// A call that the driver is certain to accept leaves nothing of the calls before it that set the
+// same, so these leave the list; it leaves the list itself when a new program has what it sets.
+// Calls of different kinds, and those about different names or parameters, do not meet: whether one
+// is refused, and what it does, is the same in any order. So the list is kept by kind and subject,
 // and by time only among calls of the same: Chromium, for one, makes them in another order in each
 // process. A call that is repeated moves behind those that it meets, which leaves the effect as it
 // is.
@@ -48,9 +50,15 @@ struct Program {
     // Guarded by mutex.
     struct Call {
         Setting setting;
-        std::string subject;  // the name that is given a location, without "[0]"; else empty
-        std::string arguments;
+        std::string subject;    // it meets calls about the same: a name without "[0]", a parameter
+        std::string target;     // what it sets: the whole name, the parameter
+        std::string arguments;  // all of them
         bool operator==(const Call &) const = default;
+    };
+    enum class Effect {
+        uncertain,  // the driver may refuse the call
+        replaces,   // it sets its target, whatever was set before
+        resets,     // the same, and a new program has its target set so
     };
     std::vector<Call> settings;
     bool is_understood = true;    // false: every link goes to the driver
@@ -59,8 +67,7 @@ struct Program {
     bool has_cached_log = false;  // the last link was a hit: its log is `log`, not the driver's
     std::string log;
     GLint log_length = 0;
-    bool has_hint = false;  // the application has set GL_PROGRAM_BINARY_RETRIEVABLE_HINT, to `hint`
-    GLint hint = 0;
+    GLint hint = GL_FALSE;         // GL_PROGRAM_BINARY_RETRIEVABLE_HINT for the next link
     bool has_cached_hint = false;  // the last link was a hit: the driver's hint is not what it
                                    // would be, `cached_hint` is
     GLint cached_hint = 0;
@@ -69,7 +76,7 @@ struct Program {
     bool is_deleted = false;  // by the application; lives on while it is in use
 
     // REQUIRES: mutex is held.
-    void add_setting(Setting setting, std::string subject, std::string arguments);
+    void add_setting(Call call, Effect effect);
     // From now on the driver's answers are right, because it has linked the program itself.
     void forget_cached_link();
 };

@@ -2,6 +2,7 @@
 #include "program_hooks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +31,30 @@ std::string base_name(std::string_view name) {
     return std::string(name.substr(0, name.find('[')));
 }
 
+// A name that no driver refuses to give a location to: an identifier that is not reserved, not even
+// for WebGL.
+bool is_plain_name(std::string_view name) {
+    constexpr size_t kSizeMax = 256;
+    constexpr std::string_view kReserved[] = {"gl_", "webgl_", "_webgl_"};
+    constexpr std::string_view kLetters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz0123456789";
+    return !name.empty() && name.size() <= kSizeMax &&
+           name.find_first_not_of(kLetters) == std::string_view::npos &&
+           std::none_of(std::begin(kReserved), std::end(kReserved),
+                        [name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// The locations that every name can be given; no others are certain to be accepted.
+GLint locations(const Context &context, Setting setting) {
+    return setting == Setting::attribute_location ? context.attributes_max
+                                                  : context.draw_buffers_max;
+}
+
+// GL_ARB_transform_feedback3 has rules of its own for these.
+bool is_special_varying(std::string_view name) {
+    return name == "gl_NextBuffer" || name.starts_with("gl_SkipComponents");
+}
+
 std::string driver_log(const GlFunctions &gl, GLuint program) {
     GLint capacity = 0;
     gl.GetProgramiv(program, GL_INFO_LOG_LENGTH, &capacity);
@@ -50,12 +75,17 @@ bool is_refused_unread(const Context &context, GLsizei count, GLenum mode) {
 }  // namespace
 
 void note_setting(GLuint name, Setting setting, uint64_t number, const char *text) {
-    const ProgramRef program = find_program(current_context(), name);
+    const Context *context = current_context();
+    const ProgramRef program = find_program(context, name);
     if (program == nullptr || text == nullptr) {
         return;
     }
+    const auto limit = static_cast<uint64_t>(locations(*context, setting));
+    const bool is_certain = number < limit && is_plain_name(text);
     const MutexLock lock(program->mutex);
-    program->add_setting(setting, base_name(text), Arguments().number(number).text(text).take());
+    program->add_setting(
+        {setting, base_name(text), text, Arguments().number(number).text(text).take()},
+        is_certain ? Program::Effect::replaces : Program::Effect::uncertain);
 }
 
 void note_varyings(GLuint name, GLsizei count, const GLchar *const *varyings, GLenum mode) {
@@ -74,15 +104,21 @@ void note_varyings(GLuint name, GLsizei count, const GLchar *const *varyings, GL
     }
     Arguments arguments;
     arguments.number(mode).number(static_cast<uint64_t>(count));
+    bool is_certain = true;
     for (GLsizei i = 0; varyings != nullptr && i < count; ++i) {
         if (varyings[i] == nullptr) {
             stop_caching(name);
             return;
         }
         arguments.text(varyings[i]);
+        is_certain &= !is_special_varying(varyings[i]);
     }
+    const bool is_initial = count == 0 && mode == GL_INTERLEAVED_ATTRIBS;
     const MutexLock lock(program->mutex);
-    program->add_setting(Setting::transform_feedback, {}, arguments.take());
+    program->add_setting({Setting::transform_feedback, {}, {}, arguments.take()},
+                         is_initial   ? Program::Effect::resets
+                         : is_certain ? Program::Effect::replaces
+                                      : Program::Effect::uncertain);
 }
 
 void note_parameter(GLuint name, GLenum parameter, GLint value) {
@@ -91,14 +127,24 @@ void note_parameter(GLuint name, GLenum parameter, GLint value) {
         return;
     }
     const MutexLock lock(program->mutex);
-    program->is_separable |= parameter == GL_PROGRAM_SEPARABLE && value != GL_FALSE;
-    if (parameter == GL_PROGRAM_BINARY_RETRIEVABLE_HINT &&
-        (value == GL_FALSE || value == GL_TRUE)) {
-        program->has_hint = true;
-        program->hint = value;
+    if (parameter == GL_PROGRAM_BINARY_RETRIEVABLE_HINT) {
+        // It does not change what a link makes. Other values are refused.
+        program->hint = value == GL_FALSE || value == GL_TRUE ? value : program->hint;
+        return;
     }
-    program->add_setting(Setting::parameter, {},
-                         Arguments().number(parameter).number(static_cast<uint64_t>(value)).take());
+    auto effect = Program::Effect::uncertain;
+    if (parameter == GL_PROGRAM_SEPARABLE) {
+        program->is_separable |= value != GL_FALSE;
+        // Where there are no such programs both values are refused, which comes to the same.
+        effect = value == GL_FALSE  ? Program::Effect::resets
+                 : value == GL_TRUE ? Program::Effect::replaces
+                                    : effect;
+    }
+    const std::string target = Arguments().number(parameter).take();
+    program->add_setting(
+        {Setting::parameter, target, target,
+         Arguments().number(parameter).number(static_cast<uint64_t>(value)).take()},
+        effect);
 }
 
 void stop_caching(GLuint name) {

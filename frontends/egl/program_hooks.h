@@ -12,7 +12,7 @@
 
 namespace cairn::egl {
 
-inline ProgramRef find_program(Context *context, GLuint name) {
+inline ProgramRef find_program(const Context *context, GLuint name) {
     return context == nullptr ? nullptr : context->group->program(context->gl(), name);
 }
 

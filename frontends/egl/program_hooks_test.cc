@@ -75,14 +75,18 @@ class ProgramHooksTest : public ::testing::Test {
     // The key of a program for which these calls were made, in this order.
     using BoundNames = std::vector<std::pair<GLuint, const char *>>;
     ProgramKey key_after(const BoundNames &attributes) {
-        ShareGroup &group = *current_context()->group;
-        group.forget(kProgram);
-        group.add_program(vendor_.gl, kProgram);
+        make_program();
         for (const auto &[index, name] : attributes) {
             bind_attrib_location<&GlFunctions::BindAttribLocation>(kProgram, index, name);
         }
-        return program_key({}, {}, program()->settings);
+        return key();
     }
+    void make_program() {
+        ShareGroup &group = *current_context()->group;
+        group.forget(kProgram);
+        group.add_program(vendor_.gl, kProgram);
+    }
+    ProgramKey key() { return program_key({}, {}, program()->settings); }
 
     std::string calls_;
     int object_ = 0;
@@ -125,6 +129,65 @@ TEST_F(ProgramHooksTest, TheOrderInWhichOneNameGetsLocationsIsInTheKey) {
     // A driver may take these for one name.
     EXPECT_NE(key_after({{0, "a"}, {1, "a[0]"}}), key_after({{1, "a[0]"}, {0, "a"}}));
     EXPECT_EQ(key_after({{0, "a"}, {1, "a"}, {2, "b"}}), key_after({{0, "a"}, {2, "b"}, {1, "a"}}));
+}
+
+TEST_F(ProgramHooksTest, ALocationThatIsCertainReplacesThoseBefore) {
+    current_context()->attributes_max = 8;
+    const ProgramKey key = key_after({{1, "a"}, {2, "b"}});
+    EXPECT_EQ(key_after({{3, "a"}, {1, "a"}, {2, "b"}}), key);
+    EXPECT_EQ(key_after({{0, "b"}, {1, "a"}, {0, "a"}, {2, "b"}, {1, "a"}}), key);
+    EXPECT_EQ(key_after({{8, "a"}, {1, "a"}, {2, "b"}}), key);
+    EXPECT_NE(key_after({{1, "a"}, {2, "b"}, {3, "a"}}), key);
+    EXPECT_NE(key_after({{3, "a[0]"}, {1, "a"}, {2, "b"}}), key);
+}
+
+TEST_F(ProgramHooksTest, ALocationThatMayBeRefusedReplacesNothing) {
+    current_context()->attributes_max = 8;
+    EXPECT_NE(key_after({{1, "a"}, {8, "a"}}), key_after({{8, "a"}}));
+    for (const char *name : {"gl_a", "webgl_a", "_webgl_a", "a b", "a[0]", ""}) {
+        EXPECT_NE(key_after({{1, name}, {2, name}}), key_after({{2, name}})) << name;
+    }
+    const std::string long_name(257, 'a');
+    EXPECT_NE(key_after({{1, long_name.c_str()}, {2, long_name.c_str()}}),
+              key_after({{2, long_name.c_str()}}));
+}
+
+TEST_F(ProgramHooksTest, VaryingsThatMayBeRefusedReplaceNothing) {
+    current_context()->separate_varyings_max = 4;
+    const auto key_with = [this](const std::vector<std::vector<const char *>> &calls) {
+        make_program();
+        for (const auto &names : calls) {
+            transform_feedback_varyings<&GlFunctions::TransformFeedbackVaryings>(
+                kProgram, static_cast<GLsizei>(names.size()), names.data(), GL_INTERLEAVED_ATTRIBS);
+        }
+        return key();
+    };
+    EXPECT_EQ(key_with({{"a"}, {"b"}, {"a"}}), key_with({{"a"}}));
+    EXPECT_EQ(key_with({{"a"}, {}}), key_with({}));
+    EXPECT_EQ(key_with({{"gl_NextBuffer"}, {"a"}}), key_with({{"a"}}));
+    for (const char *special : {"gl_NextBuffer", "gl_SkipComponents1"}) {
+        EXPECT_NE(key_with({{"a"}, {special}}), key_with({{special}})) << special;
+    }
+}
+
+TEST_F(ProgramHooksTest, AParameterIsAboutItselfAlone) {
+    const auto key_with = [this](const std::vector<std::pair<GLenum, GLint>> &calls) {
+        make_program();
+        for (const auto &[name, value] : calls) {
+            program_parameter<&GlFunctions::ProgramParameteri>(kProgram, name, value);
+        }
+        return key();
+    };
+    const ProgramKey none = key_with({});
+    const GLenum other = 0x8DDA;  // GL_GEOMETRY_VERTICES_OUT_ARB
+    EXPECT_EQ(key_with({{GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE}}), none);
+    EXPECT_EQ(key_with({{GL_PROGRAM_SEPARABLE, GL_TRUE}, {GL_PROGRAM_SEPARABLE, GL_FALSE}}), none);
+    EXPECT_NE(key_with({{GL_PROGRAM_SEPARABLE, GL_TRUE}}), none);
+    EXPECT_NE(key_with({{GL_PROGRAM_SEPARABLE, GL_TRUE}, {GL_PROGRAM_SEPARABLE, 2}}),
+              key_with({{GL_PROGRAM_SEPARABLE, 2}}));
+    EXPECT_EQ(key_with({{GL_PROGRAM_SEPARABLE, GL_TRUE}, {other, 3}}),
+              key_with({{other, 3}, {GL_PROGRAM_SEPARABLE, GL_TRUE}}));
+    EXPECT_NE(key_with({{other, 3}, {other, 4}}), key_with({{other, 4}}));
 }
 
 TEST_F(ProgramHooksTest, OnlyQuestionsThatMayWaitForALinkTakeItsTime) {

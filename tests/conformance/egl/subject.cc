@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <set>
+#include <utility>
 
 namespace conformance {
 
@@ -81,15 +82,19 @@ GLuint compile(GLenum type, const std::string &source) {
     return shader;
 }
 
+std::string version_line(const Source &source) {
+    return "#version " + std::to_string(source.language) + " es\n";
+}
+
 std::string vertex_source(const Source &source) {
-    return "#version 300 es\n//" + source.comment +
+    return version_line(source) + "//" + source.comment +
            "\nin vec4 corner; in vec4 other; out vec4 varying_value;\n"
            "void main() { gl_Position = corner + other * 0.0; varying_value = corner; }\n";
 }
 
 std::string fragment_source(const Source &source) {
     const std::string name = source.is_broken ? "missing_value" : "varying_value";
-    return "#version 300 es\nprecision highp float;\nin vec4 " + name +
+    return version_line(source) + "precision highp float;\nin vec4 " + name +
            ";\nlayout(location = " + std::to_string(source.output) +
            ") out vec4 color;\nvoid main() { color = vec4(" + std::to_string(source.variant) +
            ".0 / 255.0, 0.0, 0.0, 1.0) + " + name + " * 0.0; }\n";
@@ -240,7 +245,10 @@ GLuint link(const Source &source) {
         return std::array{compile(GL_VERTEX_SHADER, vertex_source(source)),
                           compile(GL_FRAGMENT_SHADER, fragment_source(source))};
     };
-    const auto shaders = subject == Subject::angle ? noting_shaders(compile_both) : compile_both();
+    auto shaders = subject == Subject::angle ? noting_shaders(compile_both) : compile_both();
+    if (source.fragment_first) {
+        std::swap(shaders[0], shaders[1]);
+    }
     for (const GLuint shader : shaders) {
         gl.AttachShader(program, shader);
         gl.DeleteShader(shader);
@@ -251,6 +259,9 @@ GLuint link(const Source &source) {
     if (source.has_varying) {
         const char *name = "varying_value";
         gl.TransformFeedbackVaryings(program, 1, &name, GL_INTERLEAVED_ATTRIBS);
+    }
+    if (source.prepare != nullptr) {
+        source.prepare(program);
     }
     gl.LinkProgram(program);
     GLint linked = GL_FALSE;

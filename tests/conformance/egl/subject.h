@@ -84,6 +84,7 @@ class Context {
     Context &operator=(const Context &) = delete;
 
     void make_current() const;
+    EGLContext handle() const { return handle_; }
 
   private:
     EGLDisplay display_;
@@ -103,6 +104,9 @@ struct Source {
     bool has_varying = false;     // for transform feedback
     int output = 0;               // location of the fragment shader's output
     bool is_broken = false;       // refused by every linker
+    int language = 300;
+    bool fragment_first = false;                // its fragment shader is attached first
+    void (*prepare)(GLuint program) = nullptr;  // does something more before the link
 };
 GLuint link(const Source &source);
 // Links and deletes; whether it linked. Waits until the driver has finished with it.

@@ -100,6 +100,15 @@ void core_outputs() {
             draw("outputs", program);
         }
     }
+    const GLuint moved = make_unlinked({vertex, fragment});
+    gl.BindFragDataLocation(moved, 1, "first");
+    gl.BindFragDataLocation(moved, 9999, "first");
+    gl.BindFragDataLocation(moved, 1, "second");
+    gl.BindFragDataLocation(moved, 0, "first");
+    note_errors("refused output");
+    gl.LinkProgram(moved);
+    note("first at %d, second at %d", gl.GetFragDataLocation(moved, "first"),
+         gl.GetFragDataLocation(moved, "second"));
     const GLuint dual = make_unlinked({vertex, fragment});
     gl.BindFragDataLocationIndexed(dual, 0, 1, "first");
     gl.BindFragDataLocationIndexed(dual, 0, 0, "second");
@@ -133,6 +142,32 @@ void main() { color = tint + vec4(place, levels[number - 1], 0.0) * texture(pict
     gl.LinkProgram(program);
     note_program("linked again", program);
     draw("linked again", program);
+}
+
+// Their key has the order in which they were attached.
+void several_of_one_type() {
+    const Context context(Api::core);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kCoreVertex);
+    const GLuint main_part = make_shader(GL_FRAGMENT_SHADER, R"(#version 430 core
+vec4 light(vec2 at);
+vec4 shade(vec2 at);
+in vec2 place;
+uniform vec4 tint;
+out vec4 color;
+void main() { color = tint + light(place) + shade(place); }
+)");
+    const GLuint light = make_shader(GL_FRAGMENT_SHADER, R"(#version 430 core
+uniform vec4 lamp;
+vec4 light(vec2 at) { return lamp + vec4(at, 0.5, 1.0); }
+)");
+    const GLuint shade = make_shader(GL_FRAGMENT_SHADER, R"(#version 430 core
+uniform float screen[2];
+vec4 shade(vec2 at) { return vec4(screen[1], at, 0.0); }
+)");
+    note_program("lit first", make_program({vertex, main_part, light, shade}));
+    note_program("shaded first", make_program({vertex, main_part, shade, light}));
+    note_program("main last", make_program({light, shade, vertex, main_part}));
+    draw("vertex shader last", make_program({main_part, light, shade, vertex}));
 }
 
 void old_objects() {

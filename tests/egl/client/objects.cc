@@ -10,6 +10,13 @@
 namespace client {
 namespace {
 
+constexpr const char *kTwoAttributes = R"(#version 300 es
+in vec2 corner;
+in vec2 other;
+out vec2 place;
+void main() { place = other; gl_Position = vec4(corner, 0.0, 1.0); }
+)";
+
 void set_source(GLuint shader, const char *source) {
     gl.ShaderSource(shader, 1, &source, nullptr);
 }
@@ -194,13 +201,7 @@ void shared_shader() {
 
 void attribute_bindings() {
     const Context context(Api::es3);
-    constexpr const char *kTwo = R"(#version 300 es
-in vec2 corner;
-in vec2 other;
-out vec2 place;
-void main() { place = other; gl_Position = vec4(corner, 0.0, 1.0); }
-)";
-    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kTwo);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kTwoAttributes);
     const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
     for (GLuint index = 0; index < 4; ++index) {
         const GLuint program = make_unlinked({vertex, fragment});
@@ -218,6 +219,35 @@ void main() { place = other; gl_Position = vec4(corner, 0.0, 1.0); }
         note_errors("too large an index");
         gl.LinkProgram(program);
         note("corner is at %d", gl.GetAttribLocation(program, "corner"));
+    }
+}
+
+// The second program of two is set as the first one was in the end, and linked from its binary.
+void detours_to_settings() {
+    const Context context(Api::es3);
+    constexpr std::array kVaryings = {"place", "gl_Position"};
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kTwoAttributes);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
+    for (const GLsizei varyings : {2, 0}) {
+        for (const bool takes_detour : {false, true}) {
+            const GLuint first = takes_detour ? fragment : vertex;
+            const GLuint program = make_unlinked({first, takes_detour ? vertex : fragment});
+            if (takes_detour) {
+                gl.BindAttribLocation(program, 5, "other");
+                gl.BindAttribLocation(program, 6, "corner");
+                gl.TransformFeedbackVaryings(program, 1, kVaryings.data(), GL_SEPARATE_ATTRIBS);
+                gl.ProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
+            }
+            gl.BindAttribLocation(program, 0, "corner");
+            gl.BindAttribLocation(program, 3, "other");
+            gl.TransformFeedbackVaryings(program, varyings, kVaryings.data(),
+                                         GL_INTERLEAVED_ATTRIBS);
+            gl.LinkProgram(program);
+            note_program(takes_detour ? "after a detour" : "set at once", program);
+            draw("set", program);
+            gl.LinkProgram(program);
+            note_program("linked again", program);
+        }
     }
 }
 

@@ -20,6 +20,7 @@ namespace client {
     X(deleted_shaders)      \
     X(shared_shader)        \
     X(attribute_bindings)   \
+    X(detours_to_settings)  \
     X(names_used_again)     \
     X(validation)           \
     X(transform_feedback)   \
@@ -32,6 +33,7 @@ namespace client {
     X(tessellation)         \
     X(core_outputs)         \
     X(core_initial_values)  \
+    X(several_of_one_type)  \
     X(old_objects)          \
     X(included_source)      \
     X(spirv)                \

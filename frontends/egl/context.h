@@ -54,9 +54,9 @@ struct Context {
     std::atomic<unsigned> references = 1;
 
     const GlFunctions &gl() const { return vendor->gl; }
-    bool can_cache() const {
-        return has_cache && group->is_uniform() && programs->is_on() && is_caching_on();
-    }
+    // What GL_PROGRAM_CACHE_ENABLED_ANGLE says: programs are cached when the display has room.
+    bool is_enabled() const { return has_cache && group->is_uniform() && is_caching_on(); }
+    bool can_cache() const { return is_enabled() && programs->is_on(); }
 };
 
 // The context that is current on this thread, ready for use; null when there is none.

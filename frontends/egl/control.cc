@@ -207,10 +207,7 @@ const char *with_control(const char *extensions) {
 ContextAttributes::ContextAttributes(const EGLint *attributes)
     : is_given(attributes != nullptr),
       list(without<EGLint>(attributes, EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE,
-                           [this](EGLint value) {
-                               is_valid &= value == EGL_TRUE || value == EGL_FALSE;
-                               is_enabled = value != EGL_FALSE;
-                           })) {}
+                           [this](EGLint value) { enabled = value; })) {}
 
 DisplayAttributes::DisplayAttributes(const EGLAttrib *attributes)
     : is_given(attributes != nullptr),

@@ -39,9 +39,8 @@ struct ContextAttributes {
     const EGLint *for_driver() const { return is_given ? list.data() : nullptr; }
 
     bool is_given;
-    bool is_valid = true;      // the value, if any, is EGL_TRUE or EGL_FALSE
-    bool is_enabled = true;    // what it says
-    std::vector<EGLint> list;  // last: making it sets the others
+    std::optional<EGLint> enabled;  // ours; the last one, if it is given more than once
+    std::vector<EGLint> list;       // last: making it sets the others
 };
 
 // The attribute list of eglGetPlatformDisplay without ours.

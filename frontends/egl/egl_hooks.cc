@@ -2,6 +2,7 @@
 #include "egl_hooks.h"
 
 #include <cstring>
+#include <optional>
 
 #include "blob_service.h"
 #include "caches.h"
@@ -15,6 +16,24 @@
 namespace cairn::egl {
 namespace {
 
+// For a value that is neither EGL_TRUE nor EGL_FALSE. The driver refuses it, as it does attributes
+// that it does not know, after what it checks before attributes.
+EGLContext refuse_attribute(const Vendor &vendor, EGLDisplay display, EGLConfig config,
+                            EGLContext share, const EGLint *attributes) {
+    const EGLContext handle = vendor.egl.CreateContext(display, config, share, attributes);
+    if (handle != EGL_NO_CONTEXT) {
+        vendor.egl.DestroyContext(display, handle);
+        host().exports->setEGLError(EGL_BAD_ATTRIBUTE);
+    }
+    return EGL_NO_CONTEXT;
+}
+
+// As in ANGLE: a context that asks for caching needs room for it from the start, and one that says
+// nothing caches as soon as there is some.
+bool is_to_cache(const std::optional<EGLint> &enabled, const DisplayCache &programs) {
+    return !enabled || (*enabled == EGL_TRUE && programs.is_on());
+}
+
 // Switched off there is no extension, and so no attribute of ours.
 EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share,
                           const EGLint *attributes) {
@@ -24,18 +43,15 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
         return vendor.egl.CreateContext(display, config, share, attributes);
     }
     const ContextAttributes own(attributes);
-    EGLint error = EGL_SUCCESS;
-    if (!own.is_valid && is_initialised(vendor, display, error)) {
-        host().exports->setEGLError(EGL_BAD_ATTRIBUTE);
-        return EGL_NO_CONTEXT;
+    if (own.enabled && *own.enabled != EGL_TRUE && *own.enabled != EGL_FALSE) {
+        return refuse_attribute(vendor, display, config, share, attributes);
     }
     const EGLenum api = host().exports->getCurrentApi();
     const EGLContext handle = vendor.egl.CreateContext(display, config, share, own.for_driver());
     if (handle != EGL_NO_CONTEXT) {
         DisplayCache &programs = display_cache(display);
-        const bool caches = own.is_enabled && programs.is_on();
         context_created(vendor, display, handle, share, api, own.for_driver(),
-                        caches ? &programs : nullptr);
+                        is_to_cache(own.enabled, programs) ? &programs : nullptr);
     }
     return handle;
 }

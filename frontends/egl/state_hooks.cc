@@ -15,6 +15,10 @@ Context *control_context() {
     return context->has_control ? context : nullptr;
 }
 
+bool is_cache_enabled() {
+    return current_context()->is_enabled();
+}
+
 const GLubyte *extensions_of_context(const Context &context, const GLubyte *of_driver) {
     if (!context.adds_control) {
         return of_driver;

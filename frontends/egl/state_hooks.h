@@ -15,6 +15,9 @@ namespace cairn::egl {
 // The context that offers the extension, described; or null.
 Context *control_context();
 
+// GL_PROGRAM_CACHE_ENABLED_ANGLE. REQUIRES: a context is current.
+bool is_cache_enabled();
+
 // Its answer to glGetString(GL_EXTENSIONS), from the driver's.
 const GLubyte *extensions_of_context(const Context &context, const GLubyte *of_driver);
 
@@ -44,10 +47,8 @@ const GLubyte *get_string_i(GLenum name, GLuint index) {
 
 template <auto Real>
 GLboolean is_enabled(GLenum name) {
-    if (name == GL_PROGRAM_CACHE_ENABLED_ANGLE) {
-        if (const Context *context = control_context()) {
-            return context->programs != nullptr ? GL_TRUE : GL_FALSE;
-        }
+    if (name == GL_PROGRAM_CACHE_ENABLED_ANGLE && control_context() != nullptr) {
+        return is_cache_enabled() ? GL_TRUE : GL_FALSE;
     }
     return (current_gl().*Real)(name);
 }
@@ -61,7 +62,7 @@ void get_state(GLenum name, T *values) {
     if (context == nullptr || values == nullptr || !is_ours) {
         (current_gl().*Real)(name, values);
     } else {
-        *values = static_cast<T>(context->programs != nullptr ? 1 : 0);
+        *values = static_cast<T>(is_cache_enabled() ? 1 : 0);
     }
     // A boolean says only whether there are any.
     const GLint count = values != nullptr && is_count ? count_before_ours(context) : 0;

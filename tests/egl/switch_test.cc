@@ -106,18 +106,22 @@ TEST_F(SwitchTest, AnApplicationThatRunsObeys) {
     EXPECT_EQ(run.report.hits, 1u);
 }
 
+std::string digits_after(const std::string &word, const std::string &text) {
+    std::string digits;
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        digits += text[at + word.size()];
+    }
+    return digits;
+}
+
 TEST_F(SwitchTest, WhatADisplayHoldsInMemoryGoesWhenCleared) {
     const Played run = stage_.cached(
         "switched",
         {{"EGL_CLIENT_AFTER_1", command("--clear --disable")}, {"EGL_CLIENT_SHOW_HELD", "1"}});
     EXPECT_EQ(run.status, "");
     EXPECT_EQ(run.complaints, "");
-    std::string held;
-    for (size_t at = run.transcript.find("held "); at != std::string::npos;
-         at = run.transcript.find("held ", at + 1)) {
-        held += run.transcript[at + 5];
-    }
-    EXPECT_EQ(held, "1100");
+    EXPECT_EQ(digits_after("held ", run.transcript), "1100");
+    EXPECT_EQ(digits_after("enabled ", run.transcript), "1100");
 }
 
 // Without a file at its start it is noticed when one is made.

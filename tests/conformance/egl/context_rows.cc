@@ -23,6 +23,50 @@ void attribute_value(Verdict &verdict) {
     }
 }
 
+EGLint error_of(EGLDisplay display, EGLConfig config, EGLContext share, EGLint value) {
+    const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, 3, kEnabled, value, EGL_NONE};
+    const EGLContext context = egl.CreateContext(display, config, share, attributes);
+    const EGLint error = egl.GetError();
+    if (context != EGL_NO_CONTEXT) {
+        egl.DestroyContext(display, context);
+    }
+    return error;
+}
+
+// What is wrong before the attributes is told, as it is beside an attribute that is right.
+void attribute_beside_errors(Verdict &verdict) {
+    int object = 0;
+    const EGLDisplay display = fresh_display();
+    verdict.expect(error_of(display, &object, EGL_NO_CONTEXT, 2) == EGL_BAD_CONFIG, "a bad config");
+    const EGLint share_error = error_of(display, EGL_NO_CONFIG_KHR, &object, EGL_TRUE);
+    verdict.expect(share_error != EGL_SUCCESS && share_error != EGL_BAD_ATTRIBUTE &&
+                       error_of(display, EGL_NO_CONFIG_KHR, &object, 2) == share_error,
+                   "a bad context to share with");
+    egl.Terminate(display);
+    verdict.expect(error_of(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, 2) == EGL_NOT_INITIALIZED,
+                   "not initialised");
+    verdict.expect(error_of(EGL_NO_DISPLAY, &object, EGL_NO_CONTEXT, 2) == EGL_BAD_DISPLAY,
+                   "no display");
+}
+
+void attribute_twice(Verdict &verdict) {
+    const EGLDisplay display = fresh_display();
+    for (const EGLint last : {EGL_TRUE, EGL_FALSE}) {
+        for (const EGLint first : {EGL_TRUE, EGL_FALSE, 2}) {
+            const EGLContext context = create_context(display, {kEnabled, first, kEnabled, last});
+            verdict.expect_error(EGL_SUCCESS, "a right one at the end");
+            egl.MakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context);
+            verdict.expect(context != EGL_NO_CONTEXT && is_enabled() == (last == EGL_TRUE),
+                           "not the last one counts");
+            release_current(display);
+            egl.DestroyContext(display, context);
+        }
+    }
+    const EGLContext context = create_context(display, {kEnabled, EGL_TRUE, kEnabled, 2});
+    verdict.expect(context == EGL_NO_CONTEXT, "a context, for the first one");
+    verdict.expect_error(EGL_BAD_ATTRIBUTE, "a bad one at the end");
+}
+
 void attribute_accepted(Verdict &verdict) {
     const EGLDisplay display = fresh_display();
     for (const EGLint value : {EGL_TRUE, EGL_FALSE}) {
@@ -71,6 +115,19 @@ void maximum_0_at_creation(Verdict &verdict) {
     verdict.expect(!is_enabled(), "enabled later");
     verdict.expect(link_once({}), "it does not link");
     verdict.expect(programs(display).size() == 0, "it writes");
+}
+
+// Such a context may come to have functions for blobs: for ANGLE it always caches where it can.
+void maximum_0_without_attribute(Verdict &verdict) {
+    const EGLDisplay display = fresh_display(0);
+    const Context context(display);
+    verdict.expect(is_enabled(), "not enabled");
+    verdict.expect(link_once({}), "it does not link");
+    verdict.expect(programs(display).size() == 0, "it writes without room");
+    egl.Resize(display, kLarge, kResize);
+    verdict.expect(is_enabled(), "not enabled later");
+    verdict.expect(link_once({}), "it does not link later");
+    verdict.expect(programs(display).size() == 1, "it does not write later");
 }
 
 void maximum_0_later(Verdict &verdict) {
@@ -147,6 +204,25 @@ void state(Verdict &verdict) {
         verdict.expect(real == static_cast<GLfloat>(enabled), "glGetFloatv");
         verdict.expect(gl.GetError() == GL_NO_ERROR, "a GL error");
     }
+}
+
+// Objects that are shared by contexts which compile differently are not cached.
+void state_of_unlike_contexts(Verdict &verdict) {
+    const EGLDisplay display = fresh_display();
+    const Context context(display);
+    verdict.expect(is_enabled(), "not enabled when alone");
+    const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE,
+                                 EGL_NONE};
+    const EGLContext other =
+        egl.CreateContext(display, EGL_NO_CONFIG_KHR, context.handle(), attributes);
+    verdict.expect(other != EGL_NO_CONTEXT, "no context");
+    verdict.expect(link_once({}) && programs(display).empty(), "it writes");
+    verdict.expect(!is_enabled(), "enabled, and nothing is cached");
+    egl.MakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, other);
+    verdict.expect(link_once({}) && programs(display).empty(), "the other one writes");
+    verdict.expect(!is_enabled(), "the other one is enabled");
+    release_current(display);
+    egl.DestroyContext(display, other);
 }
 
 void state_is_enabled(Verdict &verdict) {
@@ -318,14 +394,18 @@ void comes_back(Verdict &verdict) {
 
 constexpr Row kRows[] = {
     {"context.attribute-value", Reference::same, attribute_value},
+    {"context.attribute-beside-errors", Reference::same, attribute_beside_errors},
+    {"context.attribute-twice", Reference::same, attribute_twice},
     {"context.attribute-accepted", Reference::same, attribute_accepted},
     {"context.attribute-absent", Reference::same, attribute_absent},
     {"context.disabled", Reference::same, disabled_context},
     {"context.maximum-0-at-creation", Reference::same, maximum_0_at_creation},
+    {"context.maximum-0-without-attribute", Reference::same, maximum_0_without_attribute},
     {"context.maximum-0-later", Reference::same, maximum_0_later},
     {"context.shared-by-display", Reference::same, contexts_share},
     {"gl.extension-strings", Reference::same, extension_strings},
     {"gl.enabled", Reference::same, state},
+    {"gl.enabled-unlike", Reference::differs, state_of_unlike_contexts},
     {"gl.desktop", Reference::absent, desktop},
     // The extension of GL says so, and ANGLE's own validation does not know it.
     {"gl.is-enabled", Reference::differs, state_is_enabled},

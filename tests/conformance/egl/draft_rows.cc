@@ -165,8 +165,12 @@ void display_attribute(Verdict &verdict) {
     get_display({kMaximum, 0});
     populate(display, 1, 1);
     verdict.expect(count(display) == 0, "0 does not switch it off");
+    {
+        const Context context(display, {EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE, EGL_TRUE});
+        verdict.expect(!is_enabled(), "0 leaves contexts enabled");
+    }
     const Context context(display);
-    verdict.expect(!is_enabled(), "0 leaves contexts enabled");
+    verdict.expect(link_once({}) && count(display) == 0, "a program is kept");
 }
 
 void display_attribute_errors(Verdict &verdict) {

@@ -66,6 +66,21 @@ int tell_maximum() {
     return 0;
 }
 
+// What GL says of caching, and whether it is done.
+int tell_enabled() {
+    const EGLDisplay display = get_display();
+    egl.Initialize(display, nullptr, nullptr);
+    const Context context(display, {EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE, EGL_TRUE});
+    GLint formats = 0;
+    gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
+    const bool enabled = is_enabled();
+    const bool agree = gl.IsEnabled(GL_PROGRAM_CACHE_ENABLED_ANGLE) == enabled;
+    link_once({});
+    std::printf("%s: %d %d %d\n", formats > 0 ? "binaries" : "none", enabled, agree,
+                count(display));
+    return 0;
+}
+
 int without_extension() {
     const EGLDisplay display = get_display();
     egl.Initialize(display, nullptr, nullptr);
@@ -134,6 +149,7 @@ int play_threads() {
 constexpr Scene kScenes[] = {
     {"link", link_and_tell},   {"link-again", link_again},          {"populate", populate_nonsense},
     {"maximum", tell_maximum}, {"no-extension", without_extension}, {"threads", play_threads},
+    {"enabled", tell_enabled},
 };
 
 void comes_back(Verdict &verdict) {
@@ -181,6 +197,15 @@ void disabled_process(Verdict &verdict) {
     verdict.expect(played == "0 0 0x3004\n", played);
 }
 
+void without_binaries(Verdict &verdict) {
+    Stage stage;
+    const std::string played = stage.play("enabled", {{"MESA_SHADER_CACHE_DISABLE", "true"}});
+    if (played == "binaries: 1 1 1\n") {
+        return verdict.cannot("the driver gives program binaries all the same");
+    }
+    verdict.expect(played == "none: 0 1 0\n", played);
+}
+
 // Without a disk, what is found was stored beside all the calls.
 void threads(Verdict &verdict) {
     Stage stage;
@@ -195,6 +220,7 @@ constexpr Row kRows[] = {
     {"persist.populate-stays-in-memory", Reference::absent, no_poison},
     {"maximum.default", Reference::absent, on_by_default},
     {"context.extension-absent", Reference::absent, disabled_process},
+    {"gl.enabled-without-binaries", Reference::absent, without_binaries},
     // ANGLE locks only some of its paths.
     {"threads.all-calls", Reference::absent, threads},
 };

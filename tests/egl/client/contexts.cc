@@ -283,7 +283,10 @@ void switched() {
         draw("round", make_program(kVertex, kFragment));
         if (held != nullptr && std::getenv("EGL_CLIENT_SHOW_HELD") != nullptr) {
             constexpr EGLenum kSize = 0x3455;
-            note("held %d", held(display(), kSize));
+            constexpr GLenum kEnabled = 0x93AC;
+            GLint enabled = -1;
+            gl.GetIntegerv(kEnabled, &enabled);
+            note("held %d, enabled %d", held(display(), kSize), enabled);
         }
         const std::string variable = "EGL_CLIENT_AFTER_" + std::to_string(round);
         const char *command = std::getenv(variable.c_str());

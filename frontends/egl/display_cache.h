@@ -43,8 +43,11 @@ class DisplayCache {
     void put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns);
     void remove(const ProgramKey &key);
 
-    // The display was terminated. Its maximum stays.
+    // The display has ended. Its maximum stays.
     void clear();
+    // eglTerminate was called since the display was initialised. With what is current then links go
+    // on; some drivers end the display no earlier than that is released.
+    std::atomic<bool> is_terminated = false;
     // Another maximum; what does not fit any more goes. REQUIRES: not negative.
     void set_limit(EGLint bytes);
 

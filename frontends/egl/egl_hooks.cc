@@ -69,9 +69,20 @@ EGLint get_error() {
     return own != EGL_SUCCESS ? own : last_vendor().egl.GetError();
 }
 
+// The display has ended: it begins anew when it is initialised.
+void end(EGLDisplay display) {
+    display_cache(display).clear();
+    stop_serving_blobs(display);
+}
+
 EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     Vendor &vendor = vendor_of_display(display);
     set_last_vendor(vendor);
+    EGLint error = EGL_SUCCESS;
+    if (!settings().disabled && display_cache(display).is_terminated.exchange(false) &&
+        !is_initialised(vendor, display, error)) {
+        end(display);
+    }
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
     if (done != EGL_FALSE && !settings().disabled) {
         open_switch();
@@ -84,11 +95,14 @@ EGLBoolean terminate(EGLDisplay display) {
     Vendor &vendor = vendor_of_display(display);
     set_last_vendor(vendor);
     const EGLBoolean done = vendor.egl.Terminate(display);
+    if (done == EGL_FALSE || settings().disabled) {
+        return done;
+    }
+    display_cache(display).is_terminated = true;
     EGLint error = EGL_SUCCESS;
-    // Not if it was initialised more than once, and the driver counts that.
-    if (done != EGL_FALSE && !settings().disabled && !is_initialised(vendor, display, error)) {
-        display_cache(display).clear();
-        stop_serving_blobs(display);
+    // Not if something of it is current, or it was initialised more than once, for some drivers.
+    if (!is_initialised(vendor, display, error)) {
+        end(display);
         flush_caches();
         // Another thread may have found it served still when it initialised it.
         if (is_initialised(vendor, display, error)) {

@@ -189,9 +189,87 @@ void attach_to_context(Verdict &verdict) {
     set(nullptr, nullptr, nullptr);
 }
 
+void set_own(EGLDisplay display) {
+    const auto set = reinterpret_cast<PFNEGLSETBLOBCACHEFUNCSANDROIDPROC>(
+        egl.GetProcAddress("eglSetBlobCacheFuncsANDROID"));
+    set(display, own_set, own_get);
+}
+
+// What a display is given it has for as long as it is initialised.
+void own_functions_once(Verdict &verdict) {
+    for (int turn = 0; turn < 2; ++turn) {
+        const EGLDisplay display = fresh_display();
+        if (!has_blobs(display)) {
+            return verdict.cannot("the driver has no EGL_ANDROID_blob_cache");
+        }
+        set_own(display);
+        verdict.expect_error(EGL_SUCCESS, "own functions");
+        set_own(display);
+        verdict.expect_error(EGL_BAD_PARAMETER, "own functions again");
+        egl.Terminate(display);
+    }
+}
+
+// The same where the display ends no earlier than its context is released.
+void own_functions_until_release(Verdict &verdict) {
+    const EGLDisplay display = fresh_display();
+    if (!has_blobs(display)) {
+        return verdict.cannot("the driver has no EGL_ANDROID_blob_cache");
+    }
+    set_own(display);
+    {
+        const Context context(display);
+        egl.Terminate(display);
+        release_current(display);
+    }
+    egl.Initialize(display, nullptr, nullptr);
+    set_own(display);
+    verdict.expect_error(EGL_SUCCESS, "own functions of the next one");
+    g_gets = 0;
+    {
+        const Context context(display);
+        link_once({.variant = 45});
+    }
+    verdict.expect(g_gets > 0, "they are not called");
+    egl.Terminate(display);
+}
+
+void own_set_of_context(const void *, GLsizeiptr, const void *, GLsizeiptr, const void *) {}
+GLsizeiptr own_get_of_context(const void *, GLsizeiptr, void *, GLsizeiptr, const void *) {
+    return 0;
+}
+
+// ANGLE gives such functions all that it would have kept.
+void own_functions_and_memory(Verdict &verdict) {
+    const EGLDisplay display = fresh_display();
+    if (!has_blobs(display)) {
+        return verdict.cannot("the driver has no EGL_ANDROID_blob_cache");
+    }
+    {
+        const Context context(display);
+        const auto set = reinterpret_cast<void (*)(decltype(&own_set_of_context),
+                                                   decltype(&own_get_of_context), const void *)>(
+            egl.GetProcAddress("glBlobCacheCallbacksANGLE"));
+        set(own_set_of_context, own_get_of_context, nullptr);
+        verdict.expect(link_once({.variant = 46}) && programs(display).size() == 1,
+                       "beside a context's functions it is not in the display's cache");
+        set(nullptr, nullptr, nullptr);
+    }
+    set_own(display);
+    {
+        const Context context(display);
+        verdict.expect(link_once({.variant = 47}) && programs(display).size() == 2,
+                       "beside a display's functions it is not in the display's cache");
+    }
+    egl.Terminate(display);
+}
+
 constexpr Row kRows[] = {
     {"blob.front-end-attaches", Reference::absent, front_end_attaches},
     {"blob.application-sets-its-own", Reference::absent, own_functions},
+    {"blob.own-functions-once", Reference::same, own_functions_once},
+    {"blob.own-functions-until-release", Reference::same, own_functions_until_release},
+    {"blob.own-functions-and-memory", Reference::differs, own_functions_and_memory},
     {"blob.attach-call", Reference::same, attach_call},
     {"blob.attach-to-context", Reference::same, attach_to_context},
 };

@@ -128,6 +128,46 @@ void terminate_empties(Verdict &verdict) {
     verdict.expect(order(display) == Order({1}), "the maximum is another");
 }
 
+bool is_initialised(EGLDisplay display) {
+    const bool is = egl.QueryString(display, EGL_VERSION) != nullptr;
+    egl.GetError();
+    return is;
+}
+
+// The display ends when it is terminated or, with some drivers, when nothing is current any more.
+void terminate_while_current(Verdict &verdict) {
+    const EGLDisplay display = fresh_display(1 << 20);
+    {
+        const Context context(display);
+        link_once({});
+        egl.Terminate(display);
+        // Kept or not, it is of the display that has ended.
+        link_once({.variant = 1});
+        release_current(display);
+    }
+    verdict.expect(!is_initialised(display), "it has not ended");
+    egl.Initialize(display, nullptr, nullptr);
+    verdict.expect(count(display) == 0, "entries are left");
+    populate(display, 1, 1 << 20);
+    populate(display, 2, (1 << 20) + 1);
+    verdict.expect(order(display) == Order({1}), "the maximum is another");
+}
+
+// ANGLE's displays go on until then.
+void terminate_ends_at_once(Verdict &verdict) {
+    const EGLDisplay display = fresh_display();
+    const Context context(display);
+    populate(display, 1, 50);
+    egl.Terminate(display);
+    if (subject == Subject::cairn && is_initialised(display)) {
+        const bool is_kept = count(display) == 1;
+        verdict.expect(is_kept, "the driver's display is there, its entries are not");
+        return verdict.cannot(is_kept ? "the driver says that it is initialised" : "");
+    }
+    verdict.expect(count(display) == 0, "there are entries");
+    verdict.expect_error(EGL_NOT_INITIALIZED, "after eglTerminate");
+}
+
 void bounds_entries(Verdict &verdict) {
     constexpr int kMost = 65536;
     const EGLDisplay display = fresh_display(1 << 20);
@@ -159,6 +199,8 @@ constexpr Row kRows[] = {
     {"trim.keeps-maximum", Reference::same, trim_keeps_the_limit},
     {"entries.maximum", Reference::differs, bounds_entries},
     {"terminate.empties", Reference::same, terminate_empties},
+    {"terminate.while-current", Reference::same, terminate_while_current},
+    {"terminate.at-once", Reference::differs, terminate_ends_at_once},
 };
 
 }  // namespace

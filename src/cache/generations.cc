@@ -9,6 +9,7 @@
 
 #include "cache/generation.h"
 #include "os/environment.h"
+#include "store/index_file.h"
 #include "store/root.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -51,14 +52,17 @@ std::optional<KnownGeneration> look_at(const Directory &root, const std::string 
     return KnownGeneration{identifier, *application, used->modified_ns, use->bytes};
 }
 
-// Deletes a directory of ours, which nobody finds any more, maybe together with others. Its files
-// are not cut: who holds no lock, as clients of a broker that has ended, may have the index mapped.
+// Deletes a directory of ours, which nobody finds any more, maybe together with others. The index
+// is not cut: who holds no lock, as clients of a broker that has ended, may have it mapped.
 Status delete_removed(const Directory &root, const std::string &name) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(name));
         std::vector<std::string> files;
         TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
-        for (const std::string &file : files) (void)directory.remove_file(file);
+        for (const std::string &file : files) {
+            (void)(file == kIndexFileName ? directory.remove_file(file)
+                                          : directory.discard_file(file));
+        }
     }
     return root.remove_directory(name);
 }

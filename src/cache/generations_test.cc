@@ -163,16 +163,21 @@ TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
     EXPECT_FALSE(exists(".removed-engine-1"));
 }
 
-// Clients of a broker that has ended may have the index mapped, without a lock.
-TEST_F(GenerationsTest, WhatIsRemovedIsWholeForWhoeverHasItsFiles) {
+// Clients of a broker that has ended may have the index mapped, without a lock. Nobody maps
+// segments.
+TEST_F(GenerationsTest, OfWhatIsRemovedTheIndexStaysWholeAndSegmentsHoldNoBlocks) {
     const std::string old = make("engine", "driver 1", 31);
     const auto directory = Directory::open(directory_ / old);
     const auto index = directory->open_file(kIndexFileName, Access::read_only);
+    const auto segments = cairn_test::files_in(directory_ / old, ".val");
+    ASSERT_EQ(segments.size(), 1u);
+    const auto segment = directory->open_file(fs::path(segments[0]).filename(), Access::read_only);
     const std::uint64_t size = index->info()->size_bytes;
     remove_superseded();
     EXPECT_FALSE(exists(old));
     EXPECT_GT(size, 0u);
     EXPECT_EQ(index->info()->size_bytes, size);
+    EXPECT_EQ(segment->info()->disk_bytes, 0u);
 }
 
 // There may be any number, and whoever closes a cache waits for it.

@@ -18,6 +18,8 @@
 namespace cairn {
 namespace {
 
+constexpr const char *kTemporaryEnd = ".tmp";
+
 // Repeats a call that a signal interrupted.
 template <typename Call>
 auto retry(Call call) {
@@ -279,6 +281,10 @@ struct flock lock_range(std::uint64_t byte, short type) {
     return range;
 }
 
+short lock_type(LockKind kind) {
+    return kind == LockKind::shared ? F_RDLCK : F_WRLCK;
+}
+
 Result<bool> try_set_lock(int fd, int command, struct flock range) {
     if (retry([&] { return system_calls->lock(fd, command, &range); }) == 0) return true;
     if (errno == EAGAIN || errno == EACCES) return false;
@@ -288,16 +294,15 @@ Result<bool> try_set_lock(int fd, int command, struct flock range) {
 }  // namespace
 
 Result<bool> File::try_lock(std::uint64_t byte, LockKind kind) const {
-    return try_set_lock(fd_.get(), F_OFD_SETLK,
-                        lock_range(byte, kind == LockKind::shared ? F_RDLCK : F_WRLCK));
+    return try_set_lock(fd_.get(), F_OFD_SETLK, lock_range(byte, lock_type(kind)));
 }
 
 Result<bool> File::try_lock_of_process(std::uint64_t byte) const {
     return try_set_lock(fd_.get(), F_SETLK, lock_range(byte, F_WRLCK));
 }
 
-Result<bool> File::is_locked(std::uint64_t byte) const {
-    struct flock range = lock_range(byte, F_WRLCK);
+Result<bool> File::is_locked(std::uint64_t byte, LockKind against) const {
+    struct flock range = lock_range(byte, lock_type(against));
     const int result = retry([&] { return system_calls->lock(fd_.get(), F_OFD_GETLK, &range); });
     if (result != 0) return error_from_errno(errno);
     return range.l_type != F_UNLCK;
@@ -365,6 +370,9 @@ Status Directory::remove_file(const std::string &name) const {
 
 Status Directory::discard_file(const std::string &name) const {
     const auto file = open_file(name, Access::read_write);
+    if (!file.ok() && file.error() == Error::busy) {
+        return name.ends_with(kTemporaryEnd) ? Error::busy : rename(name, name + kTemporaryEnd);
+    }
     const auto info = file.ok() ? file->info() : Result<FileInfo>(file.error());
     // One that has another name as well, such as in a backup of hard links, stays whole there.
     if (info.ok() && info->links == 1) (void)file->truncate(0);
@@ -387,7 +395,7 @@ Status Directory::replace_file(const std::string &name, Bytes content) const {
     std::array<std::byte, 8> random;
     random_bytes(random);
     const std::string temporary =
-        name + "-" + std::to_string(get_le<std::uint64_t>(random, 0)) + ".tmp";
+        name + "-" + std::to_string(get_le<std::uint64_t>(random, 0)) + kTemporaryEnd;
     TRY_ASSIGN(const File file, create_file(temporary));
     Status status = file.write_whole(content);
     if (status.ok()) status = rename(temporary, name);

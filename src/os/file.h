@@ -107,8 +107,9 @@ class File {
     // Locks one byte of the file (an open-file-description lock, which the kernel releases with the
     // last descriptor). False: another description holds it. Locking again changes the kind.
     Result<bool> try_lock(std::uint64_t byte, LockKind kind) const;
-    // Whether anybody else holds it. Nothing is locked by asking, so nobody is misled.
-    Result<bool> is_locked(std::uint64_t byte) const;
+    // Whether somebody else holds a lock that keeps us from one of this kind. Nothing is locked by
+    // asking, so nobody is misled.
+    Result<bool> is_locked(std::uint64_t byte, LockKind against) const;
     void unlock(std::uint64_t byte) const;
     // The same, exclusively, for this process (the classic lock of fcntl): threads do not exclude
     // one another, a forked child does not have it, and all that the process has in a file go when
@@ -146,7 +147,9 @@ class Directory {
     Result<FileInfo> info() const;
     Result<FileInfo> info(const std::string &name) const;
     Status remove_file(const std::string &name) const;
-    // Removes a file and gives its blocks back also if somebody has it open.
+    // Removes a file and gives its blocks back also if somebody has it open. While somebody has a
+    // lease on it, it cannot be opened: it becomes `name.tmp` then, to be discarded later, by when
+    // the kernel has ended the lease. busy: there is a lease, and that is its name already.
     Status discard_file(const std::string &name) const;
     Status remove_directory(const std::string &name) const;
     Status rename(const std::string &from, const std::string &to) const;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <set>
 #include <string>
 #include <vector>
@@ -164,6 +165,22 @@ TEST_F(FileTest, DiscardingSparesWhatHasAnotherName) {
     EXPECT_EQ(directory().info("two")->size_bytes, text.size());
     ASSERT_TRUE(directory().discard_file("two").ok());
     EXPECT_EQ(file->info()->size_bytes, 0u) << "its blocks are given back at once";
+}
+
+TEST_F(FileTest, DiscardingWhatIsLeasedKeepsItsBlocksInSight) {
+    ASSERT_TRUE(create("file").write_whole(as_bytes("text")).ok());
+    const auto file = directory().open_file("file", Access::read_only);
+    ASSERT_EQ(::fcntl(file->fd(), F_SETLEASE, F_RDLCK), 0);
+    const auto ignored = ::signal(SIGIO, SIG_IGN);  // the kernel tells the holder to give it up
+    EXPECT_TRUE(directory().discard_file("file").ok());
+    EXPECT_FALSE(directory().info("file").ok());
+    EXPECT_EQ(directory().discard_file("file.tmp").error(), Error::busy);
+    EXPECT_EQ(file->info()->links, 1u);
+    ASSERT_EQ(::fcntl(file->fd(), F_SETLEASE, F_UNLCK), 0);
+    ::signal(SIGIO, ignored);
+    EXPECT_TRUE(directory().discard_file("file.tmp").ok());
+    EXPECT_EQ(file->info()->links, 0u);
+    EXPECT_EQ(file->info()->disk_bytes, 0u);
 }
 
 TEST_F(FileTest, NewFilesBelongToTheirUserAlone) {

@@ -27,6 +27,8 @@ inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during a step of
 inline constexpr std::uint64_t kRescanByte =
     3;  // exclusive while segments are checked in the background
 inline constexpr std::uint64_t kCompactByte = 4;  // exclusive while segments are compressed
+// Plus a segment's number: exclusive for the process that writes it, or compresses it.
+inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;
 
 // Holds one byte of the lock file exclusively. Waits a bounded time: whoever has stopped while
 // holding it must not stop us.

@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-constexpr std::uint64_t kOwnerByte = 0;  // of a segment file: locked by its writer
+constexpr std::uint64_t kOwnerByte = 0;  // of a segment file, see Writer::SegmentLock
 constexpr unsigned kPatienceUs = 4'000;
 constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
 constexpr std::uint64_t kSegmentBytesMin = 64 * 1024;
@@ -40,15 +40,16 @@ WriterLimits writer_limits(std::uint64_t limit_bytes) {
 // unlocks it.
 class Writer::ActiveSegment {
   public:
-    ActiveSegment(File file, std::uint32_t number, std::uint64_t tail, std::uint64_t reserved)
-        : file_(std::move(file)), number_(number), tail_(tail), reserved_(reserved) {}
+    ActiveSegment(SegmentLock lock, std::uint32_t number, std::uint64_t tail,
+                  std::uint64_t reserved)
+        : lock_(std::move(lock)), number_(number), tail_(tail), reserved_(reserved) {}
     ~ActiveSegment() {
-        // If giving back fails, blocks stay reserved until the next writer fills them.
-        (void)file_.truncate(tail_);
-        file_.unlock(kOwnerByte);
+        // If giving back fails, blocks stay reserved until the next writer fills them. Of a deleted
+        // one all go back, also while somebody else has it open.
+        (void)file().truncate(deleted() ? 0 : tail_);
     }
 
-    const File &file() const { return file_; }
+    const File &file() const { return lock_.file(); }
     std::uint32_t number() const { return number_; }
     std::uint64_t tail() const { return tail_; }
     std::uint64_t reserved() const { return reserved_; }
@@ -59,12 +60,12 @@ class Writer::ActiveSegment {
         return offset;
     }
     bool deleted() const {
-        const auto info = file_.info();
+        const auto info = file().info();
         return info.ok() && info->links == 0;  // who cannot be asked is taken to be there
     }
 
   private:
-    File file_;
+    const SegmentLock lock_;
     const std::uint32_t number_;
     std::uint64_t tail_;      // where the next record goes; under the writer's mutex
     std::uint64_t reserved_;  // blocks are ours up to here; under the writer's mutex
@@ -274,7 +275,7 @@ Status Writer::remove_litter() const {
     for (const std::string &name : use.temporary_files) {
         const auto info = directory_.info(name);
         if (!info.ok() || info->modified_ns + kTemporaryAgeNs > wall_clock_ns()) continue;
-        (void)directory_.remove_file(name);
+        (void)directory_.discard_file(name);
     }
     for (const SegmentFile &file : use.segments) {
         if (file.disk_bytes > limits_.segment_bytes + kPage) remove_if_torn(file.segment);
@@ -316,35 +317,38 @@ std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const Dis
     std::sort(candidates.begin(), candidates.end(),
               [](const auto &a, const auto &b) { return a.size_bytes > b.size_bytes; });
     for (const SegmentFile &candidate : candidates) {
-        auto file = directory_.open_file(segment_file_name(candidate.segment), Access::read_write);
-        if (!file.ok()) continue;
-        const auto locked = file->try_lock(kOwnerByte, LockKind::exclusive);
-        if (!locked.ok() || !locked.value()) continue;
-        // Locked first, then looked: whoever gives segments up names one first, and then looks
-        // whether it is locked.
-        if (index.victim() == candidate.segment) continue;
-        std::array<std::byte, kSegmentHeaderSize> header;
-        const auto count = file->read_at(0, header);
-        if (!count.ok()) continue;
-        if (count.value() < header.size()) {  // its creator died before the header was written
-            (void)directory_.remove_file(segment_file_name(candidate.segment));
-            continue;
-        }
-        const auto identity = decode_segment_header(header, candidate.segment);
-        const auto info = file->info();
-        if (identity != index.identity() || !info.ok()) continue;
-        // It may have been given up between our opening and our locking it; then it has another
-        // name, or none.
-        const auto named = directory_.info(segment_file_name(candidate.segment));
-        if (!named.ok() || named->inode != info->inode) continue;
-        const std::uint64_t tail = align_up(info->size_bytes, kRecordAlignment);
-        if (tail + record_size > limits_.segment_bytes) continue;
-        const Status reserved = file->reserve(tail, record_size);
-        if (!reserved.ok() && reserved.error() != Error::unsupported) continue;
-        return std::make_shared<ActiveSegment>(std::move(*file), candidate.segment, tail,
-                                               tail + record_size);
+        if (auto taken = try_take_over(index, candidate.segment, record_size)) return taken;
     }
     return nullptr;
+}
+
+std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::uint32_t segment,
+                                                             std::uint64_t record_size) {
+    auto lock = lock_segment(segment);
+    if (!lock.ok()) return nullptr;
+    // Locked first, then looked: whoever gives segments up names one first, and then looks
+    // whether it is locked.
+    if (index.victim() == segment) return nullptr;
+    const File &file = lock->file();
+    std::array<std::byte, kSegmentHeaderSize> header;
+    const auto count = file.read_at(0, header);
+    if (!count.ok()) return nullptr;
+    if (count.value() < header.size()) {  // its creator died before the header was written
+        (void)directory_.discard_file(segment_file_name(segment));
+        return nullptr;
+    }
+    const auto identity = decode_segment_header(header, segment);
+    const auto info = file.info();
+    if (identity != index.identity() || !info.ok()) return nullptr;
+    // It may have been given up between our opening and our locking it; then it has another
+    // name, or none.
+    const auto named = directory_.info(segment_file_name(segment));
+    if (!named.ok() || named->inode != info->inode) return nullptr;
+    const std::uint64_t tail = align_up(info->size_bytes, kRecordAlignment);
+    if (tail + record_size > limits_.segment_bytes) return nullptr;
+    const Status reserved = file.reserve(tail, record_size);
+    if (!reserved.ok() && reserved.error() != Error::unsupported) return nullptr;
+    return std::make_shared<ActiveSegment>(std::move(*lock), segment, tail, tail + record_size);
 }
 
 Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &index,
@@ -360,24 +364,28 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
     for (unsigned attempts = 0; attempts <= kSegmentIdMax; ++attempts) {
         const auto number =
             static_cast<std::uint32_t>(hint.fetch_add(1) % (kSegmentIdMax + std::uint64_t{1}));
+        auto lock = lock_number(number);
+        if (!lock.ok() && lock.error() == Error::busy) continue;
+        if (!lock.ok()) return lock.error();
         auto file = directory_.create_file(segment_file_name(number));
         if (!file.ok() && file.error() == Error::exists) continue;
         if (!file.ok()) return file.error();
-        TRY_ASSIGN(const bool locked, file->try_lock(kOwnerByte, LockKind::exclusive));
-        // Somebody else saw it before it was locked: took it over, or took it for one whose creator
-        // died.
-        TRY_ASSIGN(const FileInfo info, file->info());
-        if (!locked || info.links == 0) continue;
-        const Status reserved = file->reserve(0, blocks);
+        // Somebody with another lock file may have seen it: taken it over, or taken it for one
+        // whose creator died.
+        const Status held = lock->hold(std::move(*file));
+        if (!held.ok() && held.error() != Error::busy) return held.error();
+        TRY_ASSIGN(const FileInfo info, lock->file().info());
+        if (!held.ok() || info.links == 0) continue;
+        const Status reserved = lock->file().reserve(0, blocks);
         const auto header = encode_segment_header(index.identity(), number);
         const Bytes pieces[] = {header};
-        Status written = file->write_at(0, pieces);
+        Status written = lock->file().write_at(0, pieces);
         if (!reserved.ok() && reserved.error() != Error::unsupported) written = reserved;
         if (!written.ok()) {
-            (void)directory_.remove_file(segment_file_name(number));
+            (void)directory_.discard_file(segment_file_name(number));
             return written.error();
         }
-        return std::make_shared<ActiveSegment>(std::move(*file), number, kSegmentHeaderSize,
+        return std::make_shared<ActiveSegment>(std::move(*lock), number, kSegmentHeaderSize,
                                                blocks);
     }
     return Error::full;
@@ -411,24 +419,43 @@ Result<ByteLock> Writer::lock_eviction() {
 }
 
 bool Writer::has_no_writer(std::uint32_t segment) const {
-    const auto file = directory_.open_file(segment_file_name(segment), Access::read_write);
+    const auto lock_file = directory_.open_or_create_file(kLockFileName);
+    if (!lock_file.ok()) return false;
+    const auto numbered = lock_file->is_locked(kFirstSegmentByte + segment, LockKind::exclusive);
+    if (!numbered.ok() || numbered.value()) return false;
+    const auto file = directory_.open_file(segment_file_name(segment), Access::read_only);
     if (!file.ok()) return false;
-    const auto locked = file->is_locked(kOwnerByte);
+    const auto locked = file->is_locked(kOwnerByte, LockKind::shared);
     return locked.ok() && !locked.value();
 }
 
 Writer::SegmentLock::~SegmentLock() {
-    // Not left to closing: a child of fork() may have the descriptor, too.
-    if (file_ != nullptr) file_->unlock(kOwnerByte);
+    // Not left to closing: a child of fork() may have the descriptors, too.
+    if (file_.valid()) file_.unlock(kOwnerByte);
+    if (lock_file_.valid()) lock_file_.unlock(kFirstSegmentByte + segment_);
+}
+
+Status Writer::SegmentLock::hold(File file) {
+    file_ = std::move(file);
+    TRY_ASSIGN(const bool locked, file_.try_lock(kOwnerByte, LockKind::exclusive));
+    if (locked) return {};
+    TRY_ASSIGN(const bool written, file_.is_locked(kOwnerByte, LockKind::shared));
+    return written ? Status(Error::busy) : Status();
+}
+
+Result<Writer::SegmentLock> Writer::lock_number(std::uint32_t segment) const {
+    TRY_ASSIGN(File lock_file, directory_.open_or_create_file(kLockFileName));
+    TRY_ASSIGN(const bool locked,
+               lock_file.try_lock(kFirstSegmentByte + segment, LockKind::exclusive));
+    if (!locked) return Error::busy;
+    return SegmentLock(std::move(lock_file), segment);
 }
 
 Result<Writer::SegmentLock> Writer::lock_segment(std::uint32_t segment) const {
-    TRY_ASSIGN(File opened, directory_.open_file(segment_file_name(segment), Access::read_write));
-    std::unique_ptr<File> file(new (std::nothrow) File(std::move(opened)));
-    if (file == nullptr) return Error::no_memory;
-    TRY_ASSIGN(const bool locked, file->try_lock(kOwnerByte, LockKind::exclusive));
-    if (!locked) return Error::busy;
-    return SegmentLock(std::move(file));
+    TRY_ASSIGN(SegmentLock lock, lock_number(segment));
+    TRY_ASSIGN(File file, directory_.open_file(segment_file_name(segment), Access::read_write));
+    TRY(lock.hold(std::move(file)));
+    return lock;
 }
 
 Result<std::optional<std::string>> Writer::retire_segment(Index &index,

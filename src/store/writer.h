@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // A segment has one writer at a time: the process (open file description) that holds the exclusive
-// lock on its first byte. The kernel releases the lock when the process dies, and a later process
-// goes on behind the last byte, so that short-lived processes do not leave a trail of small files.
-// Bytes behind a crash that nobody published are never looked at.
+// lock on the segment's byte of the lock file. The kernel releases the lock when the process dies,
+// and a later process goes on behind the last byte, so that short-lived processes do not leave a
+// trail of small files. Bytes behind a crash that nobody published are never looked at.
 //
 // Thread safety: append may be called from any thread. The mutex is held while a place is chosen,
 // not while bytes are copied. Forking: the state lives in memory that a child finds zeroed; the
@@ -90,15 +90,26 @@ class Writer {
     Result<ByteLock> lock_eviction();
     bool has_no_writer(std::uint32_t segment) const;
     // Keeps writers and whoever makes room away from a segment. busy: somebody writes to it.
+    //
+    // It holds the segment's byte of the lock file, which no client of a broker is ever lent. It
+    // holds the first byte of the segment too, unless a client of a broker does: so two that have
+    // different lock files, because one was deleted by hand, still exclude each other. A client can
+    // only read, so its lock is shared, and a shared lock keeps nobody away.
     class SegmentLock {
       public:
-        explicit SegmentLock(std::unique_ptr<File> file) : file_(std::move(file)) {}
         SegmentLock(SegmentLock &&) = default;
         ~SegmentLock();
-        const File &file() const { return *file_; }
+        const File &file() const { return file_; }
 
       private:
-        std::unique_ptr<File> file_;
+        friend class Writer;
+        SegmentLock(File lock_file, std::uint32_t segment)
+            : lock_file_(std::move(lock_file)), segment_(segment) {}
+        Status hold(File file);
+
+        File lock_file_;  // a description of its own
+        std::uint32_t segment_;
+        File file_;
     };
     Result<SegmentLock> lock_segment(std::uint32_t segment) const;
     // Takes a segment that nothing leads to any more out of the cache. The name of the file that is
@@ -129,6 +140,7 @@ class Writer {
         std::uint64_t offset;
     };
     Status open_lock_file();
+    Result<SegmentLock> lock_number(std::uint32_t segment) const;
     Result<ByteLock> lock_byte(std::uint64_t byte);
     Result<DiskUse> measure_and_note();
     struct Space {
@@ -145,6 +157,8 @@ class Writer {
     void remove_if_torn(std::uint32_t segment) const;
     std::shared_ptr<ActiveSegment> take_over(Index &index, const DiskUse &use,
                                              std::uint64_t record_size, Purpose purpose);
+    std::shared_ptr<ActiveSegment> try_take_over(Index &index, std::uint32_t segment,
+                                                 std::uint64_t record_size);
     Result<std::shared_ptr<ActiveSegment>> create_segment(Index &index, const DiskUse &use,
                                                           std::uint64_t record_size,
                                                           Purpose purpose);

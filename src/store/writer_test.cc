@@ -176,6 +176,55 @@ TEST_F(WriterTest, ASegmentWithoutAWriterIsTakenOver) {
     EXPECT_TRUE(readable(location, "first", "value"));
 }
 
+// As a client of a broker can take one on what it was lent.
+TEST_F(WriterTest, ASharedLockOnASegmentKeepsNobodyAway) {
+    auto first = files_.open_writer();
+    Location location;
+    {
+        const auto record = append(*first, "first", "value");
+        ASSERT_TRUE(record.ok());
+        location = record->location;
+    }
+    first.reset();
+    const auto lent =
+        files_.directory().open_file(segment_file_name(location.segment), Access::read_only);
+    ASSERT_TRUE(lent.ok());
+    EXPECT_TRUE(lent->try_lock(0, LockKind::shared).value());
+
+    EXPECT_TRUE(files_.writer().has_no_writer(location.segment));
+    EXPECT_TRUE(files_.writer().lock_segment(location.segment).ok());
+    const auto second = append(files_.writer(), "second", "value");
+    ASSERT_TRUE(second.ok());
+    EXPECT_EQ(second->location.segment, location.segment) << "it is gone on with";
+    const auto other = files_.open_writer();
+    EXPECT_FALSE(other->has_no_writer(location.segment));
+    EXPECT_EQ(other->lock_segment(location.segment).error(), Error::busy);
+    const auto third = append(*other, "third", "value");
+    ASSERT_TRUE(third.ok());
+    EXPECT_NE(third->location.segment, location.segment) << "by one writer only";
+}
+
+TEST_F(WriterTest, WritersWithDifferentLockFilesUseSegmentsOfTheirOwn) {
+    const auto mine = append(files_.writer(), "mine", "value");
+    ASSERT_TRUE(files_.directory().remove_file(kLockFileName).ok());
+    const auto other = files_.open_writer();
+    EXPECT_FALSE(other->has_no_writer(mine->location.segment));
+    const auto theirs = append(*other, "theirs", "value");
+    ASSERT_TRUE(theirs.ok());
+    EXPECT_NE(theirs->location.segment, mine->location.segment);
+}
+
+TEST_F(WriterTest, ADeletedSegmentHoldsNoBlocksOnceItsWriterLetsGo) {
+    const auto record = append(files_.writer(), "key", std::string(20'000, 'v'));
+    const std::string name = segment_file_name(record->location.segment);
+    const auto lent = files_.directory().open_file(name, Access::read_only);
+    ASSERT_TRUE(files_.directory().remove_file(name).ok());
+    EXPECT_GT(lent->info()->disk_bytes, 0u);
+    const_cast<Result<Writer::Appended> &>(record) = Error::io;
+    files_.writer().release_segment();
+    EXPECT_EQ(lent->info()->disk_bytes, 0u);
+}
+
 TEST_F(WriterTest, TakingOverGoesOnBehindAnUnfinishedRecord) {
     auto first = files_.open_writer();
     Location location;

@@ -7,7 +7,6 @@ namespace cairn::broker {
 namespace {
 
 constexpr std::size_t kAnswersMax = 65536;  // bytes that a client may leave unread
-constexpr std::uint32_t kInFlightMax = 64;  // descriptors, as docs/formats/broker.md says
 constexpr unsigned kMessagesAtOnce = 16;    // then it is the others' turn
 constexpr double kHitCost = 1.0 / 8;        // of a message
 
@@ -19,6 +18,7 @@ Connection::Connection(Host &host, const Settings &settings, const Journal &jour
       settings_(settings),
       journal_(journal),
       number_(number),
+      in_flight_max_(std::clamp(kInFlightOfAllMax / settings.clients_max, 1u, kInFlightMax)),
       channel_(std::move(socket), kAnswersMax, Socket::Descriptors::refuse),
       deadline_ns_(now_ns + kHelloTimeoutNs),
       messages_(settings.messages_per_second, now_ns),
@@ -69,9 +69,7 @@ bool Connection::handle(const Message &message, std::uint64_t now_ns) {
         return true;
     }
     if (const auto *received = std::get_if<Received>(&message)) {
-        if (received->count > in_flight_) return false;
-        in_flight_ -= received->count;
-        return true;
+        return handle_received(received->count);
     }
     if (const auto *ping = std::get_if<Ping>(&message)) {
         return answer(Pong{ping->number, stored_, refused_});
@@ -96,6 +94,13 @@ bool Connection::handle_hello(const Hello &hello) {
     deadline_ns_ = 0;
     return answer(Welcome{kProtocolVersion, settings_.value_size_max, settings_.limit_bytes,
                           cache_->version(), cache_->identifier()});
+}
+
+// A client can say so without having received them: settle_received() asks the kernel.
+bool Connection::handle_received(std::uint32_t count) {
+    if (count > in_flight_ - acknowledged_) return false;
+    acknowledged_ += count;
+    return true;
 }
 
 bool Connection::refuse(Refusal reason) {
@@ -174,6 +179,7 @@ bool Connection::answer(const Message &message) {
 }
 
 bool Connection::write() {
+    settle_received();
     Status status = channel_.flush();
     if (status.ok() && started_) status = lend_index();
     if (status.ok() && started_) status = lend_segments();
@@ -182,9 +188,22 @@ bool Connection::write() {
     return status.ok() || blocked_;
 }
 
+// A client that looks at a message without taking it in (MSG_PEEK) knows all that is in it, so no
+// message can prove that the descriptors have arrived; an empty queue does.
+void Connection::settle_received() {
+    if (acknowledged_ == 0 || !socket().drained()) return;
+    in_flight_ -= acknowledged_;
+    acknowledged_ = 0;
+}
+
+std::optional<Socket> Connection::release_if_in_flight() {
+    if (in_flight_ == 0 || socket().drained()) return std::nullopt;
+    return channel_.release_socket();
+}
+
 Status Connection::lend_index() {
     const std::uint64_t inode = cache_->files().index_inode;
-    if (inode == 0 || inode == lent_index_ || in_flight_ >= kInFlightMax) return {};
+    if (inode == 0 || inode == lent_index_ || in_flight_ >= in_flight_max_) return {};
     const auto file = cache_->open_index();
     if (!file.ok()) return {};  // it is just being replaced
     const int fd = file->fd();
@@ -202,8 +221,7 @@ Status Connection::lend_segments() {
         SegmentFiles message;
         std::vector<File> files;
         std::vector<int> fds;
-        const std::size_t room =
-            std::min<std::size_t>(kSegmentsMax, kInFlightMax - std::min(in_flight_, kInFlightMax));
+        const std::size_t room = std::min<std::size_t>(kSegmentsMax, in_flight_max_ - in_flight_);
         for (; next != there.end() && fds.size() < room; ++next) {
             const auto lent = lent_.find(next->first);
             if (lent != lent_.end() && lent->second == next->second) continue;

@@ -53,6 +53,10 @@ class Connection {
     bool wants_to_write() const { return blocked_; }
     // Whether it has used up its quota, and is to be read from later.
     bool over_quota(std::uint64_t now_ns);
+    // Whether it has said that descriptors arrived which it had not taken in by then.
+    bool acknowledged_early() const { return acknowledged_ != 0; }
+    // The socket, once the connection is over, if descriptors are still on their way in it.
+    std::optional<Socket> release_if_in_flight();
     // Whether it has kept us waiting for too long.
     bool overdue(std::uint64_t now_ns) const { return deadline_ns_ != 0 && now_ns > deadline_ns_; }
 
@@ -70,12 +74,14 @@ class Connection {
     bool handle_store(const StoreHead &head, std::uint64_t now_ns);
     bool handle_data(Bytes data);
     bool handle_hits(const Hits &hits);
+    bool handle_received(std::uint32_t count);
     bool refuse(Refusal reason);
     void finish_store();
     int put_unfinished() const;
     void discard_store();
     void abandon_store();
     bool answer(const Message &message);
+    void settle_received();
     Status lend_index();
     Status lend_segments();
 
@@ -83,6 +89,7 @@ class Connection {
     const Settings &settings_;
     const Journal &journal_;
     const std::uint64_t number_;
+    const std::uint32_t in_flight_max_;
     Channel channel_;
     SharedCache *cache_ = nullptr;
     std::uint64_t deadline_ns_;  // 0: none
@@ -91,7 +98,10 @@ class Connection {
     bool started_ = false;
     bool blocked_ = false;
     bool complete_sent_ = false;
-    std::uint32_t in_flight_ = 0;  // descriptors that the client has not acknowledged
+    // Descriptors on their way, as far as the client has not acknowledged them and the kernel has
+    // not confirmed it; and those that only the client says it has.
+    std::uint32_t in_flight_ = 0;
+    std::uint32_t acknowledged_ = 0;
     std::uint64_t lent_index_ = 0;
     std::map<std::uint32_t, std::uint64_t> lent_;  // segments and their inodes
 

@@ -5,6 +5,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -80,6 +81,7 @@ bool Server::run(int until_readable, std::string &problem) {
             }
         }
         go_on_with_paused();
+        lend_more();
         end_overdue();
         lend_changes();
         close_unused();
@@ -120,7 +122,7 @@ void Server::accept_client(Socket socket) {
         journal_.line("a client of another user was turned away");
         return;
     }
-    if (clients_.size() >= settings_.clients_max) {
+    if (client_count() >= settings_.clients_max) {
         journal_.line("a client was turned away: there are %u", settings_.clients_max);
         (void)socket.send(encode_message(Refused{Refusal::full}));
         return;
@@ -170,8 +172,32 @@ void Server::go_on_with_paused() {
     }
 }
 
+// What clients lack that acknowledged descriptors before they took them in.
+void Server::lend_more() {
+    for (auto client = clients_.begin(); client != clients_.end();) {
+        if (!client->second.connection->acknowledged_early()) {
+            ++client;
+        } else if (!client->second.connection->write()) {
+            client = end(client);
+        } else {
+            update(client);
+            ++client;
+        }
+    }
+}
+
 Server::Clients::iterator Server::end(Clients::iterator client) {
+    if (auto socket = client->second.connection->release_if_in_flight()) {
+        ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, socket->fd(), nullptr);
+        socket->shut_down();
+        leaving_.push_back(std::move(*socket));
+    }
     return clients_.erase(client);  // the kernel forgets a closed descriptor
+}
+
+std::size_t Server::client_count() {
+    std::erase_if(leaving_, [](const Socket &socket) { return socket.drained(); });
+    return clients_.size() + leaving_.size();
 }
 
 void Server::end_overdue() {
@@ -199,24 +225,25 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
                                 Refusal &refusal) {
     // What the C interface would cut off. It looks at everything else.
     if (identifier.find('\0') != std::string::npos) return nullptr;
-    const auto known = caches_.find(identifier);
-    if (known != caches_.end()) {
-        if (known->second.cache->version() == version) return known->second.cache.get();
+    Watched &watched = caches_[identifier];  // close_unused() removes it if it stays without use
+    if (watched.cache != nullptr) {
+        if (watched.cache->version() == version) return watched.cache.get();
         refusal = Refusal::busy;
         return nullptr;
     }
-    Watched opened;
-    const int result = SharedCache::open(settings_, journal_, identifier, version, opened.cache);
+    const int result =
+        SharedCache::open(settings_, journal_, identifier, version, watched.guards, watched.cache);
     if (result != CAIRN_OK) {
         journal_.line("cannot open a cache for a client: %s", cairn_result_string(result));
         refusal = refusal_of(result);
         return nullptr;
     }
     if (changes_.valid()) {
-        opened.watch = ::inotify_add_watch(changes_.get(), opened.cache->path().c_str(), kWatched);
-        opened.cache->stale = true;  // what changed before the watch was there
+        watched.watch =
+            ::inotify_add_watch(changes_.get(), watched.cache->path().c_str(), kWatched);
+        watched.cache->stale = true;  // what changed before the watch was there
     }
-    return (caches_[identifier] = std::move(opened)).cache.get();
+    return watched.cache.get();
 }
 
 void Server::read_changes() {
@@ -228,7 +255,9 @@ void Server::read_changes() {
             const auto *event = reinterpret_cast<const inotify_event *>(next);
             for (auto &[identifier, watched] : caches_) {
                 const bool overflow = (event->mask & IN_Q_OVERFLOW) != 0;
-                if (overflow || watched.watch == event->wd) watched.cache->stale = true;
+                if (!overflow && watched.watch != event->wd) continue;
+                if (watched.cache != nullptr) watched.cache->stale = true;
+                if (watched.cache == nullptr) watched.guards.release_deleted();
             }
             next += sizeof(inotify_event) + event->len;
         }
@@ -239,7 +268,7 @@ void Server::read_changes() {
 // some.
 void Server::lend_changes() {
     for (auto &[identifier, watched] : caches_) {
-        if (!watched.cache->stale) continue;
+        if (watched.cache == nullptr || !watched.cache->stale) continue;
         watched.cache->refresh();
         for (auto client = clients_.begin(); client != clients_.end();) {
             Connection &connection = *client->second.connection;
@@ -255,14 +284,24 @@ void Server::lend_changes() {
     }
 }
 
-void Server::close_unused() {
-    std::erase_if(caches_, [&](const auto &entry) {
-        for (const auto &[number, client] : clients_) {
-            if (client.connection->cache() == entry.second.cache.get()) return false;
-        }
-        if (entry.second.watch >= 0) ::inotify_rm_watch(changes_.get(), entry.second.watch);
-        return true;
+bool Server::is_used(const SharedCache *cache) const {
+    return std::any_of(clients_.begin(), clients_.end(), [&](const auto &client) {
+        return client.second.connection->cache() == cache;
     });
+}
+
+// Of what was lent, the guards stay.
+void Server::close_unused() {
+    for (auto entry = caches_.begin(); entry != caches_.end();) {
+        Watched &watched = entry->second;
+        if (watched.cache != nullptr && !is_used(watched.cache.get())) watched.cache.reset();
+        if (watched.cache != nullptr || !watched.guards.empty()) {
+            ++entry;
+            continue;
+        }
+        if (watched.watch >= 0) ::inotify_rm_watch(changes_.get(), watched.watch);
+        entry = caches_.erase(entry);
+    }
 }
 
 }  // namespace cairn::broker

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "connection.h"
 #include "journal.h"
@@ -38,7 +39,8 @@ class Server final : public Host {
         bool paused = false;  // over its quota: not waited for
     };
     struct Watched {
-        std::unique_ptr<SharedCache> cache;
+        Guards guards;                       // outlive the cache: what was lent is not given back
+        std::unique_ptr<SharedCache> cache;  // null: no client uses it
         int watch = -1;  // of inotify; -1: none, what others change is seen with the next store
     };
     using Clients = std::map<std::uint64_t, Client>;
@@ -50,10 +52,13 @@ class Server final : public Host {
     void serve(std::uint64_t number, std::uint32_t events);
     void read_changes();
     void go_on_with_paused();
+    void lend_more();
     void lend_changes();
     void update(Clients::iterator client) const;
     Clients::iterator end(Clients::iterator client);
+    std::size_t client_count();
     void end_overdue();
+    bool is_used(const SharedCache *cache) const;
     void close_unused();
     int timeout_ms() const;
 
@@ -63,6 +68,9 @@ class Server final : public Host {
     UniqueFd events_, changes_;
     std::map<std::string, Watched> caches_;  // by identifier
     Clients clients_;                        // by number; after the caches, which they point to
+    // Connections that are over, with descriptors on their way in them. They count as clients until
+    // the other side has read or closed, so that nobody gets more by connecting again.
+    std::vector<Socket> leaving_;
     std::uint64_t last_number_ = 0;
     std::uint64_t unfinished_bytes_ = 0;
     std::uint64_t accept_again_ns_ = 0;  // not before, as there are no descriptors left; 0: now

@@ -19,6 +19,10 @@ struct Settings {
     bool log = false;
 };
 
+// Descriptors on their way, of one client and of all together: they are charged to the user, who
+// has no more of them than of open descriptors in a process, mostly 1024.
+inline constexpr unsigned kInFlightMax = 64;
+inline constexpr unsigned kInFlightOfAllMax = 512;
 // Unfinished entries of all clients together.
 inline constexpr std::uint64_t kUnfinishedBytesMax = 64u << 20;
 inline constexpr std::uint64_t kHelloTimeoutNs = 5'000'000'000;

@@ -24,10 +24,10 @@ Result<Directory> open_view(const Settings &settings, const Journal &journal,
 }  // namespace
 
 int SharedCache::open(const Settings &settings, const Journal &journal,
-                      const std::string &identifier, std::uint64_t version,
+                      const std::string &identifier, std::uint64_t version, Guards &guards,
                       std::unique_ptr<SharedCache> &cache) {
     std::unique_ptr<SharedCache> opened(
-        new SharedCache(identifier, version, settings.root + "/" + identifier));
+        new SharedCache(identifier, version, settings.root + "/" + identifier, guards));
     cairn_options options = {};
     options.size = sizeof options;
     options.root = settings.root.c_str();
@@ -39,8 +39,10 @@ int SharedCache::open(const Settings &settings, const Journal &journal,
     options.log_user = const_cast<Journal *>(&journal);
     const int result = cairn_open(&options, &opened->handle_);
     if (result != CAIRN_OK) return result;
+    auto directory = Directory::open(opened->path_);
     auto view = open_view(settings, journal, opened->path_);
-    if (!view.ok()) return CAIRN_ERROR_DENIED;
+    if (!directory.ok() || !view.ok()) return CAIRN_ERROR_DENIED;
+    opened->directory_ = std::move(directory.value());
     opened->view_ = std::move(view.value());
     opened->refresh();
     cache = std::move(opened);
@@ -50,7 +52,22 @@ int SharedCache::open(const Settings &settings, const Journal &journal,
 void SharedCache::refresh() {
     auto files = list_broker_files(view_);
     if (files.ok()) files_ = std::move(files.value());
+    guards_.release_deleted();
     stale = false;
+}
+
+Result<File> SharedCache::open_index() {
+    TRY_ASSIGN(File lent, open_lent_index(view_, Access::read_only));
+    TRY(guards_.add(lent, open_lent_index(directory_, Access::read_write),
+                    Guards::Deleted::keep_blocks));
+    return lent;
+}
+
+Result<File> SharedCache::open_segment(std::uint32_t segment) {
+    TRY_ASSIGN(File lent, open_lent_segment(view_, segment, Access::read_only));
+    TRY(guards_.add(lent, open_lent_segment(directory_, segment, Access::read_write),
+                    Guards::Deleted::free_blocks));
+    return lent;
 }
 
 }  // namespace cairn::broker

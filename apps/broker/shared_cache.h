@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cache/broker_files.h"
+#include "guards.h"
 #include "journal.h"
 #include "os/file.h"
 #include "settings.h"
@@ -19,9 +20,9 @@ namespace cairn::broker {
 
 class SharedCache {
   public:
-    // The cairn_result; with CAIRN_OK there is a cache.
+    // The cairn_result; with CAIRN_OK there is a cache. The guards outlive it.
     static int open(const Settings &settings, const Journal &journal, const std::string &identifier,
-                    std::uint64_t version, std::unique_ptr<SharedCache> &cache);
+                    std::uint64_t version, Guards &guards, std::unique_ptr<SharedCache> &cache);
     ~SharedCache() { cairn_close(handle_); }
     SharedCache(const SharedCache &) = delete;
     SharedCache &operator=(const SharedCache &) = delete;
@@ -34,23 +35,27 @@ class SharedCache {
     // What is in the directory, as of the latest refresh().
     const BrokerFiles &files() const { return files_; }
     void refresh();
-    Result<File> open_index() const { return open_index_to_lend(view_); }
-    Result<File> open_segment(std::uint32_t segment) const {
-        return open_segment_to_lend(view_, segment);
-    }
+    // To be lent: open for reading, and guarded from now on.
+    Result<File> open_index();
+    Result<File> open_segment(std::uint32_t segment);
 
     // Something in the directory may have changed.
     bool stale = true;
 
   private:
-    SharedCache(std::string identifier, std::uint64_t version, std::string path)
-        : identifier_(std::move(identifier)), version_(version), path_(std::move(path)) {}
+    SharedCache(std::string identifier, std::uint64_t version, std::string path, Guards &guards)
+        : identifier_(std::move(identifier)),
+          version_(version),
+          path_(std::move(path)),
+          guards_(guards) {}
 
     const std::string identifier_;
     const std::uint64_t version_;
     const std::string path_;
+    Guards &guards_;
     cairn_cache *handle_ = nullptr;
-    Directory view_;
+    Directory directory_;
+    Directory view_;  // the same, through which nobody can write
     BrokerFiles files_;
 };
 

@@ -22,12 +22,12 @@ Result<BrokerFiles> list_broker_files(const Directory &directory) {
     return files;
 }
 
-Result<File> open_index_to_lend(const Directory &directory) {
-    return directory.open_file(kIndexFileName, Access::read_only);
+Result<File> open_lent_index(const Directory &directory, Access access) {
+    return directory.open_file(kIndexFileName, access);
 }
 
-Result<File> open_segment_to_lend(const Directory &directory, std::uint32_t segment) {
-    return directory.open_file(segment_file_name(segment), Access::read_only);
+Result<File> open_lent_segment(const Directory &directory, std::uint32_t segment, Access access) {
+    return directory.open_file(segment_file_name(segment), access);
 }
 
 }  // namespace cairn

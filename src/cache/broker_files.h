@@ -20,7 +20,7 @@ struct BrokerFiles {
 
 Result<BrokerFiles> list_broker_files(const Directory &directory);
 
-Result<File> open_index_to_lend(const Directory &directory);
-Result<File> open_segment_to_lend(const Directory &directory, std::uint32_t segment);
+Result<File> open_lent_index(const Directory &directory, Access access);
+Result<File> open_lent_segment(const Directory &directory, std::uint32_t segment, Access access);
 
 }  // namespace cairn

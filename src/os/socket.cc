@@ -2,7 +2,9 @@
 #include "os/socket.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -181,6 +183,11 @@ Result<std::size_t> Socket::receive(MutableBytes buffer, std::vector<UniqueFd> *
     if (descriptors != nullptr) take_descriptors(header, *descriptors);
     if ((header.msg_flags & MSG_TRUNC) != 0) return Error::corrupt;
     return static_cast<std::size_t>(count);
+}
+
+bool Socket::drained() const {
+    int queued = 0;
+    return ::ioctl(fd_.get(), SIOCOUTQ, &queued) == 0 && queued == 0;
 }
 
 bool Socket::wait(For what, int timeout_ms) const {

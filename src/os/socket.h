@@ -52,6 +52,9 @@ class Socket {
     // Descriptors in it go to `descriptors`, fewer than were sent where this process may have no
     // more; null takes none, and the kernel closes them.
     Result<std::size_t> receive(MutableBytes buffer, std::vector<UniqueFd> *descriptors) const;
+    // Whether the other side has taken in all that was sent, or is gone. The kernel knows: nothing
+    // that the other side does or says changes the answer.
+    bool drained() const;
     // False: it cannot be read from (written to) yet, `timeout_ms` later. True also when the other
     // side is gone.
     bool wait(For what, int timeout_ms) const;

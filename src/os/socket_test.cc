@@ -58,6 +58,24 @@ TEST(Socket, GivesWhatWasSentBeforeTheOtherSideLeftWithSomethingUnread) {
     EXPECT_EQ(a.receive(buffer, nullptr).value(), 0u);
 }
 
+TEST(Socket, KnowsWhetherTheOtherSideHasTakenInAllThatWasSent) {
+    auto [a, b] = connected();
+    EXPECT_TRUE(a.drained());
+    ASSERT_TRUE(a.send(as_bytes("first")).ok());
+    ASSERT_TRUE(a.send(as_bytes("second")).ok());
+    std::array<std::byte, 64> buffer;
+    EXPECT_EQ(::recv(b.fd(), buffer.data(), buffer.size(), MSG_PEEK), 5);
+    EXPECT_EQ(b.receive(buffer, nullptr).value(), 5u);
+    EXPECT_FALSE(a.drained());
+    EXPECT_EQ(b.receive(buffer, nullptr).value(), 6u);
+    EXPECT_TRUE(a.drained());
+    ASSERT_TRUE(a.send(as_bytes("third")).ok());
+    a.shut_down();
+    EXPECT_FALSE(a.drained());
+    b = Socket();
+    EXPECT_TRUE(a.drained());
+}
+
 TEST(Socket, RefusesAMessageThatDoesNotFit) {
     const auto [a, b] = connected();
     ASSERT_TRUE(a.send(as_bytes("more than four")).ok());

@@ -2,17 +2,18 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <thread>
 
 #include "broker/broker.h"
-#include "ipc/message.h"
-#include "os/socket.h"
+#include "broker/raw_client.h"
 #include "support/process.h"
 #include "support/random.h"
 #include "support/temp_directory.h"
@@ -24,64 +25,16 @@ using namespace cairn;
 using cairn_test::as_bytes;
 
 const std::string kValue(20'000, 'v');
-
-cairn::Bytes view(std::string_view text) {
-    return {reinterpret_cast<const std::byte *>(text.data()), text.size()};
-}
-
-// A client that says what it likes.
-class Raw {
-  public:
-    explicit Raw(const Broker &broker) {
-        eventually([&] {
-            auto socket = Socket::connect(broker.socket());
-            if (socket.ok()) socket_ = std::move(socket.value());
-            return socket_.valid();
-        });
-    }
-    // Waits until there is room. False: the broker has closed.
-    bool send(Bytes bytes, std::span<const int> descriptors = {}) {
-        for (;;) {
-            const Status status = socket_.send(bytes, descriptors);
-            if (status.ok()) return true;
-            if (status.error() != Error::busy) return false;
-            socket_.wait(Socket::For::writing, 100);
-        }
-    }
-    bool send(const Message &message) { return send(encode_message(message)); }
-    // The same, but gives up when there is no room.
-    Status try_send(const Message &message) { return socket_.send(encode_message(message)); }
-    bool hello(const std::string &identifier = "bad") {
-        return send(Hello{kProtocolVersion, 1, identifier});
-    }
-    // Reads until the broker closes.
-    bool closed() {
-        for (;;) {
-            socket_.wait(Socket::For::reading, static_cast<int>(kPatienceMs));
-            std::vector<std::byte> buffer(kMessageSizeMax);
-            const auto count = socket_.receive(buffer, nullptr);
-            if (!count.ok()) return count.error() != Error::busy;
-            if (count.value() == 0) return true;
-        }
-    }
-    const Socket &socket() const { return socket_; }
-
-  private:
-    Socket socket_;
-};
-
-StoreHead store(const std::string &key, const std::string &value, std::string &whole) {
-    whole = key + value;
-    StoreHead head;
-    head.key_size = static_cast<std::uint32_t>(key.size());
-    head.value_size = static_cast<std::uint32_t>(value.size());
-    head.data = view(whole).first(std::min(whole.size(), kMessageSizeMax - kStoreHeadSize));
-    return head;
-}
+constexpr unsigned kClients = 12;
+// Descriptors on their way: to one client, to all together, and to each where all may have as many.
+constexpr unsigned kInFlightMax = 64, kInFlightOfAllMax = 512;
+constexpr unsigned kInFlightOfEach = kInFlightOfAllMax / kClients;
 
 class HostileClientTest : public testing::Test {
   protected:
-    HostileClientTest() : broker_(directory_.path(), {"--clients", "12"}), good_(broker_, "good") {
+    HostileClientTest()
+        : broker_(directory_.path(), {"--clients", std::to_string(kClients)}),
+          good_(broker_, "good") {
         EXPECT_EQ(good_.result(), CAIRN_OK);
     }
     // The broker serves everybody else as if nothing had been.
@@ -93,6 +46,24 @@ class HostileClientTest : public testing::Test {
         ASSERT_EQ(good_.stats().refused, 0u);
         ASSERT_EQ(good_.stats().lost, 0u);
         ASSERT_EQ(::waitpid(broker_.pid(), nullptr, WNOHANG), 0) << "the broker has ended";
+    }
+    // As many segments, of writers that stay open.
+    std::vector<Cache> make_segments(std::size_t count) {
+        std::vector<Cache> writers(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            EXPECT_EQ(writers[i].open({.root = broker_.root(), .identifier = "good"}), CAIRN_OK);
+            EXPECT_EQ(writers[i].put(as_bytes("w" + std::to_string(i)), as_bytes("x")), CAIRN_OK);
+        }
+        return writers;
+    }
+    // Has been sent what it may have, or turned away, and has read nothing of it.
+    Raw silent() {
+        Raw client(broker_);
+        if (!client.hello("good") || !client.send(Start{})) return client;
+        // From its first answer on it is served in turn with the others.
+        client.socket().wait(Socket::For::reading, static_cast<int>(kPatienceMs));
+        expect_service();
+        return client;
     }
     unsigned broker_descriptors() const {
         unsigned count = 0;
@@ -193,37 +164,70 @@ TEST_F(HostileClientTest, WhoFloodsIsReadLater) {
 
 // What it is lent stays within bounds, and so does what the broker keeps for it.
 TEST_F(HostileClientTest, WhoStopsReadingGetsNoMore) {
-    std::vector<Raw> silent;
-    for (unsigned i = 0; i < 5; ++i) {
-        silent.emplace_back(broker_);
-        ASSERT_TRUE(silent.back().hello("good"));
-        ASSERT_TRUE(silent.back().send(Start{}));
-    }
+    std::vector<Raw> clients;
+    for (unsigned i = 0; i < 5; ++i) clients.push_back(silent());
     // More segments than may be on their way.
-    std::vector<Cache> writers(80);
-    for (std::size_t i = 0; i < writers.size(); ++i) {
-        ASSERT_EQ(writers[i].open({.root = broker_.root(), .identifier = "good"}), CAIRN_OK);
-        ASSERT_EQ(writers[i].put(as_bytes("w" + std::to_string(i)), as_bytes("x")), CAIRN_OK);
-    }
+    const auto writers = make_segments(80);
     for (std::size_t i = 0; i < writers.size(); ++i) {
         EXPECT_EQ(good_.get_soon("w" + std::to_string(i)), "x");
     }
     expect_service();
-    unsigned arrived = 0;
-    for (;;) {
-        std::vector<std::byte> buffer(kMessageSizeMax);
-        std::vector<UniqueFd> descriptors;
-        const auto count = silent[0].socket().receive(buffer, &descriptors);
-        if (!count.ok() || count.value() == 0) break;
-        arrived += static_cast<unsigned>(descriptors.size());
-    }
+    const std::size_t arrived = clients[0].take_descriptors().size();
     EXPECT_GT(arrived, 2u);
-    EXPECT_LE(arrived, 64u);
+    EXPECT_LE(arrived, kInFlightMax);
     // Answers that nobody reads.
     for (unsigned i = 0; i < 10'000; ++i) {
-        if (!silent[1].try_send(Ping{i}).ok()) break;
+        if (!clients[1].try_send(Ping{i}).ok()) break;
     }
     expect_service();
+}
+
+TEST_F(HostileClientTest, WhoLiesAboutWhatArrivedGetsNoMore) {
+    const auto writers = make_segments(200);
+    Raw liar = silent();
+    for (unsigned i = 0; i < 500 && liar.send(Received{1}); ++i) {
+        if (i % 10 == 0) expect_service();
+    }
+    expect_service();
+    EXPECT_LE(liar.take_descriptors().size(), kInFlightMax);
+}
+
+// Who looks at the first message (MSG_PEEK) knows what is in it, and leaves it on its way.
+TEST_F(HostileClientTest, WhoOnlyLooksAtWhatArrivedGetsTheRestWhenItHasReadIt) {
+    const auto writers = make_segments(200);
+    Raw early = silent();
+    std::array<std::byte, 64> seen;
+    ASSERT_GT(::recv(early.socket().fd(), seen.data(), seen.size(), MSG_PEEK), 0);
+    ASSERT_TRUE(early.send(Received{kInFlightOfEach}));
+    expect_service();
+    EXPECT_EQ(early.take_descriptors().size(), kInFlightOfEach);
+    std::size_t more = 0;
+    EXPECT_TRUE(eventually([&] { return (more += early.take_descriptors().size()) > 0; }));
+}
+
+TEST_F(HostileClientTest, AllTogetherGetNoMoreThanOneUserCanHave) {
+    const auto writers = make_segments(100);
+    std::vector<Raw> clients;
+    for (unsigned i = 0; i < kClients - 1; ++i) clients.push_back(silent());
+    std::size_t arrived = 0;
+    for (Raw &client : clients) arrived += client.take_descriptors().size();
+    EXPECT_LE(arrived, kInFlightOfAllMax);
+    EXPECT_GT(arrived, kInFlightOfAllMax / 2);
+}
+
+TEST_F(HostileClientTest, WhoConnectsAgainGetsNoMore) {
+    const auto writers = make_segments(100);
+    std::vector<Raw> ended;
+    for (unsigned i = 0; i < 3 * kClients; ++i) {
+        ended.push_back(silent());
+        ended.back().send(Hello{});  // which it must not
+        expect_service();
+    }
+    EXPECT_EQ(BrokerCache(broker_, "good").result(), CAIRN_ERROR_FULL);
+    std::size_t arrived = 0;
+    for (Raw &client : ended) arrived += client.take_descriptors().size();
+    EXPECT_LE(arrived, kInFlightOfAllMax);
+    EXPECT_EQ(BrokerCache(broker_, "good").result(), CAIRN_OK) << "they have read";
 }
 
 TEST_F(HostileClientTest, WhoDiesInTheMiddleLeavesNothing) {

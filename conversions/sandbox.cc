@@ -187,20 +187,23 @@ void enter_sandbox(int fd, pid_t parent, const Limits &limits) {
     ::_exit(0);
 }
 
-enum class Ending { complete, too_large, too_late, broken };
+enum class Ending { complete, too_large, too_late, broken, abandoned };
 
 // Reads until the other end is closed.
-Ending read_answer(int fd, std::size_t size_max, Clock::time_point deadline, std::string &answer) {
+Ending read_answer(int fd, int client, std::size_t size_max, Clock::time_point deadline,
+                   std::string &answer) {
     std::array<char, 65536> part;
     for (;;) {
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
         if (left <= 0) return Ending::too_late;
-        pollfd wait = {fd, POLLIN, 0};
-        const int ready = ::poll(&wait, 1, static_cast<int>(left));
+        // A closed socket is reported without being asked for.
+        std::array<pollfd, 2> wait = {pollfd{fd, POLLIN, 0}, pollfd{client, 0, 0}};
+        const int ready = ::poll(wait.data(), wait.size(), static_cast<int>(left));
         if (ready == 0) return Ending::too_late;
         if (ready < 0 && errno == EINTR) continue;
         if (ready < 0) return Ending::broken;
+        if (wait[1].revents != 0) return Ending::abandoned;
         const ssize_t count = ::read(fd, part.data(), part.size());
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return Ending::broken;
@@ -246,11 +249,11 @@ int wait_for(pid_t child) {
     return status;
 }
 
-Converted collect(pid_t child, int fd, const Limits &limits) {
+Converted collect(pid_t child, int fd, int client, const Limits &limits) {
     std::string answer;
     const auto deadline = Clock::now() + std::chrono::seconds(limits.seconds);
     const std::size_t size_max = sizeof(Head) + limits.messages_bytes + limits.output_bytes;
-    const Ending ending = read_answer(fd, size_max, deadline, answer);
+    const Ending ending = read_answer(fd, client, size_max, deadline, answer);
     if (ending != Ending::complete) ::kill(child, SIGKILL);
     const int status = wait_for(child);
     switch (ending) {
@@ -260,6 +263,8 @@ Converted collect(pid_t child, int fd, const Limits &limits) {
         case Ending::too_large:
             return failure("the output is larger than " + std::to_string(limits.output_bytes) +
                            " bytes");
+        case Ending::abandoned:
+            return failure("nobody waits for it any more");
         case Ending::broken:
             return failure("the converter cannot be waited for");
         case Ending::complete:
@@ -273,7 +278,7 @@ Converted collect(pid_t child, int fd, const Limits &limits) {
 }  // namespace
 
 Converted convert_in_child(const Converter &converter, const Options &options,
-                           std::string_view input, const Limits &limits) {
+                           std::string_view input, const Limits &limits, int client) {
     if (input.size() > limits.input_bytes) {
         return failure("the input is larger than " + std::to_string(limits.input_bytes) + " bytes");
     }
@@ -291,7 +296,7 @@ Converted convert_in_child(const Converter &converter, const Options &options,
         ::close(pipe[0]);
         return failure(std::string("no process can be had: ") + std::strerror(errno));
     }
-    Converted result = collect(child, pipe[0], limits);
+    Converted result = collect(child, pipe[0], client, limits);
     ::close(pipe[0]);
     return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "command.h"
 
+#include <cairn/cairn_convert.h>
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,8 +10,9 @@
 
 #include "caches.h"
 #include "command_line.h"
-#include "conversions/conversion_cache.h"
+#include "conversions/converter.h"
 #include "failure.h"
+#include "manifest.h"
 #include "shader_file.h"
 #include "text.h"
 
@@ -92,44 +94,89 @@ conversions::Options options_of(const Arguments &arguments, const Converter &con
         options[text.substr(0, equals)] = text.substr(equals + 1);
     }
     std::string problem;
-    if (!conversions::complete_options(converter, options, problem)) {
+    conversions::Options completed = options;
+    if (!conversions::complete_options(converter, completed, problem)) {
         throw Failure(kExitUsage, problem);
     }
     return options;
 }
 
-const char *source_text(conversions::Source source) {
+const char *source_text(uint32_t source) {
     switch (source) {
-        case conversions::Source::cache:
+        case CAIRN_CONVERSION_CACHED:
             return "from the cache";
-        case conversions::Source::converter:
+        case CAIRN_CONVERSION_KEPT:
             return "converted, and kept";
-        case conversions::Source::converter_uncached:
+        default:
             return "converted, and not kept";
     }
-    return "";
+}
+
+struct CloseConverter {
+    void operator()(cairn_converter *converter) const { cairn_converter_close(converter); }
+};
+struct FreeBlob {
+    void operator()(cairn_blob *blob) const { cairn_blob_free(blob); }
+};
+using BlobHandle = std::unique_ptr<cairn_blob, FreeBlob>;
+
+std::string_view text_of(const BlobHandle &blob) {
+    return {static_cast<const char *>(cairn_blob_data(blob.get())), cairn_blob_size(blob.get())};
+}
+
+// This program does the work, too.
+std::unique_ptr<cairn_converter, CloseConverter> open_converter(const std::string &root,
+                                                                cli::CacheLog &log) {
+    const std::string program = cli::executable_path();
+    cairn_converter_options options = {};
+    options.size = sizeof options;
+    options.root = root.c_str();
+    options.program = program.c_str();
+    options.log = cli::keep_first_line;
+    options.log_user = &log;
+    cairn_converter *converter = nullptr;
+    if (const int result = cairn_converter_open(&options, &converter); result != CAIRN_OK) {
+        throw Failure(kExitFailure, fmt::format("cannot convert: {}", cairn_result_string(result)));
+    }
+    return std::unique_ptr<cairn_converter, CloseConverter>(converter);
 }
 
 void convert(const Arguments &arguments) {
-    const conversions::Limits limits;
-    const std::string input = read_shader(arguments.input, limits.input_bytes);
-    const Converter &converter = choose(arguments, input);
-    const conversions::Options options = options_of(arguments, converter);
-    conversions::ConversionCache cache(cli::resolve_root(arguments.dir), limits);
-    if (!cache.problem().empty()) {
-        fmt::print(stderr, "cairn: not cached: {}\n", cache.problem());
+    const std::string input = read_shader(arguments.input, CAIRN_CONVERT_INPUT_SIZE_MAX);
+    const std::string id(choose(arguments, input).id());
+    std::vector<cairn_conversion_option> options;
+    const conversions::Options given = options_of(arguments, *conversions::find_converter(id));
+    for (const auto &[name, value] : given) options.push_back({name.c_str(), value.c_str()});
+    cli::CacheLog log;
+    const auto converter = open_converter(cli::resolve_root(arguments.dir), log);
+    if (!log.first_line.empty()) {
+        fmt::print(stderr, "cairn: not cached: {}\n", log.first_line);
     }
-    const conversions::Result result = cache.convert(converter, options, input);
+    cairn_conversion conversion = {};
+    conversion.size = sizeof conversion;
+    conversion.converter = id.c_str();
+    conversion.options = options.data();
+    conversion.option_count = options.size();
+    conversion.input = input.data();
+    conversion.input_size = input.size();
+    cairn_blob *made = nullptr;
+    cairn_blob *said = nullptr;
+    const int result = cairn_convert(converter.get(), &conversion, &made, &said);
+    const BlobHandle output(made), messages(said);
     // Text of a shader may be among it.
-    fmt::print(stderr, "{}", cli::printable_text(result.converted.messages));
-    if (!result.converted.ok) {
-        throw Failure(kExitFailure, fmt::format("{} does not convert {}", converter.id(),
-                                                cli::printable_line(arguments.input)));
+    fmt::print(stderr, "{}", cli::printable_text(text_of(messages)));
+    if (result != CAIRN_OK) {
+        throw Failure(
+            kExitFailure,
+            result == CAIRN_NOT_CONVERTED
+                ? fmt::format("{} does not convert {}", id, cli::printable_line(arguments.input))
+                : fmt::format("{} cannot convert {}: {}", id, cli::printable_line(arguments.input),
+                              cairn_result_string(result)));
     }
-    write_shader(arguments.output, result.converted.output);
+    write_shader(arguments.output, text_of(output));
     if (arguments.verbose) {
-        fmt::print(stderr, "cairn: {}: {} by {}\n", arguments.output, source_text(result.source),
-                   converter.id());
+        fmt::print(stderr, "cairn: {}: {} by {}\n", arguments.output,
+                   source_text(conversion.source), id);
     }
 }
 

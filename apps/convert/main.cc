@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program cairn-convert, which `cairn convert` starts.
+// The program cairn-convert: what `cairn convert` starts, and what converts for cairn_convert.h.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "command_line.h"
+#include "conversions/worker.h"
 #include "failure.h"
 
 namespace {
@@ -33,6 +34,9 @@ int run(int argc, const char *const *argv) {
 }  // namespace
 
 int main(int argc, char **argv) {
+    if (cairn::conversions::is_for_worker(argc, argv)) {
+        return cairn::conversions::run_worker(cairn::conversions::converters(), argc, argv);
+    }
     try {
         return run(argc, argv);
     } catch (const cairn::cli::Failure &failure) {

@@ -63,11 +63,12 @@ extern "C" {
 
 typedef enum cairn_result {
     CAIRN_OK = 0,
-    CAIRN_MISS = 1,      /* no such entry */
-    CAIRN_EXISTS = 2,    /* the entry is there already and was left as it is */
-    CAIRN_TOO_SMALL = 3, /* the caller's buffer is smaller than the value */
-    CAIRN_KEPT_OUT = 4,  /* drivers have died with this entry (cairn_program_cache.h) */
-    CAIRN_LATE = 5,      /* not known within the time given (cairn_get_within) */
+    CAIRN_MISS = 1,          /* no such entry */
+    CAIRN_EXISTS = 2,        /* the entry is there already and was left as it is */
+    CAIRN_TOO_SMALL = 3,     /* the caller's buffer is smaller than the value */
+    CAIRN_KEPT_OUT = 4,      /* drivers have died with this entry (cairn_program_cache.h) */
+    CAIRN_LATE = 5,          /* not known within the time given (cairn_get_within), or not made */
+    CAIRN_NOT_CONVERTED = 6, /* the converter makes nothing of this input (cairn_convert.h) */
 
     CAIRN_ERROR_INVALID_ARGUMENT =
         -1, /* a pointer, size, flag or identifier is outside what the call accepts */

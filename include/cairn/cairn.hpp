@@ -40,6 +40,7 @@ enum class Status : int {
     too_small = CAIRN_TOO_SMALL,
     kept_out = CAIRN_KEPT_OUT,
     late = CAIRN_LATE,
+    not_converted = CAIRN_NOT_CONVERTED,
     invalid_argument = CAIRN_ERROR_INVALID_ARGUMENT,
     no_memory = CAIRN_ERROR_NO_MEMORY,
     no_space = CAIRN_ERROR_NO_SPACE,

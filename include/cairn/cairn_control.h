@@ -26,8 +26,8 @@ enum {
     /* What Cairn keeps on a driver's behalf: the programs of EGL applications and the blobs of
      * EGL_ANDROID_blob_cache; on disk the caches whose identifier begins with "egl-". */
     CAIRN_KIND_CACHE_FOR_DRIVER = 0x1,
-    /* Shaders converted from one language to another (`cairn convert`); on disk the cache
-     * "conversions". */
+    /* Shaders converted from one language to another (cairn_convert.h, `cairn convert`); on disk
+     * the cache "conversions". */
     CAIRN_KIND_CONVERSIONS = 0x2,
     /* The drivers' own caches: those that drivers register below, and the directories of Mesa and
      * NVIDIA. Operations on them are hints. */

@@ -42,6 +42,8 @@ const char *cairn_result_string(int result) {
             return "drivers have died with the entry";
         case CAIRN_LATE:
             return "not known in time";
+        case CAIRN_NOT_CONVERTED:
+            return "not converted";
         case CAIRN_ERROR_INVALID_ARGUMENT:
             return "invalid argument";
         case CAIRN_ERROR_NO_MEMORY:

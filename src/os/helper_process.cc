@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <new>
 
@@ -37,17 +38,17 @@ class SpawnSettings {
         sigset_t none, all;
         sigemptyset(&none);
         sigfillset(&all);
-        ok_ = posix_spawn_file_actions_adddup2(&actions_, socket, STDIN_FILENO) == 0 &&
-              posix_spawn_file_actions_adddup2(&actions_, socket, STDOUT_FILENO) == 0 &&
-              posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_RDWR, 0) ==
-                  0 &&
-              posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1) == 0 &&
-              posix_spawn_file_actions_addchdir_np(&actions_, "/") == 0 &&
-              posix_spawnattr_setsigmask(&attributes_, &none) == 0 &&
-              posix_spawnattr_setsigdefault(&attributes_, &all) == 0 &&
-              posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK |
-                                                         POSIX_SPAWN_SETSIGDEF |
-                                                         POSIX_SPAWN_SETSID) == 0;
+        ok_ =
+            posix_spawn_file_actions_adddup2(&actions_, socket, STDIN_FILENO) == 0 &&
+            posix_spawn_file_actions_adddup2(&actions_, socket, STDOUT_FILENO) == 0 &&
+            posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_RDWR, 0) ==
+                0 &&
+            posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1) == 0 &&
+            posix_spawn_file_actions_addchdir_np(&actions_, "/") == 0 &&
+            posix_spawnattr_setsigmask(&attributes_, &none) == 0 &&
+            posix_spawnattr_setsigdefault(&attributes_, &all) == 0 &&
+            posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                       POSIX_SPAWN_SETSID) == 0;
     }
     SpawnSettings(const SpawnSettings &) = delete;
     SpawnSettings &operator=(const SpawnSettings &) = delete;
@@ -193,6 +194,11 @@ Result<std::size_t> HelperProcess::read(MutableBytes buffer, std::uint64_t deadl
         }
     }
     return done;
+}
+
+std::string canonical_path(const std::string &path) {
+    std::array<char, PATH_MAX> found;
+    return ::realpath(path.c_str(), found.data()) != nullptr ? found.data() : path;
 }
 
 std::string path_of_this_code() {

@@ -45,6 +45,9 @@ class HelperProcess {
     UniqueFd process_;  // not valid where the kernel gives no descriptors of processes
 };
 
+// The path without links and detours; as it is where there is no such file.
+std::string canonical_path(const std::string &path);
+
 // Where the program or library is that this code is a part of: an absolute path, or "".
 std::string path_of_this_code();
 

@@ -7,6 +7,7 @@
 #        pkg_config    through pkg-config
 #        headers       each header alone, in every language version that is promised
 #        readme        the examples of README.md, compiled and run as they stand there
+#        convert       the same for docs/convert.md, which finds the program that converts
 #        examples      the programs in examples/
 set -euo pipefail
 how=$1 build=$2 work=$3 cc=$4 cxx=$5
@@ -57,7 +58,7 @@ case $how in
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
-            include/cairn/cairn_control.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
+            include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
             include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
@@ -95,7 +96,7 @@ case $how in
         for standard in c11 c17; do
             "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                 -x c "$prefix/include/cairn/cairn.h"
-            for header in cairn_control cairn_d3d12 cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_convert cairn_d3d12 cairn_egl eglext_cairn; do
                 "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c "$prefix/include/cairn/$header.h"
             done
@@ -103,7 +104,7 @@ case $how in
         for standard in c++17 c++20; do
             "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                 -x c++ "$prefix/include/cairn/cairn.h"
-            for header in cairn_control cairn_d3d12 cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_convert cairn_d3d12 cairn_egl eglext_cairn; do
                 "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c++ "$prefix/include/cairn/$header.h"
             done
@@ -131,6 +132,16 @@ case $how in
             grep -q '^found' "$scratch/second"
             rm -r "$scratch/root"
         done
+        ;;
+    convert)
+        awk '/^```c$/ { on = 1; next } /^```$/ { on = 0; next } on' "$top/docs/convert.md" >"$scratch/convert.c"
+        compile "$scratch/program" "$scratch/convert.c"
+        if grep -q '^glslang' "$work/converters"; then
+            CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/first"
+            CAIRN_DIR=$scratch/root "$scratch/program" | cmp - "$scratch/first"
+            grep -q 'bytes of SPIR-V' "$scratch/first"
+            [ -s "$scratch/root/conversions/converters" ] || { echo "nothing was kept" >&2; exit 1; }
+        fi
         ;;
     examples)
         for source in "$top"/examples/*.c "$top"/examples/*.cc; do

@@ -1,0 +1,24 @@
+// What cairn-convert does for the library: it tells which converters there are, or converts once.
+// SPDX-License-Identifier: MIT
+//
+// The library (src/cache/conversion_worker.h) has the other end of standard input and output, which
+// are one socket, and docs/convert.md has what is said on it. When it closes its end, the work is
+// given up.
+//
+// Thread safety: the only thread of its process.
+// Failure: an answer that says so.
+#pragma once
+
+#include <vector>
+
+#include "conversions/converter.h"
+
+namespace cairn::conversions {
+
+// Whether these arguments are the library's.
+bool is_for_worker(int argc, const char *const *argv);
+
+// The process's exit code.
+int run_worker(const std::vector<const Converter *> &converters, int argc, const char *const *argv);
+
+}  // namespace cairn::conversions

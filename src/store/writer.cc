@@ -122,7 +122,9 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
     if (written.ok()) return Appended{location, place.segment};
     // It may lack its end alone, for which a search takes no record to be torn.
     (void)mark(location, header.stamp_ns, RecordState::unused);
-    return written.error();
+    if (check_file_size(place.offset + size).ok()) return written.error();
+    release_segment();  // a shorter one may do
+    return append(index, header, key, value, purpose, announce);
 }
 
 Status Writer::sync(const Appended &record) {
@@ -217,10 +219,11 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
     const MutexLock lock(state.mutex);
     if (state.active != nullptr) {
         ActiveSegment &segment = **state.active;
-        const bool fits = segment.tail() + record_size <= limits_.segment_bytes;
-        if (fits) {
-            TRY(reserve(segment, segment.tail() + record_size, purpose));
-            return Place{*state.active, segment.take(record_size)};
+        const std::uint64_t end = segment.tail() + record_size;
+        if (end <= limits_.segment_bytes) {
+            const Status reserved = reserve(segment, end, purpose);
+            if (reserved.ok()) return Place{*state.active, segment.take(record_size)};
+            if (check_file_size(end).ok()) return reserved.error();  // else a shorter one may do
         }
     }
     TRY_ASSIGN(std::shared_ptr<ActiveSegment> segment, take_segment(index, record_size, purpose));
@@ -238,6 +241,7 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
 // Makes sure that blocks are behind the segment up to `end`.
 Status Writer::reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
     if (end <= segment.reserved()) return {};
+    TRY(check_file_size(end));
     TRY_ASSIGN(const Space space, take_space());
     const DiskUse &use = space.use;
     const std::uint64_t step = reserve_step(limits_.segment_bytes);
@@ -246,7 +250,7 @@ Status Writer::reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpos
     const auto fits = [&] {
         return use.bytes + align_up(target - segment.reserved(), kPage) <= allowed_bytes(purpose);
     };
-    if (!fits()) target = end;
+    if (!fits() || !check_file_size(target).ok()) target = end;
     if (!fits()) return Error::full;
     const Status status = segment.file().reserve(segment.reserved(), target - segment.reserved());
     // Where blocks cannot be reserved ahead (some file systems), writes say themselves when there
@@ -261,6 +265,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
                                                                     Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     if (needed + index_size(1) > allowed_bytes(purpose)) return Error::too_large;
+    // No segment may hold it, however much room is made.
+    TRY(check_file_size(needed));
     TRY(remove_litter());
     TRY_ASSIGN(const Space space, take_space());
     const DiskUse &use = space.use;
@@ -353,7 +359,9 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
                                                                       Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     std::uint64_t blocks = std::max(needed, reserve_step(limits_.segment_bytes));
-    if (use.bytes + blocks > allowed_bytes(purpose)) blocks = needed;
+    if (use.bytes + blocks > allowed_bytes(purpose) || !check_file_size(blocks).ok()) {
+        blocks = needed;
+    }
     if (use.bytes + blocks > allowed_bytes(purpose)) return Error::full;
 
     auto hint = index.counter(Counter::segment_hint);

@@ -54,9 +54,7 @@ Status Index::map_levels() {
     level_count_.store(levels, std::memory_order_release);
     if (access_ == Access::read_only) return {};
     // A smaller one, but for 0, is of somebody who is just adding a level, or died doing so.
-    if (damaged || hint == 0 || hint > levels) {
-        counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
-    }
+    if (damaged || hint == 0 || hint > levels) ask_for_search();
     // Not over what somebody has made of it since.
     counter(Counter::levels).compare_exchange_strong(hint, levels);
     return {};
@@ -66,8 +64,7 @@ void Index::check_levels() {
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {
         if (any_page_initialised(levels_[i])) continue;
-        counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
-        return;
+        return ask_for_search();
     }
 }
 
@@ -213,31 +210,37 @@ void Index::initialise_page(const Level &level, std::uint64_t *slot) {
 }
 
 bool Index::suspicious(std::uint64_t hash) {
-    const auto reason = counter(Counter::rescan).load(std::memory_order_relaxed);
-    if (reason == static_cast<std::uint64_t>(RescanReason::damage)) return true;
+    if (search_due() == RescanReason::damage) return true;
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {
         std::uint64_t *slots = bucket(levels_[i], hash);
-        std::uint64_t all = 0;
-        bool zero = false;
-        for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
-            const std::uint64_t word = at(slots + j).load(std::memory_order_relaxed);
-            all ^= Slot::without_hits(word);
-            zero = zero || word == 0;
-        }
-        const bool clean = !zero && Slot::all_intact(all, kSlotsPerBucket);
-        if (!clean && has_damage(levels_[i], slots)) return true;
+        if (!all_intact(slots) && has_damage(levels_[i], slots)) return true;
     }
     return false;
 }
 
 bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
+    const bool initialised = page_initialised(level, slots);  // first: it is noted last
     for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
         const Slot slot(at(slots + j).load(std::memory_order_relaxed));
-        if (slot.word() == kEmptySlot || slot.intact()) continue;
-        if (slot.word() != 0 || page_initialised(level, slots)) return true;
+        if (slot.intact()) continue;
+        if (slot.word() != 0 || initialised) return true;
     }
     return false;
+}
+
+// Each request is another word: whoever has searched takes back the one that was there when the
+// search began, and none that was made since.
+void Index::ask_for_search() {
+    counter(Counter::rescan)
+        .store(monotonic_ns() << 8 | static_cast<std::uint64_t>(RescanReason::damage));
+}
+
+RescanReason Index::search_due() const {
+    const std::uint64_t word = counter(Counter::rescan).load(std::memory_order_relaxed);
+    if (word == static_cast<std::uint64_t>(RescanReason::none)) return RescanReason::none;
+    const bool boot = word == static_cast<std::uint64_t>(RescanReason::boot);
+    return boot ? RescanReason::boot : RescanReason::damage;
 }
 
 bool Index::free_damaged(std::uint64_t hash) {
@@ -287,9 +290,11 @@ void Index::clear_damaged() {
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
+    if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return false;
+    const bool initialised = page_initialised(level, slot);  // as above
     std::uint64_t word = at(slot).load(std::memory_order_relaxed);
-    if (word == kEmptySlot || (word != 0 && Slot(word).intact())) return false;
-    if (word == 0 && !page_initialised(level, slot)) return false;
+    if (Slot(word).intact() || (word == 0 && !initialised)) return false;
+    ask_for_search();
     return at(slot).compare_exchange_strong(word, kEmptySlot);
 }
 

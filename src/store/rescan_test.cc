@@ -74,6 +74,50 @@ TEST_F(RescanTest, GoesOnWhereItStopped) {
     for (int i = 0; i < 300; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
 }
 
+// Wherever it is broken off, damage can be seen or a search is due.
+TEST_F(RescanTest, NoMissIsBelievedBeforeTheEnd) {
+    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
+    const std::vector<std::byte> zeroes(2 * kPage);
+    files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
+    Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    for (bool over = false; !over;) {
+        const auto done = rescan.step(0);
+        ASSERT_TRUE(done.ok());
+        over = done.value();
+        for (int i = 0; i < 300; ++i) {
+            const std::uint64_t hash = files_.index().hash(as_bytes(key(i)));
+            ASSERT_TRUE(files_.get(key(i)) || (!over && files_.index().suspicious(hash))) << i;
+        }
+    }
+    EXPECT_EQ(files_.index().search_due(), RescanReason::none);
+}
+
+// What is damaged while others search may be what they have passed already.
+TEST_F(RescanTest, DamageDuringTheSearchIsSearchedForAgain) {
+    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
+    const auto search_all = [&] {
+        for (unsigned count = 0; count < 3; ++count) {
+            if (files_.index().search_due() == RescanReason::none) break;
+            ASSERT_TRUE(search().ok());
+        }
+    };
+    const std::vector<std::byte> zeroes(8 * kPage);
+    for (unsigned moment = 0; moment < 45; ++moment) {
+        Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        files_.index().ask_for_search();
+        bool over = false;
+        for (unsigned i = 0; i < moment && !over; ++i) over = rescan.step(0).value();
+        files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
+        // As a put does that needs the place.
+        for (int i = 0; i < 300; ++i) {
+            files_.index().free_damaged(files_.index().hash(as_bytes(key(i))));
+        }
+        while (!over) over = rescan.step(0).value();
+        search_all();
+        for (int i = 0; i < 300; ++i) ASSERT_EQ(files_.get(key(i)), value(i)) << moment;
+    }
+}
+
 TEST_F(RescanTest, OfTwoRecordsTheNewerWinsWhereverItIs) {
     for (const bool newer_first : {true, false}) {
         const std::string name = newer_first ? "newer first" : "newer last";

@@ -177,11 +177,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
     for (;;) {
         auto published = publish(index, hash, slot, policy, stamp_ns, examine, mark_older);
         if (published.ok() || published.error() != Error::full) return published;
-        if (index.free_damaged(hash)) {
-            // What was hidden there is found again: until then no miss is believed.
-            index.counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
-            continue;
-        }
+        if (index.free_damaged(hash)) continue;
         const Status grown = writer_->grow_index(index);
         if (grown.ok()) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
@@ -252,7 +248,9 @@ Result<bool> Store::remove(Bytes key) {
     if (index->suspicious(hash)) (void)repair_->search(*index);
     for (bool marked = false;; marked = true) {
         TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
-        if (!found) return marked;  // a rescan that met the mark was faster
+        // What is not found yet would come back; and a search that met the mark may be faster.
+        if (!found && !marked && index->suspicious(hash)) return Error::busy;
+        if (!found) return marked;
         // Marked first: what cannot be marked might come back, and stays.
         TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
         index->note_removal();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,34 @@ TEST_F(RescanTest, OfTwoRecordsTheNewerWinsWhereverItIs) {
     ASSERT_TRUE(search().ok());
     EXPECT_EQ(files_.get("newer first"), "new");
     EXPECT_EQ(files_.get("newer last"), "new");
+}
+
+// The newer record is lost; the older one says that it was replaced, with some bits wrong.
+TEST_F(RescanTest, WrongBitsDoNotBringAReplacedValueBack) {
+    const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+    const auto replaced = [&](const std::string &name, std::uint64_t wrong) {
+        const Location old = files_.append(name, "older", 100).location;
+        const Location newer = files_.append(name, "newer", 200).location;
+        std::array<std::byte, 8> word;
+        put_le(word, 0, boot ^ wrong);
+        files_.overwrite(segment_file_name(old.segment), old.offset + kRecordReplacedOffset, word);
+        const std::vector<std::byte> zeroes(kRecordHeaderSize);
+        files_.overwrite(segment_file_name(newer.segment), newer.offset, zeroes);
+    };
+    for (unsigned a = 0; a < 64; ++a) {
+        replaced("one " + std::to_string(a), std::uint64_t{1} << a);
+        replaced("byte " + std::to_string(a), std::uint64_t{0xFF} << (a & ~7u));
+    }
+    replaced("none", 0);
+    files_.append("live", "value", 100);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    for (unsigned a = 0; a < 64; ++a) {
+        EXPECT_FALSE(files_.get("one " + std::to_string(a))) << a;
+        EXPECT_FALSE(files_.get("byte " + std::to_string(a))) << a;
+    }
+    EXPECT_FALSE(files_.get("none"));
+    EXPECT_EQ(files_.get("live"), "value");
 }
 
 TEST_F(RescanTest, AnOlderValueIsNeverSeenOnTheWay) {

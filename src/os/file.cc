@@ -252,6 +252,14 @@ Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
     return status_of(result);
 }
 
+Status File::punch(std::uint64_t offset, std::uint64_t size) const {
+    const int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    return status_of(retry([&] {
+        return system_calls->fallocate(fd_.get(), mode, static_cast<off_t>(offset),
+                                       static_cast<off_t>(size));
+    }));
+}
+
 Status File::truncate(std::uint64_t size) const {
     TRY(check_file_size(size));
     return status_of(

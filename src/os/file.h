@@ -102,6 +102,9 @@ class File {
     Status extend(std::uint64_t size) const;
     // Reserves disk blocks for [offset, offset + size) without changing the file's size.
     Status reserve(std::uint64_t offset, std::uint64_t size) const;
+    // Gives the disk blocks of [offset, offset + size) back, which read as zeroes from then on. The
+    // size stays, so that nobody who has them mapped is harmed.
+    Status punch(std::uint64_t offset, std::uint64_t size) const;
     // no_space, too, where it would make the file shorter and the process may have none so long.
     Status truncate(std::uint64_t size) const;
     // Fills a new, small file.

@@ -45,7 +45,7 @@ using SlotRef = std::atomic_ref<std::uint64_t>;
 class Index {
   public:
     // Maps a file whose header has been checked. One that is shorter than its counters say is
-    // marked for a rescan.
+    // marked for a rescan; what is behind the levels is left alone.
     static Result<std::unique_ptr<Index>> open(File file, const CacheIdentity &identity,
                                                Access access);
 
@@ -100,6 +100,8 @@ class Index {
     Result<Place> insert(std::uint64_t hash, Slot slot);
     // Adds a level. REQUIRES: no other process does so now. no_space; full: there can be no more.
     Status grow();
+    // Gives back the disk space of what is behind the last level. REQUIRES: as for grow().
+    Status trim();
     // Bytes that grow() would add to the file.
     std::uint64_t growth_bytes() const;
 
@@ -152,6 +154,8 @@ class Index {
 
     Status map_levels();
     Status map_level(unsigned number);
+    Result<unsigned> levels_in_use(unsigned whole, std::uint64_t hint) const;
+    Result<bool> is_used(unsigned level) const;
     unsigned levels();
     Status map_added_levels(std::uint64_t hint) REQUIRES_LOCK(map_mutex_);
     std::uint64_t *bucket(const Level &level, std::uint64_t hash) const {

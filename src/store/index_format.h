@@ -54,7 +54,7 @@ constexpr std::uint64_t index_size(unsigned levels) {
 
 // Live counters: eight-byte words, each on a cache line of its own, in the counters page.
 enum class Counter : unsigned {
-    levels = 0,        // in use; a hint: the file's size decides
+    levels = 0,        // in use; where it is damaged, the levels themselves tell
     last_stamp = 1,    // of the latest put, ns since 1970, never going back
     segment_hint = 2,  // a segment number that was free
     entries = 3,       // about how many there are

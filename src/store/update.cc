@@ -196,7 +196,8 @@ void Store::make_room(Index &index, std::uint64_t record_size) {
     if (!writer_->pressed() || options_.refuse_when_full) return;
     flush_hits();
     const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
-    if (progress.ok() && progress.value() == Evictor::Progress::retired) (void)writer_->measure();
+    const bool retired = progress.ok() && progress.value() == Evictor::Progress::retired;
+    if (retired) (void)writer_->measure(index);
 }
 
 // With the first put, what earlier processes left is looked at as well.

@@ -197,13 +197,19 @@ Result<DiskUse> Writer::measure_and_note() {
 
 // Far from the limit nobody needs to be excluded: processes that take space at the same time take
 // one step each, of which an eighth of the limit holds 64. Near it, one at a time.
-Result<Writer::Space> Writer::take_space() {
+Result<Writer::Space> Writer::take_space(Index &index) {
     TRY_ASSIGN(DiskUse use, measure_and_note());
     if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
         return Space{std::move(use), std::nullopt};
     }
+    return lock_space(index);
+}
+
+// What was appended to the index must not make entries give way.
+Result<Writer::Space> Writer::lock_space(Index &index) {
     TRY_ASSIGN(ByteLock lock, lock_byte(kSpaceByte));
-    TRY_ASSIGN(use, measure_and_note());
+    (void)index.trim();
+    TRY_ASSIGN(DiskUse use, measure_and_note());
     return Space{std::move(use), std::move(lock)};
 }
 
@@ -221,7 +227,7 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
         ActiveSegment &segment = **state.active;
         const std::uint64_t end = segment.tail() + record_size;
         if (end <= limits_.segment_bytes) {
-            const Status reserved = reserve(segment, end, purpose);
+            const Status reserved = reserve(index, segment, end, purpose);
             if (reserved.ok()) return Place{*state.active, segment.take(record_size)};
             if (check_file_size(end).ok()) return reserved.error();  // else a shorter one may do
         }
@@ -239,10 +245,10 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
 }
 
 // Makes sure that blocks are behind the segment up to `end`.
-Status Writer::reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
+Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
     if (end <= segment.reserved()) return {};
     TRY(check_file_size(end));
-    TRY_ASSIGN(const Space space, take_space());
+    TRY_ASSIGN(const Space space, take_space(index));
     const DiskUse &use = space.use;
     const std::uint64_t step = reserve_step(limits_.segment_bytes);
     const std::uint64_t wanted = std::min(align_up(end, step), limits_.segment_bytes);
@@ -268,7 +274,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
     // No segment may hold it, however much room is made.
     TRY(check_file_size(needed));
     TRY(remove_litter());
-    TRY_ASSIGN(const Space space, take_space());
+    TRY_ASSIGN(const Space space, take_space(index));
     const DiskUse &use = space.use;
     if (auto segment = take_over(index, use, record_size, purpose)) return segment;
     return create_segment(index, use, record_size, purpose);
@@ -397,18 +403,21 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 Status Writer::grow_index(Index &index) {
     TRY_ASSIGN(State *const state, this->state());
     const MutexLock mutex_lock(state->mutex);
-    TRY_ASSIGN(const ByteLock lock, lock_byte(kSpaceByte));
-    TRY_ASSIGN(const DiskUse use, measure_and_note());
+    TRY_ASSIGN(const Space space, lock_space(index));
     const std::uint64_t bytes = index.growth_bytes();
     // An index is worth a small part of the space; beyond that, entries make room for one another.
     if (bytes == 0 || bytes > limits_.limit_bytes / 16) return Error::too_large;
-    if (use.bytes + bytes > allowed_bytes(Purpose::put)) return Error::full;
+    if (space.use.bytes + bytes > allowed_bytes(Purpose::put)) return Error::full;
     return index.grow();
 }
 
-Status Writer::measure() {
+Status Writer::measure(Index &index) {
     TRY_ASSIGN(const DiskUse use, measure_and_note());
-    if (use.bytes > limits_.limit_bytes) return Error::full;
+    if (use.bytes <= limits_.limit_bytes) return {};
+    TRY_ASSIGN(State *const state, this->state());
+    const MutexLock mutex_lock(state->mutex);
+    TRY_ASSIGN(const Space space, lock_space(index));
+    if (space.use.bytes > limits_.limit_bytes) return Error::full;
     return {};
 }
 

@@ -26,8 +26,10 @@ constexpr std::uint64_t kFirstSlots =
 // Entries in a cache of their own, of which each test damages a copy.
 class Sample {
   public:
-    explicit Sample(std::uint64_t entries) : entries_(entries) {
-        Cache cache(options_in(root_.path()));
+    explicit Sample(std::uint64_t entries, std::uint64_t limit_bytes = kLimit) : entries_(entries) {
+        CacheOptions options = options_in(root_.path());
+        options.limit_bytes = limit_bytes;
+        Cache cache(options);
         for (std::uint64_t n = 0; n < entries; ++n) {
             EXPECT_EQ(cache.put(numbered_key(1, n), stamped_value({n, 0, 0, 0}, 200)), CAIRN_OK);
         }
@@ -35,7 +37,7 @@ class Sample {
     static CacheOptions options_in(const std::string &root) {
         CacheOptions options;
         options.root = root;
-        options.limit_bytes = std::uint64_t{16} << 20;
+        options.limit_bytes = kLimit;
         return options;
     }
     // The index of a new copy below `root`.
@@ -65,6 +67,7 @@ class Sample {
 
   private:
     static constexpr unsigned kLooks = 50;
+    static constexpr std::uint64_t kLimit = std::uint64_t{16} << 20;
 
     static bool has(Cache &cache, std::uint64_t n) {
         const auto blob = cache.get(numbered_key(1, n));
@@ -179,6 +182,33 @@ TEST_F(Fill, OfAnyByteIsSeen) {
     EXPECT_LE(valid, 8u);
 }
 
+// The header and its copy, the counters, what is spare, and the bitmap.
+TEST_F(Fill, OfAnyOtherPageCostsNothing) {
+    const auto store = [&] {
+        Cache cache(Sample::options_in(root_.path()));
+        for (std::uint64_t n = 0; n < 100; ++n) {
+            if (cache.put(numbered_key(2, n), as_bytes("value")) != CAIRN_OK) return 1;
+            if (cache.put(numbered_key(2, n), as_bytes("another")) != CAIRN_OK) return 2;
+            const auto blob = cache.get(numbered_key(2, n));
+            if (!blob || as_string(blob->bytes()) != "another") return 3;
+            if (cache.remove(numbered_key(2, n)) != CAIRN_OK) return 4;
+            if (cache.get(numbered_key(2, n))) return 5;
+        }
+        return 0;
+    };
+    for (std::uint64_t page = 0; page * cairn::kPage < kFirstSlots; ++page) {
+        for (const unsigned byte :
+             {0x00u, 0x01u, 0x2Au, 0x55u, 0x7Fu, 0x80u, 0xAAu, 0xFEu, 0xFFu}) {
+            const std::string index = sample_.copy_to(root_.path());
+            const ByteVector bytes(cairn::kPage, static_cast<std::uint8_t>(byte));
+            overwrite(index, page * cairn::kPage, bytes);
+            EXPECT_EQ(sample_.check(root_.path()), "") << "page " << page << ", " << byte;
+            EXPECT_EQ(run_in_child(kWatchdogSeconds, store), "") << "page " << page << ", " << byte;
+            EXPECT_EQ(sample_.check(root_.path()), "") << "page " << page << ", " << byte;
+        }
+    }
+}
+
 TEST_F(Fill, OfRepeatedRandomWordsIsSeen) {
     Random random(3);
     for (const std::size_t words : {1u, 2u, 3u, 4u, 8u, 16u, 32u}) {
@@ -193,6 +223,121 @@ TEST_F(Fill, OfRepeatedRandomWordsIsSeen) {
             EXPECT_EQ(check_pattern(pattern), "") << words << " words, trial " << trial;
         }
     }
+}
+
+// ---- sizes that do not follow from the levels
+
+class Size : public testing::Test {
+  protected:
+    // Everything is still there, new entries are taken, and the limit holds; for two processes, one
+    // after the other.
+    void expect_unharmed(const std::string &what) {
+        for (std::uint64_t family = 2; family < 4; ++family) {
+            EXPECT_EQ(run_in_child(kWatchdogSeconds, [&] { return use(family); }), "") << what;
+        }
+    }
+    int use(std::uint64_t family) const {
+        Cache cache(options_);
+        return sample_.missing_in(cache) != 0 ? 1 : fill(cache, family);
+    }
+    int fill(Cache &cache, std::uint64_t family) const {
+        for (std::uint64_t n = 0; n < 200; ++n) {
+            const auto value = stamped_value({n, 0, 0, 0}, 100);
+            const int result = cache.put(numbered_key(family, n), value);
+            if (result != CAIRN_OK) return 20 - result;
+        }
+        for (std::uint64_t n = 0; n < 200; ++n) {
+            if (!cache.get(numbered_key(family, n))) return 2;
+        }
+        if (sample_.missing_in(cache) != 0) return 3;
+        return blocks_held(root_ / "test") <= options_.limit_bytes ? 0 : 4;
+    }
+
+    const Sample sample_{600};  // with those of fill() far fewer than fill a bucket
+    const TempDirectory root_;
+    CacheOptions options_ = [this] {
+        CacheOptions options = Sample::options_in(root_.path());
+        options.limit_bytes = CAIRN_LIMIT_BYTES_MIN;
+        return options;
+    }();
+};
+
+TEST_F(Size, OfAnIndexIsWhatItsLevelsNeed) {
+    const std::uint64_t right = cairn::index_size(1);
+    std::vector<std::uint64_t> sizes = {std::uint64_t{16} << 30, 100'000'000};
+    for (const std::uint64_t off : {1u, 7u, 64u, 4095u, 4096u, 4097u, 20000u}) {
+        sizes.push_back(right + off);
+        sizes.push_back(right - off);
+    }
+    for (unsigned levels = 2; levels <= cairn::kLevelMax; ++levels) {
+        for (const int off : {-1, 0, 1}) {
+            sizes.push_back(cairn::index_size(levels) + static_cast<std::uint64_t>(off));
+        }
+    }
+    for (const std::uint64_t size : sizes) {
+        const std::string index = sample_.copy_to(root_.path());
+        ASSERT_EQ(file_size(index), right);
+        cut(index, size);
+        expect_unharmed("index of " + std::to_string(size) + " bytes");
+    }
+}
+
+TEST_F(Size, OfAnIndexIsNotTakenFromWhatWasAppended) {
+    Random random(4);
+    for (const std::uint64_t size : {cairn::index_size(2) - cairn::index_size(1),
+                                     std::uint64_t{300'000}, std::uint64_t{3'000'000}}) {
+        for (const unsigned fill : {0x00u, 0x55u, 0xFFu, 0x100u}) {
+            const std::string index = sample_.copy_to(root_.path());
+            ByteVector bytes(size, static_cast<std::uint8_t>(fill));
+            if (fill == 0x100) random.fill(bytes);
+            append(index, bytes);
+            expect_unharmed(std::to_string(size) + " bytes of " + std::to_string(fill));
+        }
+    }
+}
+
+TEST_F(Size, OfAnIndexMayChangeWhileItIsUsed) {
+    for (const std::uint64_t size : {std::uint64_t{3'000'000}, std::uint64_t{16} << 30}) {
+        const std::string index = sample_.copy_to(root_.path());
+        const auto body = [&] {
+            Cache cache(options_);
+            if (const int result = fill(cache, 2)) return result;
+            if (size < 10'000'000) append(index, ByteVector(size, 0x33));
+            cut(index, size);
+            return fill(cache, 3);
+        };
+        EXPECT_EQ(run_in_child(kWatchdogSeconds, body), "") << size;
+        expect_unharmed("after it");
+    }
+}
+
+// Entries are in both levels; the counter of levels lies, too.
+TEST_F(Size, OfAnIndexAndTheNumberOfItsLevelsMayBothBeWrong) {
+    options_.limit_bytes = std::uint64_t{64} << 20;
+    const TempDirectory root;
+    const Sample sample(6000, options_.limit_bytes);
+    const std::uint64_t right = cairn::index_size(2);
+    for (const std::uint64_t levels : {0u, 1u, 2u, 3u, 7u, 255u}) {
+        for (const std::uint64_t size : {right, right + 100, cairn::index_size(3), right - 100}) {
+            if (size < right && levels == 1) continue;  // each hides the other
+            const std::string index = sample.copy_to(root.path());
+            ASSERT_EQ(file_size(index), right);
+            ByteVector word(8);
+            word[0] = static_cast<std::uint8_t>(levels);
+            overwrite(index, cairn::counter_offset(cairn::Counter::levels), word);
+            cut(index, size);
+            EXPECT_EQ(sample.check(root.path()), "") << levels << " levels, " << size << " bytes";
+            EXPECT_EQ(sample.check(root.path()), "") << levels << " levels, " << size << " bytes";
+        }
+    }
+}
+
+TEST_F(Size, OfASegmentMayBeAny) {
+    sample_.copy_to(root_.path());
+    cut(files_in(root_ / "test", ".val").front(), std::uint64_t{16} << 30);
+    expect_unharmed("a long segment");
+    unlink((root_ / "test/cache.idx").c_str());
+    expect_unharmed("a long segment, and no index");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "presence.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +31,12 @@ Lock try_lock(int fd, off_t byte, short type) {
         return Lock::held;
     }
     return errno == EAGAIN || errno == EACCES || errno == EINTR ? Lock::refused : Lock::impossible;
+}
+
+// Where it may not, the kernel would end the process by SIGXFSZ.
+bool may_have_files_of_a_byte() {
+    rlimit limit = {};
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > 0;
 }
 
 void wait_a_moment() {
@@ -162,7 +169,7 @@ void Presence::cleared() {
 }
 
 bool Presence::mark_for_clearing() const {
-    return can_write_ && has_name() && ftruncate(fd_, 1) == 0;
+    return can_write_ && has_name() && may_have_files_of_a_byte() && ftruncate(fd_, 1) == 0;
 }
 
 Presence::Left Presence::leave() {

@@ -183,6 +183,19 @@ TEST_F(PresenceTest, WithoutDescriptorsNobodyJoins) {
     EXPECT_EQ(joined, Joined::impossible);
 }
 
+TEST_F(PresenceTest, WithoutFilesOfAnySizeAWishCannotBeNoted) {
+    Presence one;
+    ASSERT_EQ(one.join(directory_), Joined::yes);
+    rlimit before = {};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit none = {0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+    const bool noted = one.mark_for_clearing();
+    setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_FALSE(noted);
+    EXPECT_TRUE(one.mark_for_clearing());
+}
+
 TEST_F(PresenceTest, OneAtATimeMeasures) {
     Presence one;
     Presence other;

@@ -237,7 +237,8 @@ CAIRN_API int cairn_put(cairn_cache *cache, const void *key, size_t key_size, co
 
 /* Removes an entry. CAIRN_OK; CAIRN_MISS; CAIRN_ERROR_INVALID_ARGUMENT. After any other error it
  * may still be there: CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_DENIED; CAIRN_ERROR_NO_SPACE;
- * CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. */
+ * CAIRN_ERROR_BUSY (entries that damage hides are still searched for); CAIRN_ERROR_NO_MEMORY;
+ * CAIRN_ERROR_IO. */
 CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size);
 
 /* Removes all entries and gives their disk space back; for every process that has the cache open.

@@ -34,14 +34,6 @@ Status status_of(int result) {
     return error_from_errno(errno);
 }
 
-// Growing a file beyond this limit would end the process by SIGXFSZ: the limit is looked at before.
-Status check_size_limit(std::uint64_t size) {
-    rlimit limit = {};
-    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
-    if (size > limit.rlim_cur) return Error::no_space;
-    return {};
-}
-
 FileInfo info_from_stat(const struct stat &status) {
     return {static_cast<std::uint64_t>(status.st_size),
             static_cast<std::uint64_t>(status.st_blocks) * 512,
@@ -117,6 +109,14 @@ Error error_from_errno(int error_number) {
     }
 }
 
+// Asked anew each time: an application may change its limit at any moment.
+Status check_file_size(std::uint64_t size) {
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+    if (size > limit.rlim_cur) return Error::no_space;
+    return {};
+}
+
 void UniqueFd::reset(int fd) {
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;
@@ -189,12 +189,15 @@ Status File::write_at(std::uint64_t offset, std::span<const Bytes> pieces) const
     std::array<iovec, 8> vectors;
     assert(pieces.size() <= vectors.size());
     std::size_t count = 0;
+    std::uint64_t end = offset;
     for (const Bytes piece : pieces) {
         if (piece.empty()) continue;
         vectors[count++] = {const_cast<std::byte *>(piece.data()), piece.size()};
+        end += piece.size();
     }
     iovec *next = vectors.data();
     while (count > 0) {
+        TRY(check_file_size(end));
         const ssize_t written = retry([&] {
             return system_calls->pwritev(fd_.get(), next, static_cast<int>(count),
                                          static_cast<off_t>(offset));
@@ -225,7 +228,7 @@ Result<FileInfo> File::info() const {
 }
 
 Status File::extend(std::uint64_t size) const {
-    TRY(check_size_limit(size));
+    TRY(check_file_size(size));
     const int result =
         retry([&] { return system_calls->fallocate(fd_.get(), 0, 0, static_cast<off_t>(size)); });
     const Status status = status_of(result);
@@ -243,7 +246,7 @@ Status File::extend(std::uint64_t size) const {
 }
 
 Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
-    TRY(check_size_limit(offset + size));
+    TRY(check_file_size(offset + size));
     const int result = retry([&] {
         return system_calls->fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                                        static_cast<off_t>(size));
@@ -251,13 +254,21 @@ Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
     return status_of(result);
 }
 
+Status File::punch(std::uint64_t offset, std::uint64_t size) const {
+    const int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    return status_of(retry([&] {
+        return system_calls->fallocate(fd_.get(), mode, static_cast<off_t>(offset),
+                                       static_cast<off_t>(size));
+    }));
+}
+
 Status File::truncate(std::uint64_t size) const {
+    TRY(check_file_size(size));
     return status_of(
         retry([&] { return system_calls->ftruncate(fd_.get(), static_cast<off_t>(size)); }));
 }
 
 Status File::write_whole(Bytes content) const {
-    TRY(check_size_limit(content.size()));
     const Bytes pieces[] = {content};
     return write_at(0, pieces);
 }

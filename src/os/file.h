@@ -22,6 +22,11 @@ namespace cairn {
 // The Error that stands for an errno value.
 Error error_from_errno(int error_number);
 
+// no_space: the process may not write as far as `size` bytes into a file (RLIMIT_FSIZE). The kernel
+// would end it by SIGXFSZ if it tried, so every call below that writes asks first. Callers ask
+// where an error that late would cost something.
+Status check_file_size(std::uint64_t size);
+
 class UniqueFd {
   public:
     UniqueFd() = default;
@@ -97,6 +102,10 @@ class File {
     Status extend(std::uint64_t size) const;
     // Reserves disk blocks for [offset, offset + size) without changing the file's size.
     Status reserve(std::uint64_t offset, std::uint64_t size) const;
+    // Gives the disk blocks of [offset, offset + size) back, which read as zeroes from then on. The
+    // size stays, so that nobody who has them mapped is harmed.
+    Status punch(std::uint64_t offset, std::uint64_t size) const;
+    // no_space, too, where it would make the file shorter and the process may have none so long.
     Status truncate(std::uint64_t size) const;
     // Fills a new, small file.
     Status write_whole(Bytes content) const;

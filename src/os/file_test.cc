@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,6 +135,33 @@ TEST_F(FileTest, ReservingTakesBlocksAndLeavesTheSize) {
     EXPECT_GE(info->disk_bytes, 1u << 20);
     ASSERT_TRUE(file.truncate(3).ok());
     EXPECT_LT(file.info()->disk_bytes, 1u << 20) << "cutting gives reserved blocks back";
+}
+
+// The kernel would end this program by SIGXFSZ.
+TEST_F(FileTest, BeyondTheFileSizeLimitEveryCallFailsBeforeTheKernelSeesIt) {
+    const File file = create("file");
+    ASSERT_TRUE(file.extend(8192).ok());
+    rlimit before = {};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    for (const rlim_t limit : {0u, 1u, 4096u, 8191u}) {
+        const rlimit small = {limit, before.rlim_max};
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const std::string text(limit + 1, 'x');
+        const Bytes crossing[] = {as_bytes(text)};
+        const Bytes one[] = {as_bytes("x")};
+        EXPECT_EQ(file.write_at(0, crossing).error(), Error::no_space) << limit;
+        EXPECT_EQ(file.write_at(limit, one).error(), Error::no_space) << limit;
+        EXPECT_EQ(file.write_at(1 << 20, one).error(), Error::no_space) << limit;
+        EXPECT_EQ(file.write_whole(as_bytes(text)).error(), Error::no_space) << limit;
+        EXPECT_EQ(file.extend(limit + 1).error(), Error::no_space) << limit;
+        EXPECT_EQ(file.reserve(limit, 1).error(), Error::no_space) << limit;
+        EXPECT_EQ(file.truncate(limit + 1).error(), Error::no_space) << limit;
+        EXPECT_EQ(directory().replace_file("other", as_bytes(text)).error(), Error::no_space);
+        EXPECT_TRUE(file.write_at(limit, {}).ok());
+        EXPECT_EQ(limit == 0 || file.write_at(limit - 1, one).ok(), true) << limit;
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+        EXPECT_EQ(read(file, limit, 1), std::string(1, '\0')) << "a part of it was written";
+    }
 }
 
 TEST_F(FileTest, InfoTellsPermissionsAndWhoMayWrite) {

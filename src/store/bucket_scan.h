@@ -1,4 +1,4 @@
-// One pass over a bucket of the index: which slots may be of a key, and whether all are as they
+// Passes over a bucket of the index: which slots may be of a key, and whether all are as they
 // should be. SPDX-License-Identifier: MIT
 //
 // Each word is read at once, but not all at the same time. What matches has to be read again, as an
@@ -29,52 +29,69 @@
 
 namespace cairn {
 
-struct BucketScan {
-    std::uint32_t matches = 0;  // bit i: slot i has the tag
-    bool zero = false;          // some word may be zero
-    std::uint64_t all = 0;      // the exclusive-or of all words
-};
-
 #ifdef CAIRN_SCAN_SSE2
 
-// The upper half of each word decides: the tag lies there, and it is hardly ever zero in a good
-// one.
-inline BucketScan scan_bucket(const std::uint64_t *slots, std::uint32_t tag) {
+// Four slots at a time, their lower halves in one vector and their upper ones in another. The loops
+// are unrolled, since look-ups consist of little else.
+using FourHalves = std::uint32_t __attribute__((vector_size(16), may_alias));
+
+inline FourHalves lower_halves(const FourHalves *pairs) {
+    return __builtin_shufflevector(pairs[0], pairs[1], 0, 2, 4, 6);
+}
+inline FourHalves upper_halves(const FourHalves *pairs) {
+    return __builtin_shufflevector(pairs[0], pairs[1], 1, 3, 5, 7);
+}
+
+// Bit i is set when slot i has the tag, which lies in the upper half.
+inline std::uint32_t slots_with_tag(const std::uint64_t *slots, std::uint32_t tag) {
     // Not before the stores of ours that a protocol puts ahead of it; the processor keeps to that
     // behind a compare-and-swap.
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    const auto *pairs = reinterpret_cast<const __m128i *>(slots);
-    const __m128i mask = _mm_set1_epi64x(static_cast<long long>(Slot::tag_word(~0u)));
-    const __m128i wanted = _mm_set1_epi64x(static_cast<long long>(Slot::tag_word(tag)));
-    __m128i all = _mm_setzero_si128();
-    __m128i zeroes = _mm_setzero_si128();
-    BucketScan scan;
-    for (unsigned i = 0; i < kSlotsPerBucket / 2; ++i) {
-        const __m128i pair = _mm_load_si128(pairs + i);
-        const __m128i equal = _mm_cmpeq_epi32(_mm_and_si128(pair, mask), wanted);
-        const int matches = _mm_movemask_pd(_mm_castsi128_pd(equal));
-        scan.matches |= static_cast<std::uint32_t>(matches) << (2 * i);
-        zeroes = _mm_or_si128(zeroes, _mm_cmpeq_epi32(pair, _mm_setzero_si128()));
-        all = _mm_xor_si128(all, pair);
+    const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
+    const auto mask = static_cast<std::uint32_t>(Slot::tag_word(~0u) >> 32);
+    const auto wanted = static_cast<std::uint32_t>(Slot::tag_word(tag) >> 32);
+    std::uint32_t matches = 0;
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < kSlotsPerBucket; i += 4) {
+        const auto equal = (upper_halves(pairs + i / 2) & mask) == wanted;
+        const int four = _mm_movemask_ps(reinterpret_cast<__m128>(equal));
+        matches |= static_cast<std::uint32_t>(four) << i;
     }
-    scan.zero = _mm_movemask_pd(_mm_castsi128_pd(zeroes)) != 0;
-    all = _mm_xor_si128(all, _mm_unpackhi_epi64(all, all));
-    scan.all = static_cast<std::uint64_t>(_mm_cvtsi128_si64(all));
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    return scan;
+    return matches;
+}
+
+// Whether each slot is empty or intact. Each is looked at for itself: what repeats in damage would
+// cancel out in a sum.
+inline bool all_intact(const std::uint64_t *slots) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
+    FourHalves damage = {};
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < kSlotsPerBucket; i += 4) {
+        damage |= Slot::damage_of(lower_halves(pairs + i / 2), upper_halves(pairs + i / 2));
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return _mm_movemask_ps(reinterpret_cast<__m128>(damage == 0u)) == 0xF;
 }
 
 #else
 
-inline BucketScan scan_bucket(std::uint64_t *slots, std::uint32_t tag) {
-    BucketScan scan;
+inline std::uint32_t slots_with_tag(std::uint64_t *slots, std::uint32_t tag) {
+    std::uint32_t matches = 0;
     for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
         const std::uint64_t word = std::atomic_ref<std::uint64_t>(slots[i]).load();
-        scan.matches |= std::uint32_t{Slot(word).tag() == tag} << i;
-        scan.zero |= word >> 32 == 0;
-        scan.all ^= word;
+        matches |= std::uint32_t{Slot(word).tag() == tag} << i;
     }
-    return scan;
+    return matches;
+}
+
+inline bool all_intact(std::uint64_t *slots) {
+    bool intact = true;
+    for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
+        intact &= Slot(std::atomic_ref<std::uint64_t>(slots[i]).load()).intact();
+    }
+    return intact;
 }
 
 #endif

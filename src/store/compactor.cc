@@ -109,7 +109,7 @@ Status Compactor::run_alone(State &state) {
     if (!opened.ok() && opened.error() == Error::not_found) return Error::busy;  // just deleted
     TRY_ASSIGN(std::unique_ptr<Index> index, std::move(opened));
     // What the index lacks would go with its segment.
-    if (index->counter(Counter::rescan).load() != 0) return Error::busy;
+    if (index->search_due() != RescanReason::none) return Error::busy;
     Work work(directory_, limits_, std::move(index));
     Samples samples = take_samples(*work.index);
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
@@ -318,7 +318,7 @@ Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std:
     {
         TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
         if (!work.index->sees_all()) return Error::busy;
-        if (work.index->counter(Counter::rescan).load() != 0) return Error::busy;
+        if (work.index->search_due() != RescanReason::none) return Error::busy;
         TRY(finish_unfinished_move(*work.index, work.reader, work.writer));
         std::uint64_t name = std::uint64_t{segment} + 1;
         if (!work.index->counter(Counter::compacting)

@@ -2,6 +2,8 @@
 #include "store/index.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "os/environment.h"
 
@@ -13,6 +15,14 @@ unsigned levels_of_size(std::uint64_t size) {
     unsigned levels = 0;
     while (levels < kLevelMax && size >= index_size(levels + 1)) ++levels;
     return levels;
+}
+
+bool is_whole_page(Bytes page) {
+    const auto *slots = reinterpret_cast<const std::uint64_t *>(page.data());
+    for (std::size_t i = 0; i < kSlotsPerPage; ++i) {
+        if (!Slot(slots[i]).intact()) return false;
+    }
+    return true;
 }
 
 std::uint64_t *words(const Mapping &mapping, std::uint64_t offset) {
@@ -29,45 +39,70 @@ Result<std::unique_ptr<Index>> Index::open(File file, const CacheIdentity &ident
     return index;
 }
 
-// Maps the levels that the file has whole. What was cut off is found again by a rescan, which lets
-// the index grow as it needs.
+// Maps the levels that are in use. What was cut off is found again by a search, which lets the
+// index grow as it needs.
 Status Index::map_levels() {
-    unsigned levels = 0;
-    std::uint64_t hint = 0;
-    bool damaged = false;
-    // Somebody may add a level between our look at the size and our look at the counter.
-    do {
-        TRY_ASSIGN(const FileInfo info, file_.info());
-        const unsigned whole = levels_of_size(info.size_bytes);
-        if (whole == 0) {
-            if (access_ == Access::read_only) return Error::corrupt;
-            TRY(file_.extend(index_size(1)));
-            damaged = true;
-        }
-        if (levels == std::max(1u, whole)) break;  // it is the counter that is wrong, or a cut file
-        levels = std::max(1u, whole);
-        TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
-        hint = counter(Counter::levels).load();
-    } while (hint > levels);
+    // The counter before the size: a level is added in the other order.
+    std::array<std::byte, sizeof(std::uint64_t)> word = {};
+    TRY(file_.read_at(counter_offset(Counter::levels), word));
+    auto hint = get_le<std::uint64_t>(word, 0);
+    TRY_ASSIGN(const FileInfo info, file_.info());
+    const unsigned whole = levels_of_size(info.size_bytes);
+    if (whole == 0) {
+        if (access_ == Access::read_only) return Error::corrupt;
+        TRY(file_.extend(index_size(1)));
+    }
+    TRY_ASSIGN(const unsigned levels, levels_in_use(std::max(1u, whole), hint));
+    TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
     if (levels > 2) base_.expect_random_access();  // a small one is in memory after a few reads
     for (unsigned i = 0; i < levels; ++i) TRY(map_level(i));
     level_count_.store(levels, std::memory_order_release);
     if (access_ == Access::read_only) return {};
-    // A smaller one, but for 0, is of somebody who is just adding a level, or died doing so.
-    if (damaged || hint == 0 || hint > levels) {
-        counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
-    }
-    // Not over what somebody has made of it since.
-    counter(Counter::levels).compare_exchange_strong(hint, levels);
+    if (whole == 0 || hint == 0 || hint > levels) ask_for_search();
+    // Not over what somebody has made of it since; and none of the slow first writes to a page of a
+    // mapped file where nothing changes.
+    if (hint != levels) counter(Counter::levels).compare_exchange_strong(hint, levels);
     return {};
+}
+
+// Of the levels that the file has room for, those that the counter tells of, and more where it
+// lies: what was put into them shows. All else behind them was appended by somebody, or is a level
+// that somebody is just adding or died adding.
+Result<unsigned> Index::levels_in_use(unsigned whole, std::uint64_t hint) const {
+    const bool possible = hint >= 1 && hint <= kLevelMax;
+    unsigned levels = possible ? std::min(whole, static_cast<unsigned>(hint)) : 1;
+    for (; levels < whole; ++levels) {
+        TRY_ASSIGN(const bool used, is_used(levels));
+        if (!used) break;
+    }
+    return levels;
+}
+
+// Whether some of the first pages that a level says are initialised hold nothing but slots. Looks
+// at the file, as the level need not be mapped.
+Result<bool> Index::is_used(unsigned level) const {
+    constexpr unsigned kPagesMax = 16;
+    const std::uint64_t slots = level_offset(level) + level_bitmap_pages(level) * kPage;
+    alignas(64) std::array<std::byte, kPage> page;
+    unsigned looked = 0;
+    for (std::uint64_t i = 0; i < level_pages(level) && looked < kPagesMax; i += 64) {
+        std::array<std::byte, 8> word = {};
+        TRY(file_.read_at(level_offset(level) + i / 8, word));
+        for (auto bits = get_le<std::uint64_t>(word, 0); bits != 0; bits &= bits - 1) {
+            const auto number = i + static_cast<unsigned>(std::countr_zero(bits));
+            TRY_ASSIGN(const std::size_t count, file_.read_at(slots + number * kPage, page));
+            if (count == kPage && is_whole_page(page)) return true;
+            if (++looked == kPagesMax) break;
+        }
+    }
+    return false;
 }
 
 void Index::check_levels() {
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {
         if (any_page_initialised(levels_[i])) continue;
-        counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
-        return;
+        return ask_for_search();
     }
 }
 
@@ -135,7 +170,10 @@ Status Index::refresh() {
 bool Index::sees_all() {
     if (!refresh().ok()) return false;
     const auto info = file_.info();
-    return info.ok() && info->links != 0 && levels_of_size(info->size_bytes) <= level_count_.load();
+    if (!info.ok() || info->links == 0) return false;
+    const unsigned mapped = level_count_.load();
+    const auto used = levels_in_use(levels_of_size(info->size_bytes), mapped);
+    return used.ok() && used.value() <= mapped;
 }
 
 std::uint64_t Index::growth_bytes() const {
@@ -145,19 +183,27 @@ std::uint64_t Index::growth_bytes() const {
 }
 
 Status Index::grow() {
-    TRY(refresh());
+    TRY(trim());
     const unsigned now = levels();
     if (now == kLevelMax) return Error::full;
-    TRY_ASSIGN(const FileInfo info, file_.info());
-    // A whole level is one that another process has mapped, and that only the damaged counter does
-    // not know of. A part of one is what somebody appended, or left when cutting.
-    if (info.size_bytes < index_size(now + 1)) {
-        if (info.size_bytes > index_size(now)) TRY(file_.truncate(index_size(now)));
-        TRY(file_.extend(index_size(now + 1)));
-    }
+    TRY(file_.extend(index_size(now + 1)));
     counter(Counter::levels).store(now + 1);
     refused_hint_.store(0, std::memory_order_relaxed);
     return refresh();
+}
+
+// The file becomes no shorter, where that can be helped: somebody may have a level mapped that the
+// counter has forgotten.
+Status Index::trim() {
+    TRY(refresh());
+    TRY_ASSIGN(const FileInfo info, file_.info());
+    const unsigned mapped = level_count_.load();
+    const std::uint64_t end = index_size(mapped);
+    if (info.size_bytes <= end) return {};
+    TRY_ASSIGN(const unsigned used, levels_in_use(levels_of_size(info.size_bytes), mapped));
+    if (used > mapped) return {};
+    const Status status = file_.punch(end, info.size_bytes - end);
+    return status.error() == Error::unsupported ? file_.truncate(end) : status;
 }
 
 std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
@@ -213,31 +259,37 @@ void Index::initialise_page(const Level &level, std::uint64_t *slot) {
 }
 
 bool Index::suspicious(std::uint64_t hash) {
-    const auto reason = counter(Counter::rescan).load(std::memory_order_relaxed);
-    if (reason == static_cast<std::uint64_t>(RescanReason::damage)) return true;
+    if (search_due() == RescanReason::damage) return true;
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {
         std::uint64_t *slots = bucket(levels_[i], hash);
-        std::uint64_t all = 0;
-        bool zero = false;
-        for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
-            const std::uint64_t word = at(slots + j).load(std::memory_order_relaxed);
-            all ^= Slot::without_hits(word);
-            zero = zero || word == 0;
-        }
-        const bool clean = !zero && Slot::all_intact(all, kSlotsPerBucket);
-        if (!clean && has_damage(levels_[i], slots)) return true;
+        if (!all_intact(slots) && has_damage(levels_[i], slots)) return true;
     }
     return false;
 }
 
 bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
+    const bool initialised = page_initialised(level, slots);  // first: it is noted last
     for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
         const Slot slot(at(slots + j).load(std::memory_order_relaxed));
-        if (slot.word() == kEmptySlot || slot.intact()) continue;
-        if (slot.word() != 0 || page_initialised(level, slots)) return true;
+        if (slot.intact()) continue;
+        if (slot.word() != 0 || initialised) return true;
     }
     return false;
+}
+
+// Each request is another word: whoever has searched takes back the one that was there when the
+// search began, and none that was made since.
+void Index::ask_for_search() {
+    counter(Counter::rescan)
+        .store(monotonic_ns() << 8 | static_cast<std::uint64_t>(RescanReason::damage));
+}
+
+RescanReason Index::search_due() const {
+    const std::uint64_t word = counter(Counter::rescan).load(std::memory_order_relaxed);
+    if (word == static_cast<std::uint64_t>(RescanReason::none)) return RescanReason::none;
+    const bool boot = word == static_cast<std::uint64_t>(RescanReason::boot);
+    return boot ? RescanReason::boot : RescanReason::damage;
 }
 
 bool Index::free_damaged(std::uint64_t hash) {
@@ -287,9 +339,11 @@ void Index::clear_damaged() {
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
+    if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return false;
+    const bool initialised = page_initialised(level, slot);  // as above
     std::uint64_t word = at(slot).load(std::memory_order_relaxed);
-    if (word == kEmptySlot || (word != 0 && Slot(word).intact())) return false;
-    if (word == 0 && !page_initialised(level, slot)) return false;
+    if (Slot(word).intact() || (word == 0 && !initialised)) return false;
+    ask_for_search();
     return at(slot).compare_exchange_strong(word, kEmptySlot);
 }
 

@@ -45,7 +45,7 @@ using SlotRef = std::atomic_ref<std::uint64_t>;
 class Index {
   public:
     // Maps a file whose header has been checked. One that is shorter than its counters say is
-    // marked for a rescan.
+    // marked for a rescan; what is behind the levels is left alone.
     static Result<std::unique_ptr<Index>> open(File file, const CacheIdentity &identity,
                                                Access access);
 
@@ -63,8 +63,7 @@ class Index {
     };
 
     // Calls visit(Place, Slot) for each intact slot whose tag matches, until it returns true. True:
-    // visit did. Else `*clean`, if given, tells that nothing there was damaged: one damaged slot is
-    // always seen, of two a 64th are not.
+    // visit did. Else `*clean`, if given, tells that nothing there was damaged.
     template <typename Visit>
     bool probe(std::uint64_t hash, Visit visit, bool *clean = nullptr);
 
@@ -101,6 +100,8 @@ class Index {
     Result<Place> insert(std::uint64_t hash, Slot slot);
     // Adds a level. REQUIRES: no other process does so now. no_space; full: there can be no more.
     Status grow();
+    // Gives back the disk space of what is behind the last level. REQUIRES: as for grow().
+    Status trim();
     // Bytes that grow() would add to the file.
     std::uint64_t growth_bytes() const;
 
@@ -116,10 +117,14 @@ class Index {
     // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, whatever its tag.
     template <typename Visit>
     void visit_buckets(std::uint64_t hash, Visit visit);
+    // Says in the index that segments hold entries that it may lack, for who comes later, too.
+    void ask_for_search();
+    RescanReason search_due() const;
     // Empties the damaged slots in the buckets of a hash, for a new entry; false: there are none.
-    // What they led to is lost until the segments are rescanned.
+    // Asks for a search first, and so do all others: at every moment damage can be seen, or a
+    // search is due.
     bool free_damaged(std::uint64_t hash);
-    // Empties damaged slots: when all segments have been rescanned, nothing is behind them.
+    // Empties all damaged slots.
     void clear_damaged();
     // Empties every slot.
     void clear();
@@ -149,6 +154,8 @@ class Index {
 
     Status map_levels();
     Status map_level(unsigned number);
+    Result<unsigned> levels_in_use(unsigned whole, std::uint64_t hint) const;
+    Result<bool> is_used(unsigned level) const;
     unsigned levels();
     Status map_added_levels(std::uint64_t hint) REQUIRES_LOCK(map_mutex_);
     std::uint64_t *bucket(const Level &level, std::uint64_t hash) const {
@@ -184,22 +191,18 @@ bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
     const std::uint32_t tag = Slot::tag_of(hash);
     const unsigned count = levels();
     for (unsigned i = count; i-- > 0;) __builtin_prefetch(bucket(levels_[i], hash));
-    std::uint64_t all = 0;
-    bool zero = false;
     for (unsigned i = count; i-- > 0;) {
         std::uint64_t *slots = bucket(levels_[i], hash);
-        const BucketScan scan = scan_bucket(slots, tag);
-        for (std::uint32_t left = scan.matches; left != 0; left &= left - 1) {
+        for (std::uint32_t left = slots_with_tag(slots, tag); left != 0; left &= left - 1) {
             const auto j = static_cast<std::size_t>(std::countr_zero(left));
             const Slot slot(at(slots + j).load());
             if (slot.tag() != tag || slot.word() == kEmptySlot || !slot.intact()) continue;
             if (visit(Place{slots + j, rank(i, j)}, slot)) return true;
         }
-        all ^= scan.all;
-        zero |= scan.zero;
     }
     if (clean != nullptr) {
-        *clean = !zero && Slot::all_intact(Slot::without_hits(all), count * kSlotsPerBucket);
+        *clean = true;
+        for (unsigned i = 0; i < count; ++i) *clean &= all_intact(bucket(levels_[i], hash));
     }
     return false;
 }

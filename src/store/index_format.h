@@ -54,12 +54,12 @@ constexpr std::uint64_t index_size(unsigned levels) {
 
 // Live counters: eight-byte words, each on a cache line of its own, in the counters page.
 enum class Counter : unsigned {
-    levels = 0,        // in use; a hint: the file's size decides
+    levels = 0,        // in use; where it is damaged, the levels themselves tell
     last_stamp = 1,    // of the latest put, ns since 1970, never going back
     segment_hint = 2,  // a segment number that was free
     entries = 3,       // about how many there are
     retired = 4,       // grows with each segment that is deleted
-    rescan = 5,        // a RescanReason
+    rescan = 5,        // a RescanReason, with the time above it where it is `damage`
     limit_bytes = 6,   // of the latest process that opened the cache for writing
     victim = 7,       // number + 1 of the segment that is being given up; 0: none. See kHasNoWriter
     unsynced = 8,     // 1: nothing was ever made durable. Anything else, also after a loss: what

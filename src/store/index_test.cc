@@ -234,9 +234,10 @@ TEST_F(IndexTest, ClearingDamageEmptiesThatAndNothingElse) {
     ASSERT_TRUE(index_.insert(good, slot(good, 10)).ok());
     place->ref().store(0x1234567);
     ASSERT_TRUE(index_.suspicious(bad));
+    EXPECT_EQ(index_.search_due(), RescanReason::none);
     index_.clear_damaged();
     EXPECT_EQ(place->ref().load(), kEmptySlot);
-    EXPECT_FALSE(index_.suspicious(bad));
+    EXPECT_EQ(index_.search_due(), RescanReason::damage) << "nothing tells of the damage any more";
     EXPECT_EQ(words_of(index_, good), std::set{slot(good, 10).word()});
     EXPECT_EQ(count(index_), 1u);
 }

@@ -35,7 +35,7 @@ bool Store::look_up(Bytes key, Read read) {
     Damage damage;
     if (try_candidates(index, key, hash, read, damage)) return true;
     note_boot(index);
-    const bool unchecked = index.counter(Counter::rescan).load(std::memory_order_relaxed) != 0;
+    const bool unchecked = index.search_due() != RescanReason::none;
     const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
     if (!hidden && !(damage.met && unchecked)) return false;
     if (repair_ == nullptr || !repair_->search(index)) return false;

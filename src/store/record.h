@@ -52,10 +52,11 @@ struct RecordHeader {
     std::uint64_t value_check = 0;
     // The system start (Counter::boot) in which a newer record took its place; 0: none did. Until
     // the next start it is as if it were not there. After that the newer one may be lost with the
-    // power, and this one counts again. Like the state not covered by the checksum.
+    // power, and this one counts again. Like the state not covered by the checksum, and read as
+    // what it is nearest to.
     std::uint64_t replaced_in = 0;
 
-    bool was_replaced(std::uint64_t boot) const { return boot != 0 && replaced_in == boot; }
+    bool was_replaced(std::uint64_t boot) const;
     // Where the value begins, from the record's begin. A value is aligned to 16 bytes.
     std::uint64_t value_offset() const { return align_up(kRecordHeaderSize + key_size, 16); }
     std::uint64_t record_size() const {

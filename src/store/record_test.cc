@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace cairn {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x123456789;
+constexpr std::uint64_t kBoot = 0x9E3779B97F4A7C15;
 constexpr std::string_view kKey = "a key of some length";
 
 RecordHeader sample() {
@@ -71,12 +73,31 @@ TEST(RecordTest, WasReplacedInOneSystemStartOnly) {
     RecordHeader header = sample();
     EXPECT_FALSE(header.was_replaced(0));
     std::vector<std::byte> bytes = encoded(header);
-    put_le<std::uint64_t>(bytes, kRecordReplacedOffset, 77);
+    put_le<std::uint64_t>(bytes, kRecordReplacedOffset, kBoot);
     const auto replaced = decode_record_header(bytes, kSeed);
     ASSERT_TRUE(replaced);
-    EXPECT_TRUE(replaced->was_replaced(77));
-    EXPECT_FALSE(replaced->was_replaced(78));
+    EXPECT_TRUE(replaced->was_replaced(kBoot));
+    EXPECT_FALSE(replaced->was_replaced(~kBoot));
+    EXPECT_FALSE(replaced->was_replaced(kBoot * 3));
     EXPECT_FALSE(replaced->was_replaced(0));
+}
+
+TEST(RecordTest, AFewWrongBitsDoNotChangeWhetherItWasReplaced) {
+    std::uint64_t random = 1;
+    for (unsigned count = 1; count <= 12; ++count) {
+        for (unsigned trial = 0; trial < 2000; ++trial) {
+            std::uint64_t wrong = 0;
+            while (static_cast<unsigned>(std::popcount(wrong)) < count) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                wrong |= std::uint64_t{1} << (random >> 58);
+            }
+            RecordHeader header = sample();
+            header.replaced_in = wrong;
+            EXPECT_FALSE(header.was_replaced(kBoot)) << std::hex << wrong;
+            header.replaced_in = kBoot ^ wrong;
+            EXPECT_TRUE(header.was_replaced(kBoot)) << std::hex << wrong;
+        }
+    }
 }
 
 TEST(RecordTest, AStateWithAWrongBitIsWhatItWas) {

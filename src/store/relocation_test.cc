@@ -98,7 +98,7 @@ class RelocationTest : public ::testing::Test {
         ASSERT_TRUE(rescan.step(UINT64_MAX).value());
     }
 
-    static constexpr std::uint64_t kBoot = 77;
+    static constexpr std::uint64_t kBoot = 0x9E3779B97F4A7C15u;
     testing::CacheFiles files_;
 };
 
@@ -197,7 +197,7 @@ TEST_F(RelocationTest, TheCopyDoesNotComeWhenItsOriginalWasReplaced) {
 
 // Of the two, the one that was to be replaced may be all that is left after a power loss.
 TEST_F(RelocationTest, AfterASystemStartBothCount) {
-    files_.index().counter(Counter::boot).store(kBoot - 1);
+    files_.index().counter(Counter::boot).store(~kBoot);
     const Location from = files_.put("key", "value");
     move_and_die(from);
     have_slot_follow("key", "value", from);

@@ -56,8 +56,7 @@ bool Repair::search(Index &index) {
 }
 
 void Repair::check_in_background(Index &index) {
-    const auto reason = static_cast<RescanReason>(index.counter(Counter::rescan).load());
-    if (reason == RescanReason::none || background_index_ != nullptr) return;
+    if (index.search_due() == RescanReason::none || background_index_ != nullptr) return;
     background_index_ = &index;
     const auto run = [](void *self) -> void * {
         static_cast<Repair *>(self)->run_background();
@@ -81,7 +80,7 @@ void Repair::run_background() {
         Outcome outcome = Outcome::more;
         if (mutex_.try_lock()) {
             // Rescan looks at the clock every 16 records, so that a duration of 0 is a slice of 16.
-            const bool wanted = background_index_->counter(Counter::rescan).load() != 0;
+            const bool wanted = background_index_->search_due() != RescanReason::none;
             outcome = wanted ? step(*background_index_, 0) : Outcome::done;
             mutex_.unlock();
         }

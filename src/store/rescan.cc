@@ -16,7 +16,10 @@ constexpr unsigned kRetirePatience = 200;  // of a tenth of a millisecond each
 
 }  // namespace
 
+// What is damaged is emptied first, so that what was found to be there is not emptied in the end.
 Status Rescan::begin() {
+    index_.clear_damaged();
+    due_ = index_.counter(Counter::rescan).load();
     removals_ = index_.counter(Counter::removals).load();
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     segments_ = std::move(use.segments);
@@ -42,9 +45,9 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(settle_key());
     }
-    // Everything that is stored is published now; what still looks damaged has nothing behind it.
-    index_.clear_damaged();
-    index_.counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
+    // Everything that was stored is published now, unless more was damaged meanwhile.
+    index_.counter(Counter::rescan)
+        .compare_exchange_strong(due_, static_cast<std::uint64_t>(RescanReason::none));
     return true;
 }
 

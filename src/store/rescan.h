@@ -1,9 +1,10 @@
 // Finds the entries that segments hold and a damaged or lost index lacks, and publishes them again.
 // SPDX-License-Identifier: MIT
 //
-// First all records are listed, by their headers. Then, key by key, the newest record that is whole
-// is published, unless a newer one says that the key was removed. In this order nothing is
-// published that an older call has long replaced or removed.
+// First the damaged slots are emptied; from then on a search is due (Index::ask_for_search), until
+// one has come to its end. Then all records are listed, by their headers. Then, key by key, the
+// newest record that is whole is published, unless a newer one says that the key was removed. In
+// this order nothing is published that an older call has long replaced or removed.
 //
 // Meanwhile others go on storing and removing. Before an older record is published in a place where
 // none is, it has to be known that no newer one was taken out since the listing: our tentative slot
@@ -108,6 +109,7 @@ class Rescan {
     Writer &writer_;
 
     bool begun_ = false;
+    std::uint64_t due_ = 0;  // Counter::rescan when the search began
     bool sorted_ = false;
     std::vector<SegmentFile> segments_;  // still to be listed; the last one is under way
     std::optional<SegmentScan> scan_;

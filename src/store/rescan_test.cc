@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,50 @@ TEST_F(RescanTest, GoesOnWhereItStopped) {
     for (int i = 0; i < 300; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
 }
 
+// Wherever it is broken off, damage can be seen or a search is due.
+TEST_F(RescanTest, NoMissIsBelievedBeforeTheEnd) {
+    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
+    const std::vector<std::byte> zeroes(2 * kPage);
+    files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
+    Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    for (bool over = false; !over;) {
+        const auto done = rescan.step(0);
+        ASSERT_TRUE(done.ok());
+        over = done.value();
+        for (int i = 0; i < 300; ++i) {
+            const std::uint64_t hash = files_.index().hash(as_bytes(key(i)));
+            ASSERT_TRUE(files_.get(key(i)) || (!over && files_.index().suspicious(hash))) << i;
+        }
+    }
+    EXPECT_EQ(files_.index().search_due(), RescanReason::none);
+}
+
+// What is damaged while others search may be what they have passed already.
+TEST_F(RescanTest, DamageDuringTheSearchIsSearchedForAgain) {
+    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
+    const auto search_all = [&] {
+        for (unsigned count = 0; count < 3; ++count) {
+            if (files_.index().search_due() == RescanReason::none) break;
+            ASSERT_TRUE(search().ok());
+        }
+    };
+    const std::vector<std::byte> zeroes(8 * kPage);
+    for (unsigned moment = 0; moment < 45; ++moment) {
+        Rescan rescan(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        files_.index().ask_for_search();
+        bool over = false;
+        for (unsigned i = 0; i < moment && !over; ++i) over = rescan.step(0).value();
+        files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
+        // As a put does that needs the place.
+        for (int i = 0; i < 300; ++i) {
+            files_.index().free_damaged(files_.index().hash(as_bytes(key(i))));
+        }
+        while (!over) over = rescan.step(0).value();
+        search_all();
+        for (int i = 0; i < 300; ++i) ASSERT_EQ(files_.get(key(i)), value(i)) << moment;
+    }
+}
+
 TEST_F(RescanTest, OfTwoRecordsTheNewerWinsWhereverItIs) {
     for (const bool newer_first : {true, false}) {
         const std::string name = newer_first ? "newer first" : "newer last";
@@ -84,6 +129,34 @@ TEST_F(RescanTest, OfTwoRecordsTheNewerWinsWhereverItIs) {
     ASSERT_TRUE(search().ok());
     EXPECT_EQ(files_.get("newer first"), "new");
     EXPECT_EQ(files_.get("newer last"), "new");
+}
+
+// The newer record is lost; the older one says that it was replaced, with some bits wrong.
+TEST_F(RescanTest, WrongBitsDoNotBringAReplacedValueBack) {
+    const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+    const auto replaced = [&](const std::string &name, std::uint64_t wrong) {
+        const Location old = files_.append(name, "older", 100).location;
+        const Location newer = files_.append(name, "newer", 200).location;
+        std::array<std::byte, 8> word;
+        put_le(word, 0, boot ^ wrong);
+        files_.overwrite(segment_file_name(old.segment), old.offset + kRecordReplacedOffset, word);
+        const std::vector<std::byte> zeroes(kRecordHeaderSize);
+        files_.overwrite(segment_file_name(newer.segment), newer.offset, zeroes);
+    };
+    for (unsigned a = 0; a < 64; ++a) {
+        replaced("one " + std::to_string(a), std::uint64_t{1} << a);
+        replaced("byte " + std::to_string(a), std::uint64_t{0xFF} << (a & ~7u));
+    }
+    replaced("none", 0);
+    files_.append("live", "value", 100);
+    lose_index();
+    ASSERT_TRUE(search().ok());
+    for (unsigned a = 0; a < 64; ++a) {
+        EXPECT_FALSE(files_.get("one " + std::to_string(a))) << a;
+        EXPECT_FALSE(files_.get("byte " + std::to_string(a))) << a;
+    }
+    EXPECT_FALSE(files_.get("none"));
+    EXPECT_EQ(files_.get("live"), "value");
 }
 
 TEST_F(RescanTest, AnOlderValueIsNeverSeenOnTheWay) {

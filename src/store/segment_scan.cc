@@ -69,7 +69,7 @@ Status SegmentScan::skip_damage(RecordReader &reader) {
         return segment.error();
     }
     std::array<std::byte, 16384> window;
-    for (;;) {
+    while (!at_end()) {
         TRY_ASSIGN(const std::size_t count, segment->read_at(offset_, window));
         if (count < kRecordHeaderSize) {
             offset_ = size_bytes_;
@@ -83,6 +83,7 @@ Status SegmentScan::skip_damage(RecordReader &reader) {
         }
         offset_ += i;
     }
+    return {};
 }
 
 }  // namespace cairn

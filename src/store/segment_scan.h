@@ -5,6 +5,7 @@
 // Failure: an error is one of the system's; damage is skipped.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -24,7 +25,10 @@ class SegmentScan {
     // From the first record; or from the first one at or behind `offset`.
     SegmentScan(std::uint64_t cache_id, std::uint32_t segment, std::uint64_t size_bytes,
                 std::uint64_t offset = kRecordAlignment)
-        : cache_id_(cache_id), segment_(segment), size_bytes_(size_bytes), offset_(offset) {}
+        : cache_id_(cache_id),
+          segment_(segment),
+          size_bytes_(std::min(size_bytes, kSegmentBytesMax)),
+          offset_(offset) {}
 
     // The next record that was written to its end, or whose value verifies, and whose header and
     // key do; nullopt at the end of the segment.
@@ -37,6 +41,9 @@ class SegmentScan {
     std::uint64_t first_gap() const { return first_gap_.value_or(offset_); }
 
   private:
+    // No slot leads to a record that begins later, however long a file was made.
+    static constexpr std::uint64_t kSegmentBytesMax = kRecordAlignment << kOffsetBits;
+
     Result<bool> has_end(RecordReader &reader, const ScannedRecord &record);
     Result<bool> has_value(RecordReader &reader, const ScannedRecord &record) const;
     Status skip_damage(RecordReader &reader);

@@ -67,7 +67,10 @@ class Slot {
     constexpr unsigned hits() const { return (word_ >> kHitsShift) & 3; }
 
     // The check bits cover all but the hit count, which readers change.
-    constexpr bool intact() const { return with_check(word_) == word_; }
+    constexpr bool intact() const {
+        return damage_of(static_cast<std::uint32_t>(word_),
+                         static_cast<std::uint32_t>(word_ >> 32)) == 0;
+    }
 
     constexpr Slot with_state(State state) const {
         const std::uint64_t bit = std::uint64_t{1} << kTentativeShift;
@@ -78,15 +81,13 @@ class Slot {
                                                                       << kHitsShift);
     }
 
-    // Whether all of several slots are intact, from the exclusive-or of their words (hit counts
-    // taken as 0) and how many they are: the check bits are linear. Two damaged slots hide one
-    // another once in 64 times; a zero word has to be looked for.
-    static constexpr bool all_intact(std::uint64_t words, std::size_t count) {
-        const std::uint64_t offset = count % 2 == 0 ? kCheckOfZero << kCheckShift : 0;
-        return with_check(words) == (words ^ offset);
-    }
-    static constexpr std::uint64_t without_hits(std::uint64_t word) {
-        return word & ~(std::uint64_t{3} << kHitsShift);
+    // 0 for the halves of an intact slot's word: numbers of 32 bits, or vectors of such. Bit i of
+    // the upper half is bit i + 32 of the word, which falls into the same place as bit i + 2.
+    template <typename Half>
+    static constexpr Half damage_of(Half low, Half high) {
+        const Half covered = low ^ ((high & kCoveredHigh) << 2);
+        const Half folded = covered ^ (covered >> 12) ^ (covered >> 24);
+        return ((folded ^ (folded >> 6)) & 0x3Fu) ^ (high >> (kCheckShift - 32)) ^ kCheckOfZero;
     }
 
     // The part of a hash that slots keep; the index chooses the bucket by other bits.
@@ -110,19 +111,16 @@ class Slot {
     static_assert(kCheckBits == 6);
     static_assert(kTagShift >= 32, "store/bucket_scan.h compares halves of words");
 
-    static constexpr std::uint64_t kCheckOfZero = 0x2A;
+    static constexpr std::uint32_t kCoveredHigh =
+        ((1u << (kCheckShift - 32)) - 1) & ~(3u << (kHitsShift - 32));
+    static constexpr std::uint32_t kCheckOfZero = 0x2A;  // keeps zero from being valid
 
-    // Folds 58 bits to 6 so that each bit changes the result; the constant keeps zero from being
-    // valid.
+    // The covered bits are folded to six, so that each of them changes the result.
     static constexpr std::uint64_t with_check(std::uint64_t word) {
-        const std::uint64_t covered =
-            word & ((std::uint64_t{1} << kCheckShift) - 1) & ~(std::uint64_t{3} << kHitsShift);
-        std::uint64_t fold = covered ^ (covered >> 30);
-        fold = (fold & 0x3FFFFFFF) ^ ((fold & 0x3FFFFFFF) >> 18);
-        fold = (fold & 0x3FFFF) ^ ((fold & 0x3FFFF) >> 12);
-        fold = (fold & 0xFFF) ^ ((fold & 0xFFF) >> 6);
-        const std::uint64_t check = (fold & 0x3F) ^ kCheckOfZero;
-        return (word & ((std::uint64_t{1} << kCheckShift) - 1)) | check << kCheckShift;
+        word &= (std::uint64_t{1} << kCheckShift) - 1;
+        const std::uint64_t check =
+            damage_of(static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32));
+        return word | check << kCheckShift;
     }
 
     std::uint64_t word_;

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "store/bucket_scan.h"
+
 namespace cairn {
 namespace {
 
@@ -67,19 +72,23 @@ TEST(SlotTest, StateAndHitsChangeNothingElse) {
         EXPECT_TRUE(hit.intact());
         EXPECT_EQ(hit.location(), slot.location());
         EXPECT_EQ(hit.with_hits(0).word(), slot.word());
-        EXPECT_EQ(Slot::without_hits(hit.word()), slot.word());
     }
 }
 
-TEST(SlotTest, OneLookAtSeveralSlotsFindsOneThatIsDamaged) {
-    for (std::size_t count = 1; count <= 16; ++count) {
-        std::uint64_t words = 0;
-        for (std::size_t i = 0; i < count; ++i) words ^= any_slot(i).word();
-        EXPECT_TRUE(Slot::all_intact(words, count));
-        for (unsigned bit = 0; bit < 64; ++bit) {
-            const std::uint64_t flipped = Slot::without_hits(words ^ (std::uint64_t{1} << bit));
-            if (flipped == words) continue;  // a bit of the hit count
-            EXPECT_FALSE(Slot::all_intact(flipped, count));
+TEST(SlotTest, AnyDamagedSlotsOfABucketAreFound) {
+    alignas(64) std::uint64_t good[kSlotsPerBucket];
+    for (std::size_t i = 0; i < kSlotsPerBucket; ++i) {
+        good[i] = i % 3 == 0 ? kEmptySlot : any_slot(i).with_hits(i % 4).word();
+    }
+    EXPECT_TRUE(all_intact(good));
+    for (std::size_t count = 1; count <= kSlotsPerBucket; ++count) {
+        for (std::uint64_t seed = 0; seed < 200; ++seed) {
+            std::uint64_t bad = (seed + 1) * 0x9E3779B97F4A7C15u;
+            if (Slot(bad).intact()) bad ^= 1;
+            alignas(64) std::uint64_t slots[kSlotsPerBucket];
+            std::copy(std::begin(good), std::end(good), slots);
+            for (std::size_t i = 0; i < count; ++i) slots[(seed + i) % kSlotsPerBucket] = bad;
+            EXPECT_FALSE(all_intact(slots)) << count << " times " << std::hex << bad;
         }
     }
 }

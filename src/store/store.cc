@@ -111,7 +111,7 @@ void Store::apply_limit(Index &index) {
     // The first write to a page of a mapped file is slow: none is made where nothing changes.
     if (before != options_.limit_bytes) limit.store(options_.limit_bytes);
     if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
-    while (writer_->measure().error() == Error::full) {
+    while (writer_->measure(index).error() == Error::full) {
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok() || progress.value() >= Evictor::Progress::busy) return;
     }

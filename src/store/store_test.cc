@@ -172,6 +172,30 @@ TEST_F(StoreTest, ARemovalThatCannotBeNotedIsNoRemoval) {
     store_.reset();
 }
 
+// Nor is one of what damage hides while the search for it has not come to its end.
+TEST_F(StoreTest, WhatIsHiddenIsNotSaidToBeRemoved) {
+    store_.reset();
+    testing::FailingCalls calls;
+    open();
+    for (int i = 0; i < 100; ++i) put("key " + std::to_string(i), "value");
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    open();
+    testing::Fault fault;
+    fault.error = EIO;
+    fault.only = testing::Call::pread;
+    fault.extent = testing::Fault::Extent::from_then_on;
+    calls.arm(fault);
+    EXPECT_EQ(store_->remove(as_bytes("key 7")).error(), Error::busy);
+    calls.disarm();
+    open();
+    wait_until_searched();
+    EXPECT_EQ(get("key 7"), "value");
+    auto removed = store_->remove(as_bytes("key 7"));
+    EXPECT_TRUE(removed.ok() && *removed);
+    EXPECT_FALSE(get("key 7"));
+    store_.reset();
+}
+
 TEST_F(StoreTest, ClearingGivesTheDiskSpaceBack) {
     const std::string value(100'000, 'v');
     for (int i = 0; i < 50; ++i) put(std::to_string(i), value);

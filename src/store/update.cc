@@ -177,11 +177,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
     for (;;) {
         auto published = publish(index, hash, slot, policy, stamp_ns, examine, mark_older);
         if (published.ok() || published.error() != Error::full) return published;
-        if (index.free_damaged(hash)) {
-            // What was hidden there is found again: until then no miss is believed.
-            index.counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
-            continue;
-        }
+        if (index.free_damaged(hash)) continue;
         const Status grown = writer_->grow_index(index);
         if (grown.ok()) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
@@ -200,7 +196,8 @@ void Store::make_room(Index &index, std::uint64_t record_size) {
     if (!writer_->pressed() || options_.refuse_when_full) return;
     flush_hits();
     const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
-    if (progress.ok() && progress.value() == Evictor::Progress::retired) (void)writer_->measure();
+    const bool retired = progress.ok() && progress.value() == Evictor::Progress::retired;
+    if (retired) (void)writer_->measure(index);
 }
 
 // With the first put, what earlier processes left is looked at as well.
@@ -252,7 +249,9 @@ Result<bool> Store::remove(Bytes key) {
     if (index->suspicious(hash)) (void)repair_->search(*index);
     for (bool marked = false;; marked = true) {
         TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
-        if (!found) return marked;  // a rescan that met the mark was faster
+        // What is not found yet would come back; and a search that met the mark may be faster.
+        if (!found && !marked && index->suspicious(hash)) return Error::busy;
+        if (!found) return marked;
         // Marked first: what cannot be marked might come back, and stays.
         TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
         index->note_removal();

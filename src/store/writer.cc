@@ -123,7 +123,9 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
     if (written.ok()) return Appended{location, place.segment};
     // It may lack its end alone, for which a search takes no record to be torn.
     (void)mark(location, header.stamp_ns, RecordState::unused);
-    return written.error();
+    if (check_file_size(place.offset + size).ok()) return written.error();
+    release_segment();  // a shorter one may do
+    return append(index, header, key, value, purpose, announce);
 }
 
 Status Writer::sync(const Appended &record) {
@@ -196,13 +198,19 @@ Result<DiskUse> Writer::measure_and_note() {
 
 // Far from the limit nobody needs to be excluded: processes that take space at the same time take
 // one step each, of which an eighth of the limit holds 64. Near it, one at a time.
-Result<Writer::Space> Writer::take_space() {
+Result<Writer::Space> Writer::take_space(Index &index) {
     TRY_ASSIGN(DiskUse use, measure_and_note());
     if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
         return Space{std::move(use), std::nullopt};
     }
+    return lock_space(index);
+}
+
+// What was appended to the index must not make entries give way.
+Result<Writer::Space> Writer::lock_space(Index &index) {
     TRY_ASSIGN(ByteLock lock, lock_byte(kSpaceByte));
-    TRY_ASSIGN(use, measure_and_note());
+    (void)index.trim();
+    TRY_ASSIGN(DiskUse use, measure_and_note());
     return Space{std::move(use), std::move(lock)};
 }
 
@@ -218,10 +226,11 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
     const MutexLock lock(state.mutex);
     if (state.active != nullptr) {
         ActiveSegment &segment = **state.active;
-        const bool fits = segment.tail() + record_size <= limits_.segment_bytes;
-        if (fits) {
-            TRY(reserve(segment, segment.tail() + record_size, purpose));
-            return Place{*state.active, segment.take(record_size)};
+        const std::uint64_t end = segment.tail() + record_size;
+        if (end <= limits_.segment_bytes) {
+            const Status reserved = reserve(index, segment, end, purpose);
+            if (reserved.ok()) return Place{*state.active, segment.take(record_size)};
+            if (check_file_size(end).ok()) return reserved.error();  // else a shorter one may do
         }
     }
     TRY_ASSIGN(std::shared_ptr<ActiveSegment> segment, take_segment(index, record_size, purpose));
@@ -237,9 +246,10 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
 }
 
 // Makes sure that blocks are behind the segment up to `end`.
-Status Writer::reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
+Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
     if (end <= segment.reserved()) return {};
-    TRY_ASSIGN(const Space space, take_space());
+    TRY(check_file_size(end));
+    TRY_ASSIGN(const Space space, take_space(index));
     const DiskUse &use = space.use;
     const std::uint64_t step = reserve_step(limits_.segment_bytes);
     const std::uint64_t wanted = std::min(align_up(end, step), limits_.segment_bytes);
@@ -247,7 +257,7 @@ Status Writer::reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpos
     const auto fits = [&] {
         return use.bytes + align_up(target - segment.reserved(), kPage) <= allowed_bytes(purpose);
     };
-    if (!fits()) target = end;
+    if (!fits() || !check_file_size(target).ok()) target = end;
     if (!fits()) return Error::full;
     const Status status = segment.file().reserve(segment.reserved(), target - segment.reserved());
     // Where blocks cannot be reserved ahead (some file systems), writes say themselves when there
@@ -262,8 +272,10 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
                                                                     Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     if (needed + index_size(1) > allowed_bytes(purpose)) return Error::too_large;
+    // No segment may hold it, however much room is made.
+    TRY(check_file_size(needed));
     TRY(remove_litter());
-    TRY_ASSIGN(const Space space, take_space());
+    TRY_ASSIGN(const Space space, take_space(index));
     const DiskUse &use = space.use;
     if (auto segment = take_over(index, use, record_size, purpose)) return segment;
     return create_segment(index, use, record_size, purpose);
@@ -357,7 +369,9 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
                                                                       Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     std::uint64_t blocks = std::max(needed, reserve_step(limits_.segment_bytes));
-    if (use.bytes + blocks > allowed_bytes(purpose)) blocks = needed;
+    if (use.bytes + blocks > allowed_bytes(purpose) || !check_file_size(blocks).ok()) {
+        blocks = needed;
+    }
     if (use.bytes + blocks > allowed_bytes(purpose)) return Error::full;
 
     auto hint = index.counter(Counter::segment_hint);
@@ -397,18 +411,21 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 Status Writer::grow_index(Index &index) {
     TRY_ASSIGN(State *const state, this->state());
     const MutexLock mutex_lock(state->mutex);
-    TRY_ASSIGN(const ByteLock lock, lock_byte(kSpaceByte));
-    TRY_ASSIGN(const DiskUse use, measure_and_note());
+    TRY_ASSIGN(const Space space, lock_space(index));
     const std::uint64_t bytes = index.growth_bytes();
     // An index is worth a small part of the space; beyond that, entries make room for one another.
     if (bytes == 0 || bytes > limits_.limit_bytes / 16) return Error::too_large;
-    if (use.bytes + bytes > allowed_bytes(Purpose::put)) return Error::full;
+    if (space.use.bytes + bytes > allowed_bytes(Purpose::put)) return Error::full;
     return index.grow();
 }
 
-Status Writer::measure() {
+Status Writer::measure(Index &index) {
     TRY_ASSIGN(const DiskUse use, measure_and_note());
-    if (use.bytes > limits_.limit_bytes) return Error::full;
+    if (use.bytes <= limits_.limit_bytes) return {};
+    TRY_ASSIGN(State *const state, this->state());
+    const MutexLock mutex_lock(state->mutex);
+    TRY_ASSIGN(const Space space, lock_space(index));
+    if (space.use.bytes > limits_.limit_bytes) return Error::full;
     return {};
 }
 

@@ -80,7 +80,7 @@ class Writer {
     // taken or measured.
     bool pressed() const { return pressed_.load(std::memory_order_relaxed); }
     // Takes that time now. full: more is used than the limit allows.
-    Status measure();
+    Status measure(Index &index);
 
     const WriterLimits &limits() const { return limits_; }
     // Grows whenever another segment is written to.
@@ -147,10 +147,11 @@ class Writer {
         DiskUse use;
         std::optional<ByteLock> lock;
     };
-    Result<Space> take_space();
+    Result<Space> take_space(Index &index);
+    Result<Space> lock_space(Index &index);
     std::uint64_t allowed_bytes(Purpose purpose) const;
     Result<Place> choose_place(Index &index, std::uint64_t record_size, Purpose purpose);
-    Status reserve(ActiveSegment &segment, std::uint64_t end, Purpose purpose);
+    Status reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose);
     Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,
                                                         Purpose purpose);
     Status remove_litter() const;

@@ -179,6 +179,95 @@ TEST(Exhausted, SmallFileSizeLimitLosesNothing) {
     }
 }
 
+// What the limit leaves of a cache that has 2 MiB of entries in several segments.
+constexpr std::uint64_t kManyEntries = 500;
+
+// Everything that writes, with a limit that fell while the cache was open, and falls further.
+// Results are those of a disk that is full; what was acknowledged holds.
+int change_below_limit(const CacheOptions &options, rlim_t size) {
+    Cache cache(options);
+    std::vector<std::uint64_t> version(kManyEntries, 0);
+    const auto put = [&](std::uint64_t n, std::uint64_t v, std::size_t bytes) {
+        const int result = cache.put(numbered_key(1, n), stamped_value({n, 0, v, 0}, bytes));
+        if (result == CAIRN_OK) version[n] = v;
+        return result == CAIRN_OK || result == CAIRN_ERROR_NO_SPACE;
+    };
+    if (!put(0, 1, 4000)) return 1;  // this process has a segment
+    for (const rlim_t now : {size, size / 2, size / 2 + 1000}) {
+        const rlimit limit = {now, RLIM_INFINITY};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        for (std::uint64_t n = 0; n < kManyEntries; n += 7) {
+            if (!put(n, now + 2, n % 14 == 0 ? 4000 : 60000)) return 2;
+        }
+        for (std::uint64_t n = 3; n < kManyEntries; n += 50) {
+            const int result = cache.remove(numbered_key(1, n));
+            if (result == CAIRN_OK || result == CAIRN_MISS) version[n] = UINT64_MAX;
+            if (result != CAIRN_OK && result != CAIRN_MISS && result != CAIRN_ERROR_NO_SPACE) {
+                return 3;
+            }
+        }
+        cache.compress();
+        cache.sync();
+        Cache other(options);
+        if (!other.is_open()) return 4;
+    }
+    const rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &unlimited);
+    Cache later(options);
+    for (std::uint64_t n = 0; n < kManyEntries; ++n) {
+        const auto blob = later.get(numbered_key(1, n));
+        if (blob.has_value() != (version[n] != UINT64_MAX)) return 5;
+        const auto stamp = blob ? read_stamp(blob->bytes()) : std::nullopt;
+        if (blob && (!stamp || stamp->key != n || stamp->version != version[n])) return 6;
+    }
+    const rlimit limit = {size, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (later.clear() != CAIRN_OK) return 7;
+    setrlimit(RLIMIT_FSIZE, &unlimited);
+    return put_entry(cache, 1000) && find_entry(later, 1000) == 1 ? 0 : 8;
+}
+
+TEST(Exhausted, AFileSizeLimitThatFallsIsAnErrorAndNoSignal) {
+    for (const rlim_t size : {0u, 1u, 100u, 4096u, 36864u, 70000u, 200000u, 1000000u, 4000000u}) {
+        const TempDirectory root;
+        CacheOptions options = options_in(root.path());
+        options.limit_bytes = std::uint64_t{64} << 20;
+        {
+            std::vector<Cache> caches(3);
+            for (Cache &cache : caches) ASSERT_EQ(cache.open(options), CAIRN_OK);
+            for (std::uint64_t n = 0; n < kManyEntries; ++n) {
+                ASSERT_TRUE(put_entry(caches[n % 3], n, 4000));
+            }
+        }
+        EXPECT_EQ(run_in_child(kWatchdogSeconds, [&] { return change_below_limit(options, size); }),
+                  "")
+            << "limit " << size;
+    }
+}
+
+// A full cache gives entries up for those that come. One that cannot come costs none.
+TEST(Exhausted, WhatNoFileMayHoldCostsNoEntry) {
+    const TempDirectory root;
+    CacheOptions options = options_in(root.path());
+    options.limit_bytes = CAIRN_LIMIT_BYTES_MIN;
+    const auto body = [&] {
+        Cache cache(options);
+        for (std::uint64_t n = 0; n < 1000; ++n) {
+            if (!put_entry(cache, n, 4000)) return 1;
+        }
+        const std::uint64_t before = cache.stats().entries;
+        const rlimit limit = {2000, RLIM_INFINITY};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        for (std::uint64_t n = 2000; n < 2200; ++n) {
+            const auto value = stamped_value({n, 0, 0, 0}, 4000);
+            const int result = cache.put(numbered_key(1, n), value);
+            if (result != CAIRN_ERROR_NO_SPACE) return 20 - result;
+        }
+        return cache.stats().entries == before ? 0 : 2;
+    };
+    EXPECT_EQ(run_in_child(kWatchdogSeconds, body), "");
+}
+
 // ---- disk space
 
 class FullFileSystem : public testing::Test {

@@ -426,8 +426,10 @@ class PowerLoss::Disk {
         if (fd < 0) return fd;
         char text[64];
         const std::lock_guard lock(mutex_);
-        const int size = std::snprintf(text, sizeof text, "00000000-0000-4000-8000-%012llx\n",
-                                       static_cast<unsigned long long>(boot_));
+        Chance chance(boot_);  // as random as the kernel's
+        const int size = std::snprintf(text, sizeof text, "%08llx-0000-4000-8000-%012llx\n",
+                                       static_cast<unsigned long long>(chance.next() >> 32),
+                                       static_cast<unsigned long long>(chance.next() >> 16));
         if (::pwrite(fd, text, static_cast<std::size_t>(size), 0) != size) fail("boot_id");
         return fd;
     }

@@ -16,8 +16,8 @@
  * Threads: every function, and every method of every object, may be called by any number of threads
  * at once. Processes: any number may use one cache on disk. Forking: a child may create sessions
  * and release those that it inherited whatever threads its parent had; using an inherited session
- * is subject to rule 6 of cairn.h, and its memory begins empty. Output: none, but for the functions
- * given in the options.
+ * is subject to rule 6 of cairn.h, and one of MEMORY begins empty. Output: none, but for the
+ * functions given in the options.
  */
 #ifndef CAIRN_CAIRN_D3D12_H
 #define CAIRN_CAIRN_D3D12_H

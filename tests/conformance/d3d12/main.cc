@@ -36,8 +36,8 @@ struct Counts {
 
 std::vector<Row> all_rows() {
     std::vector<Row> all;
-    for (const auto rows : {create_rows(), identity_rows(), value_rows(), lifetime_rows(),
-                            control_rows(), com_rows(), device_rows()}) {
+    for (const auto rows : {create_rows(), identity_rows(), value_rows(), disk_rows(),
+                            lifetime_rows(), control_rows(), com_rows(), device_rows()}) {
         all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;

@@ -52,6 +52,7 @@ struct Row {
 std::span<const Row> create_rows();    // CreateShaderCacheSession
 std::span<const Row> identity_rows();  // which sessions share a cache
 std::span<const Row> value_rows();     // FindValue, StoreValue
+std::span<const Row> disk_rows();      // entries that the disk loses
 std::span<const Row> lifetime_rows();  // versions, ends of sessions, SetDeleteOnDestroy
 std::span<const Row> control_rows();   // ShaderCacheControl, CheckFeatureSupport, messages
 std::span<const Row> com_rows();       // objects

@@ -305,55 +305,6 @@ void large_value(Verdict &verdict, Stage &stage) {
     }
 }
 
-// Empties what is on disk under open sessions: what is found then was in memory.
-void clear_disk(Verdict &verdict, const Stage &stage) {
-    for (const std::string &path : stage.caches()) {
-        const std::string identifier = path.substr(path.rfind('/') + 1);
-        cairn_options options = {};
-        options.size = sizeof options;
-        options.root = stage.root().c_str();
-        options.identifier = identifier.c_str();
-        options.flags = CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
-        cairn_cache *cache = nullptr;
-        verdict.expect(cairn_open(&options, &cache) == CAIRN_OK && cairn_clear(cache) == CAIRN_OK,
-                       "the cache cannot be cleared");
-        cairn_close(cache);
-    }
-}
-
-void temporary_storage(Verdict &verdict, Stage &stage) {
-    { store(open(verdict, stage, disk_desc()), "found", std::string("value")); }
-    const Session session = open(verdict, stage, disk_desc());
-    store(session, "stored", std::string("value"));
-    verdict.expect(find(session, "found") == "value", "it is not found");
-    clear_disk(verdict, stage);
-    verdict.expect(find(session, "stored") == "value", "what was stored is not kept");
-    verdict.expect(find(session, "found") == "value", "what was found is not kept");
-}
-
-void temporary_storage_bounds(Verdict &verdict, Stage &stage) {
-    Desc desc = disk_desc(1);
-    desc.MaximumInMemoryCacheEntries = 2;
-    const Session counted = open(verdict, stage, desc);
-    desc = disk_desc(2);
-    desc.MaximumInMemoryCacheSizeBytes = 25'000;
-    const Session sized = open(verdict, stage, desc);
-    for (const char *key : {"1", "2", "3"}) {
-        store(counted, key, std::string("value"));
-        store(sized, key, bytes_of(1, 10'000));
-    }
-    for (const Session *session : {&counted, &sized}) {
-        // Found on disk, and so newest: "2" goes.
-        verdict.expect_result(look(*session, "1"), kOk, "the evicted one, on disk");
-    }
-    clear_disk(verdict, stage);
-    for (const Session *session : {&counted, &sized}) {
-        verdict.expect_result(look(*session, "1"), kOk, "what was found last");
-        verdict.expect_result(look(*session, "3"), kOk, "what was stored last");
-        verdict.expect_result(look(*session, "2"), kNotFound, "what newer ones evicted");
-    }
-}
-
 constexpr Native kSame = Native::same;
 constexpr Needs kNothing = Needs::nothing;
 constexpr std::array kRows = {
@@ -379,8 +330,6 @@ constexpr std::array kRows = {
     Row{"keys.any-length", kNothing, kSame, keys_of_any_length},
     Row{"keys.any-bytes", kNothing, kSame, keys_of_any_bytes},
     Row{"values.large", kNothing, kSame, large_value},
-    Row{"temporary.found-and-stored", kNothing, kSame, temporary_storage},
-    Row{"temporary.bounds", kNothing, kSame, temporary_storage_bounds},
 };
 
 }  // namespace

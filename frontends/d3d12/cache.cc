@@ -104,13 +104,17 @@ Outcome Cache::store(Bytes key, Bytes value) {
 Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
     for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
         const Outcome outcome = disk_->store(hash, *entry);
-        if (outcome != Outcome::exists) {
+        if (outcome == Outcome::ok) {
             return outcome;
         }
-        // It may be damaged, or gone meanwhile.
+        // Whatever stood in the way: a key that is there is there.
         if (const EntryRef there = disk_->find(hash)) {
             return judge(there, key, Outcome::exists);
         }
+        if (outcome != Outcome::exists) {
+            return outcome;
+        }
+        // It is damaged, or gone meanwhile.
     }
     return Outcome::busy;
 }

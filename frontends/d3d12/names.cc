@@ -33,6 +33,7 @@ std::string working_directory() {
 CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const AdapterNames &names) {
     CacheNames result;
     const std::string guid = text_of(desc.Identifier);
+    const bool is_in_memory = desc.Mode == kModeMemory;
     result.identifier = "d3d12-" + guid;
     result.about = "D3D12 shader cache " + guid + "\n";
     if ((desc.Flags & kFlagDriverVersioned) != 0) {
@@ -42,13 +43,12 @@ CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const Ad
         result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
     }
     result.root = setting.root;
-    if ((desc.Flags & kFlagUseWorkingDir) != 0) {
+    if (!is_in_memory && (desc.Flags & kFlagUseWorkingDir) != 0) {
         const std::string directory = working_directory();
         result.root = directory.empty() ? "" : directory + kWorkingDirectoryFolder;
     }
     // MEMORY sessions obey the control of a root, and share with those that obey the same.
-    result.identity =
-        (desc.Mode == kModeDisk ? "disk " : "memory ") + result.root + "/" + result.identifier;
+    result.identity = (is_in_memory ? "memory " : "disk ") + result.root + "/" + result.identifier;
     return result;
 }
 

@@ -17,9 +17,6 @@ std::string default_root() {
 
 // One spelling for each directory, as paths are compared: no slash at the end or twice, no ".".
 std::string normalised(const std::string &path) {
-    if (!path.starts_with('/')) {
-        return path;  // refused where it is opened
-    }
     std::string result;
     for (size_t begin = 0; begin < path.size();) {
         const size_t end = std::min(path.find('/', begin), path.size());
@@ -45,11 +42,9 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
         setting->hash = hash;
     }
     if (options != nullptr) {
-        if (options->size < sizeof *options) {
+        if (options->size < sizeof *options ||
+            (options->root != nullptr && options->root[0] != '/')) {
             return nullptr;
-        }
-        if (options->root != nullptr) {
-            setting->root = options->root;
         }
         if (options->adapter != nullptr) {
             setting->adapter = options->adapter;
@@ -61,10 +56,9 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
         setting->log = options->log;
         setting->user = options->user;
     }
-    if (setting->root.empty()) {
-        setting->root = default_root();
-    }
-    setting->root = normalised(setting->root);
+    const bool has_root = options != nullptr && options->root != nullptr;
+    const std::string root = has_root ? options->root : default_root();
+    setting->root = root.empty() ? root : normalised(root);
     return setting;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: constant after construction; the functions in it are the caller's.
-// Failure: null where the options are of an unknown size.
+// Failure: null where the options are of an unknown size, or the root is no absolute path.
 #pragma once
 
 #include <cairn/cairn_d3d12.h>

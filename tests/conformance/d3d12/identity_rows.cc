@@ -122,6 +122,21 @@ void working_directory_changes(Verdict &verdict, Stage &stage) {
     verdict.expect_result(store(one, "more", std::string("value")), kOk, "the first goes on");
 }
 
+// Nothing of a MEMORY session is in any directory.
+void working_directory_of_memory(Verdict &verdict, Stage &stage) {
+    const Session one = open(verdict, stage, with_flags(memory_desc(), kUseWorkingDir));
+    store(one, "key", std::string("value"));
+    const WorkingDirectory elsewhere;
+    for (const unsigned flags : {kUseWorkingDir, 0u}) {
+        const Session other = open(verdict, stage, with_flags(memory_desc(), flags));
+        verdict.expect(find(other, "key") == "value", "another cache");
+    }
+    Desc desc = with_flags(memory_desc(), kUseWorkingDir);
+    desc.Version = 2;
+    Session refused;
+    verdict.expect_result(stage.create(desc, refused), kAlreadyExists, "another version");
+}
+
 void files_deleted(Verdict &verdict, Stage &stage) {
     const WorkingDirectory here;
     const Desc desc = with_flags(disk_desc(), kUseWorkingDir);
@@ -166,6 +181,7 @@ constexpr std::array kRows = {
     Row{"identity.root-spellings", Needs::nothing, kSame, root_spellings},
     Row{"identity.working-directory", Needs::nothing, kSame, working_directory},
     Row{"identity.working-directory-changes", Needs::nothing, kSame, working_directory_changes},
+    Row{"identity.working-directory-of-memory", Needs::nothing, kSame, working_directory_of_memory},
     Row{"identity.files-deleted", Needs::nothing, kSame, files_deleted},
 };
 

@@ -4,6 +4,8 @@
 // Usage: d3d12_conformance_ABI without|vkd3d           one line a row; the last has the counts
 //        d3d12_conformance_ABI without|vkd3d ROW...    these rows
 //        d3d12_conformance_ABI --list                  the names of all rows
+//        d3d12_conformance_ABI --names                 what stands for vkd3d's adapter and its
+//        driver
 //
 // Exit code 0: every row is right or a decided departure. 77: there is no vkd3d device.
 #include <cstdio>
@@ -11,6 +13,7 @@
 #include <exception>
 #include <vector>
 
+#include "adapter.h"
 #include "d3d12/real_device.h"
 #include "row.h"
 
@@ -91,6 +94,16 @@ int judge_all(const char *device, int count, char **names) {
     return counts.wrong == 0 && counts.right > 0 ? 0 : 1;
 }
 
+int print_names() {
+    const Com<ID3D12Device> device = d3d12_test::create_real_device();
+    if (!device) {
+        return 77;
+    }
+    const auto names = cairn::d3d12::ask_device(device.get());
+    std::printf("%s\n%s\n", names.adapter.c_str(), names.driver_version.c_str());
+    return 0;
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -102,8 +115,12 @@ int main(int argc, char **argv) {
         }
         return 0;
     }
+    if (argc == 2 && std::strcmp(argv[1], "--names") == 0) {
+        return print_names();
+    }
     if (argc < 2 || (std::strcmp(argv[1], "without") != 0 && std::strcmp(argv[1], "vkd3d") != 0)) {
-        std::fprintf(stderr, "usage: d3d12_conformance_%s [--list | without | vkd3d] [ROW...]\n",
+        std::fprintf(stderr,
+                     "usage: d3d12_conformance_%s [--list | --names | without | vkd3d] [ROW...]\n",
                      kAbi);
         return 2;
     }

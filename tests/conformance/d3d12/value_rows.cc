@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "d3d12/peer.h"
 #include "d3d12/space_lock.h"
 #include "row.h"
 #include "setting.h"
@@ -206,6 +207,21 @@ void memory_entries(Verdict &verdict, Stage &stage) {
     verdict.expect_result(look(session, "key 1"), kOk, "the second");
 }
 
+void store_present_read_only(Verdict &verdict, Stage &stage) {
+    const WeakHash weak;
+    { store(open(verdict, stage, disk_desc()), "key", std::string("value")); }
+    const auto result_of = [&](const std::string &key) {
+        return where_reading_only(stage.root(), stage.caches().at(0), [&] {
+            Session session;
+            const HRESULT created = stage.create_without_device(disk_desc(), session);
+            return created == kOk ? store(session, key, std::string("other")) : created;
+        });
+    };
+    verdict.expect_result(result_of("another"), kAccessDenied, "a new key");
+    verdict.expect_result(result_of("key"), kAlreadyExists, "the same key");
+    verdict.expect_result(result_of("yek"), kHashCollision, "another key of the same hash");
+}
+
 void refused_not_charged(Verdict &verdict, Stage &stage) {
     const Session session = open(verdict, stage, small_memory());
     store(session, "key", bytes_of(1, 10'000));
@@ -318,6 +334,7 @@ constexpr std::array kRows = {
     Row{"collision.on-disk", kNothing, kSame, collision_on_disk},
     Row{"store.null", kNothing, kSame, store_null},
     Row{"store.present", kNothing, kSame, store_present},
+    Row{"store.present-read-only", kNothing, kSame, store_present_read_only},
     Row{"store.refused-not-charged", kNothing, Native::differs, refused_not_charged},
     Row{"memory.over-quota", kNothing, kSame, memory_over_quota},
     Row{"memory.found-is-newer", kNothing, kSame, memory_found_is_newer},

@@ -6,10 +6,18 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/application.h"
+#include "common/shared_sessions.h"
+
 namespace cairn::d3d12 {
 namespace {
 
 constexpr const char *kWorkingDirectoryFolder = "/d3d12-shader-cache";
+constexpr const char *kPrefix = "d3d12-";
+constexpr size_t kGuidSize = 36;
+static_assert(std::char_traits<char>::length(kPrefix) + kApplicationNameMax + 1 + kGuidSize +
+                  2 * (1 + kShortHashSize) <=
+              CAIRN_IDENTIFIER_SIZE_MAX);
 
 std::string text_of(const Guid &guid) {
     char text[40];
@@ -19,6 +27,15 @@ std::string text_of(const Guid &guid) {
                   unsigned{last[2]}, unsigned{last[3]}, unsigned{last[4]}, unsigned{last[5]},
                   unsigned{last[6]}, unsigned{last[7]});
     return text;
+}
+
+// The program whose cache it is, with a hyphen behind it; "" where all share it.
+std::string application_part(const Setting &setting, const std::string &guid) {
+    if (are_sessions_shared(guid, setting.log, setting.user)) {
+        return "";
+    }
+    const std::string &name = setting.application ? *setting.application : application_name();
+    return name.empty() ? "" : name + "-";
 }
 
 std::string working_directory() {
@@ -34,8 +51,12 @@ CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const Ad
     CacheNames result;
     const std::string guid = text_of(desc.Identifier);
     const bool is_in_memory = desc.Mode == kModeMemory;
-    result.identifier = "d3d12-" + guid;
+    const std::string application = is_in_memory ? "" : application_part(setting, guid);
+    result.identifier = kPrefix + application + guid;
     result.about = "D3D12 shader cache " + guid + "\n";
+    if (!application.empty()) {
+        result.about += "application: " + application.substr(0, application.size() - 1) + "\n";
+    }
     if ((desc.Flags & kFlagDriverVersioned) != 0) {
         // Appended piece by piece: GCC 12 warns of what it makes of operator+ here.
         result.identifier.append("-").append(short_hash(names.adapter));

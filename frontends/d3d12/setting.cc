@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <vector>
+
+#include "common/application.h"
 
 namespace cairn::d3d12 {
 namespace {
@@ -13,6 +16,22 @@ std::atomic<KeyHashFunction> hash_for_tests = nullptr;
 std::string default_root() {
     std::vector<char> buffer(4096);
     return cairn_resolve_root(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
+}
+
+// The smallest size that was ever published.
+constexpr size_t kOptionsSizeMin = offsetof(cairn_d3d12_options, application);
+
+const char *application_in(const cairn_d3d12_options &options) {
+    return options.size < kOptionsSizeMin + sizeof options.application ? nullptr
+                                                                       : options.application;
+}
+
+// Whether a name may stand in the identifier of a cache; "" may be left out.
+bool is_name(const std::string &name) {
+    constexpr const char *kAllowed =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    return name.size() <= kApplicationNameMax && !name.starts_with('.') &&
+           name.find_first_not_of(kAllowed) == std::string::npos;
 }
 
 // One spelling for each directory, as paths are compared: no slash at the end or twice, no ".".
@@ -42,9 +61,15 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
         setting->hash = hash;
     }
     if (options != nullptr) {
-        if (options->size < sizeof *options ||
+        if (options->size < kOptionsSizeMin ||
             (options->root != nullptr && options->root[0] != '/')) {
             return nullptr;
+        }
+        if (const char *application = application_in(*options)) {
+            setting->application = application;
+            if (!is_name(*setting->application)) {
+                return nullptr;
+            }
         }
         if (options->adapter != nullptr) {
             setting->adapter = options->adapter;

@@ -55,6 +55,10 @@ typedef struct cairn_d3d12_options {
      * session, by other processes, and CheckFeatureSupport says so. What the struct points to must
      * stay valid as long as the facade. NULL: there is none. Only looked at by ..._wrap_device. */
     const cairn_driver_cache *driver_cache;
+    /* Whose caches on disk these are: 1 to 56 of A-Z a-z 0-9 . _ - and not beginning with a dot, or
+     * "" for caches that all programs share. NULL: those of the program that runs. A library that
+     * many programs use, and that keeps the same for all of them, gives "" or a name of its own. */
+    const char *application;
 } cairn_d3d12_options;
 
 /* Puts a facade around a device. The facade answers ID3D12Device9::CreateShaderCacheSession,
@@ -64,8 +68,9 @@ typedef struct cairn_d3d12_options {
  * another reference to it; `options` is then not looked at. `options` may be NULL.
  *
  * S_OK; E_POINTER: `wrapped` is NULL; E_INVALIDARG: `device` is NULL or no ID3D12Device, options of
- * an unknown size, a root that is no absolute path, or a driver_cache that
- * cairn_control_register_driver refuses; E_OUTOFMEMORY. `*wrapped` is NULL on errors. */
+ * an unknown size, a root that is no absolute path, an application that is no name, or a
+ * driver_cache that cairn_control_register_driver refuses; E_OUTOFMEMORY. `*wrapped` is NULL on
+ * errors. */
 CAIRN_API int32_t cairn_d3d12_wrap_device(struct ID3D12Device *device,
                                           const cairn_d3d12_options *options,
                                           struct ID3D12Device **wrapped);
@@ -78,7 +83,8 @@ CAIRN_API int32_t cairn_vkd3d_wrap_device(struct ID3D12Device *device,
  *
  * S_OK; S_FALSE: everything is right, and `session` is NULL; E_INVALIDARG: `desc` is NULL, names no
  * identifier, an unknown mode or flag, or MaximumValueFileSizeBytes above 1 GiB, or options of an
- * unknown size or with a root that is no absolute path: then `*session` stays as it is; E_POINTER:
+ * unknown size, or in which root is no absolute path or application no name: then `*session` stays
+ * as it is; E_POINTER:
  * `iid` is NULL; E_NOINTERFACE; DXGI_ERROR_ALREADY_EXISTS: a session of another Version is open,
  * here or in another process; DXGI_ERROR_NOT_CURRENTLY_AVAILABLE: disabled by ShaderCacheControl,
  * or another process is emptying the cache; DXGI_ERROR_CACHE_CORRUPT: the cache cannot be opened or
@@ -97,10 +103,9 @@ CAIRN_API int32_t cairn_vkd3d_create_session(struct ID3D12Device *device,
  * each does. For developer mode only.
  *
  * S_OK, also where a kind was in that state already; E_INVALIDARG: no kind, no flag, DISABLE with
- * ENABLE, unknown bits, or options of an unknown size or with a root that is no absolute path;
- * DXGI_ERROR_INVALID_CALL: not in developer mode (the message says how to switch it on);
- * E_ACCESSDENIED: permissions forbid it; E_OUTOFMEMORY; E_FAIL: not everything could be done (log
- * lines say what). */
+ * ENABLE, unknown bits, or options as above; DXGI_ERROR_INVALID_CALL: not in developer mode (the
+ * message says how to switch it on); E_ACCESSDENIED: permissions forbid it; E_OUTOFMEMORY; E_FAIL:
+ * not everything could be done (log lines say what). */
 CAIRN_API int32_t cairn_d3d12_shader_cache_control(const cairn_d3d12_options *options,
                                                    uint32_t kinds, uint32_t control);
 CAIRN_API int32_t cairn_vkd3d_shader_cache_control(const cairn_d3d12_options *options,

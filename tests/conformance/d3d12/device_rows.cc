@@ -3,7 +3,6 @@
 #include <cairn/cairn_control.h>
 
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -277,17 +276,8 @@ void adapter_from_device(Verdict &verdict, Stage &stage) {
 // What this program says of the adapter and the driver, as a new process with these manifests of
 // Vulkan drivers; with "", those of the system.
 std::string names_by(const std::string &manifests) {
-    const std::string command = "env -u VK_DRIVER_FILES -u VK_ICD_FILENAMES " +
-                                (manifests.empty() ? "" : "VK_DRIVER_FILES=" + manifests) + " '" +
-                                std::filesystem::read_symlink("/proc/self/exe").string() +
-                                "' --names 2>/dev/null";
-    std::string said;
-    if (FILE *output = popen(command.c_str(), "r")) {
-        char text[1024];
-        said.assign(text, fread(text, 1, sizeof text, output));
-        pclose(output);
-    }
-    return said;
+    const std::string driver_files = manifests.empty() ? "" : "VK_DRIVER_FILES=" + manifests;
+    return said_by(own_file(), "-u VK_DRIVER_FILES -u VK_ICD_FILENAMES " + driver_files, "--names");
 }
 
 std::string adapter_in(const std::string &names) {

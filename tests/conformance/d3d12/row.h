@@ -58,6 +58,12 @@ std::span<const Row> control_rows();   // ShaderCacheControl, CheckFeatureSuppor
 std::span<const Row> com_rows();       // objects
 std::span<const Row> device_rows();    // the facade
 
+// What this program says, or a copy of it, as a new process with these settings of `env`.
+std::string said_by(const std::string &program, const std::string &environment,
+                    const std::string &arguments);
+// The file of this program.
+std::string own_file();
+
 // Opens a session, or notes why not.
 Session open(Verdict &verdict, Stage &stage, const Desc &desc);
 

@@ -29,6 +29,32 @@
 extern "C" {
 #endif
 
+/* What headers on Linux lack of dxgi's winerror.h. */
+#ifndef DXGI_ERROR_INVALID_CALL
+#define DXGI_ERROR_INVALID_CALL ((int32_t)0x887A0001)
+#endif
+#ifndef DXGI_ERROR_NOT_FOUND
+#define DXGI_ERROR_NOT_FOUND ((int32_t)0x887A0002)
+#endif
+#ifndef DXGI_ERROR_MORE_DATA
+#define DXGI_ERROR_MORE_DATA ((int32_t)0x887A0003)
+#endif
+#ifndef DXGI_ERROR_NOT_CURRENTLY_AVAILABLE
+#define DXGI_ERROR_NOT_CURRENTLY_AVAILABLE ((int32_t)0x887A0022)
+#endif
+#ifndef DXGI_ERROR_CACHE_CORRUPT
+#define DXGI_ERROR_CACHE_CORRUPT ((int32_t)0x887A0033)
+#endif
+#ifndef DXGI_ERROR_CACHE_FULL
+#define DXGI_ERROR_CACHE_FULL ((int32_t)0x887A0034)
+#endif
+#ifndef DXGI_ERROR_CACHE_HASH_COLLISION
+#define DXGI_ERROR_CACHE_HASH_COLLISION ((int32_t)0x887A0035)
+#endif
+#ifndef DXGI_ERROR_ALREADY_EXISTS
+#define DXGI_ERROR_ALREADY_EXISTS ((int32_t)0x887A0036)
+#endif
+
 struct ID3D12Device;                    /* d3d12.h or vkd3d_d3d12.h */
 struct D3D12_SHADER_CACHE_SESSION_DESC; /* the same, or cairn_d3d12_session.h */
 struct _GUID;

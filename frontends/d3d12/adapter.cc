@@ -105,18 +105,6 @@ std::vector<Loaded> all_loaded() {
     return all;
 }
 
-// Mesa's Vulkan drivers in this process: one of them gives the same UUID with every build.
-std::string builds_of_drivers() {
-    std::vector<std::string> builds;
-    for (const Loaded &object : all_loaded()) {
-        if (object.name.starts_with("libvulkan_")) {
-            builds.push_back(" " + object.name + " " + object.build_id);
-        }
-    }
-    std::ranges::sort(builds);
-    return std::accumulate(builds.begin(), builds.end(), std::string());
-}
-
 // A function of a library that is loaded already; null: it is not.
 template <typename Function>
 Function *loaded_function(const char *library, const char *name) {
@@ -141,8 +129,9 @@ struct PhysicalDeviceProperties {
     std::array<uint64_t, 256> rest;  // more than there is
 };
 
-using GetPhysicalDevice = void *(void *device);
+using GetFromDevice = void *(void *device);
 using GetProperties = void(void *physical_device, PhysicalDeviceProperties *properties);
+using GetDeviceProcAddr = void *(void *vk_device, const char *name);
 
 bool is_same_library(const void *one, const void *other) {
     Dl_info first = {};
@@ -151,9 +140,43 @@ bool is_same_library(const void *one, const void *other) {
            first.dli_fbase == second.dli_fbase;
 }
 
+// Whether a function lies in a library with the entry point that every Vulkan driver has.
+bool is_in_driver(const void *function) {
+    Dl_info library = {};
+    return dladdr(function, &library) != 0 && library.dli_fname != nullptr &&
+           is_same_library(reinterpret_cast<const void *>(loaded_function<void()>(
+                               library.dli_fname, "vk_icdGetInstanceProcAddr")),
+                           function);
+}
+
+// The build-id of the Vulkan driver of a device of vkd3d's: some of Mesa's drivers give the same
+// UUID with every build. The other drivers in the process do not count, as there are those that the
+// Vulkan manifests name. Where a layer stands before the function, it cannot be told which driver
+// it is, and all of Mesa's count.
+std::string build_of_driver(void *device) {
+    auto *get_device = loaded_function<GetFromDevice>("libvkd3d.so.1", "vkd3d_get_vk_device");
+    auto *get_function =
+        loaded_function<GetDeviceProcAddr>("libvulkan.so.1", "vkGetDeviceProcAddr");
+    const void *function = nullptr;
+    if (get_device != nullptr && get_function != nullptr) {
+        // One that layers leave alone, as far as they can.
+        function = get_function(get_device(device), "vkGetRenderAreaGranularity");
+    }
+    const bool is_known = function != nullptr && is_in_driver(function);
+    std::vector<std::string> builds;
+    for (const Loaded &object : all_loaded()) {
+        if (is_known ? object.has(reinterpret_cast<uintptr_t>(function))
+                     : object.name.starts_with("libvulkan_")) {
+            builds.push_back(" " + object.build_id);
+        }
+    }
+    std::ranges::sort(builds);
+    return std::accumulate(builds.begin(), builds.end(), std::string());
+}
+
 bool ask_vulkan(void *device, AdapterNames &names) {
     auto *get_device =
-        loaded_function<GetPhysicalDevice>("libvkd3d.so.1", "vkd3d_get_vk_physical_device");
+        loaded_function<GetFromDevice>("libvkd3d.so.1", "vkd3d_get_vk_physical_device");
     auto *get_properties =
         loaded_function<GetProperties>("libvulkan.so.1", "vkGetPhysicalDeviceProperties");
     // vkd3d takes any device for one of its own.
@@ -171,7 +194,7 @@ bool ask_vulkan(void *device, AdapterNames &names) {
     std::snprintf(text, sizeof text, "%u ", properties.driver_version);
     names.driver_version =
         text + hexadecimal(properties.pipeline_cache_uuid, sizeof properties.pipeline_cache_uuid) +
-        builds_of_drivers();
+        build_of_driver(device);
     return true;
 }
 

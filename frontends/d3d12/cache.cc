@@ -49,6 +49,7 @@ Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
     if (options.disk && outcome == Outcome::ok) {
         DiskLevel::Options disk = *options.disk;
         disk.version = options.version;
+        disk.memory_bytes = options.memory_bytes;
         disk.log = Listeners::receive;
         disk.log_user = &cache->listeners_;
         outcome = DiskLevel::open(disk, cache->disk_);
@@ -64,7 +65,7 @@ bool Cache::disabled() const {
     return (cairn_control_disabled(control_.get()) & CAIRN_KIND_APPLICATION_MANAGED) != 0;
 }
 
-// Another process may have cleared: what is on disk is gone already.
+// Another process may have cleared: what is on disk is gone already, what is in memory is not.
 void Cache::follow_clears() {
     const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
     if (clears != clears_seen_.load(std::memory_order_relaxed)) {
@@ -73,27 +74,13 @@ void Cache::follow_clears() {
     }
 }
 
-EntryRef Cache::look_up(const KeyHash &hash) {
-    if (EntryRef entry = memory_.find(hash)) {
-        return entry;
-    }
-    if (disk_ == nullptr) {
-        return nullptr;
-    }
-    const uint64_t clears = memory_.clears();
-    EntryRef entry = disk_->find(hash);
-    if (entry != nullptr) {
-        memory_.keep(hash, entry, clears);
-    }
-    return entry;
-}
-
 Outcome Cache::find(Bytes key, EntryRef &entry) {
     if (disabled()) {
         return Outcome::disabled;
     }
     follow_clears();
-    entry = look_up(hash_(key));
+    const KeyHash hash = hash_(key);
+    entry = disk_ == nullptr ? memory_.find(hash) : disk_->find(hash);
     return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
 }
 
@@ -116,18 +103,18 @@ Outcome Cache::store(Bytes key, Bytes value) {
 
 Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
     for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-        const uint64_t clears = memory_.clears();
         const Outcome outcome = disk_->store(hash, *entry);
         if (outcome == Outcome::ok) {
-            memory_.keep(hash, entry, clears);
+            return outcome;
+        }
+        // Whatever stood in the way: a key that is there is there.
+        if (const EntryRef there = disk_->find(hash)) {
+            return judge(there, key, Outcome::exists);
         }
         if (outcome != Outcome::exists) {
             return outcome;
         }
-        // Not by the memory level: what is on disk decides, and may be damaged.
-        if (const EntryRef there = disk_->find(hash)) {
-            return judge(there, key, Outcome::exists);
-        }
+        // It is damaged, or gone meanwhile.
     }
     return Outcome::busy;
 }
@@ -136,12 +123,9 @@ Outcome Cache::delete_on_destroy() {
     return disk_ == nullptr || disk_->delete_on_destroy() ? Outcome::ok : Outcome::cannot_write;
 }
 
-// The disk first: whoever finds nothing in memory afterwards finds nothing there either. What is
-// read from disk meanwhile is not kept, as memory is cleared after it.
 Outcome Cache::clear() {
-    const Outcome outcome = disk_ == nullptr ? Outcome::ok : disk_->clear();
     memory_.clear();
-    return outcome;
+    return disk_ == nullptr ? Outcome::ok : disk_->clear();
 }
 
 }  // namespace cairn::d3d12

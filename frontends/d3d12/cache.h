@@ -22,7 +22,7 @@ class Cache {
         uint64_t version = 0;
         uint64_t memory_bytes = 0;
         uint64_t memory_entries = 0;
-        // For a DISK session; log and user are set by the cache.
+        // For a DISK session; what the cache itself knows is set by it.
         std::optional<DiskLevel::Options> disk;
         std::string control_root;  // empty: the library's
         KeyHashFunction hash = hash_key;
@@ -49,7 +49,6 @@ class Cache {
     uint64_t version() const { return version_; }
     const std::string &control_root() const { return control_root_; }
     Listeners &listeners() { return listeners_; }
-    MemoryLevel &memory() { return memory_; }
 
   private:
     explicit Cache(const Options &options)
@@ -58,7 +57,6 @@ class Cache {
           hash_(options.hash),
           memory_(options.memory_bytes, options.memory_entries) {}
     void follow_clears();
-    EntryRef look_up(const KeyHash &hash);
     Outcome store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry);
 
     // Constant after opening.
@@ -71,7 +69,7 @@ class Cache {
     };
 
     Listeners listeners_;
-    MemoryLevel memory_;
+    MemoryLevel memory_;  // of MEMORY; what DISK keeps in memory is the store's
     std::unique_ptr<cairn_control, CloseControl> control_;  // null: nothing is ever disabled
     std::atomic<uint64_t> clears_seen_ = 0;
     std::unique_ptr<DiskLevel> disk_;  // null for MEMORY; last: it writes log lines to its end

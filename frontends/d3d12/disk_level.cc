@@ -81,9 +81,9 @@ Outcome DiskLevel::open(const Options &options, std::unique_ptr<DiskLevel> &leve
     open.root = root.c_str();
     open.identifier = options.identifier.c_str();
     open.version = options.version;
-    open.flags = CAIRN_OPEN_REFUSE_WHEN_FULL;
+    open.flags = CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_NOTICE_DELETION;
     open.limit_bytes = std::max<uint64_t>(options.limit_bytes, CAIRN_LIMIT_BYTES_MIN);
-    open.memory_bytes = UINT64_MAX;  // the memory level is ours
+    open.memory_bytes = options.memory_bytes;
     open.about = options.about.c_str();
     open.log = options.log;
     open.log_user = options.log_user;
@@ -137,7 +137,8 @@ EntryRef DiskLevel::find(const KeyHash &hash) {
     if (hidden_) {
         return nullptr;
     }
-    if (cairn_get(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
+    // The first look-up keeps the entry for the second of the usual pair.
+    if (cairn_get_view(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
         return nullptr;
     }
     return Entry::adopt(blob);

@@ -25,6 +25,7 @@ class DiskLevel {
         std::string about;
         uint64_t version = 0;
         uint64_t limit_bytes = 0;
+        uint64_t memory_bytes = 0;  // what may be kept of entries that were found
         cairn_log_fn log = nullptr;
         void *log_user = nullptr;
     };

@@ -27,7 +27,7 @@ std::string short_hash(std::string_view text) {
     constexpr const char *kDigits = "0123456789abcdef";
     const KeyHash hashed = hash("d3d12-name/1", text.data(), text.size());
     std::string name;
-    for (size_t i = 0; i < 8; ++i) {
+    for (size_t i = 0; i < kShortHashSize / 2; ++i) {
         name.push_back(kDigits[hashed[i] >> 4]);
         name.push_back(kDigits[hashed[i] & 15]);
     }

@@ -21,7 +21,8 @@ using KeyHashFunction = KeyHash (*)(Bytes key);
 // BLAKE2b-256. All zeros when memory cannot be had: different keys are told apart all the same.
 KeyHash hash_key(Bytes key);
 
-// 16 hexadecimal digits that stand for a text in a name.
+// Hexadecimal digits that stand for a text in a name.
+inline constexpr size_t kShortHashSize = 12;
 std::string short_hash(std::string_view text);
 
 struct HashOfKeyHash {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory_level.h"
 
-#include <new>
-
 namespace cairn::d3d12 {
 namespace {
 
@@ -26,23 +24,6 @@ EntryRef MemoryLevel::find(const KeyHash &hash) {
 EntryRef MemoryLevel::insert(const KeyHash &hash, const EntryRef &entry) {
     State &state = state_.get();
     const std::lock_guard lock(state.mutex);
-    return insert_locked(state, hash, entry);
-}
-
-void MemoryLevel::keep(const KeyHash &hash, const EntryRef &entry, uint64_t clears) {
-    try {
-        State &state = state_.get();
-        const std::lock_guard lock(state.mutex);
-        if (clears == state.clears) {
-            (void)insert_locked(state, hash, entry);
-        }
-    } catch (const std::bad_alloc &) {
-        // It is found elsewhere again.
-    }
-}
-
-EntryRef MemoryLevel::insert_locked(State &state, const KeyHash &hash,
-                                    const EntryRef &entry) const {
     const auto found = state.places.find(hash);
     if (found != state.places.end()) {
         return found->second->entry;
@@ -71,13 +52,6 @@ void MemoryLevel::clear() {
     state.places.clear();
     gone.swap(state.order);
     state.bytes = 0;
-    ++state.clears;
-}
-
-uint64_t MemoryLevel::clears() {
-    State &state = state_.get();
-    const std::lock_guard lock(state.mutex);
-    return state.clears;
 }
 
 uint64_t MemoryLevel::bytes() {

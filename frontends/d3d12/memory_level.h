@@ -1,11 +1,11 @@
-// Entries in memory: all there is of a MEMORY session, and what a DISK session keeps of late.
+// The entries of a MEMORY session.
 // SPDX-License-Identifier: MIT
 //
 // Keys and values count towards the bytes. What is newest always stays, even alone above the limit,
 // until something newer comes: D3D12 has it so. What was found is as new as what was stored.
 //
 // Thread safety: internally synchronised; a child of fork() begins with an empty one.
-// Failure: std::bad_alloc, and nothing is kept; keep() then just does not.
+// Failure: std::bad_alloc, and nothing is kept.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,7 @@ class MemoryLevel {
     EntryRef find(const KeyHash &hash);
     // Null when the entry is kept now; else the one that is there and stays.
     EntryRef insert(const KeyHash &hash, const EntryRef &entry);
-    // The same for what was read elsewhere, unless all was cleared since clears() said `clears`.
-    void keep(const KeyHash &hash, const EntryRef &entry, uint64_t clears);
-
     void clear();
-    uint64_t clears();
 
     // Keys and values, for tests.
     uint64_t bytes();
@@ -51,10 +47,8 @@ class MemoryLevel {
         Order order;
         std::unordered_map<KeyHash, Order::iterator, HashOfKeyHash> places;
         uint64_t bytes = 0;
-        uint64_t clears = 0;
     };
 
-    EntryRef insert_locked(State &state, const KeyHash &hash, const EntryRef &entry) const;
     void evict(State &state) const;
 
     const uint64_t limit_bytes_;

@@ -59,17 +59,14 @@ TEST(MemoryLevel, AnEntryAboveTheLimitStaysUntilTheNext) {
     EXPECT_EQ(level.bytes(), 10u);
 }
 
-TEST(MemoryLevel, NothingFromBeforeAClearIsKept) {
+TEST(MemoryLevel, AClearTakesAll) {
     MemoryLevel level(100, 10);
-    const uint64_t before = level.clears();
     level.insert(hash_of(1), entry_of(10));
     level.clear();
     EXPECT_EQ(level.find(hash_of(1)), nullptr);
     EXPECT_EQ(level.bytes(), 0u);
-    level.keep(hash_of(2), entry_of(10), before);
-    EXPECT_EQ(level.find(hash_of(2)), nullptr);
-    level.keep(hash_of(2), entry_of(10), level.clears());
-    EXPECT_NE(level.find(hash_of(2)), nullptr);
+    level.insert(hash_of(1), entry_of(20));
+    EXPECT_EQ(level.bytes(), 20u);
 }
 
 // A caller may still hold what is evicted.

@@ -6,10 +6,18 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/application.h"
+#include "common/shared_sessions.h"
+
 namespace cairn::d3d12 {
 namespace {
 
 constexpr const char *kWorkingDirectoryFolder = "/d3d12-shader-cache";
+constexpr const char *kPrefix = "d3d12-";
+constexpr size_t kGuidSize = 36;
+static_assert(std::char_traits<char>::length(kPrefix) + kApplicationNameMax + 1 + kGuidSize +
+                  2 * (1 + kShortHashSize) <=
+              CAIRN_IDENTIFIER_SIZE_MAX);
 
 std::string text_of(const Guid &guid) {
     char text[40];
@@ -19,6 +27,15 @@ std::string text_of(const Guid &guid) {
                   unsigned{last[2]}, unsigned{last[3]}, unsigned{last[4]}, unsigned{last[5]},
                   unsigned{last[6]}, unsigned{last[7]});
     return text;
+}
+
+// The program whose cache it is, with a hyphen behind it; "" where all share it.
+std::string application_part(const Setting &setting, const std::string &guid) {
+    if (are_sessions_shared(guid, setting.log, setting.user)) {
+        return "";
+    }
+    const std::string &name = setting.application ? *setting.application : application_name();
+    return name.empty() ? "" : name + "-";
 }
 
 std::string working_directory() {
@@ -33,8 +50,13 @@ std::string working_directory() {
 CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const AdapterNames &names) {
     CacheNames result;
     const std::string guid = text_of(desc.Identifier);
-    result.identifier = "d3d12-" + guid;
+    const bool is_in_memory = desc.Mode == kModeMemory;
+    const std::string application = is_in_memory ? "" : application_part(setting, guid);
+    result.identifier = kPrefix + application + guid;
     result.about = "D3D12 shader cache " + guid + "\n";
+    if (!application.empty()) {
+        result.about += "application: " + application.substr(0, application.size() - 1) + "\n";
+    }
     if ((desc.Flags & kFlagDriverVersioned) != 0) {
         // Appended piece by piece: GCC 12 warns of what it makes of operator+ here.
         result.identifier.append("-").append(short_hash(names.adapter));
@@ -42,13 +64,12 @@ CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const Ad
         result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
     }
     result.root = setting.root;
-    if ((desc.Flags & kFlagUseWorkingDir) != 0) {
+    if (!is_in_memory && (desc.Flags & kFlagUseWorkingDir) != 0) {
         const std::string directory = working_directory();
         result.root = directory.empty() ? "" : directory + kWorkingDirectoryFolder;
     }
     // MEMORY sessions obey the control of a root, and share with those that obey the same.
-    result.identity =
-        (desc.Mode == kModeDisk ? "disk " : "memory ") + result.root + "/" + result.identifier;
+    result.identity = (is_in_memory ? "memory " : "disk ") + result.root + "/" + result.identifier;
     return result;
 }
 

@@ -183,7 +183,11 @@ Result Session::QueryInterface(const Guid *iid, void **object) {
         return kNoInterface;
     }
     AddRef();
-    *object = static_cast<ShaderCacheSession *>(this);
+    if (*iid == kIidUnknown) {
+        *object = static_cast<SessionPointer<Pointer::unknown> *>(this);
+    } else {
+        *object = static_cast<SessionPointer<Pointer::session> *>(this);
+    }
     return kOk;
 }
 

@@ -14,7 +14,20 @@
 
 namespace cairn::d3d12 {
 
-class Session final : public ShaderCacheSession {
+// As on Windows, IID_IUnknown gives another pointer than the other interfaces. Both have all
+// methods, for programs that take the one for the other without asking.
+enum class Pointer { session, unknown };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+template <Pointer kPointer>
+class SessionPointer : public ShaderCacheSession {
+  protected:
+    ~SessionPointer() = default;
+};
+#pragma GCC diagnostic pop
+
+class Session final : public SessionPointer<Pointer::session>,
+                      public SessionPointer<Pointer::unknown> {
   public:
     // As ID3D12Device9::CreateShaderCacheSession. `device` may be null.
     static Result create(const SettingRef &setting, Unknown *device, const AdapterNames &names,

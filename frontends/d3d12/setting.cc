@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <vector>
+
+#include "common/application.h"
 
 namespace cairn::d3d12 {
 namespace {
@@ -15,11 +18,24 @@ std::string default_root() {
     return cairn_resolve_root(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
 }
 
+// The smallest size that was ever published.
+constexpr size_t kOptionsSizeMin = offsetof(cairn_d3d12_options, application);
+
+const char *application_in(const cairn_d3d12_options &options) {
+    return options.size < kOptionsSizeMin + sizeof options.application ? nullptr
+                                                                       : options.application;
+}
+
+// Whether a name may stand in the identifier of a cache; "" may be left out.
+bool is_name(const std::string &name) {
+    constexpr const char *kAllowed =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    return name.size() <= kApplicationNameMax && !name.starts_with('.') &&
+           name.find_first_not_of(kAllowed) == std::string::npos;
+}
+
 // One spelling for each directory, as paths are compared: no slash at the end or twice, no ".".
 std::string normalised(const std::string &path) {
-    if (!path.starts_with('/')) {
-        return path;  // refused where it is opened
-    }
     std::string result;
     for (size_t begin = 0; begin < path.size();) {
         const size_t end = std::min(path.find('/', begin), path.size());
@@ -45,11 +61,15 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
         setting->hash = hash;
     }
     if (options != nullptr) {
-        if (options->size < sizeof *options) {
+        if (options->size < kOptionsSizeMin ||
+            (options->root != nullptr && options->root[0] != '/')) {
             return nullptr;
         }
-        if (options->root != nullptr) {
-            setting->root = options->root;
+        if (const char *application = application_in(*options)) {
+            setting->application = application;
+            if (!is_name(*setting->application)) {
+                return nullptr;
+            }
         }
         if (options->adapter != nullptr) {
             setting->adapter = options->adapter;
@@ -61,10 +81,9 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
         setting->log = options->log;
         setting->user = options->user;
     }
-    if (setting->root.empty()) {
-        setting->root = default_root();
-    }
-    setting->root = normalised(setting->root);
+    const bool has_root = options != nullptr && options->root != nullptr;
+    const std::string root = has_root ? options->root : default_root();
+    setting->root = root.empty() ? root : normalised(root);
     return setting;
 }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: constant after construction; the functions in it are the caller's.
-// Failure: null where the options are of an unknown size.
+// Failure: null where the options cannot be: they are of an unknown size, the root is no absolute
+// path, or the application no name.
 #pragma once
 
 #include <cairn/cairn_d3d12.h>
@@ -19,6 +20,7 @@ namespace cairn::d3d12 {
 
 struct Setting {
     std::string root;  // never empty, but where the user has no home directory
+    std::optional<std::string> application;  // "": all programs share what is on disk
     std::optional<std::string> adapter;
     std::optional<std::string> driver_version;
     cairn_d3d12_message_fn message = nullptr;

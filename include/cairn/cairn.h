@@ -122,7 +122,11 @@ enum {
      * On disk only. */
     CAIRN_OPEN_COMPRESS = 1u << 5,
     /* In memory mode, and only there: `limit_bytes` counts values and no keys. */
-    CAIRN_OPEN_COUNT_VALUES_ONLY = 1u << 6
+    CAIRN_OPEN_COUNT_VALUES_ONLY = 1u << 6,
+    /* Each look-up asks the kernel first whether the cache's files were deleted by hand: nothing
+     * that was deleted is found any more, and what any process stores anew is found at once.
+     * Without it, look-ups notice a deletion after some time. On disk only. */
+    CAIRN_OPEN_NOTICE_DELETION = 1u << 7
 };
 
 typedef struct cairn_options {

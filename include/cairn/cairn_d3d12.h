@@ -16,8 +16,8 @@
  * Threads: every function, and every method of every object, may be called by any number of threads
  * at once. Processes: any number may use one cache on disk. Forking: a child may create sessions
  * and release those that it inherited whatever threads its parent had; using an inherited session
- * is subject to rule 6 of cairn.h, and its memory begins empty. Output: none, but for the functions
- * given in the options.
+ * is subject to rule 6 of cairn.h, and one of MEMORY begins empty. Output: none, but for the
+ * functions given in the options.
  */
 #ifndef CAIRN_CAIRN_D3D12_H
 #define CAIRN_CAIRN_D3D12_H
@@ -27,6 +27,32 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* What headers on Linux lack of dxgi's winerror.h. */
+#ifndef DXGI_ERROR_INVALID_CALL
+#define DXGI_ERROR_INVALID_CALL ((int32_t)0x887A0001)
+#endif
+#ifndef DXGI_ERROR_NOT_FOUND
+#define DXGI_ERROR_NOT_FOUND ((int32_t)0x887A0002)
+#endif
+#ifndef DXGI_ERROR_MORE_DATA
+#define DXGI_ERROR_MORE_DATA ((int32_t)0x887A0003)
+#endif
+#ifndef DXGI_ERROR_NOT_CURRENTLY_AVAILABLE
+#define DXGI_ERROR_NOT_CURRENTLY_AVAILABLE ((int32_t)0x887A0022)
+#endif
+#ifndef DXGI_ERROR_CACHE_CORRUPT
+#define DXGI_ERROR_CACHE_CORRUPT ((int32_t)0x887A0033)
+#endif
+#ifndef DXGI_ERROR_CACHE_FULL
+#define DXGI_ERROR_CACHE_FULL ((int32_t)0x887A0034)
+#endif
+#ifndef DXGI_ERROR_CACHE_HASH_COLLISION
+#define DXGI_ERROR_CACHE_HASH_COLLISION ((int32_t)0x887A0035)
+#endif
+#ifndef DXGI_ERROR_ALREADY_EXISTS
+#define DXGI_ERROR_ALREADY_EXISTS ((int32_t)0x887A0036)
 #endif
 
 struct ID3D12Device;                    /* d3d12.h or vkd3d_d3d12.h */
@@ -55,6 +81,10 @@ typedef struct cairn_d3d12_options {
      * session, by other processes, and CheckFeatureSupport says so. What the struct points to must
      * stay valid as long as the facade. NULL: there is none. Only looked at by ..._wrap_device. */
     const cairn_driver_cache *driver_cache;
+    /* Whose caches on disk these are: 1 to 56 of A-Z a-z 0-9 . _ - and not beginning with a dot, or
+     * "" for caches that all programs share. NULL: those of the program that runs. A library that
+     * many programs use, and that keeps the same for all of them, gives "" or a name of its own. */
+    const char *application;
 } cairn_d3d12_options;
 
 /* Puts a facade around a device. The facade answers ID3D12Device9::CreateShaderCacheSession,
@@ -64,8 +94,9 @@ typedef struct cairn_d3d12_options {
  * another reference to it; `options` is then not looked at. `options` may be NULL.
  *
  * S_OK; E_POINTER: `wrapped` is NULL; E_INVALIDARG: `device` is NULL or no ID3D12Device, options of
- * an unknown size, or a driver_cache that cairn_control_register_driver refuses; E_OUTOFMEMORY.
- * `*wrapped` is NULL on errors. */
+ * an unknown size, a root that is no absolute path, an application that is no name, or a
+ * driver_cache that cairn_control_register_driver refuses; E_OUTOFMEMORY. `*wrapped` is NULL on
+ * errors. */
 CAIRN_API int32_t cairn_d3d12_wrap_device(struct ID3D12Device *device,
                                           const cairn_d3d12_options *options,
                                           struct ID3D12Device **wrapped);
@@ -78,11 +109,12 @@ CAIRN_API int32_t cairn_vkd3d_wrap_device(struct ID3D12Device *device,
  *
  * S_OK; S_FALSE: everything is right, and `session` is NULL; E_INVALIDARG: `desc` is NULL, names no
  * identifier, an unknown mode or flag, or MaximumValueFileSizeBytes above 1 GiB, or options of an
- * unknown size: then `*session` stays as it is; E_POINTER: `iid` is NULL; E_NOINTERFACE;
- * DXGI_ERROR_ALREADY_EXISTS: a session of another Version is open, here or in another process;
- * DXGI_ERROR_NOT_CURRENTLY_AVAILABLE: disabled by ShaderCacheControl, or another process is
- * emptying the cache; DXGI_ERROR_CACHE_CORRUPT: the cache cannot be opened or reset (the log line
- * says why); E_OUTOFMEMORY. From E_POINTER on `*session` is NULL. */
+ * unknown size, or in which root is no absolute path or application no name: then `*session` stays
+ * as it is; E_POINTER:
+ * `iid` is NULL; E_NOINTERFACE; DXGI_ERROR_ALREADY_EXISTS: a session of another Version is open,
+ * here or in another process; DXGI_ERROR_NOT_CURRENTLY_AVAILABLE: disabled by ShaderCacheControl,
+ * or another process is emptying the cache; DXGI_ERROR_CACHE_CORRUPT: the cache cannot be opened or
+ * reset (the log line says why); E_OUTOFMEMORY. From E_POINTER on `*session` is NULL. */
 CAIRN_API int32_t cairn_d3d12_create_session(struct ID3D12Device *device,
                                              const cairn_d3d12_options *options,
                                              const struct D3D12_SHADER_CACHE_SESSION_DESC *desc,
@@ -97,9 +129,9 @@ CAIRN_API int32_t cairn_vkd3d_create_session(struct ID3D12Device *device,
  * each does. For developer mode only.
  *
  * S_OK, also where a kind was in that state already; E_INVALIDARG: no kind, no flag, DISABLE with
- * ENABLE, unknown bits, or options of an unknown size; DXGI_ERROR_INVALID_CALL: not in developer
- * mode (the message says how to switch it on); E_ACCESSDENIED: permissions forbid it;
- * E_OUTOFMEMORY; E_FAIL: not everything could be done (log lines say what). */
+ * ENABLE, unknown bits, or options as above; DXGI_ERROR_INVALID_CALL: not in developer mode (the
+ * message says how to switch it on); E_ACCESSDENIED: permissions forbid it; E_OUTOFMEMORY; E_FAIL:
+ * not everything could be done (log lines say what). */
 CAIRN_API int32_t cairn_d3d12_shader_cache_control(const cairn_d3d12_options *options,
                                                    uint32_t kinds, uint32_t control);
 CAIRN_API int32_t cairn_vkd3d_shader_cache_control(const cairn_d3d12_options *options,

@@ -74,9 +74,10 @@ std::uint64_t memory_level_bytes(std::uint64_t memory_bytes) {
 
 namespace {
 
-constexpr std::uint32_t kOpenFlags =
-    CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING | CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_ANY_VERSION |
-    CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_COMPRESS | CAIRN_OPEN_COUNT_VALUES_ONLY;
+constexpr std::uint32_t kOpenFlags = CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING |
+                                     CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_ANY_VERSION |
+                                     CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_COMPRESS |
+                                     CAIRN_OPEN_COUNT_VALUES_ONLY | CAIRN_OPEN_NOTICE_DELETION;
 constexpr std::uint32_t kPutFlags = CAIRN_PUT_IF_ABSENT | CAIRN_PUT_PINNED;
 
 // The smallest struct sizes that were ever published; a caller's smaller one is an error, a larger
@@ -108,6 +109,7 @@ int open_disk(const cairn_options &options, cairn_cache &cache) {
     store.memory_bytes = memory_level_bytes(options.memory_bytes);
     store.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
     store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
+    store.notice_deletion = (options.flags & CAIRN_OPEN_NOTICE_DELETION) != 0;
     store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     if (options.about != nullptr) store.about = options.about;
     if (has_policy(options)) {

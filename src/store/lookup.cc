@@ -24,6 +24,7 @@ std::uint64_t place_number(Location location) {
 // damage may hide the entry.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
+    if (options_.notice_deletion && !notice_deleted_index()) return false;
     Index &index = this->index();
     const std::uint64_t retired = index.counter(Counter::retired).load(std::memory_order_relaxed);
     if (retired != retired_seen_.load(std::memory_order_relaxed)) {
@@ -72,10 +73,11 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
     return false;
 }
 
-// Whoever stores sees that the index was deleted by hand; who only looks up asks the kernel now and
-// then: at misses and reads from disk, which take longer than that.
-void Store::notice_deleted_index() {
-    if (index_was_deleted()) (void)replace_index();
+// A put sees that the index was deleted by hand. A look-up asks the kernel now and then, at misses
+// and reads from disk, which take longer than that; with notice_deletion, each look-up asks.
+// False: the index was deleted, and there is no other yet.
+bool Store::notice_deleted_index() {
+    return !index_was_deleted() || replace_index().ok();
 }
 
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
@@ -83,7 +85,7 @@ Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
     const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
         return read_blob(index, hash, slot, key, admission, blob);
     });
-    if (!found && count(misses) % kNoticeEach == 0) notice_deleted_index();
+    if (!found && count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
     return blob;
 }
 
@@ -98,7 +100,7 @@ ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes 
     ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     blob = std::move(read.blob);
-    if (count(hits) % kNoticeEach == kNoticeEach - 1) notice_deleted_index();
+    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
     count(bytes_read, blob->value().size());
     if (memory_.wants(hash, blob->footprint(), admission)) memory_.keep(hash, place, blob);
     return ReadOutcome::found;
@@ -110,7 +112,7 @@ Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buf
         return read_into(index, hash, slot, key, buffer, value_size);
     });
     if (found) return std::optional(value_size);
-    if (count(misses) % kNoticeEach == 0) notice_deleted_index();
+    if (count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
     return std::optional<std::uint64_t>();
 }
 
@@ -129,7 +131,7 @@ ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes 
     const ReadInto read = reader_.read_into(index.identity().cache_id, slot, key, buffer);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
-    if (count(hits) % kNoticeEach == kNoticeEach - 1) notice_deleted_index();
+    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
     count(bytes_read, value_size);
     if (value_size <= buffer.size() &&
         memory_.wants(hash, key.size() + value_size, MemoryLevel::Admission::second_use)) {

@@ -46,6 +46,7 @@ struct StoreOptions {
     bool sync_on_close = false;
     bool refuse_when_full = false;  // instead of making room
     bool compress = false;          // in the background, what was stored
+    bool notice_deletion = false;   // of the files by hand, with each look-up
     const Policy *policy = &default_policy();
     // Where the files come from, for reading only, in place of `root`; outlives the store.
     LentFiles *lent = nullptr;
@@ -141,7 +142,7 @@ class Store {
     Result<Index *> writable_index();
     Status replace_index();
     bool index_was_deleted();
-    void notice_deleted_index();
+    bool notice_deleted_index();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
     // lookup.cc

@@ -431,6 +431,26 @@ TEST_F(StoreTest, AReaderFindsAnIndexThatWasMadeAgain) {
     EXPECT_EQ(found, "value");
 }
 
+TEST_F(StoreTest, ALookUpThatAsksEachTimeNoticesADeletionAtOnce) {
+    options_.notice_deletion = true;
+    options_.memory_bytes = 1 << 20;
+    open();
+    put("key", "old");
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(get("key"), "old");
+    ASSERT_TRUE(directory()
+                    .list([&](const char *name) {
+                        if (segment_from_file_name(name)) (void)directory().remove_file(name);
+                    })
+                    .ok());
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    EXPECT_EQ(get("key"), std::nullopt) << "it is gone";
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    auto other = Store::open(options_);
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE(other.value()->put(as_bytes("key"), as_bytes("new"), {}).ok());
+    EXPECT_EQ(get("key"), "new");
+}
+
 // A segment number that was used is not given out again: somebody may still read the deleted file.
 TEST_F(StoreTest, ADeletedSegmentIsNotReadAsANewOne) {
     put("key", "old");

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/program.h"
+#include "common/application.h"
 #include "d3d12/stage.h"
 
 namespace cairn::cli_test {
@@ -17,7 +18,7 @@ using d3d12_test::Stage;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char *kName = "d3d12-00000001-1234-5678-0102-030405060708";
+const std::string kName = "d3d12-" + application_name() + "-00000001-1234-5678-0102-030405060708";
 
 Environment environment_of(const Stage &stage) {
     return {{"CAIRN_DIR", stage.root()}, {"CAIRN_DEVELOPER_MODE", "1"}};

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/peer.h"
 
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 namespace d3d12_test {
 namespace {
@@ -10,6 +13,16 @@ namespace {
 void wait_a_moment() {
     const timespec moment = {0, 500'000};
     nanosleep(&moment, nullptr);
+}
+
+// Nothing is read-only for root.
+bool become_nobody(const std::string &top) {
+    constexpr uid_t kNobody = 65534;
+    chmod(top.c_str(), 0755);
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(top)) {
+        if (chown(entry.path().c_str(), kNobody, kNobody) != 0) return false;
+    }
+    return setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
 }  // namespace
@@ -22,6 +35,20 @@ HRESULT in_other_process(const std::function<HRESULT()> &body) {
         return 0;
     });
     return child.wait() == 0 ? result->load() : kFail;
+}
+
+HRESULT where_reading_only(const std::string &root, const std::string &cache,
+                           const std::function<HRESULT()> &body) {
+    return in_other_process([&] {
+        if (geteuid() == 0 && !become_nobody(root + "/..")) return kInvalidCall;
+        for (const auto &entry : std::filesystem::directory_iterator(cache)) {
+            chmod(entry.path().c_str(), 0400);
+        }
+        chmod(cache.c_str(), 0500);
+        const HRESULT result = body();
+        chmod(cache.c_str(), 0700);
+        return result;
+    });
 }
 
 Peer::Peer(const std::function<HRESULT()> &begin, const std::function<HRESULT()> &end) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "d3d12/api.h"
 #include "support/process.h"
@@ -16,6 +17,10 @@ namespace d3d12_test {
 
 // Runs `body` in a process of its own and gives its result; E_FAIL when it did not get so far.
 HRESULT in_other_process(const std::function<HRESULT()> &body);
+
+// The same, by a user who may read a cache and not write to it: not even root may.
+HRESULT where_reading_only(const std::string &root, const std::string &cache,
+                           const std::function<HRESULT()> &body);
 
 class Peer {
   public:

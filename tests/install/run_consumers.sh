@@ -8,6 +8,7 @@
 #        headers       each header alone, in every language version that is promised
 #        readme        the examples of README.md, compiled and run as they stand there
 #        convert       the same for docs/convert.md, which finds the program that converts
+#        d3d12_page    the programs of docs/d3d12.md, by the command that stands there below each
 #        examples      the programs in examples/
 set -euo pipefail
 how=$1 build=$2 work=$3 cc=$4 cxx=$5
@@ -141,6 +142,44 @@ case $how in
             CAIRN_DIR=$scratch/root "$scratch/program" | cmp - "$scratch/first"
             grep -q 'bytes of SPIR-V' "$scratch/first"
             [ -s "$scratch/root/conversions/converters" ] || { echo "nothing was kept" >&2; exit 1; }
+        fi
+        ;;
+    d3d12_page)
+        # block N LANGUAGE: the Nth such block of the page.
+        block() {
+            awk -v wanted="$1" -v begin="\`\`\`$2" '
+                $0 == begin { on = ++count == wanted; next }
+                /^```$/ { on = 0 }
+                on' "$top/docs/d3d12.md"
+        }
+        # The page says `c++`. DirectX-Headers have pragmas of another compiler's.
+        mkdir "$scratch/bin"
+        printf '#!/bin/sh\nexec "%s" %s -Wno-unknown-pragmas "$@"\n' "$cxx" "${strict[*]}" >"$scratch/bin/c++"
+        chmod +x "$scratch/bin/c++"
+        cd "$scratch"
+        programs=0
+        while command=$(block $((programs + 1)) sh) && [ -n "$command" ]; do
+            programs=$((programs + 1))
+            program=$(sed -nE 's/^c\+\+ .*-o ([a-z0-9_]+) .*/\1/p' <<<"$command")
+            needs=$(sed -nE 's/.*--libs cairn-[a-z0-9]+ ([^)]*)\).*/\1/p' <<<"$command")
+            echo "== $command"
+            [ -n "$program" ] || { echo "the command names no program" >&2; exit 1; }
+            # shellcheck disable=SC2086
+            if [ -n "$needs" ] && ! pkg-config --exists $needs; then
+                echo "left out: needs $needs"
+                continue
+            fi
+            block "$programs" cpp >"$program.cc"
+            PATH=$scratch/bin:$PATH sh -e -c "$command"
+            for says in stored found; do
+                CAIRN_DIR=$scratch/root LD_LIBRARY_PATH=$libraries "./$program" | tee "$scratch/said"
+                grep -q "^$says" "$scratch/said"
+            done
+            rm -r "$scratch/root"
+        done
+        if [ "$programs" -lt 2 ] || [ "$programs" != "$(grep -c '^```cpp$' "$top/docs/d3d12.md")" ]; then
+            echo "the page has $programs commands, and not one for each of its programs" >&2
+            exit 1
         fi
         ;;
     examples)

@@ -53,17 +53,43 @@ void query_null(Verdict &verdict, Stage &stage) {
 
 void query_interfaces(Verdict &verdict, Stage &stage) {
     const Session session = open(verdict, stage, memory_desc());
-    for (const IID *iid : {&IID_IUnknown, &IID_ID3D12Object, &IID_ID3D12DeviceChild,
-                           &IID_ID3D12ShaderCacheSession}) {
-        Com<IUnknown> found;
-        verdict.expect_result(session->QueryInterface(*iid, found.receive()), kOk, "a base");
-        verdict.expect(found.get() == static_cast<IUnknown *>(session.get()), "another object");
+    Com<IUnknown> unknown;
+    verdict.expect_result(session->QueryInterface(IID_IUnknown, unknown.receive()), kOk,
+                          "IUnknown");
+    for (const IID *iid :
+         {&IID_ID3D12Object, &IID_ID3D12DeviceChild, &IID_ID3D12ShaderCacheSession}) {
+        for (IUnknown *from : {static_cast<IUnknown *>(session.get()), unknown.get()}) {
+            Com<IUnknown> found;
+            verdict.expect_result(from->QueryInterface(*iid, found.receive()), kOk, "a base");
+            verdict.expect(found.get() == static_cast<IUnknown *>(session.get()), "another object");
+        }
     }
     for (const IID *iid : {&IID_ID3D12Pageable, &IID_ID3D12Device, &IID_ID3D12Resource}) {
         void *found = &verdict;
         verdict.expect_result(session->QueryInterface(*iid, &found), kNoInterface, "another");
         verdict.expect(found == nullptr, "the pointer is not null");
     }
+}
+
+void identity(Verdict &verdict, Stage &stage) {
+    Com<IUnknown> created;
+    const Desc desc = memory_desc();
+    verdict.expect_result(stage.create(&desc, &IID_IUnknown, created.receive()), kOk, "create");
+    Session session;
+    verdict.expect_result(created->QueryInterface(IID_ID3D12ShaderCacheSession, session.receive()),
+                          kOk, "session");
+    verdict.expect(static_cast<IUnknown *>(session.get()) != created.get(), "one pointer for both");
+    Com<IUnknown> from_session;
+    Com<IUnknown> from_unknown;
+    session->QueryInterface(IID_IUnknown, from_session.receive());
+    created->QueryInterface(IID_IUnknown, from_unknown.receive());
+    verdict.expect(from_session.get() == created.get(), "another IUnknown by the session");
+    verdict.expect(from_unknown.get() == created.get(), "another IUnknown by itself");
+    verdict.expect(created->AddRef() == 5, "not one count for all");
+    verdict.expect(session->Release() == 4, "not one count for all");
+    void *found = &verdict;
+    verdict.expect_result(created->QueryInterface(IID_ID3D12Device, &found), kNoInterface, "other");
+    verdict.expect(found == nullptr, "the pointer is not null");
 }
 
 void references(Verdict &verdict, Stage &stage) {
@@ -188,6 +214,7 @@ constexpr Native kSame = Native::same;
 constexpr std::array kRows = {
     Row{"com.query-null", Needs::nothing, kSame, query_null},
     Row{"com.query-interfaces", Needs::nothing, kSame, query_interfaces},
+    Row{"com.identity", Needs::nothing, kSame, identity},
     Row{"com.references", Needs::nothing, kSame, references},
     Row{"com.private-data", Needs::nothing, kSame, private_data},
     Row{"com.private-interface", Needs::nothing, kSame, private_interface},

@@ -212,6 +212,32 @@ void created_and_destroyed(Verdict &verdict, Stage &stage) {
     verdict.expect(stage.messages() == std::vector<int>{1282}, "not just 1282");
 }
 
+// How many entries a cache of GL programs has after one was stored and a kind was cleared.
+uint64_t programs_after_clear(Verdict &verdict, Stage &stage, unsigned kinds) {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.root = stage.root().c_str();
+    options.identifier = "egl-a_program";
+    cairn_cache *cache = nullptr;
+    verdict.expect(cairn_open(&options, &cache) == CAIRN_OK, "no cache of GL programs");
+    verdict.expect(cairn_put(cache, "key", 3, "value", 5, nullptr) == CAIRN_OK, "a put");
+    verdict.expect_result(stage.control(kinds, kClear), kOk, "clear");
+    cairn_stats stats = {};
+    stats.size = sizeof stats;
+    cairn_get_stats(cache, &stats);
+    cairn_close(cache);
+    return stats.entries;
+}
+
+void cache_for_driver(Verdict &verdict, Stage &stage) {
+    const DeveloperMode on;
+    const Session session = open(verdict, stage, disk_desc());
+    store(session, "key", std::string("value"));
+    verdict.expect(programs_after_clear(verdict, stage, 0x2) == 1, "conversions are GL programs");
+    verdict.expect(programs_after_clear(verdict, stage, 0x1) == 0, "GL programs are not cleared");
+    verdict.expect(find(session, "key") == "value", "a session was cleared");
+}
+
 constexpr Native kSame = Native::same;
 constexpr Needs kNothing = Needs::nothing;
 constexpr std::array kRows = {
@@ -225,6 +251,7 @@ constexpr std::array kRows = {
     Row{"control.clear-working-directory", kNothing, kSame, clear_working_directory},
     Row{"control.clear-and-disable", kNothing, kSame, clear_and_disable},
     Row{"control.all-processes", kNothing, kSame, all_processes},
+    Row{"control.cache-for-driver", kNothing, Native::differs, cache_for_driver},
     Row{"control.lasts", kNothing, kSame, lasts},
     Row{"messages.created-and-destroyed", kNothing, kSame, created_and_destroyed},
 };

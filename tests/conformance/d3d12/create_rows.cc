@@ -242,6 +242,24 @@ void options_size(Verdict &verdict, Stage &stage) {
     verdict.expect(session == g_place, "the pointer was written to");
 }
 
+void root_relative(Verdict &verdict, Stage &stage) {
+    const DeveloperMode on;
+    auto options = stage.options();
+    for (const char *root : {"", "cache", "./cache", "../cache"}) {
+        options.root = root;
+        for (const Desc &desc : {memory_desc(), disk_desc()}) {
+            void *session = g_place;
+            verdict.expect_result(
+                CAIRN_TEST_FUNCTION(create_session)(nullptr, &options, &desc,
+                                                    &IID_ID3D12ShaderCacheSession, &session),
+                kInvalidArgument, std::string("a session in '") + root + "'");
+            verdict.expect(session == g_place, "the pointer was written to");
+        }
+        verdict.expect_result(CAIRN_TEST_FUNCTION(shader_cache_control)(&options, 8, 4),
+                              kInvalidArgument, std::string("control of '") + root + "'");
+    }
+}
+
 constexpr Native kSame = Native::same;
 constexpr std::array kRows = {
     Row{"create.desc-null", Needs::nothing, kSame, desc_null},
@@ -265,6 +283,7 @@ constexpr std::array kRows = {
     Row{"create.extreme-sizes", Needs::nothing, kSame, extreme_sizes},
     Row{"create.same-again", Needs::nothing, kSame, same_again},
     Row{"create.options-size", Needs::nothing, kSame, options_size},
+    Row{"create.root-relative", Needs::nothing, kSame, root_relative},
 };
 
 }  // namespace

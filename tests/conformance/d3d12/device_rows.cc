@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 
 #include "row.h"
+#include "support/files.h"
 
 namespace conformance {
 namespace {
@@ -27,6 +29,10 @@ void arguments(Verdict &verdict, Stage &stage) {
     options.size = 8;
     verdict.expect_result(CAIRN_TEST_FUNCTION(wrap_device)(real_device(), &options, &wrapped),
                           kInvalidArgument, "options of an unknown size");
+    options = stage.options();
+    options.root = "relative";
+    verdict.expect_result(CAIRN_TEST_FUNCTION(wrap_device)(real_device(), &options, &wrapped),
+                          kInvalidArgument, "a relative root");
 }
 
 void wrap_twice(Verdict &verdict, Stage &stage) {
@@ -267,12 +273,61 @@ void adapter_from_device(Verdict &verdict, Stage &stage) {
                    "nothing was found out: " + about);
 }
 
+// What this program says of the adapter and the driver, as a new process with these manifests of
+// Vulkan drivers; with "", those of the system.
+std::string names_by(const std::string &manifests) {
+    const std::string driver_files = manifests.empty() ? "" : "VK_DRIVER_FILES=" + manifests;
+    return said_by(own_file(), "-u VK_DRIVER_FILES -u VK_ICD_FILENAMES " + driver_files, "--names");
+}
+
+std::string adapter_in(const std::string &names) {
+    return names.substr(0, names.find('\n'));
+}
+
+// The manifests that a Vulkan loader is given on its own: those of the system one by one, and for
+// each another one, of the same driver under another name.
+std::vector<std::string> single_manifests(const std::string &directory) {
+    std::vector<std::string> manifests;
+    std::error_code none;
+    for (const auto &entry : std::filesystem::directory_iterator("/usr/share/vulkan/icd.d", none)) {
+        std::string text = cairn_test::as_string(cairn_test::read_file(entry.path()));
+        const std::string member = "\"library_path\": \"";
+        const size_t begin = text.find(member) + member.size();
+        const std::string library = text.substr(begin, text.find('"', begin) - begin);
+        manifests.push_back(entry.path());
+        if (!library.starts_with('/')) {
+            continue;
+        }
+        const std::string other = directory + "/" + entry.path().stem().string();
+        std::filesystem::create_symlink(library, other + "-driver.so");
+        text.replace(begin, library.size(), other + "-driver.so");
+        cairn_test::write_file(other + ".json", cairn_test::as_bytes(text));
+        manifests.push_back(other + ".json");
+    }
+    return manifests;
+}
+
+void manifests(Verdict &verdict, Stage &stage) {
+    const std::string expected = names_by("");
+    unsigned compared = 0;
+    std::filesystem::create_directories(stage.root());
+    for (const std::string &manifest : single_manifests(stage.root())) {
+        const std::string names = names_by(manifest);
+        if (adapter_in(names) != adapter_in(expected)) {
+            continue;  // of a driver without a device here, or with another one
+        }
+        ++compared;
+        verdict.expect(names == expected, manifest + ": " + names + " is not " + expected);
+    }
+    verdict.expect(compared > 0, "no manifest leads to the device");
+}
+
 constexpr Native kSame = Native::same;
 constexpr std::array kRows = {
     Row{"device.arguments", Needs::device, kSame, arguments},
     Row{"device.wrap-twice", Needs::device, kSame, wrap_twice},
     Row{"device.reference", Needs::device, kSame, reference},
-    Row{"device.interfaces", Needs::device, kSame, interfaces},
+    Row{"device.interfaces", Needs::device, Native::differs, interfaces},
     Row{"device.passes-through", Needs::device, kSame, passes_through},
     Row{"device.passes-structs-through", Needs::device, kSame, passes_structs_through},
     Row{"device.lacks", Needs::device, kSame, lacks},
@@ -280,6 +335,7 @@ constexpr std::array kRows = {
     Row{"device.driver-managed", Needs::device, kSame, driver_managed},
     Row{"device.support-arguments", Needs::device, kSame, support_arguments},
     Row{"device.adapter", Needs::device, kSame, adapter_from_device},
+    Row{"device.manifests", Needs::device, kSame, manifests},
 };
 
 }  // namespace

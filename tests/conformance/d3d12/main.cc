@@ -4,13 +4,21 @@
 // Usage: d3d12_conformance_ABI without|vkd3d           one line a row; the last has the counts
 //        d3d12_conformance_ABI without|vkd3d ROW...    these rows
 //        d3d12_conformance_ABI --list                  the names of all rows
+//        d3d12_conformance_ABI --session ROOT VERSION VALUE
+//                                                      what is found in a DISK session there, after
+//                                                      the value was stored, if there was none
+//        d3d12_conformance_ABI --names                 what stands for vkd3d's adapter and its
+//        driver
 //
 // Exit code 0: every row is right or a decided departure. 77: there is no vkd3d device.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <vector>
 
+#include "adapter.h"
 #include "d3d12/real_device.h"
 #include "row.h"
 
@@ -25,6 +33,23 @@ Session open(Verdict &verdict, Stage &stage, const Desc &desc) {
     return session;
 }
 
+std::string own_file() {
+    return std::filesystem::read_symlink("/proc/self/exe");
+}
+
+std::string said_by(const std::string &program, const std::string &environment,
+                    const std::string &arguments) {
+    const std::string command =
+        "env " + environment + " '" + program + "' " + arguments + " 2>/dev/null";
+    std::string said;
+    if (FILE *output = popen(command.c_str(), "r")) {
+        char text[1024];
+        said.assign(text, fread(text, 1, sizeof text, output));
+        pclose(output);
+    }
+    return said;
+}
+
 namespace {
 
 struct Counts {
@@ -36,8 +61,8 @@ struct Counts {
 
 std::vector<Row> all_rows() {
     std::vector<Row> all;
-    for (const auto rows : {create_rows(), identity_rows(), value_rows(), lifetime_rows(),
-                            control_rows(), com_rows(), device_rows()}) {
+    for (const auto rows : {create_rows(), identity_rows(), value_rows(), disk_rows(),
+                            lifetime_rows(), control_rows(), com_rows(), device_rows()}) {
         all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;
@@ -91,6 +116,32 @@ int judge_all(const char *device, int count, char **names) {
     return counts.wrong == 0 && counts.right > 0 ? 0 : 1;
 }
 
+int store_and_find(const char *root, const char *version, const char *value) {
+    cairn_d3d12_options options = {};
+    options.size = sizeof options;
+    options.root = root;
+    Desc desc = disk_desc();
+    desc.Version = std::strtoull(version, nullptr, 10);
+    Session session;
+    if (CAIRN_TEST_FUNCTION(create_session)(nullptr, &options, &desc, &IID_ID3D12ShaderCacheSession,
+                                            session.receive()) != kOk) {
+        return 1;
+    }
+    (void)store(session, "key", std::string(value));
+    std::fputs(find(session, "key").c_str(), stdout);
+    return 0;
+}
+
+int print_names() {
+    const Com<ID3D12Device> device = d3d12_test::create_real_device();
+    if (!device) {
+        return 77;
+    }
+    const auto names = cairn::d3d12::ask_device(device.get());
+    std::printf("%s\n%s\n", names.adapter.c_str(), names.driver_version.c_str());
+    return 0;
+}
+
 }  // namespace
 }  // namespace conformance
 
@@ -102,8 +153,15 @@ int main(int argc, char **argv) {
         }
         return 0;
     }
+    if (argc == 5 && std::strcmp(argv[1], "--session") == 0) {
+        return store_and_find(argv[2], argv[3], argv[4]);
+    }
+    if (argc == 2 && std::strcmp(argv[1], "--names") == 0) {
+        return print_names();
+    }
     if (argc < 2 || (std::strcmp(argv[1], "without") != 0 && std::strcmp(argv[1], "vkd3d") != 0)) {
-        std::fprintf(stderr, "usage: d3d12_conformance_%s [--list | without | vkd3d] [ROW...]\n",
+        std::fprintf(stderr,
+                     "usage: d3d12_conformance_%s [--list | --names | without | vkd3d] [ROW...]\n",
                      kAbi);
         return 2;
     }

@@ -52,10 +52,17 @@ struct Row {
 std::span<const Row> create_rows();    // CreateShaderCacheSession
 std::span<const Row> identity_rows();  // which sessions share a cache
 std::span<const Row> value_rows();     // FindValue, StoreValue
+std::span<const Row> disk_rows();      // entries that the disk loses
 std::span<const Row> lifetime_rows();  // versions, ends of sessions, SetDeleteOnDestroy
 std::span<const Row> control_rows();   // ShaderCacheControl, CheckFeatureSupport, messages
 std::span<const Row> com_rows();       // objects
 std::span<const Row> device_rows();    // the facade
+
+// What this program says, or a copy of it, as a new process with these settings of `env`.
+std::string said_by(const std::string &program, const std::string &environment,
+                    const std::string &arguments);
+// The file of this program.
+std::string own_file();
 
 // Opens a session, or notes why not.
 Session open(Verdict &verdict, Stage &stage, const Desc &desc);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "d3d12/peer.h"
 #include "d3d12/space_lock.h"
 #include "row.h"
 #include "setting.h"
@@ -206,6 +207,21 @@ void memory_entries(Verdict &verdict, Stage &stage) {
     verdict.expect_result(look(session, "key 1"), kOk, "the second");
 }
 
+void store_present_read_only(Verdict &verdict, Stage &stage) {
+    const WeakHash weak;
+    { store(open(verdict, stage, disk_desc()), "key", std::string("value")); }
+    const auto result_of = [&](const std::string &key) {
+        return where_reading_only(stage.root(), stage.caches().at(0), [&] {
+            Session session;
+            const HRESULT created = stage.create_without_device(disk_desc(), session);
+            return created == kOk ? store(session, key, std::string("other")) : created;
+        });
+    };
+    verdict.expect_result(result_of("another"), kAccessDenied, "a new key");
+    verdict.expect_result(result_of("key"), kAlreadyExists, "the same key");
+    verdict.expect_result(result_of("yek"), kHashCollision, "another key of the same hash");
+}
+
 void refused_not_charged(Verdict &verdict, Stage &stage) {
     const Session session = open(verdict, stage, small_memory());
     store(session, "key", bytes_of(1, 10'000));
@@ -305,55 +321,6 @@ void large_value(Verdict &verdict, Stage &stage) {
     }
 }
 
-// Empties what is on disk under open sessions: what is found then was in memory.
-void clear_disk(Verdict &verdict, const Stage &stage) {
-    for (const std::string &path : stage.caches()) {
-        const std::string identifier = path.substr(path.rfind('/') + 1);
-        cairn_options options = {};
-        options.size = sizeof options;
-        options.root = stage.root().c_str();
-        options.identifier = identifier.c_str();
-        options.flags = CAIRN_OPEN_EXISTING | CAIRN_OPEN_ANY_VERSION;
-        cairn_cache *cache = nullptr;
-        verdict.expect(cairn_open(&options, &cache) == CAIRN_OK && cairn_clear(cache) == CAIRN_OK,
-                       "the cache cannot be cleared");
-        cairn_close(cache);
-    }
-}
-
-void temporary_storage(Verdict &verdict, Stage &stage) {
-    { store(open(verdict, stage, disk_desc()), "found", std::string("value")); }
-    const Session session = open(verdict, stage, disk_desc());
-    store(session, "stored", std::string("value"));
-    verdict.expect(find(session, "found") == "value", "it is not found");
-    clear_disk(verdict, stage);
-    verdict.expect(find(session, "stored") == "value", "what was stored is not kept");
-    verdict.expect(find(session, "found") == "value", "what was found is not kept");
-}
-
-void temporary_storage_bounds(Verdict &verdict, Stage &stage) {
-    Desc desc = disk_desc(1);
-    desc.MaximumInMemoryCacheEntries = 2;
-    const Session counted = open(verdict, stage, desc);
-    desc = disk_desc(2);
-    desc.MaximumInMemoryCacheSizeBytes = 25'000;
-    const Session sized = open(verdict, stage, desc);
-    for (const char *key : {"1", "2", "3"}) {
-        store(counted, key, std::string("value"));
-        store(sized, key, bytes_of(1, 10'000));
-    }
-    for (const Session *session : {&counted, &sized}) {
-        // Found on disk, and so newest: "2" goes.
-        verdict.expect_result(look(*session, "1"), kOk, "the evicted one, on disk");
-    }
-    clear_disk(verdict, stage);
-    for (const Session *session : {&counted, &sized}) {
-        verdict.expect_result(look(*session, "1"), kOk, "what was found last");
-        verdict.expect_result(look(*session, "3"), kOk, "what was stored last");
-        verdict.expect_result(look(*session, "2"), kNotFound, "what newer ones evicted");
-    }
-}
-
 constexpr Native kSame = Native::same;
 constexpr Needs kNothing = Needs::nothing;
 constexpr std::array kRows = {
@@ -367,6 +334,7 @@ constexpr std::array kRows = {
     Row{"collision.on-disk", kNothing, kSame, collision_on_disk},
     Row{"store.null", kNothing, kSame, store_null},
     Row{"store.present", kNothing, kSame, store_present},
+    Row{"store.present-read-only", kNothing, kSame, store_present_read_only},
     Row{"store.refused-not-charged", kNothing, Native::differs, refused_not_charged},
     Row{"memory.over-quota", kNothing, kSame, memory_over_quota},
     Row{"memory.found-is-newer", kNothing, kSame, memory_found_is_newer},
@@ -379,8 +347,6 @@ constexpr std::array kRows = {
     Row{"keys.any-length", kNothing, kSame, keys_of_any_length},
     Row{"keys.any-bytes", kNothing, kSame, keys_of_any_bytes},
     Row{"values.large", kNothing, kSame, large_value},
-    Row{"temporary.found-and-stored", kNothing, kSame, temporary_storage},
-    Row{"temporary.bounds", kNothing, kSame, temporary_storage_bounds},
 };
 
 }  // namespace

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 // `cairn export`: writes a cache's programs to a file, for shipping.
 #include <cairn/cairn_egl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output_file.h"
 #include "text.h"
 #include "warm_set.h"
 
@@ -24,10 +20,11 @@ namespace {
 constexpr const char *kFooter =
     R"(The programs of one driver, as the EGL front end keeps them, with their keys: what
 eglProgramCachePopulateANGLE takes. Only this very driver, in this version and configuration, can use
-them. An older FILE is replaced.
+them. An older FILE is replaced when the new one is whole; - is standard output.
 
 Examples:
   cairn export egl-0123456789abcdef warm.set
+  cairn export CACHE - | zstd > warm.set.zst
   cairn import warm.set                      on another machine, or after `cairn clear`
 
 Exit codes: 0 written, 1 there is no such cache, it has no programs, or FILE cannot be written, 2 wrong usage.)";
@@ -68,63 +65,12 @@ int collect(void *user, const cairn_entry *found) {
     return collection.bytes > kWarmSetSizeMax ? 1 : 0;
 }
 
-// A file beside the one that it is to become, under a name that nobody can foresee. Goes again
-// unless it was renamed.
-class Unfinished {
-  public:
-    explicit Unfinished(const std::string &target)
-        : path_(target + ".XXXXXX"), descriptor_(::mkostemp(path_.data(), O_CLOEXEC)) {}
-    ~Unfinished() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-        if (descriptor_ >= 0 && !is_renamed_) {
-            ::unlink(path_.c_str());
-        }
-    }
-    Unfinished(const Unfinished &) = delete;
-    Unfinished &operator=(const Unfinished &) = delete;
-
-    // False with errno.
-    bool write(std::string_view bytes) const {
-        while (descriptor_ >= 0 && !bytes.empty()) {
-            const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-            if (written < 0 && errno != EINTR) {
-                return false;
-            }
-            bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
-        }
-        return descriptor_ >= 0;
-    }
-    // With the rights of any new file.
-    bool rename_to(const std::string &target) {
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
-        is_renamed_ = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0 &&
-                      ::rename(path_.c_str(), target.c_str()) == 0;
-        return is_renamed_;
-    }
-
-  private:
-    std::string path_;
-    const int descriptor_;
-    bool is_renamed_ = false;
-};
-
-// Nobody finds half a file: it gets its name when it is whole.
-void write_whole(const std::string &path, const std::string &bytes) {
-    Unfinished file(path);
-    if (!file.write(bytes) || !file.rename_to(path)) {
-        throw Failure(kExitFailure,
-                      fmt::format("cannot write {}: {}", printable_line(path), error_text(errno)));
-    }
-}
-
 [[noreturn]] void refuse_too_many() {
     throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
 }
 
 void export_cache(const std::string &root, const std::string &identifier, const std::string &path) {
+    OutputFile file(path);
     const CacheHandle cache = open_cache(root, identifier, Access::read);
     Collection collection = {cache.get(), {}};
     WarmSet &set = collection.set;
@@ -145,11 +91,13 @@ void export_cache(const std::string &root, const std::string &identifier, const 
     if (bytes.size() > kWarmSetSizeMax) {
         refuse_too_many();
     }
-    write_whole(path, bytes);
-    fmt::print("Exported {} ({}) to {}\n", format_count(set.entries.size(), "program", "programs"),
-               format_bytes(bytes.size()), printable_line(path));
+    file.write(bytes);
+    FILE *const say = file.is_standard_output() ? stderr : stdout;
+    fmt::print(say, "Exported {} ({}) to {}\n",
+               format_count(set.entries.size(), "program", "programs"), format_bytes(bytes.size()),
+               printable_line(path));
     if (collection.too_large != 0) {
-        fmt::print("Left out {} above 64 MiB\n",
+        fmt::print(say, "Left out {} above 64 MiB\n",
                    format_count(collection.too_large, "program", "programs"));
     }
 }
@@ -168,7 +116,9 @@ void add_export_command(CLI::App &app) {
     command->add_option("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it")
         ->type_name("")
         ->required();
-    command->add_option("FILE", options->file, "The file to write")->type_name("")->required();
+    command->add_option("FILE", options->file, "The file to write; - is standard output")
+        ->type_name("")
+        ->required();
     add_dir_option(*command, options->dir);
     command->callback([options] {
         const std::string root = resolve_root(options->dir);

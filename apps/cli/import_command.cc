@@ -2,16 +2,14 @@
 // `cairn import`: puts the programs of a file into the cache that they came from.
 #include <cairn/cairn_egl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <memory>
 
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "input_file.h"
 #include "text.h"
 #include "warm_set.h"
 
@@ -25,52 +23,32 @@ new. The cache is made if there is none.
 
 Examples:
   cairn import warm.set
+  zstdcat warm.set.zst | cairn import -
 
 Exit codes: 0 imported (there may be nothing new), 1 the file or the cache cannot be used, or not all fits,
 2 wrong usage.)";
 
-struct CloseFile {
-    void operator()(FILE *file) const { std::fclose(file); }
-};
-
-[[noreturn]] void refuse_too_large(const std::string &path) {
-    throw Failure(kExitFailure, fmt::format("{} is too large", printable_line(path)));
-}
-
-bool is_too_large(FILE *file) {
-    struct stat status = {};
-    return ::fstat(::fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
-           static_cast<uint64_t>(status.st_size) > kWarmSetSizeMax;
+[[noreturn]] void refuse_too_large(const std::string &name) {
+    throw Failure(kExitFailure, fmt::format("{} is too large", name));
 }
 
 // All of it; of what begins like no warm set, only the beginning.
-std::string read_whole(const std::string &path) {
-    const std::unique_ptr<FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
-    if (file != nullptr && is_too_large(file.get())) {
-        refuse_too_large(path);
+std::string read_whole(InputFile &file) {
+    if (file.size_bytes() > kWarmSetSizeMax) {
+        refuse_too_large(file.name());
     }
     std::string bytes;
-    char buffer[65536];
-    size_t got = 0;
-    errno = 0;
-    while (file != nullptr && (got = std::fread(buffer, 1, sizeof buffer, file.get())) != 0) {
-        bytes.append(buffer, got);
-        if (!begins_as_warm_set(bytes)) {
-            return bytes;
-        }
+    while (file.append_to(bytes) && begins_as_warm_set(bytes)) {
         if (bytes.size() > kWarmSetSizeMax) {
-            refuse_too_large(path);
+            refuse_too_large(file.name());
         }
-    }
-    if (file == nullptr || std::ferror(file.get()) != 0) {
-        throw Failure(kExitFailure,
-                      fmt::format("cannot read {}: {}", printable_line(path), error_text(errno)));
     }
     return bytes;
 }
 
 WarmSet read_set(const std::string &path) {
-    const std::string bytes = read_whole(path);
+    InputFile file(path);
+    const std::string bytes = read_whole(file);
     std::string problem;
     auto set = decode_warm_set(std::as_bytes(std::span(bytes)), problem);
     // Only caches of the EGL front end have such entries; no file may write to any other.
@@ -79,8 +57,7 @@ WarmSet read_set(const std::string &path) {
         problem = "it is for a cache that is not the EGL front end's";
     }
     if (!set) {
-        throw Failure(kExitFailure,
-                      fmt::format("{} is not imported: {}", printable_line(path), problem));
+        throw Failure(kExitFailure, fmt::format("{} is not imported: {}", file.name(), problem));
     }
     return std::move(*set);
 }
@@ -134,7 +111,8 @@ void add_import_command(CLI::App &app) {
     CLI::App *command = app.add_subcommand("import", "Add the programs of a file to their cache");
     auto options = std::make_shared<Options>();
     command->footer(kFooter);
-    command->add_option("FILE", options->file, "A file that `cairn export` wrote")
+    command
+        ->add_option("FILE", options->file, "A file that `cairn export` wrote; - is standard input")
         ->type_name("")
         ->required();
     add_dir_option(*command, options->dir);

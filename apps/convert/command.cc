@@ -11,6 +11,7 @@
 #include "command_line.h"
 #include "conversions/conversion_cache.h"
 #include "failure.h"
+#include "output_file.h"
 #include "shader_file.h"
 #include "text.h"
 
@@ -115,6 +116,7 @@ void convert(const Arguments &arguments) {
     const std::string input = read_shader(arguments.input, limits.input_bytes);
     const Converter &converter = choose(arguments, input);
     const conversions::Options options = options_of(arguments, converter);
+    cli::OutputFile output(arguments.output);
     conversions::ConversionCache cache(cli::resolve_root(arguments.dir), limits);
     if (!cache.problem().empty()) {
         fmt::print(stderr, "cairn: not cached: {}\n", cache.problem());
@@ -126,7 +128,7 @@ void convert(const Arguments &arguments) {
         throw Failure(kExitFailure, fmt::format("{} does not convert {}", converter.id(),
                                                 cli::printable_line(arguments.input)));
     }
-    write_shader(arguments.output, result.converted.output);
+    output.write(result.converted.output);
     if (arguments.verbose) {
         fmt::print(stderr, "cairn: {}: {} by {}\n", arguments.output, source_text(result.source),
                    converter.id());

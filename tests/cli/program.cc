@@ -46,12 +46,12 @@ void apply(const Environment &environment) {
 }
 
 [[noreturn]] void become(const std::vector<std::string> &command, const Environment &environment,
-                         int output, const std::string &error_file) {
+                         const std::string &input_file, int output, const std::string &error_file) {
     // So that stopping it does not depend on how the tests were started: a group without a parent
     // cannot be stopped.
     setpgid(0, 0);
     const int error = open(error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int input = open(input_file.c_str(), O_RDONLY | O_CLOEXEC);
     if (error < 0 || input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) {
         _exit(97);
     }
@@ -95,7 +95,8 @@ std::string read_file(const std::string &path) {
     return text.str();
 }
 
-Program::Program(const std::vector<std::string> &command, const Environment &environment) {
+Program::Program(const std::vector<std::string> &command, const Environment &environment,
+                 const std::string &input) {
     std::array<int, 2> pipe = {};
     if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
         give_up("pipe2");
@@ -105,7 +106,7 @@ Program::Program(const std::vector<std::string> &command, const Environment &env
         give_up("fork");
     }
     if (pid_ == 0) {
-        become(command, environment, pipe[1], folder_ / "stderr");
+        become(command, environment, input, pipe[1], folder_ / "stderr");
     }
     close(pipe[1]);
     output_ = pipe[0];
@@ -166,8 +167,9 @@ std::vector<std::string> cairn_command(const std::vector<std::string> &arguments
     return command;
 }
 
-Finished cairn(const std::vector<std::string> &arguments, const Environment &environment) {
-    Program program(cairn_command(arguments), environment);
+Finished cairn(const std::vector<std::string> &arguments, const Environment &environment,
+               const std::string &input) {
+    Program program(cairn_command(arguments), environment, input);
     const int exit_code = program.wait();
     return {exit_code, program.standard_output(), program.standard_error()};
 }

@@ -39,7 +39,9 @@ using Environment = std::map<std::string, std::string>;
 // A running process, in a process group of its own.
 class Program {
   public:
-    Program(const std::vector<std::string> &command, const Environment &environment);
+    // Its standard input is a file; /dev/null where none is named.
+    Program(const std::vector<std::string> &command, const Environment &environment,
+            const std::string &input = "/dev/null");
     Program(const Program &) = delete;
     Program &operator=(const Program &) = delete;
     ~Program();
@@ -70,7 +72,8 @@ struct Finished {
 };
 
 // Runs `cairn` with these arguments to its end.
-Finished cairn(const std::vector<std::string> &arguments, const Environment &environment = {});
+Finished cairn(const std::vector<std::string> &arguments, const Environment &environment = {},
+               const std::string &input = "/dev/null");
 
 // The arguments with the path of `cairn` in front.
 std::vector<std::string> cairn_command(const std::vector<std::string> &arguments);

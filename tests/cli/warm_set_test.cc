@@ -125,8 +125,9 @@ TEST_F(WarmSetTest, ABadFileChangesNothingAndSaysWhy) {
     flipped[good.size() / 2] ^= 4;
     expect_refused(flipped, "damaged or not complete");
     EXPECT_FALSE(std::filesystem::exists(root_ + "/" + kIdentifier));
-    EXPECT_THAT(run({"import", file_of("none")}).standard_error, HasSubstr("cannot read"));
-    EXPECT_EQ(run({"import", root_}).exit_code, 1) << "a directory";
+    EXPECT_EQ(run({"import", file_of("none")}).standard_error,
+              "cairn: cannot read " + file_of("none") + ": No such file or directory\n");
+    EXPECT_EQ(run({"import", "/"}).standard_error, "cairn: cannot read /: Is a directory\n");
 }
 
 TEST_F(WarmSetTest, ACacheThatIsNotTheFrontEndsIsLeftAlone) {
@@ -159,15 +160,39 @@ TEST_F(WarmSetTest, AnotherVersionWithoutAnIndexEmptiesNothing) {
     EXPECT_EQ(get(open(kIdentifier, 3), key_of(9)), entry_of(9, 100));
 }
 
-TEST_F(WarmSetTest, NobodyElsesFileIsWrittenTo) {
+TEST_F(WarmSetTest, AFileIsReplacedAndWhatIsNoneIsWrittenTo) {
     fill();
-    folder_.write("precious", "precious");
-    std::filesystem::create_symlink(file_of("precious"), file_ + ".part");
-    std::filesystem::create_symlink(file_of("precious"), file_);
-    EXPECT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
-    EXPECT_EQ(read_file(file_of("precious")), "precious");
-    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file_)));
-    EXPECT_TRUE(std::filesystem::is_symlink(file_ + ".part"));
+    ASSERT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
+    const std::string set = read_file(file_);
+    folder_.write("older", "older");
+    std::filesystem::create_symlink("older", file_of("link"));
+    EXPECT_EQ(run({"export", kIdentifier, file_of("link")}).exit_code, 0);
+    EXPECT_EQ(read_file(file_of("older")), set);
+    EXPECT_TRUE(std::filesystem::is_symlink(file_of("link")));
+    std::filesystem::create_symlink("/dev/null", file_of("device"));
+    EXPECT_EQ(run({"export", kIdentifier, file_of("device")}).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(file_of("device")));
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+    const Finished full = run({"export", kIdentifier, "/dev/full"});
+    EXPECT_EQ(full.exit_code, 1);
+    EXPECT_THAT(full.standard_error, HasSubstr("cannot write /dev/full: No space left"));
+}
+
+TEST_F(WarmSetTest, ADashIsStandardInputAndOutput) {
+    fill();
+    ASSERT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
+    for (const char *output : {"-", "/dev/stdout"}) {
+        const Finished exported = run({"export", kIdentifier, output});
+        EXPECT_EQ(exported.exit_code, 0) << exported.standard_error;
+        EXPECT_EQ(exported.standard_output, read_file(file_)) << output;
+        EXPECT_THAT(exported.standard_error, HasSubstr("Exported 3 programs"));
+    }
+    std::filesystem::remove_all(root_);
+    const Finished imported = cairn({"import", "-"}, {{"CAIRN_DIR", root_}}, file_);
+    EXPECT_EQ(imported.exit_code, 0) << imported.standard_error;
+    EXPECT_THAT(imported.standard_output, HasSubstr("Imported 3 programs"));
+    const Finished nothing = run({"import", "-"});
+    EXPECT_THAT(nothing.standard_error, HasSubstr("standard input is not imported: "));
 }
 
 TEST_F(WarmSetTest, AFailedExportLeavesNoFile) {

@@ -16,7 +16,6 @@
 #include "failure.h"
 #include "store/index_file.h"
 #include "store/root.h"
-#include "text.h"
 
 namespace cairn::cli {
 namespace {
@@ -67,8 +66,7 @@ void refuse_relative_directory() {
             kExitFailure,
             fmt::format("CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
                         "unset it",
-                        printable_line(directory),
-                        printable_line(fs::absolute(directory).lexically_normal().string())));
+                        directory, fs::absolute(directory).lexically_normal().string()));
     }
 }
 
@@ -167,7 +165,7 @@ std::string about_cache(const std::string &root, const std::string &identifier) 
     std::ifstream file(fs::path(root) / identifier / kAboutFile);
     std::string line;
     std::getline(file, line);
-    return printable_line(line);
+    return line;
 }
 
 namespace {
@@ -191,11 +189,11 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
                                   identifier));
     }
     if (result == CAIRN_ERROR_NOT_FOUND || result == CAIRN_ERROR_INVALID_ARGUMENT) {
-        throw Failure(kExitFailure,
-                      fmt::format("there is no cache `{}` in {}; `cairn ls` lists them",
-                                  printable_line(identifier), root));
+        throw Failure(
+            kExitFailure,
+            fmt::format("there is no cache `{}` in {}; `cairn ls` lists them", identifier, root));
     }
-    require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
     return std::move(cache);
 }
 
@@ -206,7 +204,7 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
     if (result == CAIRN_ERROR_NOT_FOUND) {
         std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
     }
-    require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
     // Also when somebody else has made it since.
     if (cache_stats(cache).version != make.version) {
         throw Failure(kExitFailure,

@@ -9,6 +9,7 @@
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
@@ -16,14 +17,14 @@ namespace {
 int change_all(const ChangeCommand &kind, const std::string &root) {
     const std::vector<std::string> identifiers = list_caches(root);
     if (identifiers.empty()) {
-        fmt::print("Nothing to {}: no caches in {}\n", kind.verb, root);
+        print_line(fmt::format("Nothing to {}: no caches in {}", kind.verb, root));
     }
     int exit_code = kExitOk;
     for (const std::string &identifier : identifiers) {
         try {
             kind.change(root, identifier);
         } catch (const Failure &failure) {
-            fmt::print(stderr, "cairn: {}\n", failure.what());
+            complain(failure.what());
             exit_code = kExitFailure;
         }
     }

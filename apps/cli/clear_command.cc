@@ -14,6 +14,7 @@
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -80,7 +81,7 @@ uint64_t time_of(const char *option, const std::optional<std::string> &text,
         throw Failure(kExitUsage,
                       fmt::format("{} `{}`: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
                                   "@SECONDS",
-                                  option, printable_line(*text)));
+                                  option, *text));
     }
     return *seconds * 1000;
 }
@@ -102,8 +103,8 @@ void clear_cache(const std::string &root, const std::string &identifier) {
     const cairn_stats after = cache_stats(cache);
     const uint64_t freed =
         before.disk_bytes > after.disk_bytes ? before.disk_bytes - after.disk_bytes : 0;
-    fmt::print("Cleared {}: removed {}, gave back {}\n", identifier,
-               format_count(before.entries, "entry", "entries"), format_bytes(freed));
+    print_line(fmt::format("Cleared {}: removed {}, gave back {}", identifier,
+                           format_count(before.entries, "entry", "entries"), format_bytes(freed)));
 }
 
 void clear_range(const std::string &root, const std::string &identifier, const Range &range) {
@@ -111,7 +112,8 @@ void clear_range(const std::string &root, const std::string &identifier, const R
     uint64_t removed = 0;
     require_ok(cache, cairn_clear_range(cache.get(), range.begin_ms, range.end_ms, &removed),
                fmt::format("clear `{}`", identifier));
-    fmt::print("Cleared {}: removed {}\n", identifier, format_count(removed, "entry", "entries"));
+    print_line(fmt::format("Cleared {}: removed {}", identifier,
+                           format_count(removed, "entry", "entries")));
 }
 
 std::vector<std::string> chosen(const Options &options, const std::string &root) {
@@ -143,10 +145,9 @@ int clear(const Options &options) {
     require_usable_root(root);
     const std::vector<std::string> identifiers = chosen(options, root);
     if (identifiers.empty()) {
-        fmt::print("Nothing to clear: no caches in {}{}\n", root,
-                   options.application.empty()
-                       ? ""
-                       : fmt::format(" of `{}`", printable_line(options.application)));
+        print_line(fmt::format(
+            "Nothing to clear: no caches in {}{}", root,
+            options.application.empty() ? "" : fmt::format(" of `{}`", options.application)));
     }
     int exit_code = kExitOk;
     for (const std::string &identifier : identifiers) {
@@ -154,7 +155,7 @@ int clear(const Options &options) {
             options.has_range() ? clear_range(root, identifier, range)
                                 : clear_cache(root, identifier);
         } catch (const Failure &failure) {
-            fmt::print(stderr, "cairn: {}\n", failure.what());
+            complain(failure.what());
             exit_code = kExitFailure;
         }
     }

@@ -6,6 +6,7 @@
 #include "change_command.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -42,9 +43,9 @@ void compress_cache(const std::string &root, const std::string &identifier) {
     Sum sum;
     require_ok(cache, cairn_enumerate(cache.get(), add_entry, &sum),
                fmt::format("list `{}`", identifier));
-    fmt::print("Compressed {}: {} of values take {}, gave back {}\n", identifier,
-               format_bytes(sum.value_bytes), format_bytes(sum.stored_bytes),
-               format_bytes(before > after ? before - after : 0));
+    print_line(fmt::format("Compressed {}: {} of values take {}, gave back {}", identifier,
+                           format_bytes(sum.value_bytes), format_bytes(sum.stored_bytes),
+                           format_bytes(before > after ? before - after : 0)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 #include "output_file.h"
 #include "text.h"
 #include "warm_set.h"
@@ -92,13 +93,13 @@ void export_cache(const std::string &root, const std::string &identifier, const 
         refuse_too_many();
     }
     file.write(bytes);
-    FILE *const say = file.is_standard_output() ? stderr : stdout;
-    fmt::print(say, "Exported {} ({}) to {}\n",
-               format_count(set.entries.size(), "program", "programs"), format_bytes(bytes.size()),
-               printable_line(path));
+    const auto say = file.is_standard_output() ? complain : print_line;
+    say(fmt::format("Exported {} ({}) to {}",
+                    format_count(set.entries.size(), "program", "programs"),
+                    format_bytes(bytes.size()), path));
     if (collection.too_large != 0) {
-        fmt::print(say, "Left out {} above 64 MiB\n",
-                   format_count(collection.too_large, "program", "programs"));
+        say(fmt::format("Left out {} above 64 MiB",
+                        format_count(collection.too_large, "program", "programs")));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "command_line.h"
 #include "failure.h"
 #include "input_file.h"
+#include "output.h"
 #include "text.h"
 #include "warm_set.h"
 
@@ -96,9 +97,9 @@ void import_file(const std::string &root, const std::string &path) {
     const CacheHandle cache =
         open_cache_to_fill(root, {set.identifier, set.version, printable_text(set.about)});
     const Counts counts = put_all(cache, set);
-    fmt::print("Imported {} into {}; {} there already\n",
-               format_count(counts.added, "program", "programs"), set.identifier,
-               format_count(counts.known, "was", "were"));
+    print_line(fmt::format("Imported {} into {}; {} there already",
+                           format_count(counts.added, "program", "programs"), set.identifier,
+                           format_count(counts.known, "was", "were")));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -57,9 +58,10 @@ void list_entries(const std::string &root, const std::string &identifier, bool f
         return std::tie(b.stored_at_ms, a.key) < std::tie(a.stored_at_ms, b.key);
     });
     for (const Entry &entry : entries) {
-        fmt::print("{:<18}  {:>10}  {:>9}  {}{}\n", entry.key, format_bytes(entry.value_size),
-                   entry.cost_us == 0 ? "-" : format_duration_ns(uint64_t{entry.cost_us} * 1000),
-                   format_time(entry.stored_at_ms), entry.pinned ? "  pinned" : "");
+        print_line(fmt::format(
+            "{:<18}  {:>10}  {:>9}  {}{}", entry.key, format_bytes(entry.value_size),
+            entry.cost_us == 0 ? "-" : format_duration_ns(uint64_t{entry.cost_us} * 1000),
+            format_time(entry.stored_at_ms), entry.pinned ? "  pinned" : ""));
     }
 }
 
@@ -68,11 +70,11 @@ int list_all(const std::string &root) {
     for (const std::string &identifier : list_caches(root)) {
         try {
             const cairn_stats stats = cache_stats(open_cache(root, identifier, Access::read));
-            fmt::print("{}  {}  {}  {}\n", identifier,
-                       format_count(stats.entries, "entry", "entries"),
-                       format_bytes(stats.disk_bytes), about_cache(root, identifier));
+            print_line(fmt::format("{}  {}  {}  {}", identifier,
+                                   format_count(stats.entries, "entry", "entries"),
+                                   format_bytes(stats.disk_bytes), about_cache(root, identifier)));
         } catch (const Failure &failure) {
-            fmt::print(stderr, "cairn: {}\n", failure.what());
+            complain(failure.what());
             exit_code = kExitFailure;
         }
     }

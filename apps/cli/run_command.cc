@@ -21,9 +21,11 @@
 #include "driver_caches.h"
 #include "failure.h"
 #include "manifest.h"
+#include "output.h"
 #include "output_file.h"
 #include "run_report.h"
 #include "shared_report.h"
+#include "text.h"
 
 namespace cairn::cli {
 namespace {
@@ -70,10 +72,9 @@ std::optional<OutputFile> open_output(const std::string &name) {
 // A failure is said and no more: the exit code belongs to the application.
 void write_result(OutputFile &json, const RunResult &result) {
     try {
-        const auto keep_going = nlohmann::json::error_handler_t::replace;
-        json.write(report_json(result).dump(2, ' ', false, keep_going) + "\n");
+        json.write(printable_json(report_json(result)) + "\n");
     } catch (const Failure &failure) {
-        fmt::print(stderr, "cairn: {}\n", failure.what());
+        complain(failure.what());
     }
 }
 
@@ -152,10 +153,6 @@ Preparation prepare(const RunOptions &options, RunResult &result) {
     return preparation;
 }
 
-void say(const std::string &line) {
-    fmt::print(stderr, "cairn: {}\n", line);
-}
-
 int run(RunOptions options, const std::vector<std::string> &command) {
     std::optional<OutputFile> json = open_output(options.json);
     std::optional<OutputFile> trace = open_output(options.trace);
@@ -182,10 +179,10 @@ int run(RunOptions options, const std::vector<std::string> &command) {
                              ? fmt::format("{}: no such program", command.front())
                              : fmt::format("{} cannot be executed: {}", command.front(),
                                            error_text(end.start_error));
-        say(result.problem);
+        complain(result.problem);
     } else if (!options.quiet) {
         for (const std::string &line : report_lines(result)) {
-            say(line);
+            complain(line);
         }
     }
     if (json) {

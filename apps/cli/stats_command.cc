@@ -8,6 +8,7 @@
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -51,7 +52,7 @@ cairn_stats total_of(const std::vector<Row> &rows) {
     return total;
 }
 
-void print_json(const std::string &root, const std::vector<Row> &rows) {
+nlohmann::ordered_json json_of(const std::string &root, const std::vector<Row> &rows) {
     nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
     for (const Row &row : rows) {
         nlohmann::ordered_json cache = {{"identifier", row.identifier}, {"about", row.about}};
@@ -71,41 +72,43 @@ void print_json(const std::string &root, const std::vector<Row> &rows) {
     const cairn_stats total = total_of(rows);
     json["total"] = {
         {"caches", rows.size()}, {"entries", total.entries}, {"disk_bytes", total.disk_bytes}};
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return json;
 }
 
 void print_row(const Row &row) {
+    print_line(row.identifier);
     if (row.problem.empty()) {
-        fmt::print("{}\n    {} in {} (limit {})\n", row.identifier,
-                   format_count(row.stats.entries, "entry", "entries"),
-                   format_bytes(row.stats.disk_bytes), format_bytes(row.stats.limit_bytes));
+        print_line(fmt::format(
+            "    {} in {} (limit {})", format_count(row.stats.entries, "entry", "entries"),
+            format_bytes(row.stats.disk_bytes), format_bytes(row.stats.limit_bytes)));
     } else {
-        fmt::print("{}\n    cannot be read: {}\n", row.identifier, row.problem);
+        print_line(fmt::format("    cannot be read: {}", row.problem));
     }
     if (row.crashes.dropped != 0) {
-        fmt::print("    {} dropped after a driver had died with them, {} kept out\n",
-                   row.crashes.dropped, row.crashes.kept_out);
+        print_line(fmt::format("    {} dropped after a driver had died with them, {} kept out",
+                               row.crashes.dropped, row.crashes.kept_out));
     }
     if (row.start_keys != 0) {
-        fmt::print("    {} known of earlier starts, loaded first by the next one\n",
-                   format_count(row.start_keys, "key", "keys"));
+        print_line(fmt::format("    {} known of earlier starts, loaded first by the next one",
+                               format_count(row.start_keys, "key", "keys")));
     }
     if (!row.about.empty()) {
-        fmt::print("    {}\n", row.about);
+        print_line(fmt::format("    {}", row.about));
     }
 }
 
-void print_text(const std::string &root, const std::vector<Row> &rows) {
+void print_rows(const std::string &root, const std::vector<Row> &rows) {
     if (rows.empty()) {
-        fmt::print("No caches in {} yet. `cairn run -- APP` makes one.\n", root);
+        print_line(fmt::format("No caches in {} yet. `cairn run -- APP` makes one.", root));
         return;
     }
     for (const Row &row : rows) {
         print_row(row);
     }
     const cairn_stats total = total_of(rows);
-    fmt::print("{} in {}: {} in {}\n", format_count(rows.size(), "cache", "caches"), root,
-               format_count(total.entries, "entry", "entries"), format_bytes(total.disk_bytes));
+    print_line(fmt::format("{} in {}: {} in {}", format_count(rows.size(), "cache", "caches"), root,
+                           format_count(total.entries, "entry", "entries"),
+                           format_bytes(total.disk_bytes)));
 }
 
 int print_stats(const std::string &dir, bool json) {
@@ -119,7 +122,7 @@ int print_stats(const std::string &dir, bool json) {
             exit_code = kExitFailure;
         }
     }
-    json ? print_json(root, rows) : print_text(root, rows);
+    json ? print_json(json_of(root, rows)) : print_rows(root, rows);
     return exit_code;
 }
 

@@ -11,6 +11,7 @@
 #include "command_line.h"
 #include "conversions/conversion_cache.h"
 #include "failure.h"
+#include "output.h"
 #include "output_file.h"
 #include "shader_file.h"
 #include "text.h"
@@ -50,11 +51,11 @@ struct Arguments {
 
 void list_converters() {
     if (conversions::converters().empty()) {
-        fmt::print("This cairn was built without any converter.\n");
+        cli::print_line("This cairn was built without any converter.");
     }
     for (const Converter *converter : conversions::converters()) {
-        fmt::print("{}: {}, version {}\n", converter->id(), converter->about(),
-                   converter->version());
+        cli::print_line(fmt::format("{}: {}, version {}", converter->id(), converter->about(),
+                                    converter->version()));
         for (const conversions::OptionRule &rule : converter->rules()) {
             std::string values;
             for (const std::string &value : rule.values) {
@@ -63,7 +64,7 @@ void list_converters() {
             if (rule.values.empty()) {
                 values = rule.any_default + ", or any other identifier";
             }
-            fmt::print("    {}: {} ({})\n", rule.name, rule.about, values);
+            cli::print_line(fmt::format("    {}: {} ({})", rule.name, rule.about, values));
         }
     }
 }
@@ -77,7 +78,7 @@ const Converter &choose(const Arguments &arguments, std::string_view input) {
         throw Failure(is_asked ? kExitUsage : kExitFailure,
                       fmt::format("this cairn has no converter `{}`; `cairn convert --list` shows "
                                   "which it has",
-                                  cli::printable_line(id)));
+                                  id));
     }
     return *converter;
 }
@@ -87,8 +88,7 @@ conversions::Options options_of(const Arguments &arguments, const Converter &con
     for (const std::string &text : arguments.options) {
         const size_t equals = text.find('=');
         if (equals == std::string::npos || equals == 0) {
-            throw Failure(kExitUsage, fmt::format("write --option NAME=VALUE, not `{}`",
-                                                  cli::printable_line(text)));
+            throw Failure(kExitUsage, fmt::format("write --option NAME=VALUE, not `{}`", text));
         }
         options[text.substr(0, equals)] = text.substr(equals + 1);
     }
@@ -119,19 +119,19 @@ void convert(const Arguments &arguments) {
     cli::OutputFile output(arguments.output);
     conversions::ConversionCache cache(cli::resolve_root(arguments.dir), limits);
     if (!cache.problem().empty()) {
-        fmt::print(stderr, "cairn: not cached: {}\n", cache.problem());
+        cli::complain(fmt::format("not cached: {}", cache.problem()));
     }
     const conversions::Result result = cache.convert(converter, options, input);
     // Text of a shader may be among it.
     fmt::print(stderr, "{}", cli::printable_text(result.converted.messages));
     if (!result.converted.ok) {
-        throw Failure(kExitFailure, fmt::format("{} does not convert {}", converter.id(),
-                                                cli::printable_line(arguments.input)));
+        throw Failure(kExitFailure,
+                      fmt::format("{} does not convert {}", converter.id(), arguments.input));
     }
     output.write(result.converted.output);
     if (arguments.verbose) {
-        fmt::print(stderr, "cairn: {}: {} by {}\n", arguments.output, source_text(result.source),
-                   converter.id());
+        cli::complain(fmt::format("{}: {} by {}", arguments.output, source_text(result.source),
+                                  converter.id()));
     }
 }
 

@@ -311,11 +311,28 @@ TEST_F(CacheTest, AnUnsafeRootIsRefusedInOneLine) {
 }
 
 TEST_F(CacheTest, TextOfOthersCannotSteerTheTerminal) {
-    make_cache("alpha", 1, "red \x1b[31m alert");
+    make_cache("alpha", 1,
+               "red \x1b[31m alert \xc2\x9b"
+               "31m \x9b \u202e gr\u00fcn");
     for (const char *command : {"stats", "ls"}) {
         const std::string output = run({command}).standard_output;
         EXPECT_THAT(output, Not(HasSubstr("\x1b")));
-        EXPECT_THAT(output, HasSubstr("red ?[31m alert"));
+        EXPECT_THAT(output, HasSubstr("red ?[31m alert ?31m ? ? gr\u00fcn"));
+    }
+    EXPECT_EQ(stats()["caches"][0]["about"],
+              "red \x1b[31m alert \u009b31m \ufffd \u202e gr\u00fcn");
+    EXPECT_THAT(run({"stats", "--json"}).standard_output, HasSubstr("\\u009b31m"));
+    for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+             {"ls", "\x9b\n"},
+             {"\x9b\n"},
+             {"stats", "-\x9b\n"},
+             {"import", "\x9b\n"},
+             {"run", "-q", "\x9b\n"},
+             {"export", "alpha", "/\x9b\n/x"},
+         }) {
+        const Finished finished = run(arguments);
+        EXPECT_NE(finished.exit_code, 0);
+        EXPECT_THAT(finished.standard_error, MatchesRegex("cairn: [^\n\x9b]*\\?\\?[^\n\x9b]*\n"));
     }
 }
 

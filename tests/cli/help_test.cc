@@ -67,7 +67,21 @@ TEST(Help, AFullDiskBehindStandardOutputIsAFailure) {
         return Finished{exit_code, "", shell.standard_error()};
     }();
     EXPECT_EQ(finished.exit_code, 1);
-    EXPECT_THAT(finished.standard_error, HasSubstr("standard output"));
+    EXPECT_EQ(finished.standard_error,
+              "cairn: cannot write to standard output: No space left on device\n");
+}
+
+TEST(Help, APipeThatNobodyReadsIsAFailure) {
+    const Folder folder;
+    for (const char *command : {"version", "--help", "path", "convert --list"}) {
+        Program shell({"sh", "-c",
+                       "mkfifo \"$1\"; exec 3<>\"$1\" 4>\"$1\" 3<&-; rm \"$1\"; \"$0\" " +
+                           std::string(command) + " >&4",
+                       CAIRN_PROGRAM, folder / "fifo"},
+                      {});
+        EXPECT_EQ(shell.wait(), 1) << command;
+        EXPECT_EQ(shell.standard_error(), "cairn: cannot write to standard output: Broken pipe\n");
+    }
 }
 
 }  // namespace

@@ -38,10 +38,19 @@ void add_export_command(CLI::App &app);
 void add_import_command(CLI::App &app);
 void add_path_command(CLI::App &app, int &exit_code);
 void add_version_command(CLI::App &app, int &exit_code);
+void add_help_command(CLI::App &app);
 
 // Does what follows `cairn convert`, and does not return: another program does it.
 // add_convert_command is for the list of subcommands only.
 void run_convert_command(const std::vector<std::string> &arguments);
+
+std::vector<std::string> subcommand_names(const CLI::App &app);
+// With their dashes.
+std::vector<std::string> option_names(const CLI::App &app);
+
+// Why the parser refused the arguments, with what may have been meant. `app` is the one that parsed
+// them.
+std::string usage_problem(const CLI::App &app, const CLI::ParseError &error);
 
 // Adds `--dir DIR` to a subcommand.
 void add_dir_option(CLI::App &command, std::string &dir);

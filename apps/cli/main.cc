@@ -44,11 +44,7 @@ int report_usage_error(const CLI::App &app, const CLI::ParseError &error, const 
     }
     const auto named = app.get_subcommands();
     const std::string command = named.empty() ? "cairn" : "cairn " + named.front()->get_name();
-    std::string problem = error.what();
-    if (named.empty() && !line.own.empty()) {
-        problem = fmt::format("there is no subcommand or option `{}`", line.own.front());
-    }
-    complain(fmt::format("{}; `{} --help` tells more", problem, command));
+    complain(fmt::format("{}; `{} --help` tells more", usage_problem(app, error), command));
     return usage_exit_code(line);
 }
 
@@ -73,6 +69,7 @@ int run_program(int argc, const char *const *argv) {
     add_import_command(app);
     add_path_command(app, exit_code);
     add_version_command(app, exit_code);
+    add_help_command(app);
     try {
         // The parser takes its arguments in reverse.
         app.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));

@@ -25,6 +25,7 @@
 #include "output_file.h"
 #include "run_report.h"
 #include "shared_report.h"
+#include "suggestion.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -193,8 +194,9 @@ int run(RunOptions options, const std::vector<std::string> &command) {
 
 // The parser leaves what it does not know in place: the application and its arguments, or a
 // misspelt option of ours.
-std::vector<std::string> application_command(const std::vector<std::string> &unparsed,
+std::vector<std::string> application_command(const CLI::App &run,
                                              const std::vector<std::string> &after) {
+    const std::vector<std::string> unparsed = run.remaining();
     if (unparsed.empty()) {
         if (after.size() < 2) {
             throw Failure(kExitRunFailed,
@@ -203,10 +205,12 @@ std::vector<std::string> application_command(const std::vector<std::string> &unp
         return {after.begin() + 1, after.end()};
     }
     if (unparsed.front().starts_with('-')) {
-        throw Failure(kExitRunFailed,
-                      fmt::format("`cairn run` has no option {}; put -- in front of an application "
-                                  "whose name begins with a dash, or see `cairn run --help`",
-                                  unparsed.front()));
+        throw Failure(
+            kExitRunFailed,
+            fmt::format("`cairn run` has no option {}{}; put -- in front of an "
+                        "application whose name begins with a dash, or see `cairn run "
+                        "--help`",
+                        unparsed.front(), did_you_mean(unparsed.front(), option_names(run))));
     }
     std::vector<std::string> command = unparsed;
     command.insert(command.end(), after.begin(), after.end());
@@ -245,7 +249,7 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &after, int &
     command->add_flag("-q,--quiet", options->quiet,
                       "Say nothing, except when APP cannot be started");
     command->callback([command, options, &after, &exit_code] {
-        exit_code = run(*options, application_command(command->remaining(), after));
+        exit_code = run(*options, application_command(*command, after));
     });
 }
 

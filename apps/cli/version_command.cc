@@ -17,7 +17,7 @@ void add_version_command(CLI::App &app, int &exit_code) {
         exit_code = kExitOk;
     });
     app.set_version_flag(
-        "--version", [] { return std::string("cairn ") + cairn_version_string(); },
+        "-V,--version", [] { return std::string("cairn ") + cairn_version_string(); },
         "Print the version and exit");
 }
 

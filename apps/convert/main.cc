@@ -31,7 +31,8 @@ int run(int argc, const char *const *argv) {
             cairn::cli::print_text(text.str());
             return finished();
         }
-        cairn::cli::complain(fmt::format("{}; `cairn convert --help` tells more", error.what()));
+        cairn::cli::complain(fmt::format("{}; `cairn convert --help` tells more",
+                                         cairn::cli::usage_problem(app, error)));
         return cairn::cli::kExitUsage;
     }
     return finished();

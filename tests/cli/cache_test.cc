@@ -329,6 +329,7 @@ TEST_F(CacheTest, TextOfOthersCannotSteerTheTerminal) {
              {"import", "\x9b\n"},
              {"run", "-q", "\x9b\n"},
              {"export", "alpha", "/\x9b\n/x"},
+             {"help", "\x9b\n"},
          }) {
         const Finished finished = run(arguments);
         EXPECT_NE(finished.exit_code, 0);

@@ -43,6 +43,8 @@ TEST_F(ConvertTest, ExplainsItselfWithExamplesAndExitCodes) {
     EXPECT_THAT(finished.standard_output, HasSubstr("Example"));
     EXPECT_THAT(finished.standard_output, HasSubstr("Exit codes:"));
     EXPECT_THAT(cairn({"--help"}).standard_output, HasSubstr("convert"));
+    EXPECT_EQ(cairn({"help", "convert"}).standard_output, finished.standard_output);
+    EXPECT_THAT(convert({"--lst"}).standard_error, HasSubstr("did you mean `--list`"));
 }
 
 TEST_F(ConvertTest, ASecondConversionComesFromTheCache) {

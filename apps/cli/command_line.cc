@@ -82,4 +82,9 @@ void add_dir_option(CLI::App &command, std::string &dir) {
         ->type_name("DIR");
 }
 
+void add_quiet_option(CLI::App &command, Quiet &quiet, const char *about) {
+    command.add_flag_callback(
+        "-q,--quiet", [&quiet] { quiet = Quiet::yes; }, about);
+}
+
 }  // namespace cairn::cli

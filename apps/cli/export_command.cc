@@ -32,6 +32,7 @@ Exit codes: 0 written, 1 there is no such cache, it has no programs, or FILE can
 
 struct Collection {
     cairn_cache *cache;
+    Progress *progress;
     WarmSet set;
     uint64_t bytes = 0;
     uint64_t too_large = 0;  // programs that no reader would take
@@ -45,6 +46,7 @@ bool is_program(const cairn_entry &found, const cairn_blob *blob) {
 
 int collect(void *user, const cairn_entry *found) {
     auto &collection = *static_cast<Collection *>(user);
+    collection.progress->add(1);
     WarmEntry entry;
     cairn_blob *blob = nullptr;
     if (found->key_size != entry.key.size() ||
@@ -70,33 +72,50 @@ int collect(void *user, const cairn_entry *found) {
     throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
 }
 
-void export_cache(const std::string &root, const std::string &identifier, const std::string &path) {
-    OutputFile file(path);
-    const CacheHandle cache = open_cache(root, identifier, Access::read);
-    Collection collection = {cache.get(), {}};
-    WarmSet &set = collection.set;
-    set.identifier = identifier;
-    set.version = cache_stats(cache).version;
-    set.about = about_text(root, identifier);
+Collection collect_programs(const CacheHandle &cache, const std::string &identifier, Quiet quiet) {
+    Progress progress("Reading " + identifier, quiet, cache_stats(cache).entries);
+    Collection collection = {cache.get(), &progress, {}};
     require_ok(cache, cairn_enumerate(cache.get(), collect, &collection),
                fmt::format("read `{}`", identifier));
     if (collection.bytes > kWarmSetSizeMax) {
         refuse_too_many();
     }
-    if (set.entries.empty()) {
+    if (collection.set.entries.empty()) {
         throw Failure(kExitFailure,
                       fmt::format("the cache `{}` has no programs{}", identifier,
                                   collection.too_large == 0 ? "" : " that a file may hold"));
     }
+    return collection;
+}
+
+// Returns the bytes of the file.
+uint64_t write_set(const WarmSet &set, OutputFile &file, Quiet quiet) {
+    const Progress progress("Writing " + set.identifier, quiet);
     const std::string bytes = encode_warm_set(set);
     if (bytes.size() > kWarmSetSizeMax) {
         refuse_too_many();
     }
     file.write(bytes);
+    return bytes.size();
+}
+
+void export_cache(const std::string &root, const std::string &identifier, const std::string &path,
+                  Quiet quiet) {
+    OutputFile file(path);
+    const CacheHandle cache = open_cache(root, identifier, Access::read);
+    Collection collection = collect_programs(cache, identifier, quiet);
+    WarmSet &set = collection.set;
+    set.identifier = identifier;
+    set.version = cache_stats(cache).version;
+    set.about = about_text(root, identifier);
+    const uint64_t size = write_set(set, file, quiet);
+    if (quiet == Quiet::yes) {
+        return;
+    }
     const auto say = file.is_standard_output() ? complain : print_line;
     say(fmt::format("Exported {} ({}) to {}",
-                    format_count(set.entries.size(), "program", "programs"),
-                    format_bytes(bytes.size()), path));
+                    format_count(set.entries.size(), "program", "programs"), format_bytes(size),
+                    path));
     if (collection.too_large != 0) {
         say(fmt::format("Left out {} above 64 MiB",
                         format_count(collection.too_large, "program", "programs")));
@@ -110,6 +129,7 @@ void add_export_command(CLI::App &app) {
         std::string dir;
         std::string cache;
         std::string file;
+        Quiet quiet = Quiet::no;
     };
     CLI::App *command = app.add_subcommand("export", "Write a cache's programs to a file");
     auto options = std::make_shared<Options>();
@@ -121,10 +141,11 @@ void add_export_command(CLI::App &app) {
         ->type_name("")
         ->required();
     add_dir_option(*command, options->dir);
+    add_quiet_option(*command, options->quiet, "Say nothing but what fails");
     command->callback([options] {
         const std::string root = resolve_root(options->dir);
         require_usable_root(root);
-        export_cache(root, options->cache, options->file);
+        export_cache(root, options->cache, options->file, options->quiet);
     });
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "caches.h"
 #include "command_line.h"
@@ -34,22 +35,26 @@ Exit codes: 0 imported (there may be nothing new), 1 the file or the cache canno
 }
 
 // All of it; of what begins like no warm set, only the beginning.
-std::string read_whole(InputFile &file) {
+std::string read_whole(InputFile &file, Quiet quiet) {
     if (file.size_bytes() > kWarmSetSizeMax) {
         refuse_too_large(file.name());
     }
+    Progress progress("Reading " + file.name(), quiet, file.size_bytes());
     std::string bytes;
+    size_t before = 0;
     while (file.append_to(bytes) && begins_as_warm_set(bytes)) {
         if (bytes.size() > kWarmSetSizeMax) {
             refuse_too_large(file.name());
         }
+        progress.add(bytes.size() - std::exchange(before, bytes.size()));
     }
     return bytes;
 }
 
-WarmSet read_set(const std::string &path) {
+WarmSet read_set(const std::string &path, Quiet quiet) {
     InputFile file(path);
-    const std::string bytes = read_whole(file);
+    const std::string bytes = read_whole(file, quiet);
+    const Progress progress("Checking " + file.name(), quiet);
     std::string problem;
     auto set = decode_warm_set(std::as_bytes(std::span(bytes)), problem);
     // Only caches of the EGL front end have such entries; no file may write to any other.
@@ -71,9 +76,11 @@ struct Counts {
 // Costs decide what is evicted; whoever makes a file can write any. No link takes longer.
 constexpr uint32_t kCostMaxUs = 10'000'000;
 
-Counts put_all(const CacheHandle &cache, const WarmSet &set) {
+Counts put_all(const CacheHandle &cache, const WarmSet &set, Quiet quiet) {
+    Progress progress("Importing into " + set.identifier, quiet, set.entries.size());
     Counts counts;
     for (const WarmEntry &entry : set.entries) {
+        progress.add(1);
         cairn_put_options options = {};
         options.size = sizeof options;
         options.flags = CAIRN_PUT_IF_ABSENT;
@@ -92,11 +99,14 @@ Counts put_all(const CacheHandle &cache, const WarmSet &set) {
     return counts;
 }
 
-void import_file(const std::string &root, const std::string &path) {
-    const WarmSet set = read_set(path);
+void import_file(const std::string &root, const std::string &path, Quiet quiet) {
+    const WarmSet set = read_set(path, quiet);
     const CacheHandle cache =
         open_cache_to_fill(root, {set.identifier, set.version, printable_text(set.about)});
-    const Counts counts = put_all(cache, set);
+    const Counts counts = put_all(cache, set, quiet);
+    if (quiet == Quiet::yes) {
+        return;
+    }
     print_line(fmt::format("Imported {} into {}; {} there already",
                            format_count(counts.added, "program", "programs"), set.identifier,
                            format_count(counts.known, "was", "were")));
@@ -108,6 +118,7 @@ void add_import_command(CLI::App &app) {
     struct Options {
         std::string dir;
         std::string file;
+        Quiet quiet = Quiet::no;
     };
     CLI::App *command = app.add_subcommand("import", "Add the programs of a file to their cache");
     auto options = std::make_shared<Options>();
@@ -117,10 +128,11 @@ void add_import_command(CLI::App &app) {
         ->type_name("")
         ->required();
     add_dir_option(*command, options->dir);
+    add_quiet_option(*command, options->quiet, "Say nothing but what fails");
     command->callback([options] {
         const std::string root = resolve_root(options->dir);
         require_usable_root(root);
-        import_file(root, options->file);
+        import_file(root, options->file, options->quiet);
     });
 }
 

@@ -62,6 +62,7 @@ int run_program(int argc, const char *const *argv) {
     add_stats_command(app, exit_code);
     add_ls_command(app, exit_code);
     add_clear_command(app, exit_code);
+    add_rm_command(app, exit_code);
     add_compress_command(app, exit_code);
     add_control_command(app, exit_code);
     add_convert_command(app);

@@ -22,6 +22,11 @@ void note_error(bool is_written) {
     }
 }
 
+// Where nobody hears it, there is nobody to tell.
+void print_error(const std::string &text) {
+    [[maybe_unused]] const size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 }  // namespace
 
 void print_line(std::string_view line) {
@@ -37,9 +42,11 @@ void print_json(const nlohmann::ordered_json &json) {
 }
 
 void complain(std::string_view line) {
-    const std::string text = "cairn: " + printable_line(line) + "\n";
-    // Where nobody hears it, there is nobody to tell.
-    [[maybe_unused]] const size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
+    print_error("cairn: " + printable_line(line) + "\n");
+}
+
+void pass_on(std::string_view text) {
+    print_error(printable_text(text));
 }
 
 void finish_output() {

@@ -22,6 +22,9 @@ void print_json(const nlohmann::ordered_json &json);
 // A line on standard error, with "cairn: " in front.
 void complain(std::string_view line);
 
+// Lines on standard error that another program said, shown as printable_text shows them.
+void pass_on(std::string_view text);
+
 // Throws a Failure where not all of standard output was written.
 void finish_output();
 

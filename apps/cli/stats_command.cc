@@ -2,6 +2,7 @@
 // `cairn stats`: what each cache holds and how much room it takes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -111,19 +112,25 @@ void print_rows(const std::string &root, const std::vector<Row> &rows) {
                            format_bytes(total.disk_bytes)));
 }
 
-int print_stats(const std::string &dir, bool json) {
+std::vector<Row> read_rows(const std::string &root, Quiet quiet) {
+    const std::vector<std::string> identifiers = list_caches(root);
+    Progress progress("Counting entries", quiet, identifiers.size());
+    std::vector<Row> rows;
+    for (const std::string &identifier : identifiers) {
+        rows.push_back(read_row(root, identifier));
+        progress.add(1);
+    }
+    return rows;
+}
+
+int print_stats(const std::string &dir, bool json, Quiet quiet) {
     const std::string root = resolve_root(dir);
     require_usable_root(root);
-    std::vector<Row> rows;
-    int exit_code = kExitOk;
-    for (const std::string &identifier : list_caches(root)) {
-        rows.push_back(read_row(root, identifier));
-        if (!rows.back().problem.empty()) {
-            exit_code = kExitFailure;
-        }
-    }
+    const std::vector<Row> rows = read_rows(root, quiet);
     json ? print_json(json_of(root, rows)) : print_rows(root, rows);
-    return exit_code;
+    const bool is_whole =
+        std::all_of(rows.begin(), rows.end(), [](const Row &row) { return row.problem.empty(); });
+    return is_whole ? kExitOk : kExitFailure;
 }
 
 }  // namespace
@@ -132,6 +139,7 @@ void add_stats_command(CLI::App &app, int &exit_code) {
     struct Options {
         std::string dir;
         bool json = false;
+        Quiet quiet = Quiet::no;
     };
     CLI::App *command =
         app.add_subcommand("stats", "Show what the caches hold and what room they take");
@@ -139,8 +147,10 @@ void add_stats_command(CLI::App &app, int &exit_code) {
     command->footer(kFooter);
     command->add_flag("--json", options->json, "Print JSON");
     add_dir_option(*command, options->dir);
-    command->callback(
-        [options, &exit_code] { exit_code = print_stats(options->dir, options->json); });
+    add_quiet_option(*command, options->quiet, "Do not show how far it is");
+    command->callback([options, &exit_code] {
+        exit_code = print_stats(options->dir, options->json, options->quiet);
+    });
 }
 
 }  // namespace cairn::cli

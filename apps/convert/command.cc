@@ -14,7 +14,6 @@
 #include "output.h"
 #include "output_file.h"
 #include "shader_file.h"
-#include "text.h"
 
 namespace cairn::convert {
 namespace {
@@ -123,7 +122,7 @@ void convert(const Arguments &arguments) {
     }
     const conversions::Result result = cache.convert(converter, options, input);
     // Text of a shader may be among it.
-    fmt::print(stderr, "{}", cli::printable_text(result.converted.messages));
+    cli::pass_on(result.converted.messages);
     if (!result.converted.ok) {
         throw Failure(kExitFailure,
                       fmt::format("{} does not convert {}", converter.id(), arguments.input));

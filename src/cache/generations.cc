@@ -58,7 +58,9 @@ Status delete_removed(const Directory &root, const std::string &name) {
         TRY_ASSIGN(const Directory directory, root.open_directory(name));
         std::vector<std::string> files;
         TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
-        for (const std::string &file : files) (void)directory.remove_file(file);
+        for (const std::string &file : files) {
+            if (!directory.remove_file(file).ok()) (void)delete_removed(directory, file);
+        }
     }
     return root.remove_directory(name);
 }
@@ -157,9 +159,13 @@ Status remove_generation(const Directory &root, const KnownGeneration &generatio
     if (!alone) return Error::busy;
     TRY_ASSIGN(const FileInfo used, directory.info(kGenerationFileName));
     if (used.modified_ns != generation.used_ns) return Error::busy;
-    const std::string name = std::string(kRemovedPrefix) + generation.identifier + "-" +
-                             std::to_string(process_number());
-    TRY(root.rename(generation.identifier, name));
+    return remove_cache(root, generation.identifier);
+}
+
+Status remove_cache(const Directory &root, const std::string &identifier) {
+    const std::string name =
+        std::string(kRemovedPrefix) + identifier + "-" + std::to_string(process_number());
+    TRY(root.rename(identifier, name));
     return delete_removed(root, name);
 }
 

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
-    for (const char *name : {"run", "stats", "ls", "clear", "compress", "control", "export",
+    for (const char *name : {"run", "stats", "ls", "clear", "rm", "compress", "control", "export",
                              "import", "path", "version", "help"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
@@ -26,7 +26,7 @@ TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
 TEST(Help, TheProgramNamesItsSubcommands) {
     const Finished finished = cairn({"--help"});
     EXPECT_EQ(finished.exit_code, 0);
-    for (const char *name : {"run", "stats", "ls", "clear", "compress", "control", "export",
+    for (const char *name : {"run", "stats", "ls", "clear", "rm", "compress", "control", "export",
                              "import", "path", "version", "help", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
@@ -41,7 +41,7 @@ TEST(Help, VersionIsThatOfTheLibrary) {
 
 TEST(Help, HelpIsACommandToo) {
     EXPECT_EQ(cairn({"help"}).standard_output, cairn({"--help"}).standard_output);
-    for (const char *name : {"run", "stats", "ls", "clear", "compress", "control", "export",
+    for (const char *name : {"run", "stats", "ls", "clear", "rm", "compress", "control", "export",
                              "import", "path", "version", "help"}) {
         const Finished finished = cairn({"help", name});
         EXPECT_EQ(finished.exit_code, 0) << name;

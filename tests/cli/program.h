@@ -65,6 +65,30 @@ class Program {
     std::string standard_output_;
 };
 
+// A running process at a terminal of its own.
+class TerminalProgram {
+  public:
+    TerminalProgram(const std::vector<std::string> &command, const Environment &environment);
+    TerminalProgram(const TerminalProgram &) = delete;
+    TerminalProgram &operator=(const TerminalProgram &) = delete;
+    ~TerminalProgram();
+
+    // Reads until this has been shown; false when the program ended instead.
+    bool wait_for(const std::string &text);
+    void type(const std::string &text) const;
+    // Waits until it ends and returns the exit code, as Program does.
+    int wait();
+    // Everything that was shown, control characters included.
+    const std::string &shown() const { return shown_; }
+
+  private:
+    bool read_more();
+
+    pid_t pid_ = -1;
+    int terminal_ = -1;
+    std::string shown_;
+};
+
 struct Finished {
     int exit_code;
     std::string standard_output;

@@ -2,13 +2,17 @@
 // `cairn export` and `cairn import` on real caches.
 #include <cairn/cairn.h>
 #include <cairn/cairn_egl.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
+#include "os/file.h"
 #include "program.h"
 
 namespace cairn::cli_test {
@@ -252,6 +256,54 @@ TEST_F(WarmSetTest, NoFileMakesItsEntriesStayForEver) {
         run({"import", file_});
         EXPECT_EQ(cost(open()), std::min(cost_us, 10'000'000u));
     }
+}
+
+// What is left on the screen of what was written to a terminal.
+std::string screen(const std::string &shown) {
+    std::string text;
+    for (size_t i = 0; i < shown.size(); ++i) {
+        if (shown.compare(i, 4, "\r\x1b[K") == 0) {
+            text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+            i += 3;
+        } else if (shown[i] != '\r') {
+            text += shown[i];
+        }
+    }
+    return text;
+}
+
+TEST_F(WarmSetTest, AtATerminalLongWorkShowsALineThatGoes) {
+    fill();
+    ASSERT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
+    const std::string set = read_file(file_);
+    const Environment environment = {{"CAIRN_DIR", root_}};
+    const Environment dumb = {{"CAIRN_DIR", root_}, {"TERM", "dumb"}};
+    // Each waits for its fifo; the first two began before the third, and show nothing.
+    std::vector<std::unique_ptr<TerminalProgram>> programs;
+    std::vector<UniqueFd> inputs;
+    for (const char *name : {"quiet", "dumb", "shown"}) {
+        const std::string fifo = file_of(name);
+        ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+        std::vector<std::string> arguments = {"import", fifo};
+        if (name == std::string("quiet")) arguments.emplace_back("--quiet");
+        programs.push_back(std::make_unique<TerminalProgram>(
+            cairn_command(arguments), name == std::string("dumb") ? dumb : environment));
+        inputs.emplace_back(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC));
+        ASSERT_EQ(write(inputs.back().get(), set.data(), 100), 100);
+    }
+    EXPECT_TRUE(programs[2]->wait_for("Reading " + file_of("shown") + ": "))
+        << programs[2]->shown();
+    for (size_t i = 0; i < programs.size(); ++i) {
+        EXPECT_GT(write(inputs[i].get(), set.data() + 100, set.size() - 100), 0);
+        inputs[i].reset(-1);
+        EXPECT_EQ(programs[i]->wait(), 0) << programs[i]->shown();
+    }
+    EXPECT_EQ(programs[0]->shown(), "");
+    const std::string said =
+        "Imported 0 programs into " + std::string(kIdentifier) + "; 3 were there already\n";
+    EXPECT_EQ(screen(programs[1]->shown()), said);
+    EXPECT_THAT(programs[1]->shown(), testing::Not(HasSubstr("Reading")));
+    EXPECT_EQ(screen(programs[2]->shown()), said);
 }
 
 TEST_F(WarmSetTest, NothingToExportIsAFailure) {

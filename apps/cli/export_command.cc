@@ -30,12 +30,16 @@ Examples:
 
 Exit codes: 0 written, 1 there is no such cache, it has no programs, or FILE cannot be written, 2 wrong usage.)";
 
-struct Collection {
-    cairn_cache *cache;
-    Progress *progress;
+struct Programs {
     WarmSet set;
     uint64_t bytes = 0;
     uint64_t too_large = 0;  // programs that no reader would take
+};
+
+struct Collection {
+    cairn_cache *cache;
+    Progress &progress;
+    Programs &programs;
 };
 
 // Shaders and blobs of drivers have other keys, or are no whole entries.
@@ -46,7 +50,8 @@ bool is_program(const cairn_entry &found, const cairn_blob *blob) {
 
 int collect(void *user, const cairn_entry *found) {
     auto &collection = *static_cast<Collection *>(user);
-    collection.progress->add(1);
+    Programs &programs = collection.programs;
+    collection.progress.add(1);
     WarmEntry entry;
     cairn_blob *blob = nullptr;
     if (found->key_size != entry.key.size() ||
@@ -55,37 +60,38 @@ int collect(void *user, const cairn_entry *found) {
     }
     const bool is_one = is_program(*found, blob);
     if (is_one && cairn_blob_size(blob) > kWarmBinarySizeMax) {
-        ++collection.too_large;
+        ++programs.too_large;
     } else if (is_one) {
         std::copy_n(static_cast<const uint8_t *>(found->key), entry.key.size(), entry.key.begin());
         entry.cost_us = cairn_blob_cost_us(blob);
         entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)),
                             cairn_blob_size(blob));
-        collection.bytes += encoded_size(entry);
-        collection.set.entries.push_back(std::move(entry));
+        programs.bytes += encoded_size(entry);
+        programs.set.entries.push_back(std::move(entry));
     }
     cairn_blob_free(blob);
-    return collection.bytes > kWarmSetSizeMax ? 1 : 0;
+    return programs.bytes > kWarmSetSizeMax ? 1 : 0;
 }
 
 [[noreturn]] void refuse_too_many() {
     throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
 }
 
-Collection collect_programs(const CacheHandle &cache, const std::string &identifier, Quiet quiet) {
+Programs collect_programs(const CacheHandle &cache, const std::string &identifier, Quiet quiet) {
     Progress progress("Reading " + identifier, quiet, cache_stats(cache).entries);
-    Collection collection = {cache.get(), &progress, {}};
+    Programs programs;
+    Collection collection = {cache.get(), progress, programs};
     require_ok(cache, cairn_enumerate(cache.get(), collect, &collection),
                fmt::format("read `{}`", identifier));
-    if (collection.bytes > kWarmSetSizeMax) {
+    if (programs.bytes > kWarmSetSizeMax) {
         refuse_too_many();
     }
-    if (collection.set.entries.empty()) {
+    if (programs.set.entries.empty()) {
         throw Failure(kExitFailure,
                       fmt::format("the cache `{}` has no programs{}", identifier,
-                                  collection.too_large == 0 ? "" : " that a file may hold"));
+                                  programs.too_large == 0 ? "" : " that a file may hold"));
     }
-    return collection;
+    return programs;
 }
 
 // Returns the bytes of the file.
@@ -103,8 +109,8 @@ void export_cache(const std::string &root, const std::string &identifier, const 
                   Quiet quiet) {
     OutputFile file(path);
     const CacheHandle cache = open_cache(root, identifier, Access::read);
-    Collection collection = collect_programs(cache, identifier, quiet);
-    WarmSet &set = collection.set;
+    Programs programs = collect_programs(cache, identifier, quiet);
+    WarmSet &set = programs.set;
     set.identifier = identifier;
     set.version = cache_stats(cache).version;
     set.about = about_text(root, identifier);
@@ -116,9 +122,9 @@ void export_cache(const std::string &root, const std::string &identifier, const 
     say(fmt::format("Exported {} ({}) to {}",
                     format_count(set.entries.size(), "program", "programs"), format_bytes(size),
                     path));
-    if (collection.too_large != 0) {
+    if (programs.too_large != 0) {
         say(fmt::format("Left out {} above 64 MiB",
-                        format_count(collection.too_large, "program", "programs")));
+                        format_count(programs.too_large, "program", "programs")));
     }
 }
 

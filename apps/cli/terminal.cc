@@ -65,20 +65,22 @@ bool is_confirmed(const std::string &question) {
 Progress::Progress(const std::string &what, Quiet quiet, uint64_t total)
     : what_(what), total_(total) {
     if (quiet == Quiet::no && is_capable_terminal()) {
-        thread_ = std::thread([this] { show(); });
+        (void)thread_.start(run, this);
     }
 }
 
 Progress::~Progress() {
-    if (!thread_.joinable()) {
-        return;
-    }
     {
         const std::lock_guard lock(mutex_);
         has_ended_ = true;
     }
     ended_.notify_one();
     thread_.join();
+}
+
+void *Progress::run(void *progress) {
+    static_cast<Progress *>(progress)->show();
+    return nullptr;
 }
 
 void Progress::show() {

@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <thread>
+
+#include "os/thread.h"
 
 namespace cairn::cli {
 
@@ -33,6 +34,7 @@ class Progress {
     void add(uint64_t parts) { done_.fetch_add(parts, std::memory_order_relaxed); }
 
   private:
+    static void *run(void *progress);
     void show();
     std::string line() const;
 
@@ -45,7 +47,7 @@ class Progress {
     std::mutex mutex_;
     std::condition_variable ended_;
     bool has_ended_ = false;  // guarded by mutex_
-    std::thread thread_;      // none where nothing is shown
+    Thread thread_;           // none where nothing is shown; takes no signals
 };
 
 }  // namespace cairn::cli

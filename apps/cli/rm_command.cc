@@ -40,8 +40,8 @@ Failure cannot_remove(const std::string &name, Error error) {
     return {kExitFailure, fmt::format("cannot remove `{}`: {}", name, error_name(error))};
 }
 
-// Who has it open finds nothing from here on, and the disk has its blocks back. A cache that cannot
-// be opened is removed all the same.
+// Processes that have it open find nothing from here on, and its blocks are free. A cache that
+// cannot be opened is removed all the same.
 void empty(const std::string &root, const std::string &identifier) {
     try {
         const CacheHandle cache = open_cache(root, identifier, Access::write);

@@ -77,7 +77,7 @@ TEST(Progress, ALineThatFitsIsShownAndGoes) {
     EXPECT_EQ(narrow.shown.find(name.substr(0, 40)), std::string::npos);
 }
 
-// Who holds signals back while a file has no name yet counts on no other thread taking them.
+// The main thread holds signals back while an unfinished file has a name; no other may take them.
 TEST(Progress, ItsThreadTakesNoSignals) {
     const Terminal result = at_terminal(
         [](int stop) {

@@ -257,7 +257,7 @@ TEST_F(CacheTest, RmRemovesCachesWithTheirDirectories) {
     EXPECT_EQ(stats()["total"]["caches"], 1);
     EXPECT_EQ(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 2)
         << "gamma and CACHEDIR.TAG";
-    // Whoever has it open goes on, and finds nothing.
+    // A process that has it open goes on, and finds nothing.
     EXPECT_EQ(cairn_contains(open_elsewhere.get(), "key-1", 5), CAIRN_MISS);
     (void)cairn_put(open_elsewhere.get(), "key-1", 5, "v", 1, nullptr);
     EXPECT_EQ(run({"rm", "alpha"}).exit_code, fs::exists(root_ + "/alpha") ? 0 : 1);

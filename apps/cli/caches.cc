@@ -16,7 +16,7 @@
 #include "failure.h"
 #include "store/index_file.h"
 #include "store/root.h"
-#include "text.h"
+#include "suggestion.h"
 
 namespace cairn::cli {
 namespace {
@@ -67,8 +67,7 @@ void refuse_relative_directory() {
             kExitFailure,
             fmt::format("CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
                         "unset it",
-                        printable_line(directory),
-                        printable_line(fs::absolute(directory).lexically_normal().string())));
+                        directory, fs::absolute(directory).lexically_normal().string()));
     }
 }
 
@@ -158,6 +157,12 @@ std::vector<std::string> list_caches(const std::string &root) {
     return identifiers;
 }
 
+Failure no_such_cache(const std::string &root, const std::string &identifier) {
+    return {kExitFailure,
+            fmt::format("there is no cache `{}` in {}{}; `cairn ls` lists them", identifier, root,
+                        did_you_mean(identifier, list_caches(root)))};
+}
+
 std::string about_text(const std::string &root, const std::string &identifier) {
     std::ifstream file(fs::path(root) / identifier / kAboutFile);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -167,7 +172,7 @@ std::string about_cache(const std::string &root, const std::string &identifier) 
     std::ifstream file(fs::path(root) / identifier / kAboutFile);
     std::string line;
     std::getline(file, line);
-    return printable_line(line);
+    return line;
 }
 
 namespace {
@@ -191,11 +196,9 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
                                   identifier));
     }
     if (result == CAIRN_ERROR_NOT_FOUND || result == CAIRN_ERROR_INVALID_ARGUMENT) {
-        throw Failure(kExitFailure,
-                      fmt::format("there is no cache `{}` in {}; `cairn ls` lists them",
-                                  printable_line(identifier), root));
+        throw no_such_cache(root, identifier);
     }
-    require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
     return std::move(cache);
 }
 
@@ -206,7 +209,7 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
     if (result == CAIRN_ERROR_NOT_FOUND) {
         std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
     }
-    require_ok(cache, result, fmt::format("open the cache `{}`", printable_line(identifier)));
+    require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
     // Also when somebody else has made it since.
     if (cache_stats(cache).version != make.version) {
         throw Failure(kExitFailure,
@@ -225,6 +228,18 @@ void require_ok(const CacheHandle &cache, int result, const std::string &what) {
 CrashCounts crash_counts(const std::string &root, const std::string &identifier) {
     const auto directory = Directory::open((fs::path(root) / identifier).string());
     return directory.ok() ? CrashMemory::read_counts(directory.value()) : CrashCounts();
+}
+
+uint64_t last_used_ms(const std::string &root, const std::string &identifier) {
+    uint64_t latest_ns = 0;
+    const auto directory = Directory::open((fs::path(root) / identifier).string());
+    if (directory.ok()) {
+        (void)directory->list([&](const char *name) {
+            const auto info = directory->info(name);
+            latest_ns = std::max(latest_ns, info.ok() ? info->modified_ns : 0);
+        });
+    }
+    return latest_ns / 1'000'000;
 }
 
 std::size_t start_keys(const std::string &root, const std::string &identifier) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cache/crash_memory.h"
+#include "failure.h"
 
 namespace cairn::cli {
 
@@ -41,6 +42,9 @@ std::string root_problem(const std::string &root);
 
 // Throws a Failure when the library refuses `root`.
 void require_usable_root(const std::string &root);
+
+// For a name that no cache has, with one that may have been meant.
+Failure no_such_cache(const std::string &root, const std::string &identifier);
 
 // Identifiers of the caches directly below `root`, sorted.
 std::vector<std::string> list_caches(const std::string &root);
@@ -72,6 +76,9 @@ void require_ok(const CacheHandle &cache, int result, const std::string &what);
 
 // Entries of a program cache that were dropped because a driver died with them; zeros for others.
 CrashCounts crash_counts(const std::string &root, const std::string &identifier);
+
+// When one of its files changed last, as each use does; in milliseconds since 1970.
+uint64_t last_used_ms(const std::string &root, const std::string &identifier);
 
 // Keys that the next start of a program cache loads first; 0 for others.
 std::size_t start_keys(const std::string &root, const std::string &identifier);

@@ -4,38 +4,34 @@
 #include <cairn/cairn_program_cache.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "cache/generations.h"
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "selection.h"
 #include "text.h"
 
 namespace cairn::cli {
 namespace {
 
 constexpr const char *kFooter =
-    R"(Applications that are running keep working; what they need next is compiled again.
-TIME is 2026-01-31, 2026-01-31T12:00:00 (both local time), or @SECONDS since 1970.
+    R"(Applications that are running keep working; what they need next is compiled again. `cairn rm` removes caches
+altogether. TIME is 2026-01-31, 2026-01-31T12:00:00 (both local time), or @SECONDS since 1970.
 
 Examples:
   cairn clear egl-0123456789abcdef
   cairn clear --all
-  cairn clear --application egl
+  cairn clear --application glmark2-es2
   cairn clear --all --since 2026-01-31 --until 2026-02-01
 
-Exit codes: 0 cleared, 1 a cache does not exist or could not be cleared, 2 wrong usage.)";
+Exit codes: 0 cleared (there may be nothing to do), 1 a cache does not exist or could not be cleared, or the
+answer was no, 2 wrong usage.)";
 
 struct Options {
-    std::string dir;
-    std::string cache;
-    bool all = false;
-    std::string application;
+    Selection selection;
     std::optional<std::string> since;
     std::optional<std::string> until;
 
@@ -80,7 +76,7 @@ uint64_t time_of(const char *option, const std::optional<std::string> &text,
         throw Failure(kExitUsage,
                       fmt::format("{} `{}`: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
                                   "@SECONDS",
-                                  option, printable_line(*text)));
+                                  option, *text));
     }
     return *seconds * 1000;
 }
@@ -95,92 +91,47 @@ Range range_of(const Options &options) {
     return range;
 }
 
-void clear_cache(const std::string &root, const std::string &identifier) {
-    const CacheHandle cache = open_cache(root, identifier, Access::write);
+std::string clear_cache(const CacheHandle &cache, const std::string &identifier) {
     const cairn_stats before = cache_stats(cache);
     require_ok(cache, cairn_clear(cache.get()), fmt::format("clear `{}`", identifier));
     const cairn_stats after = cache_stats(cache);
     const uint64_t freed =
         before.disk_bytes > after.disk_bytes ? before.disk_bytes - after.disk_bytes : 0;
-    fmt::print("Cleared {}: removed {}, gave back {}\n", identifier,
-               format_count(before.entries, "entry", "entries"), format_bytes(freed));
+    return fmt::format("Cleared {}: removed {}, gave back {}", identifier,
+                       format_count(before.entries, "entry", "entries"), format_bytes(freed));
 }
 
-void clear_range(const std::string &root, const std::string &identifier, const Range &range) {
-    const CacheHandle cache = open_cache(root, identifier, Access::write);
+std::string clear_range(const CacheHandle &cache, const std::string &identifier,
+                        const Range &range) {
     uint64_t removed = 0;
     require_ok(cache, cairn_clear_range(cache.get(), range.begin_ms, range.end_ms, &removed),
                fmt::format("clear `{}`", identifier));
-    fmt::print("Cleared {}: removed {}\n", identifier, format_count(removed, "entry", "entries"));
-}
-
-std::vector<std::string> chosen(const Options &options, const std::string &root) {
-    if (options.all) {
-        return list_caches(root);
-    }
-    if (options.application.empty()) {
-        return {options.cache};
-    }
-    std::vector<std::string> identifiers;
-    const auto directory = Directory::open(root);
-    if (directory.ok()) {
-        for (const KnownGeneration &each : list_generations(directory.value())) {
-            if (each.application == options.application) {
-                identifiers.push_back(each.identifier);
-            }
-        }
-    }
-    std::sort(identifiers.begin(), identifiers.end());
-    return identifiers;
+    return fmt::format("Cleared {}: removed {}", identifier,
+                       format_count(removed, "entry", "entries"));
 }
 
 int clear(const Options &options) {
-    if (options.cache.empty() && !options.all && options.application.empty()) {
-        throw Failure(kExitUsage, "name the cache to clear (`cairn ls` lists them), or use --all");
-    }
     const Range range = range_of(options);
-    const std::string root = resolve_root(options.dir);
-    require_usable_root(root);
-    const std::vector<std::string> identifiers = chosen(options, root);
-    if (identifiers.empty()) {
-        fmt::print("Nothing to clear: no caches in {}{}\n", root,
-                   options.application.empty()
-                       ? ""
-                       : fmt::format(" of `{}`", printable_line(options.application)));
-    }
-    int exit_code = kExitOk;
-    for (const std::string &identifier : identifiers) {
-        try {
-            options.has_range() ? clear_range(root, identifier, range)
-                                : clear_cache(root, identifier);
-        } catch (const Failure &failure) {
-            fmt::print(stderr, "cairn: {}\n", failure.what());
-            exit_code = kExitFailure;
-        }
-    }
-    return exit_code;
+    return change_selected(
+        options.selection,
+        {"clear", Change::Asks::about_all,
+         [&](const std::string &root, const std::string &identifier) {
+             const Progress progress("Clearing " + identifier, options.selection.quiet);
+             const CacheHandle cache = open_cache(root, identifier, Access::write);
+             return options.has_range() ? clear_range(cache, identifier, range)
+                                        : clear_cache(cache, identifier);
+         }});
 }
 
 }  // namespace
 
 void add_clear_command(CLI::App &app, int &exit_code) {
-    CLI::App *command = app.add_subcommand(
-        "clear", "Remove the entries of one cache, of an application's, or of all");
+    CLI::App *command =
+        app.add_subcommand("clear", "Remove the entries of caches, of an application's, or of all");
     auto options = std::make_shared<Options>();
     command->footer(kFooter);
-    CLI::Option *name =
-        command
-            ->add_option("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it")
-            ->type_name("");
-    CLI::Option *application =
-        command
-            ->add_option("--application", options->application,
-                         "Every program cache of an application, such as `egl`")
-            ->type_name("NAME")
-            ->excludes(name);
-    command->add_flag("--all", options->all, "Every cache in the directory")
-        ->excludes(name)
-        ->excludes(application);
+    add_selection(*command, options->selection, "Caches, as `cairn ls` shows them");
+    add_yes_option(*command, options->selection);
     // Also when it is empty, as an unset variable is: not everything is meant then.
     command
         ->add_option_function<std::string>(
@@ -192,7 +143,6 @@ void add_clear_command(CLI::App &app, int &exit_code) {
             "--until", [options](const std::string &text) { options->until = text; },
             "Only what was stored before this time")
         ->type_name("TIME");
-    add_dir_option(*command, options->dir);
     command->callback([options, &exit_code] { exit_code = clear(*options); });
 }
 

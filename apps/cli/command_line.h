@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "terminal.h"
+
 namespace cairn::cli {
 
 // Where the explanations begin in a help text.
@@ -31,6 +33,7 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &after, int &
 void add_stats_command(CLI::App &app, int &exit_code);
 void add_ls_command(CLI::App &app, int &exit_code);
 void add_clear_command(CLI::App &app, int &exit_code);
+void add_rm_command(CLI::App &app, int &exit_code);
 void add_compress_command(CLI::App &app, int &exit_code);
 void add_control_command(CLI::App &app, int &exit_code);
 void add_convert_command(CLI::App &app);
@@ -38,12 +41,24 @@ void add_export_command(CLI::App &app);
 void add_import_command(CLI::App &app);
 void add_path_command(CLI::App &app, int &exit_code);
 void add_version_command(CLI::App &app, int &exit_code);
+void add_help_command(CLI::App &app);
 
 // Does what follows `cairn convert`, and does not return: another program does it.
 // add_convert_command is for the list of subcommands only.
 void run_convert_command(const std::vector<std::string> &arguments);
 
+std::vector<std::string> subcommand_names(const CLI::App &app);
+// With their dashes.
+std::vector<std::string> option_names(const CLI::App &app);
+
+// Why the parser refused the arguments, with what may have been meant. `app` is the one that parsed
+// them.
+std::string usage_problem(const CLI::App &app, const CLI::ParseError &error);
+
 // Adds `--dir DIR` to a subcommand.
 void add_dir_option(CLI::App &command, std::string &dir);
+
+// Adds `--quiet` to a subcommand.
+void add_quiet_option(CLI::App &command, Quiet &quiet, const char *about);
 
 }  // namespace cairn::cli

@@ -2,10 +2,12 @@
 // `cairn compress`: makes caches smaller, also while applications use them.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "caches.h"
-#include "change_command.h"
 #include "command_line.h"
 #include "failure.h"
+#include "selection.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -17,6 +19,7 @@ some microseconds more. What an application is writing just now stays as it is.
 
 Examples:
   cairn compress egl-0123456789abcdef
+  cairn compress --application glmark2-es2
   cairn compress --all
 
 Exit codes: 0 compressed (there may be nothing to do), 1 a cache does not exist or could not be
@@ -34,7 +37,8 @@ int add_entry(void *user, const cairn_entry *entry) {
     return 0;
 }
 
-void compress_cache(const std::string &root, const std::string &identifier) {
+std::string compress_cache(const std::string &root, const std::string &identifier, Quiet quiet) {
+    const Progress progress("Compressing " + identifier, quiet);
     const CacheHandle cache = open_cache(root, identifier, Access::write);
     const uint64_t before = cache_stats(cache).disk_bytes;
     require_ok(cache, cairn_compress(cache.get()), fmt::format("compress `{}`", identifier));
@@ -42,16 +46,26 @@ void compress_cache(const std::string &root, const std::string &identifier) {
     Sum sum;
     require_ok(cache, cairn_enumerate(cache.get(), add_entry, &sum),
                fmt::format("list `{}`", identifier));
-    fmt::print("Compressed {}: {} of values take {}, gave back {}\n", identifier,
-               format_bytes(sum.value_bytes), format_bytes(sum.stored_bytes),
-               format_bytes(before > after ? before - after : 0));
+    return fmt::format("Compressed {}: {} of values take {}, gave back {}", identifier,
+                       format_bytes(sum.value_bytes), format_bytes(sum.stored_bytes),
+                       format_bytes(before > after ? before - after : 0));
 }
 
 }  // namespace
 
 void add_compress_command(CLI::App &app, int &exit_code) {
-    add_change_command(app, {"compress", "Make one cache smaller, or all", kFooter, compress_cache},
-                       exit_code);
+    CLI::App *command =
+        app.add_subcommand("compress", "Make caches smaller, an application's, or all");
+    auto selection = std::make_shared<Selection>();
+    command->footer(kFooter);
+    add_selection(*command, *selection, "Caches, as `cairn ls` shows them");
+    command->callback([selection, &exit_code] {
+        exit_code = change_selected(*selection,
+                                    {"compress", Change::Asks::never,
+                                     [&](const std::string &root, const std::string &identifier) {
+                                         return compress_cache(root, identifier, selection->quiet);
+                                     }});
+    });
 }
 
 }  // namespace cairn::cli

@@ -12,6 +12,7 @@
 #include "command_line.h"
 #include "control.h"
 #include "failure.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
@@ -84,10 +85,10 @@ void show(const std::string &root, uint32_t kinds) {
     const uint32_t disabled = control.disabled();
     for_each_kind(kinds, [&](const KindName &kind) {
         const char *state = (disabled & kind.kinds) != 0 ? "disabled" : "enabled";
-        fmt::print("{:<20}  {:<8}  {}\n", kind.name, state, kind.about);
+        print_line(fmt::format("{:<20}  {:<8}  {}", kind.name, state, kind.about));
     });
     if (!control.is_developer_mode()) {
-        fmt::print("Developer mode is off: nothing can be changed (`cairn control --help`).\n");
+        print_line("Developer mode is off: nothing can be changed (`cairn control --help`).");
     }
 }
 
@@ -105,15 +106,15 @@ void change(const std::string &root, uint32_t kinds, const Options &options) {
         if (options.clear) {
             done += done.empty() ? "cleared" : ", cleared";
         }
-        fmt::print("{}: {}\n", kind.name, done);
+        print_line(fmt::format("{}: {}", kind.name, done));
     });
     if (!control.warning().empty()) {
-        fmt::print(stderr, "cairn: {}\n", control.warning());
+        complain(control.warning());
     }
     if (options.disable && (kinds & CAIRN_KIND_DRIVER_MANAGED) != 0) {
-        fmt::print(
+        print_line(
             "Applications that `cairn run` starts from now on have no driver's own cache; those "
-            "that run already, and others, keep it.\n");
+            "that run already, and others, keep it.");
     }
 }
 

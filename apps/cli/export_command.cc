@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
 // `cairn export`: writes a cache's programs to a file, for shipping.
 #include <cairn/cairn_egl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
+#include "output_file.h"
 #include "text.h"
 #include "warm_set.h"
 
@@ -24,19 +21,25 @@ namespace {
 constexpr const char *kFooter =
     R"(The programs of one driver, as the EGL front end keeps them, with their keys: what
 eglProgramCachePopulateANGLE takes. Only this very driver, in this version and configuration, can use
-them. An older FILE is replaced.
+them. An older FILE is replaced when the new one is whole; - is standard output.
 
 Examples:
   cairn export egl-0123456789abcdef warm.set
+  cairn export CACHE - | zstd > warm.set.zst
   cairn import warm.set                      on another machine, or after `cairn clear`
 
 Exit codes: 0 written, 1 there is no such cache, it has no programs, or FILE cannot be written, 2 wrong usage.)";
 
-struct Collection {
-    cairn_cache *cache;
+struct Programs {
     WarmSet set;
     uint64_t bytes = 0;
     uint64_t too_large = 0;  // programs that no reader would take
+};
+
+struct Collection {
+    cairn_cache *cache;
+    Progress &progress;
+    Programs &programs;
 };
 
 // Shaders and blobs of drivers have other keys, or are no whole entries.
@@ -47,6 +50,8 @@ bool is_program(const cairn_entry &found, const cairn_blob *blob) {
 
 int collect(void *user, const cairn_entry *found) {
     auto &collection = *static_cast<Collection *>(user);
+    Programs &programs = collection.programs;
+    collection.progress.add(1);
     WarmEntry entry;
     cairn_blob *blob = nullptr;
     if (found->key_size != entry.key.size() ||
@@ -55,102 +60,71 @@ int collect(void *user, const cairn_entry *found) {
     }
     const bool is_one = is_program(*found, blob);
     if (is_one && cairn_blob_size(blob) > kWarmBinarySizeMax) {
-        ++collection.too_large;
+        ++programs.too_large;
     } else if (is_one) {
         std::copy_n(static_cast<const uint8_t *>(found->key), entry.key.size(), entry.key.begin());
         entry.cost_us = cairn_blob_cost_us(blob);
         entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)),
                             cairn_blob_size(blob));
-        collection.bytes += encoded_size(entry);
-        collection.set.entries.push_back(std::move(entry));
+        programs.bytes += encoded_size(entry);
+        programs.set.entries.push_back(std::move(entry));
     }
     cairn_blob_free(blob);
-    return collection.bytes > kWarmSetSizeMax ? 1 : 0;
-}
-
-// A file beside the one that it is to become, under a name that nobody can foresee. Goes again
-// unless it was renamed.
-class Unfinished {
-  public:
-    explicit Unfinished(const std::string &target)
-        : path_(target + ".XXXXXX"), descriptor_(::mkostemp(path_.data(), O_CLOEXEC)) {}
-    ~Unfinished() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-        if (descriptor_ >= 0 && !is_renamed_) {
-            ::unlink(path_.c_str());
-        }
-    }
-    Unfinished(const Unfinished &) = delete;
-    Unfinished &operator=(const Unfinished &) = delete;
-
-    // False with errno.
-    bool write(std::string_view bytes) const {
-        while (descriptor_ >= 0 && !bytes.empty()) {
-            const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-            if (written < 0 && errno != EINTR) {
-                return false;
-            }
-            bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
-        }
-        return descriptor_ >= 0;
-    }
-    // With the rights of any new file.
-    bool rename_to(const std::string &target) {
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
-        is_renamed_ = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0 &&
-                      ::rename(path_.c_str(), target.c_str()) == 0;
-        return is_renamed_;
-    }
-
-  private:
-    std::string path_;
-    const int descriptor_;
-    bool is_renamed_ = false;
-};
-
-// Nobody finds half a file: it gets its name when it is whole.
-void write_whole(const std::string &path, const std::string &bytes) {
-    Unfinished file(path);
-    if (!file.write(bytes) || !file.rename_to(path)) {
-        throw Failure(kExitFailure,
-                      fmt::format("cannot write {}: {}", printable_line(path), error_text(errno)));
-    }
+    return programs.bytes > kWarmSetSizeMax ? 1 : 0;
 }
 
 [[noreturn]] void refuse_too_many() {
     throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
 }
 
-void export_cache(const std::string &root, const std::string &identifier, const std::string &path) {
-    const CacheHandle cache = open_cache(root, identifier, Access::read);
-    Collection collection = {cache.get(), {}};
-    WarmSet &set = collection.set;
-    set.identifier = identifier;
-    set.version = cache_stats(cache).version;
-    set.about = about_text(root, identifier);
+Programs collect_programs(const CacheHandle &cache, const std::string &identifier, Quiet quiet) {
+    Progress progress("Reading " + identifier, quiet, cache_stats(cache).entries);
+    Programs programs;
+    Collection collection = {cache.get(), progress, programs};
     require_ok(cache, cairn_enumerate(cache.get(), collect, &collection),
                fmt::format("read `{}`", identifier));
-    if (collection.bytes > kWarmSetSizeMax) {
+    if (programs.bytes > kWarmSetSizeMax) {
         refuse_too_many();
     }
-    if (set.entries.empty()) {
+    if (programs.set.entries.empty()) {
         throw Failure(kExitFailure,
                       fmt::format("the cache `{}` has no programs{}", identifier,
-                                  collection.too_large == 0 ? "" : " that a file may hold"));
+                                  programs.too_large == 0 ? "" : " that a file may hold"));
     }
+    return programs;
+}
+
+// Returns the bytes of the file.
+uint64_t write_set(const WarmSet &set, OutputFile &file, Quiet quiet) {
+    const Progress progress("Writing " + set.identifier, quiet);
     const std::string bytes = encode_warm_set(set);
     if (bytes.size() > kWarmSetSizeMax) {
         refuse_too_many();
     }
-    write_whole(path, bytes);
-    fmt::print("Exported {} ({}) to {}\n", format_count(set.entries.size(), "program", "programs"),
-               format_bytes(bytes.size()), printable_line(path));
-    if (collection.too_large != 0) {
-        fmt::print("Left out {} above 64 MiB\n",
-                   format_count(collection.too_large, "program", "programs"));
+    file.write(bytes);
+    return bytes.size();
+}
+
+void export_cache(const std::string &root, const std::string &identifier, const std::string &path,
+                  Quiet quiet) {
+    OutputFile file(path);
+    const CacheHandle cache = open_cache(root, identifier, Access::read);
+    Programs programs = collect_programs(cache, identifier, quiet);
+    WarmSet &set = programs.set;
+    set.identifier = identifier;
+    set.version = cache_stats(cache).version;
+    set.about = about_text(root, identifier);
+    const uint64_t size = write_set(set, file, quiet);
+    if (quiet == Quiet::yes) {
+        return;
+    }
+    const auto say = file.is_standard_output() ? complain : print_line;
+    say(fmt::format("Exported {} ({}) to {}",
+                    format_count(set.entries.size(), "program", "programs"), format_bytes(size),
+                    path));
+    if (programs.too_large != 0) {
+        say(fmt::format("Left out {} above 64 MiB",
+                        format_count(programs.too_large, "program", "programs")));
     }
 }
 
@@ -161,6 +135,7 @@ void add_export_command(CLI::App &app) {
         std::string dir;
         std::string cache;
         std::string file;
+        Quiet quiet = Quiet::no;
     };
     CLI::App *command = app.add_subcommand("export", "Write a cache's programs to a file");
     auto options = std::make_shared<Options>();
@@ -168,12 +143,15 @@ void add_export_command(CLI::App &app) {
     command->add_option("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it")
         ->type_name("")
         ->required();
-    command->add_option("FILE", options->file, "The file to write")->type_name("")->required();
+    command->add_option("FILE", options->file, "The file to write; - is standard output")
+        ->type_name("")
+        ->required();
     add_dir_option(*command, options->dir);
+    add_quiet_option(*command, options->quiet, "Say nothing but what fails");
     command->callback([options] {
         const std::string root = resolve_root(options->dir);
         require_usable_root(root);
-        export_cache(root, options->cache, options->file);
+        export_cache(root, options->cache, options->file, options->quiet);
     });
 }
 

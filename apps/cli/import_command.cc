@@ -2,16 +2,16 @@
 // `cairn import`: puts the programs of a file into the cache that they came from.
 #include <cairn/cairn_egl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "input_file.h"
+#include "output.h"
 #include "text.h"
 #include "warm_set.h"
 
@@ -25,52 +25,36 @@ new. The cache is made if there is none.
 
 Examples:
   cairn import warm.set
+  zstdcat warm.set.zst | cairn import -
 
 Exit codes: 0 imported (there may be nothing new), 1 the file or the cache cannot be used, or not all fits,
 2 wrong usage.)";
 
-struct CloseFile {
-    void operator()(FILE *file) const { std::fclose(file); }
-};
-
-[[noreturn]] void refuse_too_large(const std::string &path) {
-    throw Failure(kExitFailure, fmt::format("{} is too large", printable_line(path)));
-}
-
-bool is_too_large(FILE *file) {
-    struct stat status = {};
-    return ::fstat(::fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
-           static_cast<uint64_t>(status.st_size) > kWarmSetSizeMax;
+[[noreturn]] void refuse_too_large(const std::string &name) {
+    throw Failure(kExitFailure, fmt::format("{} is too large", name));
 }
 
 // All of it; of what begins like no warm set, only the beginning.
-std::string read_whole(const std::string &path) {
-    const std::unique_ptr<FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
-    if (file != nullptr && is_too_large(file.get())) {
-        refuse_too_large(path);
+std::string read_whole(InputFile &file, Quiet quiet) {
+    if (file.size_bytes() > kWarmSetSizeMax) {
+        refuse_too_large(file.name());
     }
+    Progress progress("Reading " + file.name(), quiet, file.size_bytes());
     std::string bytes;
-    char buffer[65536];
-    size_t got = 0;
-    errno = 0;
-    while (file != nullptr && (got = std::fread(buffer, 1, sizeof buffer, file.get())) != 0) {
-        bytes.append(buffer, got);
-        if (!begins_as_warm_set(bytes)) {
-            return bytes;
-        }
+    size_t before = 0;
+    while (file.append_to(bytes) && begins_as_warm_set(bytes)) {
         if (bytes.size() > kWarmSetSizeMax) {
-            refuse_too_large(path);
+            refuse_too_large(file.name());
         }
-    }
-    if (file == nullptr || std::ferror(file.get()) != 0) {
-        throw Failure(kExitFailure,
-                      fmt::format("cannot read {}: {}", printable_line(path), error_text(errno)));
+        progress.add(bytes.size() - std::exchange(before, bytes.size()));
     }
     return bytes;
 }
 
-WarmSet read_set(const std::string &path) {
-    const std::string bytes = read_whole(path);
+WarmSet read_set(const std::string &path, Quiet quiet) {
+    InputFile file(path);
+    const std::string bytes = read_whole(file, quiet);
+    const Progress progress("Checking " + file.name(), quiet);
     std::string problem;
     auto set = decode_warm_set(std::as_bytes(std::span(bytes)), problem);
     // Only caches of the EGL front end have such entries; no file may write to any other.
@@ -79,8 +63,7 @@ WarmSet read_set(const std::string &path) {
         problem = "it is for a cache that is not the EGL front end's";
     }
     if (!set) {
-        throw Failure(kExitFailure,
-                      fmt::format("{} is not imported: {}", printable_line(path), problem));
+        throw Failure(kExitFailure, fmt::format("{} is not imported: {}", file.name(), problem));
     }
     return std::move(*set);
 }
@@ -93,9 +76,11 @@ struct Counts {
 // Costs decide what is evicted; whoever makes a file can write any. No link takes longer.
 constexpr uint32_t kCostMaxUs = 10'000'000;
 
-Counts put_all(const CacheHandle &cache, const WarmSet &set) {
+Counts put_all(const CacheHandle &cache, const WarmSet &set, Quiet quiet) {
+    Progress progress("Importing into " + set.identifier, quiet, set.entries.size());
     Counts counts;
     for (const WarmEntry &entry : set.entries) {
+        progress.add(1);
         cairn_put_options options = {};
         options.size = sizeof options;
         options.flags = CAIRN_PUT_IF_ABSENT;
@@ -114,14 +99,17 @@ Counts put_all(const CacheHandle &cache, const WarmSet &set) {
     return counts;
 }
 
-void import_file(const std::string &root, const std::string &path) {
-    const WarmSet set = read_set(path);
+void import_file(const std::string &root, const std::string &path, Quiet quiet) {
+    const WarmSet set = read_set(path, quiet);
     const CacheHandle cache =
         open_cache_to_fill(root, {set.identifier, set.version, printable_text(set.about)});
-    const Counts counts = put_all(cache, set);
-    fmt::print("Imported {} into {}; {} there already\n",
-               format_count(counts.added, "program", "programs"), set.identifier,
-               format_count(counts.known, "was", "were"));
+    const Counts counts = put_all(cache, set, quiet);
+    if (quiet == Quiet::yes) {
+        return;
+    }
+    print_line(fmt::format("Imported {} into {}; {} there already",
+                           format_count(counts.added, "program", "programs"), set.identifier,
+                           format_count(counts.known, "was", "were")));
 }
 
 }  // namespace
@@ -130,18 +118,21 @@ void add_import_command(CLI::App &app) {
     struct Options {
         std::string dir;
         std::string file;
+        Quiet quiet = Quiet::no;
     };
     CLI::App *command = app.add_subcommand("import", "Add the programs of a file to their cache");
     auto options = std::make_shared<Options>();
     command->footer(kFooter);
-    command->add_option("FILE", options->file, "A file that `cairn export` wrote")
+    command
+        ->add_option("FILE", options->file, "A file that `cairn export` wrote; - is standard input")
         ->type_name("")
         ->required();
     add_dir_option(*command, options->dir);
+    add_quiet_option(*command, options->quiet, "Say nothing but what fails");
     command->callback([options] {
         const std::string root = resolve_root(options->dir);
         require_usable_root(root);
-        import_file(root, options->file);
+        import_file(root, options->file, options->quiet);
     });
 }
 

@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <vector>
 
+#include "applications.h"
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -17,91 +23,266 @@ constexpr const char *kFooter =
     R"(Without CACHE: one cache per line. With CACHE: its entries, newest first: the beginning of the key,
 the size of the value, what making it cost, and when it was stored.
 
+KEY of --sort is name, application, entries, size or used of caches, and key, size, cost or stored of
+entries. Numbers begin with the largest, times with the latest; --reverse turns that around.
+
 Examples:
-  cairn ls
-  cairn ls egl-0123456789abcdef
-  cairn ls --full-keys CACHE | sort
+  cairn ls --sort size
+  cairn ls egl-game-0123456789abcdef
+  cairn ls --json CACHE | jq -r .entries[].key
 
 Exit codes: 0 listed (there may be nothing), 1 the cache does not exist or cannot be read, 2 wrong usage.)";
 
 constexpr size_t kKeyBytesShown = 8;
 
+struct Options {
+    std::string dir;
+    std::string cache;
+    std::string sort;
+    bool reverse = false;
+    bool json = false;
+    bool full_keys = false;
+    bool no_header = false;
+    Quiet quiet = Quiet::no;
+};
+
+template <typename Row>
+struct Order {
+    const char *name;
+    bool (*is_before)(const Row &, const Row &);
+};
+
+// The first of `orders` is the usual one. `rows` are in an order that decides where this one does
+// not.
+template <typename Row, size_t kCount>
+void sort_rows(std::vector<Row> &rows, const Options &options,
+               const std::array<Order<Row>, kCount> &orders) {
+    const auto found = std::find_if(orders.begin(), orders.end(), [&](const Order<Row> &order) {
+        return order.name == options.sort;
+    });
+    if (found == orders.end() && !options.sort.empty()) {
+        std::vector<std::string> names;
+        for (const Order<Row> &order : orders) {
+            names.emplace_back(order.name);
+        }
+        throw Failure(kExitUsage, fmt::format("these cannot be sorted by `{}`, only by {}",
+                                              options.sort, fmt::join(names, ", ")));
+    }
+    const auto is_before = (options.sort.empty() ? orders.begin() : found)->is_before;
+    std::stable_sort(rows.begin(), rows.end(), [&](const Row &a, const Row &b) {
+        return options.reverse ? is_before(b, a) : is_before(a, b);
+    });
+}
+
+struct CacheRow {
+    std::string identifier;
+    std::string application;
+    uint64_t entries;
+    uint64_t disk_bytes;
+    uint64_t used_at_ms;
+    std::string about;
+    std::string problem;  // why it could not be read; then the numbers are zero
+};
+
+constexpr std::array<Order<CacheRow>, 5> kCacheOrders = {{
+    {"name", [](const CacheRow &a, const CacheRow &b) { return a.identifier < b.identifier; }},
+    {"application",
+     [](const CacheRow &a, const CacheRow &b) { return a.application < b.application; }},
+    {"entries", [](const CacheRow &a, const CacheRow &b) { return a.entries > b.entries; }},
+    {"size", [](const CacheRow &a, const CacheRow &b) { return a.disk_bytes > b.disk_bytes; }},
+    {"used", [](const CacheRow &a, const CacheRow &b) { return a.used_at_ms > b.used_at_ms; }},
+}};
+
+CacheRow read_row(const std::string &root, const std::string &identifier,
+                  const std::string &application) {
+    CacheRow row = {identifier, application_name(application), 0, 0, 0, "", ""};
+    row.used_at_ms = last_used_ms(root, identifier);
+    row.about = about_cache(root, identifier);
+    try {
+        const cairn_stats stats = cache_stats(open_cache(root, identifier, Access::read));
+        row.entries = stats.entries;
+        row.disk_bytes = stats.disk_bytes;
+    } catch (const Failure &failure) {
+        row.problem = failure.what();
+    }
+    return row;
+}
+
+std::vector<CacheRow> read_rows(const std::string &root, Quiet quiet) {
+    const std::vector<std::string> identifiers = list_caches(root);
+    auto applications = list_applications(root);
+    Progress progress("Counting entries", quiet, identifiers.size());
+    std::vector<CacheRow> rows;
+    for (const std::string &identifier : identifiers) {
+        rows.push_back(read_row(root, identifier, applications[identifier]));
+        progress.add(1);
+    }
+    return rows;
+}
+
+// The last column may be empty.
+void print_columns(std::string line) {
+    line.resize(line.find_last_not_of(' ') + 1);
+    print_line(line);
+}
+
+void print_caches(const std::vector<CacheRow> &rows, bool no_header) {
+    size_t names = 0;
+    size_t applications = 0;
+    for (const CacheRow &row : rows) {
+        names = std::max(names, row.identifier.size());
+        applications = std::max(applications, row.application.size());
+    }
+    applications = std::max(applications, std::string_view("APPLICATION").size());
+    if (!rows.empty() && !no_header) {
+        print_columns(fmt::format("{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", "CACHE", names,
+                                  "APPLICATION", applications, "ENTRIES", "SIZE", "USED", "ABOUT"));
+    }
+    for (const CacheRow &row : rows) {
+        if (row.problem.empty()) {
+            print_columns(fmt::format("{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", row.identifier,
+                                      names, row.application.empty() ? "-" : row.application,
+                                      applications, row.entries, format_bytes(row.disk_bytes),
+                                      format_time(row.used_at_ms), row.about));
+        } else {
+            complain(row.problem);
+        }
+    }
+}
+
+nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheRow> &rows) {
+    nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
+    for (const CacheRow &row : rows) {
+        nlohmann::ordered_json cache = {{"identifier", row.identifier},
+                                        {"application", nullptr},
+                                        {"about", row.about},
+                                        {"used_at_ms", row.used_at_ms}};
+        if (!row.application.empty()) {
+            cache["application"] = row.application;
+        }
+        if (row.problem.empty()) {
+            cache["entries"] = row.entries;
+            cache["disk_bytes"] = row.disk_bytes;
+        } else {
+            cache["problem"] = row.problem;
+        }
+        json["caches"].push_back(std::move(cache));
+    }
+    return json;
+}
+
+int list_all(const std::string &root, const Options &options) {
+    std::vector<CacheRow> rows = read_rows(root, options.quiet);
+    sort_rows(rows, options, kCacheOrders);
+    options.json ? print_json(json_of(root, rows)) : print_caches(rows, options.no_header);
+    const bool is_whole = std::all_of(rows.begin(), rows.end(),
+                                      [](const CacheRow &row) { return row.problem.empty(); });
+    return is_whole ? kExitOk : kExitFailure;
+}
+
 struct Entry {
     std::string key;
-    uint64_t value_size;
+    uint64_t value_bytes;
+    uint64_t stored_bytes;
     uint64_t stored_at_ms;
     uint32_t cost_us;
     bool pinned;
 };
 
+constexpr std::array<Order<Entry>, 4> kEntryOrders = {{
+    {"stored", [](const Entry &a, const Entry &b) { return a.stored_at_ms > b.stored_at_ms; }},
+    {"key", [](const Entry &a, const Entry &b) { return a.key < b.key; }},
+    {"size", [](const Entry &a, const Entry &b) { return a.value_bytes > b.value_bytes; }},
+    {"cost", [](const Entry &a, const Entry &b) { return a.cost_us > b.cost_us; }},
+}};
+
 struct Collection {
+    Progress *progress;
     std::vector<Entry> entries;
-    size_t key_bytes_shown;
 };
 
 int collect(void *user, const cairn_entry *entry) {
     auto &collection = *static_cast<Collection *>(user);
-    collection.entries.push_back(
-        {format_key(entry->key, entry->key_size, collection.key_bytes_shown), entry->value_size,
-         entry->stored_at_ms, entry->cost_us, (entry->flags & CAIRN_PUT_PINNED) != 0});
+    collection.progress->add(1);
+    collection.entries.push_back({{static_cast<const char *>(entry->key), entry->key_size},
+                                  entry->value_size,
+                                  entry->stored_size,
+                                  entry->stored_at_ms,
+                                  entry->cost_us,
+                                  (entry->flags & CAIRN_PUT_PINNED) != 0});
     return 0;
 }
 
-void list_entries(const std::string &root, const std::string &identifier, bool full_keys) {
-    const CacheHandle cache = open_cache(root, identifier, Access::read);
-    Collection collection = {{}, full_keys ? CAIRN_KEY_SIZE_MAX : kKeyBytesShown};
+std::vector<Entry> read_entries(const CacheHandle &cache, const Options &options) {
+    Progress progress("Listing " + options.cache, options.quiet, cache_stats(cache).entries);
+    Collection collection = {&progress, {}};
     require_ok(cache, cairn_enumerate(cache.get(), collect, &collection),
-               fmt::format("list `{}`", identifier));
+               fmt::format("list `{}`", options.cache));
     auto &entries = collection.entries;
-    std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-        return std::tie(b.stored_at_ms, a.key) < std::tie(a.stored_at_ms, b.key);
-    });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry &a, const Entry &b) { return a.key < b.key; });
+    sort_rows(entries, options, kEntryOrders);
+    return std::move(entries);
+}
+
+void print_entries(const std::vector<Entry> &entries, const Options &options) {
+    const size_t bytes_shown = options.full_keys ? CAIRN_KEY_SIZE_MAX : kKeyBytesShown;
+    constexpr const char *kColumns = "{:<18}  {:>10}  {:>9}  {}{}";
+    if (!entries.empty() && !options.no_header) {
+        print_line(fmt::format(fmt::runtime(kColumns), "KEY", "SIZE", "COST", "STORED", ""));
+    }
     for (const Entry &entry : entries) {
-        fmt::print("{:<18}  {:>10}  {:>9}  {}{}\n", entry.key, format_bytes(entry.value_size),
-                   entry.cost_us == 0 ? "-" : format_duration_ns(uint64_t{entry.cost_us} * 1000),
-                   format_time(entry.stored_at_ms), entry.pinned ? "  pinned" : "");
+        print_line(fmt::format(
+            fmt::runtime(kColumns), format_key(entry.key.data(), entry.key.size(), bytes_shown),
+            format_bytes(entry.value_bytes),
+            entry.cost_us == 0 ? "-" : format_duration_ns(uint64_t{entry.cost_us} * 1000),
+            format_time(entry.stored_at_ms), entry.pinned ? "  pinned" : ""));
     }
 }
 
-int list_all(const std::string &root) {
-    int exit_code = kExitOk;
-    for (const std::string &identifier : list_caches(root)) {
-        try {
-            const cairn_stats stats = cache_stats(open_cache(root, identifier, Access::read));
-            fmt::print("{}  {}  {}  {}\n", identifier,
-                       format_count(stats.entries, "entry", "entries"),
-                       format_bytes(stats.disk_bytes), about_cache(root, identifier));
-        } catch (const Failure &failure) {
-            fmt::print(stderr, "cairn: {}\n", failure.what());
-            exit_code = kExitFailure;
-        }
+nlohmann::ordered_json json_of(const std::string &identifier, const std::vector<Entry> &entries) {
+    nlohmann::ordered_json json = {{"cache", identifier},
+                                   {"entries", nlohmann::ordered_json::array()}};
+    for (const Entry &entry : entries) {
+        json["entries"].push_back(
+            {{"key", format_key(entry.key.data(), entry.key.size(), entry.key.size())},
+             {"value_bytes", entry.value_bytes},
+             {"stored_bytes", entry.stored_bytes},
+             {"cost_us", entry.cost_us},
+             {"stored_at_ms", entry.stored_at_ms},
+             {"pinned", entry.pinned}});
     }
-    return exit_code;
+    return json;
+}
+
+int list_entries(const std::string &root, const Options &options) {
+    const CacheHandle cache = open_cache(root, options.cache, Access::read);
+    const std::vector<Entry> entries = read_entries(cache, options);
+    options.json ? print_json(json_of(options.cache, entries)) : print_entries(entries, options);
+    return kExitOk;
 }
 
 }  // namespace
 
 void add_ls_command(CLI::App &app, int &exit_code) {
-    struct Options {
-        std::string dir;
-        std::string cache;
-        bool full_keys = false;
-    };
     CLI::App *command = app.add_subcommand("ls", "List the caches, or the entries of one");
     auto options = std::make_shared<Options>();
     command->footer(kFooter);
-    command->add_option("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it")
-        ->type_name("");
+    CLI::Option *cache =
+        command->add_option("CACHE", options->cache, "A cache, as `cairn ls` shows it");
+    cache->type_name("");
+    command->add_option("--sort", options->sort, "The order of the lines")->type_name("KEY");
+    command->add_flag("-r,--reverse", options->reverse, "In the opposite order");
+    command->add_flag("--json", options->json, "Print JSON, with exact numbers and whole keys");
     command->add_flag("--full-keys", options->full_keys, "Print whole keys");
+    command->add_flag("--no-header", options->no_header, "Do not print the names of the columns");
     add_dir_option(*command, options->dir);
-    command->callback([options, &exit_code] {
+    add_quiet_option(*command, options->quiet, "Do not show how far it is");
+    command->callback([options, cache, &exit_code] {
         const std::string root = resolve_root(options->dir);
         require_usable_root(root);
-        if (options->cache.empty()) {
-            exit_code = list_all(root);
-        } else {
-            list_entries(root, options->cache, options->full_keys);
-        }
+        // A name that is empty, as an unset variable is, names no cache.
+        exit_code = cache->count() == 0 ? list_all(root, *options) : list_entries(root, *options);
     });
 }
 

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <csignal>
 #include <exception>
+#include <sstream>
+#include <string_view>
 
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
@@ -34,15 +37,14 @@ int usage_exit_code(const CommandLine &line) {
 
 int report_usage_error(const CLI::App &app, const CLI::ParseError &error, const CommandLine &line) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-        return app.exit(error);  // --help: printed to standard output
+        std::ostringstream text;  // --help and --version
+        app.exit(error, text);
+        print_text(text.str());
+        return kExitOk;
     }
     const auto named = app.get_subcommands();
     const std::string command = named.empty() ? "cairn" : "cairn " + named.front()->get_name();
-    std::string problem = error.what();
-    if (named.empty() && !line.own.empty()) {
-        problem = fmt::format("there is no subcommand or option `{}`", line.own.front());
-    }
-    fmt::print(stderr, "cairn: {}; `{} --help` tells more\n", problem, command);
+    complain(fmt::format("{}; `{} --help` tells more", usage_problem(app, error), command));
     return usage_exit_code(line);
 }
 
@@ -60,6 +62,7 @@ int run_program(int argc, const char *const *argv) {
     add_stats_command(app, exit_code);
     add_ls_command(app, exit_code);
     add_clear_command(app, exit_code);
+    add_rm_command(app, exit_code);
     add_compress_command(app, exit_code);
     add_control_command(app, exit_code);
     add_convert_command(app);
@@ -67,6 +70,7 @@ int run_program(int argc, const char *const *argv) {
     add_import_command(app);
     add_path_command(app, exit_code);
     add_version_command(app, exit_code);
+    add_help_command(app);
     try {
         // The parser takes its arguments in reverse.
         app.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
@@ -79,9 +83,9 @@ int run_program(int argc, const char *const *argv) {
 // As main, but failures leave as exceptions.
 int run_and_flush(int argc, const char *const *argv) {
     const int exit_code = run_program(argc, argv);
-    // A full disk behind a redirection must not look like success.
-    if (std::fflush(stdout) != 0 && exit_code == kExitOk) {
-        throw Failure(kExitFailure, "cannot write to standard output");
+    // A full disk or a closed pipe behind a redirection must not look like success.
+    if (exit_code == kExitOk) {
+        finish_output();
     }
     return exit_code;
 }
@@ -102,13 +106,17 @@ void fill_standard_descriptors() {
 
 int main(int argc, char **argv) {
     cairn::cli::fill_standard_descriptors();
+    // A pipe that nobody reads any more is an error of ours. What `cairn run` starts inherits this.
+    if (argc < 2 || std::string_view(argv[1]) != "run") {
+        std::signal(SIGPIPE, SIG_IGN);
+    }
     try {
         return cairn::cli::run_and_flush(argc, argv);
     } catch (const cairn::cli::Failure &failure) {
-        fmt::print(stderr, "cairn: {}\n", failure.what());
+        cairn::cli::complain(failure.what());
         return failure.exit_code();
     } catch (const std::exception &error) {
-        fmt::print(stderr, "cairn: {}\n", error.what());
+        cairn::cli::complain(error.what());
         return cairn::cli::kExitFailure;
     }
 }

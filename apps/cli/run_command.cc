@@ -2,11 +2,9 @@
 // `cairn run`: starts an application with the EGL front end in front of its driver and says at exit
 // what that saved.
 #include <cairn/cairn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -23,8 +21,12 @@
 #include "driver_caches.h"
 #include "failure.h"
 #include "manifest.h"
+#include "output.h"
+#include "output_file.h"
 #include "run_report.h"
 #include "shared_report.h"
+#include "suggestion.h"
+#include "text.h"
 
 namespace cairn::cli {
 namespace {
@@ -60,51 +62,33 @@ struct RunOptions {
 
 // Opened before the application starts, so that a wrong name is found at once and not after an hour
 // of play.
-class OutputFile {
-  public:
-    explicit OutputFile(std::string name) : name_(std::move(name)) {
-        if (name_.empty()) {
-            return;
-        }
-        fd_ = open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-        if (fd_ < 0) {
-            throw Failure(kExitRunFailed,
-                          fmt::format("cannot write {}: {}", name_, error_text(errno)));
-        }
+std::optional<OutputFile> open_output(const std::string &name) {
+    try {
+        return name.empty() ? std::nullopt : std::optional<OutputFile>(name);
+    } catch (const Failure &failure) {
+        throw Failure(kExitRunFailed, failure.what());
     }
-    OutputFile(const OutputFile &) = delete;
-    OutputFile &operator=(const OutputFile &) = delete;
-    ~OutputFile() {
-        if (fd_ >= 0) {
-            close(fd_);
-        }
-    }
+}
 
-    // A failure is said and no more: the exit code belongs to the application.
-    void write_result(const RunResult &result) const {
-        if (fd_ < 0) {
-            return;
-        }
-        const auto keep_going = nlohmann::json::error_handler_t::replace;
-        const std::string text = report_json(result).dump(2, ' ', false, keep_going) + "\n";
-        size_t done = 0;
-        while (done < text.size()) {
-            const ssize_t size = write(fd_, text.data() + done, text.size() - done);
-            if (size < 0 && errno == EINTR) {
-                continue;
-            }
-            if (size <= 0) {
-                fmt::print(stderr, "cairn: cannot write {}: {}\n", name_, error_text(errno));
-                return;
-            }
-            done += static_cast<size_t>(size);
-        }
+// A failure is said and no more: the exit code belongs to the application.
+void write_result(OutputFile &json, const RunResult &result) {
+    try {
+        json.write(printable_json(report_json(result)) + "\n");
+    } catch (const Failure &failure) {
+        complain(failure.what());
     }
+}
 
-  private:
-    std::string name_;
-    int fd_ = -1;
-};
+// Makes the file of `--trace` empty, and returns the name by which processes append to it.
+std::string empty_trace(OutputFile &trace, const std::string &name) {
+    try {
+        trace.write("");
+    } catch (const Failure &failure) {
+        throw Failure(kExitRunFailed, failure.what());
+    }
+    return trace.is_standard_output() ? fmt::format("/proc/{}/fd/{}", getpid(), STDOUT_FILENO)
+                                      : std::filesystem::absolute(name).string();
+}
 
 // Everything the application needs to run cached. What cannot be had leaves `problem` and the
 // application uncached.
@@ -152,8 +136,7 @@ void prepare_cached(const RunOptions &options, RunResult &result, Preparation &p
         preparation.report.emplace(SharedReport::create());
         preparation.variables.emplace_back(CAIRN_REPORT_ENV, preparation.report->path());
         if (!options.trace.empty()) {
-            preparation.variables.emplace_back("CAIRN_TRACE",
-                                               std::filesystem::absolute(options.trace).string());
+            preparation.variables.emplace_back("CAIRN_TRACE", options.trace);
         }
         for (auto &variable : front_end_environment(manifest.path)) {
             preparation.variables.push_back(std::move(variable));
@@ -171,13 +154,12 @@ Preparation prepare(const RunOptions &options, RunResult &result) {
     return preparation;
 }
 
-void say(const std::string &line) {
-    fmt::print(stderr, "cairn: {}\n", line);
-}
-
-int run(const RunOptions &options, const std::vector<std::string> &command) {
-    const OutputFile json(options.json);
-    const OutputFile trace(options.trace);  // made and emptied; processes append to it by name
+int run(RunOptions options, const std::vector<std::string> &command) {
+    std::optional<OutputFile> json = open_output(options.json);
+    std::optional<OutputFile> trace = open_output(options.trace);
+    if (trace) {
+        options.trace = empty_trace(*trace, options.trace);
+    }
     RunResult result;
     result.command = command;
     const Preparation preparation = prepare(options, result);
@@ -198,20 +180,23 @@ int run(const RunOptions &options, const std::vector<std::string> &command) {
                              ? fmt::format("{}: no such program", command.front())
                              : fmt::format("{} cannot be executed: {}", command.front(),
                                            error_text(end.start_error));
-        say(result.problem);
+        complain(result.problem);
     } else if (!options.quiet) {
         for (const std::string &line : report_lines(result)) {
-            say(line);
+            complain(line);
         }
     }
-    json.write_result(result);
+    if (json) {
+        write_result(*json, result);
+    }
     return result.exit_code;
 }
 
 // The parser leaves what it does not know in place: the application and its arguments, or a
 // misspelt option of ours.
-std::vector<std::string> application_command(const std::vector<std::string> &unparsed,
+std::vector<std::string> application_command(const CLI::App &run,
                                              const std::vector<std::string> &after) {
+    const std::vector<std::string> unparsed = run.remaining();
     if (unparsed.empty()) {
         if (after.size() < 2) {
             throw Failure(kExitRunFailed,
@@ -220,10 +205,12 @@ std::vector<std::string> application_command(const std::vector<std::string> &unp
         return {after.begin() + 1, after.end()};
     }
     if (unparsed.front().starts_with('-')) {
-        throw Failure(kExitRunFailed,
-                      fmt::format("`cairn run` has no option {}; put -- in front of an application "
-                                  "whose name begins with a dash, or see `cairn run --help`",
-                                  unparsed.front()));
+        throw Failure(
+            kExitRunFailed,
+            fmt::format("`cairn run` has no option {}{}; put -- in front of an "
+                        "application whose name begins with a dash, or see `cairn run "
+                        "--help`",
+                        unparsed.front(), did_you_mean(unparsed.front(), option_names(run))));
     }
     std::vector<std::string> command = unparsed;
     command.insert(command.end(), after.begin(), after.end());
@@ -249,17 +236,20 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &after, int &
     command->formatter(std::make_shared<RunHelp>());
     command->footer(kFooter);
     command->prefix_command();
-    command->add_option("--json", options->json, "Write what was saved to FILE as JSON")
+    command
+        ->add_option("--json", options->json,
+                     "Write what was saved to FILE as JSON; - is standard output")
         ->type_name("FILE");
     command
         ->add_option("--trace", options->trace,
-                     "Write a line KEY SIZE COST to FILE for each entry that is looked up")
+                     "Write a line KEY SIZE COST to FILE for each entry that is looked up; - is "
+                     "standard output")
         ->type_name("FILE");
     add_dir_option(*command, options->dir);
     command->add_flag("-q,--quiet", options->quiet,
                       "Say nothing, except when APP cannot be started");
     command->callback([command, options, &after, &exit_code] {
-        exit_code = run(*options, application_command(command->remaining(), after));
+        exit_code = run(*options, application_command(*command, after));
     });
 }
 

@@ -2,12 +2,14 @@
 // `cairn stats`: what each cache holds and how much room it takes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "caches.h"
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -51,7 +53,7 @@ cairn_stats total_of(const std::vector<Row> &rows) {
     return total;
 }
 
-void print_json(const std::string &root, const std::vector<Row> &rows) {
+nlohmann::ordered_json json_of(const std::string &root, const std::vector<Row> &rows) {
     nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
     for (const Row &row : rows) {
         nlohmann::ordered_json cache = {{"identifier", row.identifier}, {"about", row.about}};
@@ -71,56 +73,64 @@ void print_json(const std::string &root, const std::vector<Row> &rows) {
     const cairn_stats total = total_of(rows);
     json["total"] = {
         {"caches", rows.size()}, {"entries", total.entries}, {"disk_bytes", total.disk_bytes}};
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return json;
 }
 
 void print_row(const Row &row) {
+    print_line(row.identifier);
     if (row.problem.empty()) {
-        fmt::print("{}\n    {} in {} (limit {})\n", row.identifier,
-                   format_count(row.stats.entries, "entry", "entries"),
-                   format_bytes(row.stats.disk_bytes), format_bytes(row.stats.limit_bytes));
+        print_line(fmt::format(
+            "    {} in {} (limit {})", format_count(row.stats.entries, "entry", "entries"),
+            format_bytes(row.stats.disk_bytes), format_bytes(row.stats.limit_bytes)));
     } else {
-        fmt::print("{}\n    cannot be read: {}\n", row.identifier, row.problem);
+        print_line(fmt::format("    cannot be read: {}", row.problem));
     }
     if (row.crashes.dropped != 0) {
-        fmt::print("    {} dropped after a driver had died with them, {} kept out\n",
-                   row.crashes.dropped, row.crashes.kept_out);
+        print_line(fmt::format("    {} dropped after a driver had died with them, {} kept out",
+                               row.crashes.dropped, row.crashes.kept_out));
     }
     if (row.start_keys != 0) {
-        fmt::print("    {} known of earlier starts, loaded first by the next one\n",
-                   format_count(row.start_keys, "key", "keys"));
+        print_line(fmt::format("    {} known of earlier starts, loaded first by the next one",
+                               format_count(row.start_keys, "key", "keys")));
     }
     if (!row.about.empty()) {
-        fmt::print("    {}\n", row.about);
+        print_line(fmt::format("    {}", row.about));
     }
 }
 
-void print_text(const std::string &root, const std::vector<Row> &rows) {
+void print_rows(const std::string &root, const std::vector<Row> &rows) {
     if (rows.empty()) {
-        fmt::print("No caches in {} yet. `cairn run -- APP` makes one.\n", root);
+        print_line(fmt::format("No caches in {} yet. `cairn run -- APP` makes one.", root));
         return;
     }
     for (const Row &row : rows) {
         print_row(row);
     }
     const cairn_stats total = total_of(rows);
-    fmt::print("{} in {}: {} in {}\n", format_count(rows.size(), "cache", "caches"), root,
-               format_count(total.entries, "entry", "entries"), format_bytes(total.disk_bytes));
+    print_line(fmt::format("{} in {}: {} in {}", format_count(rows.size(), "cache", "caches"), root,
+                           format_count(total.entries, "entry", "entries"),
+                           format_bytes(total.disk_bytes)));
 }
 
-int print_stats(const std::string &dir, bool json) {
+std::vector<Row> read_rows(const std::string &root, Quiet quiet) {
+    const std::vector<std::string> identifiers = list_caches(root);
+    Progress progress("Counting entries", quiet, identifiers.size());
+    std::vector<Row> rows;
+    for (const std::string &identifier : identifiers) {
+        rows.push_back(read_row(root, identifier));
+        progress.add(1);
+    }
+    return rows;
+}
+
+int print_stats(const std::string &dir, bool json, Quiet quiet) {
     const std::string root = resolve_root(dir);
     require_usable_root(root);
-    std::vector<Row> rows;
-    int exit_code = kExitOk;
-    for (const std::string &identifier : list_caches(root)) {
-        rows.push_back(read_row(root, identifier));
-        if (!rows.back().problem.empty()) {
-            exit_code = kExitFailure;
-        }
-    }
-    json ? print_json(root, rows) : print_text(root, rows);
-    return exit_code;
+    const std::vector<Row> rows = read_rows(root, quiet);
+    json ? print_json(json_of(root, rows)) : print_rows(root, rows);
+    const bool is_whole =
+        std::all_of(rows.begin(), rows.end(), [](const Row &row) { return row.problem.empty(); });
+    return is_whole ? kExitOk : kExitFailure;
 }
 
 }  // namespace
@@ -129,6 +139,7 @@ void add_stats_command(CLI::App &app, int &exit_code) {
     struct Options {
         std::string dir;
         bool json = false;
+        Quiet quiet = Quiet::no;
     };
     CLI::App *command =
         app.add_subcommand("stats", "Show what the caches hold and what room they take");
@@ -136,8 +147,10 @@ void add_stats_command(CLI::App &app, int &exit_code) {
     command->footer(kFooter);
     command->add_flag("--json", options->json, "Print JSON");
     add_dir_option(*command, options->dir);
-    command->callback(
-        [options, &exit_code] { exit_code = print_stats(options->dir, options->json); });
+    add_quiet_option(*command, options->quiet, "Do not show how far it is");
+    command->callback([options, &exit_code] {
+        exit_code = print_stats(options->dir, options->json, options->quiet);
+    });
 }
 
 }  // namespace cairn::cli

@@ -6,8 +6,76 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 namespace cairn::cli {
+namespace {
+
+constexpr uint32_t kNoCharacter = UINT32_MAX;
+
+struct Character {
+    size_t size;
+    uint32_t code;  // kNoCharacter: a byte that is no UTF-8
+};
+
+// Of a text that is not empty.
+Character first_character(std::string_view text) {
+    struct Form {
+        unsigned char mask, lead;
+        uint32_t least;  // a smaller code has a shorter form, which is the only valid one
+    };
+    constexpr std::array<Form, 4> kForms = {
+        {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}}};
+    const auto lead = static_cast<unsigned char>(text.front());
+    for (size_t size = 1; size <= std::min(kForms.size(), text.size()); ++size) {
+        const Form &form = kForms[size - 1];
+        if ((lead & form.mask) != form.lead) {
+            continue;
+        }
+        uint32_t code = lead & static_cast<unsigned char>(~form.mask);
+        for (const char next : text.substr(1, size - 1)) {
+            const auto byte = static_cast<unsigned char>(next);
+            if ((byte & 0xc0) != 0x80) {
+                return {1, kNoCharacter};
+            }
+            code = code << 6 | (byte & 0x3f);
+        }
+        const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+        const bool is_valid = code >= form.least && code <= 0x10ffff && !is_surrogate;
+        return is_valid ? Character{size, code} : Character{1, kNoCharacter};
+    }
+    return {1, kNoCharacter};
+}
+
+bool is_safe(const Character &character) {
+    struct Range {
+        uint32_t first, last;
+    };
+    constexpr std::array<Range, 9> kUnsafe = {{
+        {0x00, 0x1f},        // C0
+        {0x7f, 0x9f},        // DEL, C1
+        {0x61c, 0x61c},      // Arabic letter mark
+        {0x200e, 0x200f},    // marks of direction
+        {0x2028, 0x202e},    // ends of lines and paragraphs, embeddings and overrides of direction
+        {0x2066, 0x2069},    // isolates of direction
+        {0xfff9, 0xfffb},    // interlinear annotations
+        {0xe0000, 0xe007f},  // tags, which nobody sees
+        {kNoCharacter, kNoCharacter},
+    }};
+    return std::none_of(kUnsafe.begin(), kUnsafe.end(), [&](const Range &range) {
+        return character.code >= range.first && character.code <= range.last;
+    });
+}
+
+std::string json_escape(uint32_t code) {
+    constexpr uint32_t kFirstPair = 0x10000;
+    return code < kFirstPair
+               ? fmt::format("\\u{:04x}", code)
+               : fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + ((code - kFirstPair) >> 10),
+                             0xdc00 + ((code - kFirstPair) & 0x3ff));
+}
+
+}  // namespace
 
 std::string format_bytes(uint64_t bytes) {
     static constexpr std::array<const char *, 6> kUnits = {"KiB", "MiB", "GiB",
@@ -68,12 +136,11 @@ std::string format_count(uint64_t count, std::string_view singular, std::string_
 }
 
 std::string printable_line(std::string_view text) {
-    std::string line(text.substr(0, text.find('\n')));
-    for (char &character : line) {
-        const auto byte = static_cast<unsigned char>(character);
-        if (byte < 0x20 || byte == 0x7f) {
-            character = '?';
-        }
+    std::string line;
+    while (!text.empty()) {
+        const Character first = first_character(text);
+        line += is_safe(first) ? text.substr(0, first.size) : "?";
+        text.remove_prefix(first.size);
     }
     return line;
 }
@@ -86,6 +153,20 @@ std::string printable_text(std::string_view text) {
         text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     return lines;
+}
+
+std::string printable_json(const nlohmann::ordered_json &json) {
+    const std::string raw =
+        json.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+    std::string text;
+    for (std::string_view rest = raw; !rest.empty();) {
+        const Character first = first_character(rest);
+        // All that is unsafe is inside of strings, but for the line ends between the members.
+        text += first.code == '\n' || is_safe(first) ? std::string(rest.substr(0, first.size))
+                                                     : json_escape(first.code);
+        rest.remove_prefix(first.size);
+    }
+    return text;
 }
 
 }  // namespace cairn::cli

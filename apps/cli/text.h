@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -24,10 +25,15 @@ std::string format_key(const void *key, size_t key_size, size_t size_max);
 // "1 entry", "2 entries".
 std::string format_count(uint64_t count, std::string_view singular, std::string_view plural);
 
-// The first line of `text` with everything that could steer a terminal replaced by '?'. What other
-// programs wrote to a cache's directory is shown through this only.
+// `text` as one line, with everything that could steer a terminal replaced by '?': control
+// characters of 7 and 8 bits, line ends, what turns the direction of writing, and bytes that are no
+// UTF-8. Letters of all languages stay.
 std::string printable_line(std::string_view text);
-// The same for all its lines.
+// The same for each of its lines.
 std::string printable_text(std::string_view text);
+
+// Text of a JSON value, in which the same characters are written as \uXXXX, so that nothing is
+// lost.
+std::string printable_json(const nlohmann::ordered_json &json);
 
 }  // namespace cairn::cli

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 namespace cairn::cli {
 namespace {
@@ -49,9 +50,31 @@ TEST(Text, CountsAgreeWithTheirNouns) {
 }
 
 TEST(Text, ForeignTextCannotSteerATerminal) {
-    EXPECT_EQ(printable_line("Mesa llvmpipe\nsecond line"), "Mesa llvmpipe");
-    EXPECT_EQ(printable_line("a\x1b[31mred\rb\x7f"), "a?[31mred?b?");
-    EXPECT_EQ(printable_line("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+    EXPECT_EQ(printable_line("a\x1b[31mred\rb\x7f\n\t"), "a?[31mred?b???");
+    EXPECT_EQ(printable_line("\xc2\x9b"
+                             "31m|\xc2\x80|\xc2\x9f|\xc2\xa0"),
+              "?31m|?|?|\xc2\xa0")
+        << "C1";
+    EXPECT_EQ(printable_line("\x9b|\x80|\xff|\xc3|\xe2\x80|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80"),
+              "?|?|?|?|??|??|???|????")
+        << "no UTF-8";
+    EXPECT_EQ(printable_line("\u202e|\u202a|\u2066|\u2069|\u200f|\u061c|\u2028|\U000e0041"),
+              "?|?|?|?|?|?|?|?")
+        << "directions, line ends, tags";
+}
+
+TEST(Text, LettersOfAllLanguagesStay) {
+    const std::string letters = "gr\u00fc\u00df \u4e2d\u6587 \u0627\u0644 \u05d0 \U0001f600 \u20ac";
+    EXPECT_EQ(printable_line(letters), letters);
+    EXPECT_EQ(printable_text(letters + "\n\x1bsecond"), letters + "\n?second\n");
+}
+
+TEST(Text, JsonKeepsWhatItEscapes) {
+    const nlohmann::ordered_json json = {{"about", "a\u009b\u202e\x7f\x1b\n\u00fc\U000e0041"}};
+    const std::string text = printable_json(json);
+    EXPECT_EQ(text, "{\n  \"about\": \"a\\u009b\\u202e\\u007f\\u001b\\n\u00fc\\udb40\\udc41\"\n}");
+    EXPECT_EQ(nlohmann::ordered_json::parse(text), json);
+    EXPECT_EQ(printable_json("\xff"), "\"\ufffd\"");
 }
 
 }  // namespace

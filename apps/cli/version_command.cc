@@ -5,6 +5,7 @@
 
 #include "command_line.h"
 #include "failure.h"
+#include "output.h"
 
 namespace cairn::cli {
 
@@ -12,11 +13,11 @@ void add_version_command(CLI::App &app, int &exit_code) {
     CLI::App *command = app.add_subcommand("version", "Print the version");
     command->footer("Example:\n  cairn version\n\nExit codes: 0 printed, 2 wrong usage.");
     command->callback([&exit_code] {
-        fmt::print("cairn {}\n", cairn_version_string());
+        print_line(fmt::format("cairn {}", cairn_version_string()));
         exit_code = kExitOk;
     });
     app.set_version_flag(
-        "--version", [] { return std::string("cairn ") + cairn_version_string(); },
+        "-V,--version", [] { return std::string("cairn ") + cairn_version_string(); },
         "Print the version and exit");
 }
 

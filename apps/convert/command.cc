@@ -13,8 +13,9 @@
 #include "conversions/converter.h"
 #include "failure.h"
 #include "manifest.h"
+#include "output.h"
+#include "output_file.h"
 #include "shader_file.h"
-#include "text.h"
 
 namespace cairn::convert {
 namespace {
@@ -51,11 +52,11 @@ struct Arguments {
 
 void list_converters() {
     if (conversions::converters().empty()) {
-        fmt::print("This cairn was built without any converter.\n");
+        cli::print_line("This cairn was built without any converter.");
     }
     for (const Converter *converter : conversions::converters()) {
-        fmt::print("{}: {}, version {}\n", converter->id(), converter->about(),
-                   converter->version());
+        cli::print_line(fmt::format("{}: {}, version {}", converter->id(), converter->about(),
+                                    converter->version()));
         for (const conversions::OptionRule &rule : converter->rules()) {
             std::string values;
             for (const std::string &value : rule.values) {
@@ -64,7 +65,7 @@ void list_converters() {
             if (rule.values.empty()) {
                 values = rule.any_default + ", or any other identifier";
             }
-            fmt::print("    {}: {} ({})\n", rule.name, rule.about, values);
+            cli::print_line(fmt::format("    {}: {} ({})", rule.name, rule.about, values));
         }
     }
 }
@@ -78,7 +79,7 @@ const Converter &choose(const Arguments &arguments, std::string_view input) {
         throw Failure(is_asked ? kExitUsage : kExitFailure,
                       fmt::format("this cairn has no converter `{}`; `cairn convert --list` shows "
                                   "which it has",
-                                  cli::printable_line(id)));
+                                  id));
     }
     return *converter;
 }
@@ -88,8 +89,7 @@ conversions::Options options_of(const Arguments &arguments, const Converter &con
     for (const std::string &text : arguments.options) {
         const size_t equals = text.find('=');
         if (equals == std::string::npos || equals == 0) {
-            throw Failure(kExitUsage, fmt::format("write --option NAME=VALUE, not `{}`",
-                                                  cli::printable_line(text)));
+            throw Failure(kExitUsage, fmt::format("write --option NAME=VALUE, not `{}`", text));
         }
         options[text.substr(0, equals)] = text.substr(equals + 1);
     }
@@ -147,10 +147,11 @@ void convert(const Arguments &arguments) {
     std::vector<cairn_conversion_option> options;
     const conversions::Options given = options_of(arguments, *conversions::find_converter(id));
     for (const auto &[name, value] : given) options.push_back({name.c_str(), value.c_str()});
+    cli::OutputFile file(arguments.output);
     cli::CacheLog log;
     const auto converter = open_converter(cli::resolve_root(arguments.dir), log);
     if (!log.first_line.empty()) {
-        fmt::print(stderr, "cairn: not cached: {}\n", log.first_line);
+        cli::complain(fmt::format("not cached: {}", log.first_line));
     }
     cairn_conversion conversion = {};
     conversion.size = sizeof conversion;
@@ -164,19 +165,18 @@ void convert(const Arguments &arguments) {
     const int result = cairn_convert(converter.get(), &conversion, &made, &said);
     const BlobHandle output(made), messages(said);
     // Text of a shader may be among it.
-    fmt::print(stderr, "{}", cli::printable_text(text_of(messages)));
+    cli::pass_on(text_of(messages));
     if (result != CAIRN_OK) {
-        throw Failure(
-            kExitFailure,
-            result == CAIRN_NOT_CONVERTED
-                ? fmt::format("{} does not convert {}", id, cli::printable_line(arguments.input))
-                : fmt::format("{} cannot convert {}: {}", id, cli::printable_line(arguments.input),
-                              cairn_result_string(result)));
+        throw Failure(kExitFailure,
+                      result == CAIRN_NOT_CONVERTED
+                          ? fmt::format("{} does not convert {}", id, arguments.input)
+                          : fmt::format("{} cannot convert {}: {}", id, arguments.input,
+                                        cairn_result_string(result)));
     }
-    write_shader(arguments.output, text_of(output));
+    file.write(text_of(output));
     if (arguments.verbose) {
-        fmt::print(stderr, "cairn: {}: {} by {}\n", arguments.output,
-                   source_text(conversion.source), id);
+        cli::complain(
+            fmt::format("{}: {} by {}", arguments.output, source_text(conversion.source), id));
     }
 }
 

@@ -2,15 +2,22 @@
 // The program cairn-convert: what `cairn convert` starts, and what converts for cairn_convert.h.
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <csignal>
 #include <exception>
+#include <sstream>
 
 #include "command.h"
 #include "command_line.h"
 #include "conversions/worker.h"
 #include "failure.h"
+#include "output.h"
 
 namespace {
+
+int finished() {
+    cairn::cli::finish_output();
+    return cairn::cli::kExitOk;
+}
 
 int run(int argc, const char *const *argv) {
     CLI::App app("Converts a shader into another language, once.", "cairn convert");
@@ -20,15 +27,16 @@ int run(int argc, const char *const *argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
         if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-            return app.exit(error);
+            std::ostringstream text;  // --help
+            app.exit(error, text);
+            cairn::cli::print_text(text.str());
+            return finished();
         }
-        fmt::print(stderr, "cairn: {}; `cairn convert --help` tells more\n", error.what());
+        cairn::cli::complain(fmt::format("{}; `cairn convert --help` tells more",
+                                         cairn::cli::usage_problem(app, error)));
         return cairn::cli::kExitUsage;
     }
-    if (std::fflush(stdout) != 0) {
-        throw cairn::cli::Failure(cairn::cli::kExitFailure, "cannot write to standard output");
-    }
-    return cairn::cli::kExitOk;
+    return finished();
 }
 
 }  // namespace
@@ -37,13 +45,14 @@ int main(int argc, char **argv) {
     if (cairn::conversions::is_for_worker(argc, argv)) {
         return cairn::conversions::run_worker(cairn::conversions::converters(), argc, argv);
     }
+    std::signal(SIGPIPE, SIG_IGN);  // an error of ours
     try {
         return run(argc, argv);
     } catch (const cairn::cli::Failure &failure) {
-        fmt::print(stderr, "cairn: {}\n", failure.what());
+        cairn::cli::complain(failure.what());
         return failure.exit_code();
     } catch (const std::exception &error) {
-        fmt::print(stderr, "cairn: {}\n", error.what());
+        cairn::cli::complain(error.what());
         return cairn::cli::kExitFailure;
     }
 }

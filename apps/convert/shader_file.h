@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shaders as files: read whole, written whole, and what their names and first bytes say of them.
+// Shaders as files: read whole, and what their names and first bytes say of them.
 // Thread safety: pure functions, and the file system.
 // Failure: a Failure that names the file.
 #pragma once
@@ -13,9 +13,6 @@ namespace cairn::convert {
 
 // `-` is standard input. At most `size_max` bytes.
 std::string read_shader(const std::string &name, size_t size_max);
-
-// `-` is standard output. A file is written under another name and gets its own when it is whole.
-void write_shader(const std::string &name, std::string_view bytes);
 
 // The converter for such an input: SPIR-V and DXBC are known by their first bytes, all else is
 // text.

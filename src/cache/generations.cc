@@ -60,8 +60,9 @@ Status delete_removed(const Directory &root, const std::string &name) {
         std::vector<std::string> files;
         TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
         for (const std::string &file : files) {
-            (void)(file == kIndexFileName ? directory.remove_file(file)
-                                          : directory.discard_file(file));
+            const Status removed =
+                file == kIndexFileName ? directory.remove_file(file) : directory.discard_file(file);
+            if (!removed.ok()) (void)delete_removed(directory, file);
         }
     }
     return root.remove_directory(name);
@@ -161,9 +162,13 @@ Status remove_generation(const Directory &root, const KnownGeneration &generatio
     if (!alone) return Error::busy;
     TRY_ASSIGN(const FileInfo used, directory.info(kGenerationFileName));
     if (used.modified_ns != generation.used_ns) return Error::busy;
-    const std::string name = std::string(kRemovedPrefix) + generation.identifier + "-" +
-                             std::to_string(process_number());
-    TRY(root.rename(generation.identifier, name));
+    return remove_cache(root, generation.identifier);
+}
+
+Status remove_cache(const Directory &root, const std::string &identifier) {
+    const std::string name =
+        std::string(kRemovedPrefix) + identifier + "-" + std::to_string(process_number());
+    TRY(root.rename(identifier, name));
     return delete_removed(root, name);
 }
 

@@ -38,6 +38,9 @@ std::vector<KnownGeneration> list_generations(const Directory &root,
 // busy: somebody has it open, or has used it since `used_ns`.
 Status remove_generation(const Directory &root, const KnownGeneration &generation);
 
+// Removes a cache with all that is in its directory, also while processes have it open.
+Status remove_cache(const Directory &root, const std::string &identifier);
+
 struct Upkeep {
     std::uint64_t unused_max_ns;  // generations that were not used for longer go
     std::uint64_t total_bytes;    // of all generations

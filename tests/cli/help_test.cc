@@ -12,8 +12,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
-    for (const char *name : {"run", "stats", "ls", "clear", "compress", "control", "export",
-                             "import", "path", "version"}) {
+    for (const char *name : {"run", "stats", "ls", "clear", "rm", "compress", "control", "export",
+                             "import", "path", "version", "help"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_error, "") << name;
@@ -26,8 +26,8 @@ TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
 TEST(Help, TheProgramNamesItsSubcommands) {
     const Finished finished = cairn({"--help"});
     EXPECT_EQ(finished.exit_code, 0);
-    for (const char *name : {"run", "stats", "ls", "clear", "compress", "control", "export",
-                             "import", "path", "version", "CAIRN_DIR"}) {
+    for (const char *name : {"run", "stats", "ls", "clear", "rm", "compress", "control", "export",
+                             "import", "path", "version", "help", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
 }
@@ -36,6 +36,37 @@ TEST(Help, VersionIsThatOfTheLibrary) {
     const std::string expected = std::string("cairn ") + cairn_version_string() + "\n";
     EXPECT_EQ(cairn({"version"}).standard_output, expected);
     EXPECT_EQ(cairn({"--version"}).standard_output, expected);
+    EXPECT_EQ(cairn({"-V"}).standard_output, expected);
+}
+
+TEST(Help, HelpIsACommandToo) {
+    EXPECT_EQ(cairn({"help"}).standard_output, cairn({"--help"}).standard_output);
+    for (const char *name : {"run", "stats", "ls", "clear", "rm", "compress", "control", "export",
+                             "import", "path", "version", "help"}) {
+        const Finished finished = cairn({"help", name});
+        EXPECT_EQ(finished.exit_code, 0) << name;
+        EXPECT_EQ(finished.standard_output, cairn({name, "--help"}).standard_output) << name;
+    }
+    EXPECT_EQ(cairn({"help", "bogus"}).exit_code, 2);
+    EXPECT_EQ(cairn({"help", "ls", "clear"}).exit_code, 2);
+}
+
+TEST(Help, ASlipIsAnsweredWithWhatMayHaveBeenMeant) {
+    const std::vector<std::pair<std::vector<std::string>, const char *>> slips = {
+        {{"stat"}, "`stats`"},
+        {{"help", "exprot"}, "`export`"},
+        {{"--versoin"}, "`--version`"},
+        {{"stats", "--jsno"}, "`--json`"},
+        {{"clear", "--sinse=2026-01-01", "x"}, "`--since`"},
+        {{"run", "--jsn", "true"}, "`--json`"},
+    };
+    for (const auto &[arguments, meant] : slips) {
+        const Finished finished = cairn(arguments);
+        EXPECT_EQ(finished.exit_code, arguments[0] == "run" ? 125 : 2) << meant;
+        EXPECT_THAT(finished.standard_error, HasSubstr(std::string("did you mean ") + meant));
+    }
+    EXPECT_THAT(cairn({"banana"}).standard_error, testing::Not(HasSubstr("did you mean")));
+    EXPECT_THAT(cairn({"--dir", "/x", "ls"}).standard_error, HasSubstr("`--dir` goes behind"));
 }
 
 TEST(Help, WrongUsageIsTwoAndSaysWhereToRead) {
@@ -67,7 +98,21 @@ TEST(Help, AFullDiskBehindStandardOutputIsAFailure) {
         return Finished{exit_code, "", shell.standard_error()};
     }();
     EXPECT_EQ(finished.exit_code, 1);
-    EXPECT_THAT(finished.standard_error, HasSubstr("standard output"));
+    EXPECT_EQ(finished.standard_error,
+              "cairn: cannot write to standard output: No space left on device\n");
+}
+
+TEST(Help, APipeThatNobodyReadsIsAFailure) {
+    const Folder folder;
+    for (const char *command : {"version", "--help", "path"}) {
+        Program shell({"sh", "-c",
+                       "mkfifo \"$1\"; exec 3<>\"$1\" 4>\"$1\" 3<&-; rm \"$1\"; \"$0\" " +
+                           std::string(command) + " >&4",
+                       CAIRN_PROGRAM, folder / "fifo"},
+                      {});
+        EXPECT_EQ(shell.wait(), 1) << command;
+        EXPECT_EQ(shell.standard_error(), "cairn: cannot write to standard output: Broken pipe\n");
+    }
 }
 
 }  // namespace

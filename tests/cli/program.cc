@@ -2,9 +2,11 @@
 #include "program.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -12,6 +14,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace cairn::cli_test {
 namespace {
@@ -45,18 +48,7 @@ void apply(const Environment &environment) {
     }
 }
 
-[[noreturn]] void become(const std::vector<std::string> &command, const Environment &environment,
-                         int output, const std::string &error_file) {
-    // So that stopping it does not depend on how the tests were started: a group without a parent
-    // cannot be stopped.
-    setpgid(0, 0);
-    const int error = open(error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (error < 0 || input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) {
-        _exit(97);
-    }
-    apply(kClean);
-    apply(environment);
+[[noreturn]] void execute(const std::vector<std::string> &command) {
     std::vector<char *> arguments;
     arguments.reserve(command.size() + 1);
     for (const std::string &argument : command) {
@@ -65,6 +57,30 @@ void apply(const Environment &environment) {
     arguments.push_back(nullptr);
     execvp(arguments[0], arguments.data());
     _exit(96);
+}
+
+[[noreturn]] void become(const std::vector<std::string> &command, const Environment &environment,
+                         const std::string &input_file, int output, const std::string &error_file) {
+    // So that stopping it does not depend on how the tests were started: a group without a parent
+    // cannot be stopped.
+    setpgid(0, 0);
+    const int error = open(error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int input = open(input_file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (error < 0 || input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) {
+        _exit(97);
+    }
+    apply(kClean);
+    apply(environment);
+    execute(command);
+}
+
+// 1000 + n when signal n ended it.
+int exit_code_of(pid_t pid) {
+    int status = 0;
+    if (waitpid(pid, &status, 0) != pid) {
+        give_up("waitpid");
+    }
+    return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 }  // namespace
@@ -95,7 +111,8 @@ std::string read_file(const std::string &path) {
     return text.str();
 }
 
-Program::Program(const std::vector<std::string> &command, const Environment &environment) {
+Program::Program(const std::vector<std::string> &command, const Environment &environment,
+                 const std::string &input) {
     std::array<int, 2> pipe = {};
     if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
         give_up("pipe2");
@@ -105,7 +122,7 @@ Program::Program(const std::vector<std::string> &command, const Environment &env
         give_up("fork");
     }
     if (pid_ == 0) {
-        become(command, environment, pipe[1], folder_ / "stderr");
+        become(command, environment, input, pipe[1], folder_ / "stderr");
     }
     close(pipe[1]);
     output_ = pipe[0];
@@ -152,12 +169,61 @@ int Program::wait() {
     while ((size = read(output_, part.data(), part.size())) > 0) {
         standard_output_.append(part.data(), static_cast<size_t>(size));
     }
-    int status = 0;
-    if (waitpid(pid_, &status, 0) != pid_) {
-        give_up("waitpid");
+    return exit_code_of(std::exchange(pid_, -1));
+}
+
+TerminalProgram::TerminalProgram(const std::vector<std::string> &command,
+                                 const Environment &environment) {
+    pid_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (pid_ < 0) {
+        give_up("forkpty");
     }
-    pid_ = -1;
-    return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (pid_ == 0) {
+        apply(kClean);
+        apply({{"TERM", "xterm"}});
+        apply(environment);
+        execute(command);
+    }
+    fcntl(terminal_, F_SETFD, FD_CLOEXEC);
+}
+
+TerminalProgram::~TerminalProgram() {
+    if (pid_ > 0) {
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    close(terminal_);
+}
+
+bool TerminalProgram::read_more() {
+    std::array<char, 4096> part = {};
+    ssize_t size = 0;
+    do {
+        size = read(terminal_, part.data(), part.size());
+    } while (size < 0 && errno == EINTR);
+    shown_.append(part.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    return size > 0;
+}
+
+bool TerminalProgram::wait_for(const std::string &text) {
+    while (shown_.find(text) == std::string::npos) {
+        if (!read_more()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void TerminalProgram::type(const std::string &text) const {
+    if (write(terminal_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+        give_up("write");
+    }
+}
+
+int TerminalProgram::wait() {
+    while (read_more()) {
+    }
+    return exit_code_of(std::exchange(pid_, -1));
 }
 
 std::vector<std::string> cairn_command(const std::vector<std::string> &arguments) {
@@ -166,8 +232,9 @@ std::vector<std::string> cairn_command(const std::vector<std::string> &arguments
     return command;
 }
 
-Finished cairn(const std::vector<std::string> &arguments, const Environment &environment) {
-    Program program(cairn_command(arguments), environment);
+Finished cairn(const std::vector<std::string> &arguments, const Environment &environment,
+               const std::string &input) {
+    Program program(cairn_command(arguments), environment, input);
     const int exit_code = program.wait();
     return {exit_code, program.standard_output(), program.standard_error()};
 }

@@ -39,7 +39,9 @@ using Environment = std::map<std::string, std::string>;
 // A running process, in a process group of its own.
 class Program {
   public:
-    Program(const std::vector<std::string> &command, const Environment &environment);
+    // Its standard input is a file; /dev/null where none is named.
+    Program(const std::vector<std::string> &command, const Environment &environment,
+            const std::string &input = "/dev/null");
     Program(const Program &) = delete;
     Program &operator=(const Program &) = delete;
     ~Program();
@@ -63,6 +65,30 @@ class Program {
     std::string standard_output_;
 };
 
+// A running process at a terminal of its own.
+class TerminalProgram {
+  public:
+    TerminalProgram(const std::vector<std::string> &command, const Environment &environment);
+    TerminalProgram(const TerminalProgram &) = delete;
+    TerminalProgram &operator=(const TerminalProgram &) = delete;
+    ~TerminalProgram();
+
+    // Reads until this has been shown; false when the program ended instead.
+    bool wait_for(const std::string &text);
+    void type(const std::string &text) const;
+    // Waits until it ends and returns the exit code, as Program does.
+    int wait();
+    // Everything that was shown, control characters included.
+    const std::string &shown() const { return shown_; }
+
+  private:
+    bool read_more();
+
+    pid_t pid_ = -1;
+    int terminal_ = -1;
+    std::string shown_;
+};
+
 struct Finished {
     int exit_code;
     std::string standard_output;
@@ -70,7 +96,8 @@ struct Finished {
 };
 
 // Runs `cairn` with these arguments to its end.
-Finished cairn(const std::vector<std::string> &arguments, const Environment &environment = {});
+Finished cairn(const std::vector<std::string> &arguments, const Environment &environment = {},
+               const std::string &input = "/dev/null");
 
 // The arguments with the path of `cairn` in front.
 std::vector<std::string> cairn_command(const std::vector<std::string> &arguments);

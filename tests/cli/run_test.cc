@@ -88,6 +88,25 @@ TEST_F(RunTest, ATraceIsAnEmptyFileThatTheApplicationIsTold) {
     EXPECT_EQ(run({"--trace", "/no/such/folder/x", "true"}).exit_code, 125);
 }
 
+TEST_F(RunTest, ADashIsStandardOutput) {
+    for (const char *output : {"-", "/dev/stdout"}) {
+        const Finished finished = run({"--json", output, "--", "sh", "-c", "exit 3"});
+        EXPECT_EQ(finished.exit_code, 3);
+        EXPECT_EQ(nlohmann::json::parse(finished.standard_output)["exit_code"], 3) << output;
+    }
+    const Finished traced = run({"--trace", "-", "--", "sh", "-c", "echo line >> $CAIRN_TRACE"});
+    EXPECT_EQ(traced.standard_output, "line\n");
+    EXPECT_FALSE(fs::exists("-"));
+}
+
+// Until the application has ended, the numbers of an earlier run stay.
+TEST_F(RunTest, AnOlderReportIsReplacedAsAWhole) {
+    const std::string json = folder_.write("out.json", "older");
+    const Finished finished = run({"--json", json, "--", "cat", json});
+    EXPECT_EQ(finished.standard_output, "older");
+    EXPECT_EQ(nlohmann::json::parse(read_file(json))["exit_code"], 0);
+}
+
 TEST_F(RunTest, WrongUsageIs125AndStartsNothing) {
     const std::string trace = folder_ / "started";
     for (const std::vector<std::string> &arguments :

@@ -2,13 +2,17 @@
 // `cairn export` and `cairn import` on real caches.
 #include <cairn/cairn.h>
 #include <cairn/cairn_egl.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
+#include "os/file.h"
 #include "program.h"
 
 namespace cairn::cli_test {
@@ -125,8 +129,9 @@ TEST_F(WarmSetTest, ABadFileChangesNothingAndSaysWhy) {
     flipped[good.size() / 2] ^= 4;
     expect_refused(flipped, "damaged or not complete");
     EXPECT_FALSE(std::filesystem::exists(root_ + "/" + kIdentifier));
-    EXPECT_THAT(run({"import", file_of("none")}).standard_error, HasSubstr("cannot read"));
-    EXPECT_EQ(run({"import", root_}).exit_code, 1) << "a directory";
+    EXPECT_EQ(run({"import", file_of("none")}).standard_error,
+              "cairn: cannot read " + file_of("none") + ": No such file or directory\n");
+    EXPECT_EQ(run({"import", "/"}).standard_error, "cairn: cannot read /: Is a directory\n");
 }
 
 TEST_F(WarmSetTest, ACacheThatIsNotTheFrontEndsIsLeftAlone) {
@@ -159,15 +164,39 @@ TEST_F(WarmSetTest, AnotherVersionWithoutAnIndexEmptiesNothing) {
     EXPECT_EQ(get(open(kIdentifier, 3), key_of(9)), entry_of(9, 100));
 }
 
-TEST_F(WarmSetTest, NobodyElsesFileIsWrittenTo) {
+TEST_F(WarmSetTest, AFileIsReplacedAndWhatIsNoneIsWrittenTo) {
     fill();
-    folder_.write("precious", "precious");
-    std::filesystem::create_symlink(file_of("precious"), file_ + ".part");
-    std::filesystem::create_symlink(file_of("precious"), file_);
-    EXPECT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
-    EXPECT_EQ(read_file(file_of("precious")), "precious");
-    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file_)));
-    EXPECT_TRUE(std::filesystem::is_symlink(file_ + ".part"));
+    ASSERT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
+    const std::string set = read_file(file_);
+    folder_.write("older", "older");
+    std::filesystem::create_symlink("older", file_of("link"));
+    EXPECT_EQ(run({"export", kIdentifier, file_of("link")}).exit_code, 0);
+    EXPECT_EQ(read_file(file_of("older")), set);
+    EXPECT_TRUE(std::filesystem::is_symlink(file_of("link")));
+    std::filesystem::create_symlink("/dev/null", file_of("device"));
+    EXPECT_EQ(run({"export", kIdentifier, file_of("device")}).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(file_of("device")));
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+    const Finished full = run({"export", kIdentifier, "/dev/full"});
+    EXPECT_EQ(full.exit_code, 1);
+    EXPECT_THAT(full.standard_error, HasSubstr("cannot write /dev/full: No space left"));
+}
+
+TEST_F(WarmSetTest, ADashIsStandardInputAndOutput) {
+    fill();
+    ASSERT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
+    for (const char *output : {"-", "/dev/stdout"}) {
+        const Finished exported = run({"export", kIdentifier, output});
+        EXPECT_EQ(exported.exit_code, 0) << exported.standard_error;
+        EXPECT_EQ(exported.standard_output, read_file(file_)) << output;
+        EXPECT_THAT(exported.standard_error, HasSubstr("Exported 3 programs"));
+    }
+    std::filesystem::remove_all(root_);
+    const Finished imported = cairn({"import", "-"}, {{"CAIRN_DIR", root_}}, file_);
+    EXPECT_EQ(imported.exit_code, 0) << imported.standard_error;
+    EXPECT_THAT(imported.standard_output, HasSubstr("Imported 3 programs"));
+    const Finished nothing = run({"import", "-"});
+    EXPECT_THAT(nothing.standard_error, HasSubstr("standard input is not imported: "));
 }
 
 TEST_F(WarmSetTest, AFailedExportLeavesNoFile) {
@@ -227,6 +256,54 @@ TEST_F(WarmSetTest, NoFileMakesItsEntriesStayForEver) {
         run({"import", file_});
         EXPECT_EQ(cost(open()), std::min(cost_us, 10'000'000u));
     }
+}
+
+// What is left on the screen of what was written to a terminal.
+std::string screen(const std::string &shown) {
+    std::string text;
+    for (size_t i = 0; i < shown.size(); ++i) {
+        if (shown.compare(i, 4, "\r\x1b[K") == 0) {
+            text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+            i += 3;
+        } else if (shown[i] != '\r') {
+            text += shown[i];
+        }
+    }
+    return text;
+}
+
+TEST_F(WarmSetTest, AtATerminalLongWorkShowsALineThatGoes) {
+    fill();
+    ASSERT_EQ(run({"export", kIdentifier, file_}).exit_code, 0);
+    const std::string set = read_file(file_);
+    const Environment environment = {{"CAIRN_DIR", root_}};
+    const Environment dumb = {{"CAIRN_DIR", root_}, {"TERM", "dumb"}};
+    // Each waits for its fifo; the first two began before the third, and show nothing.
+    std::vector<std::unique_ptr<TerminalProgram>> programs;
+    std::vector<UniqueFd> inputs;
+    for (const char *name : {"quiet", "dumb", "shown"}) {
+        const std::string fifo = file_of(name);
+        ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+        std::vector<std::string> arguments = {"import", fifo};
+        if (name == std::string("quiet")) arguments.emplace_back("--quiet");
+        programs.push_back(std::make_unique<TerminalProgram>(
+            cairn_command(arguments), name == std::string("dumb") ? dumb : environment));
+        inputs.emplace_back(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC));
+        ASSERT_EQ(write(inputs.back().get(), set.data(), 100), 100);
+    }
+    EXPECT_TRUE(programs[2]->wait_for("Reading " + file_of("shown") + ": "))
+        << programs[2]->shown();
+    for (size_t i = 0; i < programs.size(); ++i) {
+        EXPECT_GT(write(inputs[i].get(), set.data() + 100, set.size() - 100), 0);
+        inputs[i].reset(-1);
+        EXPECT_EQ(programs[i]->wait(), 0) << programs[i]->shown();
+    }
+    EXPECT_EQ(programs[0]->shown(), "");
+    const std::string said =
+        "Imported 0 programs into " + std::string(kIdentifier) + "; 3 were there already\n";
+    EXPECT_EQ(screen(programs[1]->shown()), said);
+    EXPECT_THAT(programs[1]->shown(), testing::Not(HasSubstr("Reading")));
+    EXPECT_EQ(screen(programs[2]->shown()), said);
 }
 
 TEST_F(WarmSetTest, NothingToExportIsAFailure) {

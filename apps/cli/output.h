@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What a command says to people and programs. All text goes through here, so that nothing that came
+// from a file, a name or an argument can steer the terminal.
+// Thread safety: used by main only.
+// Failure: what cannot be written is remembered, and the work goes on; finish_output() tells.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+namespace cairn::cli {
+
+// A line on standard output, shown as printable_line shows it.
+void print_line(std::string_view line);
+
+// Lines on standard output that are the program's own, such as a help text.
+void print_text(std::string_view text);
+
+// On standard output, as printable_json shows it.
+void print_json(const nlohmann::ordered_json &json);
+
+// A line on standard error, with "cairn: " in front.
+void complain(std::string_view line);
+
+// Lines on standard error that another program said, shown as printable_text shows them.
+void pass_on(std::string_view text);
+
+// Throws a Failure where not all of standard output was written.
+void finish_output();
+
+}  // namespace cairn::cli

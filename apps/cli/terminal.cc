@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "terminal.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "text.h"
+
+namespace cairn::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstAfter{1000};
+constexpr milliseconds kNextAfter{200};
+constexpr std::string_view kErase = "\r\x1b[K";
+
+bool is_terminal(int fd) {
+    return isatty(fd) == 1;
+}
+
+// Where a line can be rewritten.
+bool is_capable_terminal() {
+    const char *name = getenv("TERM");
+    return is_terminal(STDERR_FILENO) && name != nullptr && std::string_view(name) != "dumb";
+}
+
+// A job in the background would write into what the person does now.
+bool is_in_background() {
+    const pid_t foreground = tcgetpgrp(STDERR_FILENO);
+    return foreground > 0 && foreground != getpgrp();
+}
+
+void write_out(std::string_view text) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+// A line that is broken by the terminal's edge could not be erased.
+size_t columns() {
+    winsize size = {};
+    const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return is_known ? size.ws_col - 1u : 79u;
+}
+
+}  // namespace
+
+bool is_confirmed(const std::string &question) {
+    if (!is_terminal(STDIN_FILENO) || !is_terminal(STDERR_FILENO)) {
+        return true;
+    }
+    write_out(printable_line(question) + " [y/N] ");
+    std::string answer;
+    for (int next = std::getchar(); next != EOF && next != '\n'; next = std::getchar()) {
+        answer += static_cast<char>(next);
+    }
+    return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+Progress::Progress(const std::string &what, Quiet quiet, uint64_t total)
+    : what_(what), total_(total) {
+    if (quiet == Quiet::no && is_capable_terminal()) {
+        (void)thread_.start(run, this);
+    }
+}
+
+Progress::~Progress() {
+    {
+        const std::lock_guard lock(mutex_);
+        has_ended_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
+}
+
+void *Progress::run(void *progress) {
+    static_cast<Progress *>(progress)->show();
+    return nullptr;
+}
+
+void Progress::show() {
+    bool is_shown = false;
+    std::unique_lock lock(mutex_);
+    for (milliseconds pause = kFirstAfter;
+         !ended_.wait_for(lock, pause, [this] { return has_ended_; }); pause = kNextAfter) {
+        if (!is_in_background()) {
+            write_out(std::string(kErase) + line());
+            is_shown = true;
+        }
+    }
+    if (is_shown) {
+        write_out(kErase);
+    }
+}
+
+std::string Progress::line() const {
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start_);
+    const uint64_t done = std::min(done_.load(std::memory_order_relaxed), total_);
+    const std::string share = total_ == 0
+                                  ? ""
+                                  : fmt::format(", {:.0f} %", 100 * static_cast<double>(done) /
+                                                                  static_cast<double>(total_));
+    const std::string text = fmt::format("{}: {} s{}", what_, seconds.count(), share);
+    return printable_line(text.substr(0, columns()));
+}
+
+}  // namespace cairn::cli

@@ -155,9 +155,7 @@ void prepare_cached(const RunOptions &options, RunResult &result, Preparation &p
             preparation.variables.emplace_back("CAIRN_TRACE",
                                                std::filesystem::absolute(options.trace).string());
         }
-        for (auto &variable : front_end_environment(manifest.path)) {
-            preparation.variables.push_back(std::move(variable));
-        }
+        preparation.variables.push_back(front_end_environment(manifest.path));
         result.manifest = manifest.path;
     } catch (const std::exception &error) {
         result.problem = error.what();

@@ -187,6 +187,7 @@ void *egl_hook(const char *name) {
         {"eglGetError", reinterpret_cast<void *>(&get_error)},
         {"eglInitialize", reinterpret_cast<void *>(&initialize)},
         {"eglMakeCurrent", reinterpret_cast<void *>(&make_current)},
+        {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
         {"eglQueryString", reinterpret_cast<void *>(&query_string)},
         {"eglReleaseThread", reinterpret_cast<void *>(&release_thread)},
         {"eglSetBlobCacheFuncsANDROID", reinterpret_cast<void *>(&set_blob_functions)},

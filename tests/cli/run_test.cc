@@ -21,8 +21,8 @@ class RunTest : public testing::Test {
   protected:
     RunTest() {
         // A front end that nothing ever loads: the applications here use no EGL.
-        manifest_ =
-            folder_.write("front_end.json", R"({"ICD": {"library_path": "libEGL_cairn.so.0"}})");
+        manifest_ = folder_.write("front_end/egl.json",
+                                  R"({"ICD": {"library_path": "libEGL_cairn.so.0"}})");
         environment_ = {{"CAIRN_DIR", folder_ / "root"}, {"CAIRN_EGL_MANIFEST", manifest_}};
     }
 
@@ -129,8 +129,8 @@ TEST_F(RunTest, NoDescriptorOfOursReachesTheApplication) {
 TEST_F(RunTest, TheFrontEndAndTheReportAreInTheEnvironment) {
     environment_["__EGL_VENDOR_LIBRARY_FILENAMES"] = "/a.json:/b.json";
     const std::string output = run({"env"}).standard_output;
-    EXPECT_THAT(output, HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES=" + manifest_ + "\n"));
-    EXPECT_THAT(output, HasSubstr("CAIRN_EGL_VENDORS=/a.json:/b.json\n"));
+    EXPECT_THAT(output, HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES=" + manifest_ +
+                                  ":/a.json:/b.json:" + (folder_ / "front_end/last/")));
     EXPECT_THAT(output, HasSubstr("\nCAIRN_REPORT=/proc/"));
 }
 
@@ -194,7 +194,7 @@ TEST_F(RunTest, WithoutTheFrontEndTheApplicationRunsUncached) {
     environment_["CAIRN_EGL_MANIFEST"] = folder_ / "none.json";
     const Finished finished = run({"sh", "-c", "env; exit 3"});
     EXPECT_EQ(finished.exit_code, 3);
-    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES")));
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_")));
     EXPECT_THAT(finished.standard_error, StartsWith("cairn: ran uncached: "));
     EXPECT_THAT(finished.standard_error, HasSubstr("none.json"));
     EXPECT_EQ(std::count(finished.standard_error.begin(), finished.standard_error.end(), '\n'), 1);
@@ -214,7 +214,7 @@ TEST_F(RunTest, WithARelativeDirectoryTheApplicationRunsUncached) {
     environment_["CAIRN_DIR"] = "some/where";
     const Finished finished = run({"sh", "-c", "env; exit 3"});
     EXPECT_EQ(finished.exit_code, 3);
-    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES")));
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_")));
     EXPECT_THAT(finished.standard_error,
                 StartsWith("cairn: ran uncached: CAIRN_DIR is `some/where`, "));
 }
@@ -223,7 +223,7 @@ TEST_F(RunTest, SwitchedOffTheApplicationRunsUncachedAndIsToldSo) {
     environment_["CAIRN_DISABLE"] = "1";
     const Finished finished = run({"sh", "-c", "env; exit 3"});
     EXPECT_EQ(finished.exit_code, 3);
-    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES")));
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("__EGL_VENDOR_LIBRARY_")));
     EXPECT_EQ(finished.standard_error, "cairn: ran uncached: CAIRN_DISABLE is set\n");
 }
 

@@ -23,8 +23,10 @@
 #include "driver_caches.h"
 #include "failure.h"
 #include "manifest.h"
+#include "os/configuration.h"
 #include "run_report.h"
 #include "shared_report.h"
+#include "text.h"
 
 namespace cairn::cli {
 namespace {
@@ -36,6 +38,7 @@ Examples:
   cairn run -- glmark2-es2 --validate
   cairn run --json saved.json -- APP --its-own-option
   cairn run --dir ./cache -- APP       keep the compiled programs in another place
+  cairn run --limit 8G -- APP          keep more of them
 
 Exit codes: that of the application; 128 + n when signal n ended it; 125 when cairn itself could not
 do its work or was used wrongly; 126 when the application cannot be executed; 127 when it is not found.
@@ -55,8 +58,27 @@ struct RunOptions {
     std::string json;
     std::string trace;
     std::string dir;
+    std::optional<std::string> limit;
     bool quiet = false;
 };
+
+// The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
+constexpr uint64_t kLimitLeast = 4u << 20;
+
+// What CAIRN_LIMIT is set to, in bytes; a wrong size is found before the application starts.
+std::string limit_bytes(const std::string &size) {
+    const auto bytes = size_from_text(size);
+    if (!bytes) {
+        throw Failure(kExitRunFailed,
+                      fmt::format("--limit `{}` is no size; write for example 512M or 4G",
+                                  printable_line(size)));
+    }
+    if (*bytes < kLimitLeast) {
+        throw Failure(kExitRunFailed, fmt::format("--limit `{}` is too small; the least is {}",
+                                                  printable_line(size), format_bytes(kLimitLeast)));
+    }
+    return std::to_string(*bytes);
+}
 
 // Opened before the application starts, so that a wrong name is found at once and not after an hour
 // of play.
@@ -174,11 +196,15 @@ void say(const std::string &line) {
 }
 
 int run(const RunOptions &options, const std::vector<std::string> &command) {
+    const std::string limit = options.limit ? limit_bytes(*options.limit) : "";
     const OutputFile json(options.json);
     const OutputFile trace(options.trace);  // made and emptied; processes append to it by name
     RunResult result;
     result.command = command;
-    const Preparation preparation = prepare(options, result);
+    Preparation preparation = prepare(options, result);
+    if (!limit.empty()) {
+        preparation.variables.emplace_back("CAIRN_LIMIT", limit);
+    }
     const auto start = std::chrono::steady_clock::now();
     const ChildEnd end = run_child(command, preparation.variables);
     const auto wall = std::chrono::steady_clock::now() - start;
@@ -254,6 +280,10 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &after, int &
                      "Write a line KEY SIZE COST to FILE for each entry that is looked up")
         ->type_name("FILE");
     add_dir_option(*command, options->dir);
+    command
+        ->add_option("--limit", options->limit,
+                     "The room on disk that APP's caches may take; 1G where nothing else is said")
+        ->type_name("SIZE");
     command->add_flag("-q,--quiet", options->quiet,
                       "Say nothing, except when APP cannot be started");
     command->callback([command, options, &after, &exit_code] {

@@ -33,7 +33,7 @@ Caches &caches() {
     return *the_caches;
 }
 
-cairn_cache *open_cache(const std::string &identity) {
+cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     cairn_program_cache_options options = {};
     options.size = sizeof options;
     // Of each program its own: one cannot flush another, and is removed by itself.
@@ -41,6 +41,7 @@ cairn_cache *open_cache(const std::string &identity) {
     options.application = application.c_str();
     options.identity = identity.c_str();
     options.version = kVersion;
+    options.limit_percent = limit_percent;
     // The display's cache is what is kept in memory.
     options.memory_bytes = UINT64_MAX;
     options.log = log_from_cache;
@@ -74,7 +75,7 @@ cairn_cache *open_broker(int fd) {
 
 }  // namespace
 
-cairn_cache *cache_for(const std::string &identity) {
+cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     static const int is_registered = atexit(flush_caches);
     if (is_registered != 0) {
         log_line("what is stored last may be lost when the process exits");
@@ -90,7 +91,7 @@ cairn_cache *cache_for(const std::string &identity) {
     if (found != all.by_identity.end()) {
         return found->second;
     }
-    return all.by_identity[identity] = open_cache(identity);
+    return all.by_identity[identity] = open_cache(identity, limit_percent);
 }
 
 void flush_caches() {

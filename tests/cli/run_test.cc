@@ -140,6 +140,21 @@ TEST_F(RunTest, ADirectoryIsPassedOnAsAnAbsolutePath) {
                 HasSubstr("CAIRN_DIR=" + (fs::current_path() / "some/where").string() + "\n"));
 }
 
+TEST_F(RunTest, ALimitIsPassedOnInBytes) {
+    EXPECT_THAT(run({"--limit", "1.5 GiB", "env"}).standard_output,
+                HasSubstr("CAIRN_LIMIT=1610612736\n"));
+    EXPECT_THAT(run({"env"}).standard_output, Not(HasSubstr("CAIRN_LIMIT")));
+}
+
+TEST_F(RunTest, ALimitThatIsNoneStartsNothing) {
+    for (const char *limit : {"", "much", "4X", "-1", "0", "3M", "99999999999T"}) {
+        const Finished finished = run({"--limit", limit, "touch", folder_ / "started"});
+        EXPECT_EQ(finished.exit_code, 125) << limit;
+        EXPECT_THAT(finished.standard_error, StartsWith(std::string("cairn: --limit `") + limit));
+        EXPECT_FALSE(fs::exists(folder_ / "started"));
+    }
+}
+
 TEST_F(RunTest, CountersAreThereHoweverTheApplicationEnds) {
     const std::vector<std::pair<std::string, int>> ends = {
         {"return", 0}, {"_exit", 5}, {"kill", 128 + 9}, {"abort", 128 + 6}};

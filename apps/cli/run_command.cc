@@ -206,7 +206,15 @@ int run(const RunOptions &options, const std::vector<std::string> &command) {
         preparation.variables.emplace_back("CAIRN_LIMIT", limit);
     }
     const auto start = std::chrono::steady_clock::now();
-    const ChildEnd end = run_child(command, preparation.variables);
+    // Once the front end is used, there is nothing more to find out.
+    const Look look = [&](pid_t child) {
+        if (!preparation.report || preparation.report->read().contexts > 0) {
+            return false;
+        }
+        look_at_processes(child, result.seen);
+        return true;
+    };
+    const ChildEnd end = run_child(command, preparation.variables, look);
     const auto wall = std::chrono::steady_clock::now() - start;
     // Nobody may be reading standard error any more; that must not change the exit code.
     std::signal(SIGPIPE, SIG_IGN);

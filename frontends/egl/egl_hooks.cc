@@ -8,6 +8,7 @@
 #include "caches.h"
 #include "context.h"
 #include "control.h"
+#include "counters.h"
 #include "display_cache.h"
 #include "settings.h"
 #include "switch.h"
@@ -85,6 +86,7 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     }
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
     if (done != EGL_FALSE && !settings().disabled) {
+        count(&cairn_report::displays);
         open_switch();
         serve_blobs(vendor, display);
     }

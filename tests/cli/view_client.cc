@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An application that writes down what EGL shows it before it has a display of its own, and what it
-// gets by default and of each device; on each display it links a program.
+// gets by default and of each device; on each display it links a program. With the argument
+// `display` it initialises one, and no more.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES2/gl2.h>
@@ -78,7 +79,10 @@ std::vector<EGLDeviceEXT> devices() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char **argv) {
+    if (argc > 1 && std::string(argv[1]) == "display") {
+        return eglInitialize(eglGetDisplay(EGL_DEFAULT_DISPLAY), nullptr, nullptr) ? 0 : 1;
+    }
     std::printf("client extensions %s\n", or_none(eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS)));
     use("default", eglGetDisplay(EGL_DEFAULT_DISPLAY));
     const auto string_of = find<PFNEGLQUERYDEVICESTRINGEXTPROC>("eglQueryDeviceStringEXT");

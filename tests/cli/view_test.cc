@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "program.h"
@@ -13,8 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
@@ -189,6 +192,46 @@ TEST_F(ContainerTest, ThatSeesALibraryOfAnotherClass) {
     library[kClass] = 1;
     const std::string other = folder_.write("other.so", library);
     expect_same_and_uncached(bwrap({"--ro-bind", other, fs::canonical(CLI_FRONT_END).string()}));
+}
+
+TEST_F(ViewTest, ADisplayWithoutAContextIsToldOf) {
+    EXPECT_EQ(cairn({"run", "--", CLI_VIEW_CLIENT, "display"}, environment_).standard_error,
+              "cairn: no GL program passed through: EGL was used, but no context was created\n");
+}
+
+// The report's last line, and that there are no more than three.
+std::string last_line(const std::string &report) {
+    EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 3) << report;
+    const size_t begin = report.rfind('\n', report.size() - 2) + 1;
+    return report.substr(begin);
+}
+
+TEST_F(ViewTest, AHomeWhereNothingCanBeKeptIsToldOfOnce) {
+    environment_["CAIRN_DIR"] = "";
+    environment_["HOME"] = "/proc/nowhere";
+    const Finished finished = cairn({"run", "--", CLI_VIEW_CLIENT}, environment_);
+    EXPECT_EQ(finished.exit_code, 0);
+    EXPECT_EQ(finished.standard_output, without({}));
+    EXPECT_THAT(last_line(finished.standard_error),
+                StartsWith("cairn: the cache could not be used: cannot use "
+                           "/proc/nowhere/.cache/cairn: "));
+}
+
+TEST_F(ContainerTest, WhoseCachesCanOnlyBeReadSaysSoOnce) {
+    const std::string root = folder_ / "root";
+    const Words application = {CAIRN_PROGRAM, "run", "--", CLI_VIEW_CLIENT};
+    fs::create_directory(root);
+    fs::permissions(root, fs::perms::owner_all);
+    Program empty(bwrap({"--ro-bind", root, root}) + application, environment_);
+    EXPECT_EQ(empty.wait(), 0);
+    EXPECT_THAT(last_line(empty.standard_error()),
+                AllOf(StartsWith("cairn: the cache could not be used: "), HasSubstr("read-only")));
+    // What is there can be used, and nothing is said.
+    (void)with({});
+    Program full(bwrap({"--ro-bind", root, root}) + application, environment_);
+    EXPECT_EQ(full.wait(), 0);
+    EXPECT_THAT(full.standard_error(), StartsWith("cairn: 2 of 2 programs from the cache\n"));
+    EXPECT_THAT(full.standard_error(), Not(HasSubstr("could not")));
 }
 
 // The front end is there, and what comes after all others is not.

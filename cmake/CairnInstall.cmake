@@ -35,10 +35,10 @@ if(TARGET cairn)
     endif()
 endif()
 
-# cairn_install_manifest(DIRECTORY NAME): a GLVND manifest below the prefix that is chosen when installing.
-function(cairn_install_manifest directory name)
+# cairn_install_manifest(DIRECTORY NAME LIBRARY): a GLVND manifest below the prefix that is chosen when installing.
+function(cairn_install_manifest directory name library)
     install(CODE "
-        set(library_path \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libEGL_cairn.so.0\")
+        set(library_path \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${library}.so.0\")
         set(manifest \"\${CMAKE_INSTALL_PREFIX}/${directory}/${name}\")
         message(STATUS \"Installing: \$ENV{DESTDIR}\${manifest}\")
         configure_file(\"${PROJECT_SOURCE_DIR}/frontends/egl/cairn_egl.json.in\" \"\$ENV{DESTDIR}\${manifest}\" @ONLY)
@@ -46,10 +46,13 @@ function(cairn_install_manifest directory name)
 endfunction()
 
 if(TARGET EGL_cairn)
-    cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn cairn_egl.json)
+    # Each alone in its folder: `cairn run` names the folders to libEGL.
+    cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn cairn_egl.json libEGL_cairn)
+    cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn/last cairn_egl_last.json libEGL_cairn_last)
     if(CAIRN_ENABLE_FOR_ALL)
-        # Before every driver's manifest: libEGL asks the vendors in the order of these names.
-        cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/glvnd/egl_vendor.d 05_cairn.json)
+        # Before and after every driver's manifest: libEGL asks the vendors in the order of these names.
+        cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/glvnd/egl_vendor.d 05_cairn.json libEGL_cairn)
+        cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/glvnd/egl_vendor.d 95_cairn_last.json libEGL_cairn_last)
     endif()
 endif()
 

@@ -114,8 +114,12 @@ std::string resolve_root(const std::string &dir) {
     if (result != CAIRN_OK) {
         throw Failure(
             kExitFailure,
-            fmt::format("there is no place for caches ({}); set CAIRN_DIR to an absolute path",
-                        cairn_result_string(result)));
+            result == CAIRN_ERROR_NOT_FOUND
+                ? "there is no place for caches, as the user has no home directory; set CAIRN_DIR "
+                  "to an absolute path"
+                : fmt::format(
+                      "there is no place for caches ({}); set CAIRN_DIR to an absolute path",
+                      cairn_result_string(result)));
     }
     return buffer.data();
 }

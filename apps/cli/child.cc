@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
@@ -46,11 +48,13 @@ class SignalGuard {
         sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     }
 
-    siginfo_t wait() const {
+    // Nothing: no signal came in this time.
+    std::optional<siginfo_t> wait(std::chrono::milliseconds longest) const {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
+        const timespec time = {seconds.count(),
+                               std::chrono::nanoseconds(longest - seconds).count()};
         siginfo_t info = {};
-        while (sigwaitinfo(&waited_, &info) < 0) {
-        }
-        return info;
+        return sigtimedwait(&waited_, &info, &time) < 0 ? std::nullopt : std::optional(info);
     }
 
   private:
@@ -128,12 +132,34 @@ void follow_stop(pid_t child, int signal) {
     }
 }
 
-int wait_for_end(pid_t child, const SignalGuard &signals) {
+// Doubles the time between two looks: most is to be seen in the first second, and a long run is
+// not disturbed.
+class Looks {
+  public:
+    explicit Looks(const Look &look) : look_(look) {}
+
+    std::chrono::milliseconds pause() const { return pause_; }
+    void take(pid_t child) {
+        constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
+        pause_ = look_(child) ? std::min(2 * pause_, kLongest) : kLongest;
+    }
+
+  private:
+    const Look &look_;
+    std::chrono::milliseconds pause_{50};
+};
+
+int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
+    Looks looks(look);
     while (true) {
-        const siginfo_t info = signals.wait();
-        if (info.si_signo != SIGCHLD) {
-            if (!sent_by_terminal(info)) {
-                kill(child, info.si_signo);
+        const std::optional<siginfo_t> info = signals.wait(looks.pause());
+        if (!info) {
+            looks.take(child);
+            continue;
+        }
+        if (info->si_signo != SIGCHLD) {
+            if (!sent_by_terminal(*info)) {
+                kill(child, info->si_signo);
             }
             continue;
         }
@@ -150,7 +176,8 @@ int wait_for_end(pid_t child, const SignalGuard &signals) {
 
 }  // namespace
 
-ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables) {
+ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables,
+                   const Look &look) {
     std::array<int, 2> pipe = {};
     if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
         throw Failure(kExitRunFailed,
@@ -171,7 +198,7 @@ ChildEnd run_child(const std::vector<std::string> &command, const Variables &var
     ChildEnd end;
     end.start_error = read_start_error(pipe[0]);
     close(pipe[0]);
-    const int status = wait_for_end(child, signals);
+    const int status = wait_for_end(child, signals, look);
     if (end.start_error != 0) {
         end.exit_code = exit_code_of_start_error(command.front(), end.start_error);
     } else if (WIFSIGNALED(status)) {

@@ -5,6 +5,9 @@
 // Failure is thrown only when no process could be made at all.
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +24,10 @@ struct ChildEnd {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+// Is called with the program's process now and then while it runs, ever more seldom. False: not
+// again.
+using Look = std::function<bool(pid_t)>;
+
 // Runs `command` (the program is looked for as a shell does) with `variables` added to the
 // environment, and waits.
 //
@@ -28,6 +35,7 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 // terminal sent (Ctrl-C and so on) has reached the program as well, being in the same process
 // group, and is not sent twice. When the program stops because of SIGTSTP, SIGTTIN or SIGTTOU this
 // process stops too, so that the shell sees the job as stopped.
-ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables);
+ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables,
+                   const Look &look);
 
 }  // namespace cairn::cli

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 namespace cairn::cli {
@@ -18,6 +19,17 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFilenamesEnv = "__EGL_VENDOR_LIBRARY_FILENAMES";
 constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
+
+// Where GLVND looks by itself, on whatever system the process is that reads this: NixOS, a Flatpak
+// runtime, and all others. What is not there is passed over.
+constexpr const char *kSystemFolders =
+    "/run/opengl-driver/share/glvnd/egl_vendor.d:"
+    "/etc/glvnd/egl_vendor.d:"
+    "/usr/lib/x86_64-linux-gnu/GL/glvnd/egl_vendor.d:"
+    "/usr/lib/aarch64-linux-gnu/GL/glvnd/egl_vendor.d:"
+    "/usr/lib/i386-linux-gnu/GL/glvnd/egl_vendor.d:"
+    "/usr/lib64/GL/glvnd/egl_vendor.d:"
+    "/usr/share/glvnd/egl_vendor.d";
 
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
@@ -38,32 +50,37 @@ std::string join(const std::vector<std::string> &parts) {
     return fmt::format("{}", fmt::join(parts, ":"));
 }
 
-std::string environment(const char *name) {
+// GLVND takes a variable that is set and empty for a list of nothing.
+std::optional<std::string> environment(const char *name) {
     const char *value = getenv(name);
-    return value == nullptr ? "" : value;
-}
-
-// GLVND reads the manifests of a folder in the order of their names.
-std::vector<std::string> manifests_of(const std::vector<std::string> &folders) {
-    std::vector<std::string> manifests;
-    for (const std::string &folder : folders) {
-        std::vector<std::string> here;
-        std::error_code error;
-        for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-             entry.increment(error)) {
-            if (entry->path().extension() == ".json") {
-                here.push_back(entry->path().string());
-            }
-        }
-        std::sort(here.begin(), here.end());
-        manifests.insert(manifests.end(), here.begin(), here.end());
-    }
-    return manifests;
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 bool same_file(const std::string &one, const std::string &other) {
     std::error_code error;
     return one == other || fs::equivalent(one, other, error);
+}
+
+// `list` between `first` and `last`, which stand in it already within another `cairn run`.
+std::string enclosed(const std::string &first, const std::string &list, const std::string &last) {
+    std::vector<std::string> parts = split(list);
+    std::erase_if(parts, [&](const std::string &part) {
+        return same_file(part, first) || same_file(part, last);
+    });
+    parts.insert(parts.begin(), first);
+    parts.push_back(last);
+    return join(parts);
+}
+
+// GLVND is told of the folder, and would load what else is in it.
+bool is_alone(const fs::path &manifest) {
+    size_t count = 0;
+    std::error_code error;
+    for (fs::directory_iterator entry(manifest.parent_path(), error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (entry->path().extension() == ".json") ++count;
+    }
+    return count == 1 && manifest.extension() == ".json";
 }
 
 }  // namespace
@@ -92,12 +109,20 @@ Manifest check_manifest(const std::string &path) {
             return {"", fmt::format("the EGL front end {} cannot be read", absolute.string())};
         }
     }
+    if (fs::absolute(path).string().find(':') != std::string::npos) {
+        return {"", fmt::format("the colon in {} would end its name in a list of folders", path)};
+    }
+    if (!is_alone(fs::absolute(path))) {
+        return {"", fmt::format("{} is not the only file *.json in its folder, which the system's "
+                                "EGL library is told of",
+                                path)};
+    }
     return {fs::absolute(path).string(), ""};
 }
 
 Manifest find_manifest(const std::string &executable) {
-    if (const std::string named = environment(kManifestEnv); !named.empty()) {
-        return check_manifest(named);
+    if (const auto named = environment(kManifestEnv); named && !named->empty()) {
+        return check_manifest(*named);
     }
     const fs::path folder = fs::path(executable).parent_path();
     for (const char *candidate : {kManifestFromBuiltProgram, CAIRN_MANIFEST_FROM_BIN}) {
@@ -110,20 +135,15 @@ Manifest find_manifest(const std::string &executable) {
                             executable, kManifestEnv)};
 }
 
-std::vector<std::pair<std::string, std::string>> front_end_environment(
-    const std::string &manifest) {
-    std::vector<std::pair<std::string, std::string>> variables = {{kFilenamesEnv, manifest}};
+std::pair<std::string, std::string> front_end_environment(const std::string &manifest) {
+    const fs::path folder = fs::path(manifest).parent_path();
+    const fs::path last = folder / kLastManifest;
     // As GLVND does, a list of files goes before a list of folders.
-    std::vector<std::string> vendors = split(environment(kFilenamesEnv));
-    if (vendors.empty()) {
-        vendors = manifests_of(split(environment(kDirsEnv)));
+    if (const auto files = environment(kFilenamesEnv)) {
+        return {kFilenamesEnv, enclosed(manifest, *files, last)};
     }
-    // Under another `cairn run` what was in force before is what that one wrote down.
-    std::erase_if(vendors, [&](const std::string &path) { return same_file(path, manifest); });
-    if (!vendors.empty()) {
-        variables.emplace_back(kVendorsEnv, join(vendors));
-    }
-    return variables;
+    return {kDirsEnv,
+            enclosed(folder, environment(kDirsEnv).value_or(kSystemFolders), last.parent_path())};
 }
 
 }  // namespace cairn::cli

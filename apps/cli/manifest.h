@@ -14,8 +14,10 @@ namespace cairn::cli {
 
 // Replaces the search for the manifest; for people who build or move the front end themselves.
 inline constexpr const char *kManifestEnv = "CAIRN_EGL_MANIFEST";
-// Tells the front end which vendor libraries it stands in front of: manifests, separated by colons.
-inline constexpr const char *kVendorsEnv = "CAIRN_EGL_VENDORS";
+
+// Below the folder of the front end's manifest: that of the library that GLVND loads after all
+// others.
+inline constexpr const char *kLastManifest = "last/cairn_egl_last.json";
 
 struct Manifest {
     std::string path;     // empty when there is none to use
@@ -26,11 +28,14 @@ struct Manifest {
 // that installed with it.
 Manifest find_manifest(const std::string &executable);
 
-// The manifest `path` if it, and the library that it names by a path, can be read; else the reason.
+// The manifest `path` if it is alone in its folder and it, and the library that it names by a path,
+// can be read; else the reason.
 Manifest check_manifest(const std::string &path);
 
-// What to set in the application's environment for GLVND to load `manifest`: names and values.
-std::vector<std::pair<std::string, std::string>> front_end_environment(const std::string &manifest);
+// What to set in the application's environment for GLVND to load `manifest` before all that it
+// would load without, and the last one after: a variable's name and value. Where a process cannot
+// see or load what is ours, GLVND passes over it.
+std::pair<std::string, std::string> front_end_environment(const std::string &manifest);
 
 // The absolute path of the running program; empty when the system does not tell.
 std::string executable_path();

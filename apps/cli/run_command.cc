@@ -21,6 +21,7 @@
 #include "driver_caches.h"
 #include "failure.h"
 #include "manifest.h"
+#include "os/configuration.h"
 #include "output.h"
 #include "output_file.h"
 #include "run_report.h"
@@ -38,6 +39,7 @@ Examples:
   cairn run -- glmark2-es2 --validate
   cairn run --json saved.json -- APP --its-own-option
   cairn run --dir ./cache -- APP       keep the compiled programs in another place
+  cairn run --limit 8G -- APP          keep more of them
 
 Exit codes: that of the application; 128 + n when signal n ended it; 125 when cairn itself could not
 do its work or was used wrongly; 126 when the application cannot be executed; 127 when it is not found.
@@ -57,8 +59,27 @@ struct RunOptions {
     std::string json;
     std::string trace;
     std::string dir;
+    std::optional<std::string> limit;
     bool quiet = false;
 };
+
+// The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
+constexpr uint64_t kLimitLeast = 4u << 20;
+
+// What CAIRN_LIMIT is set to, in bytes; a wrong size is found before the application starts.
+std::string limit_bytes(const std::string &size) {
+    const auto bytes = size_from_text(size);
+    if (!bytes) {
+        throw Failure(kExitRunFailed,
+                      fmt::format("--limit `{}` is no size; write for example 512M or 4G",
+                                  size));
+    }
+    if (*bytes < kLimitLeast) {
+        throw Failure(kExitRunFailed, fmt::format("--limit `{}` is too small; the least is {}",
+                                                  size, format_bytes(kLimitLeast)));
+    }
+    return std::to_string(*bytes);
+}
 
 // Opened before the application starts, so that a wrong name is found at once and not after an hour
 // of play.
@@ -138,9 +159,7 @@ void prepare_cached(const RunOptions &options, RunResult &result, Preparation &p
         if (!options.trace.empty()) {
             preparation.variables.emplace_back("CAIRN_TRACE", options.trace);
         }
-        for (auto &variable : front_end_environment(manifest.path)) {
-            preparation.variables.push_back(std::move(variable));
-        }
+        preparation.variables.push_back(front_end_environment(manifest.path));
         result.manifest = manifest.path;
     } catch (const std::exception &error) {
         result.problem = error.what();
@@ -155,6 +174,7 @@ Preparation prepare(const RunOptions &options, RunResult &result) {
 }
 
 int run(RunOptions options, const std::vector<std::string> &command) {
+    const std::string limit = options.limit ? limit_bytes(*options.limit) : "";
     std::optional<OutputFile> json = open_output(options.json);
     std::optional<OutputFile> trace = open_output(options.trace);
     if (trace) {
@@ -162,9 +182,20 @@ int run(RunOptions options, const std::vector<std::string> &command) {
     }
     RunResult result;
     result.command = command;
-    const Preparation preparation = prepare(options, result);
+    Preparation preparation = prepare(options, result);
+    if (!limit.empty()) {
+        preparation.variables.emplace_back("CAIRN_LIMIT", limit);
+    }
     const auto start = std::chrono::steady_clock::now();
-    const ChildEnd end = run_child(command, preparation.variables);
+    // Once the front end is used, there is nothing more to find out.
+    const Look look = [&](pid_t child) {
+        if (!preparation.report || preparation.report->read().contexts > 0) {
+            return false;
+        }
+        look_at_processes(child, result.seen);
+        return true;
+    };
+    const ChildEnd end = run_child(command, preparation.variables, look);
     const auto wall = std::chrono::steady_clock::now() - start;
     // Nobody may be reading standard error any more; that must not change the exit code.
     std::signal(SIGPIPE, SIG_IGN);
@@ -246,6 +277,10 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &after, int &
                      "standard output")
         ->type_name("FILE");
     add_dir_option(*command, options->dir);
+    command
+        ->add_option("--limit", options->limit,
+                     "The room on disk that APP's caches may take; 1G where nothing else is said")
+        ->type_name("SIZE");
     command->add_flag("-q,--quiet", options->quiet,
                       "Say nothing, except when APP cannot be started");
     command->callback([command, options, &after, &exit_code] {

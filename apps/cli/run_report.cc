@@ -3,10 +3,58 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <utility>
+
 #include "text.h"
 
 namespace cairn::cli {
 namespace {
+
+// How an application drew that was not seen by the front end, as far as that is known.
+std::string drew_past_us(const Seen &seen) {
+    if (seen.cleared_environment) {
+        return "a process used EGL whose environment was cleared, so that Cairn was not reached";
+    }
+    if (seen.of_32_bits) {
+        return "a program of 32 bits used EGL, which Cairn cannot be loaded into";
+    }
+    if (seen.egl_past_us) {
+        return "a process used EGL that cannot see or load Cairn's library, as in a container";
+    }
+    if (seen.glx) {
+        return "the application used GLX, which is not covered; " +
+               (seen.advice.empty() ? "if it can be told to use EGL, it is cached" : seen.advice);
+    }
+    if (seen.vulkan) {
+        return "the application used Vulkan, which is not covered";
+    }
+    return "the application was not seen to use EGL (GLX, Vulkan and set-user-id programs are not "
+           "covered)";
+}
+
+std::string nothing_linked(const cairn_report &report, const Seen &seen) {
+    if (report.contexts == 0 && seen.anything()) {
+        return drew_past_us(seen);
+    }
+    if (report.contexts > 0) {
+        std::string text =
+            fmt::format("{} created, but nothing was linked",
+                        format_count(report.contexts, "context was", "contexts were"));
+        if (report.own_binaries > 0) {
+            text += fmt::format("; the application has a cache of its own, {} came from that",
+                                format_count(report.own_binaries, "program", "programs"));
+        }
+        return text;
+    }
+    if (report.displays > 0) {
+        return "EGL was used, but no context was created";
+    }
+    if (report.loads > 0) {
+        return "EGL was loaded, but no display was initialised";
+    }
+    return drew_past_us(seen);
+}
 
 // Why there is nothing to tell; empty when there is.
 std::string nothing_passed(const RunResult &result) {
@@ -14,18 +62,28 @@ std::string nothing_passed(const RunResult &result) {
     if (!result.problem.empty()) {
         return fmt::format("ran uncached: {}", result.problem);
     }
-    if (report.processes == 0) {
-        return "no GL program passed through: the application did not use EGL "
-               "(GLX, Vulkan and set-user-id programs are not covered)";
-    }
-    if (report.contexts == 0) {
-        return "no GL program passed through: EGL was used, but no context was created";
-    }
     if (report.link_calls == 0) {
-        return fmt::format("no GL program passed through: {} created, but nothing was linked",
-                           format_count(report.contexts, "context was", "contexts were"));
+        return "no GL program passed through: " + nothing_linked(report, result.seen);
     }
     return "";
+}
+
+// What the cache was not used for, and why; empty when it was.
+std::string problem_line(const cairn_report &report) {
+    // Other processes wrote it.
+    const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
+    std::string why = printable_line(std::string_view(report.problem_text, size));
+    if (report.problem == CAIRN_PROBLEM_NOT_USED) {
+        return fmt::format("the cache could not be used: {}", why);
+    }
+    if (report.store_failed == 0) {
+        return "";
+    }
+    if (report.problem != CAIRN_PROBLEM_NOT_STORED) {
+        why = "see `cairn stats`";
+    }
+    return fmt::format("{} could not be stored: {}",
+                       format_count(report.store_failed, "entry", "entries"), why);
 }
 
 // The sum can be a little below zero where hits were slower than compiling; in the counter that is
@@ -45,6 +103,7 @@ std::string outcome_line(const cairn_report &report) {
     add(report.misses, "not found");
     add(report.rejected, "refused by the driver");
     add(report.bypassed, "of a kind that is not cached");
+    add(report.own_binaries, "more from a cache of the application's own");
     if (report.stored > 0) {
         line += fmt::format("; {} stored", format_count(report.stored, "entry", "entries"));
     }
@@ -80,7 +139,10 @@ nlohmann::ordered_json counters_json(const cairn_report &report) {
             {"saved_ns", saved_ns(report)},
             {"bytes_read", report.bytes_read},
             {"bytes_written", report.bytes_written},
-            {"overhead_ns", report.overhead_ns}};
+            {"overhead_ns", report.overhead_ns},
+            {"loads", report.loads},
+            {"displays", report.displays},
+            {"own_binaries", report.own_binaries}};
 }
 
 }  // namespace
@@ -90,10 +152,8 @@ std::vector<std::string> report_lines(const RunResult &result) {
         return {reason};
     }
     std::vector<std::string> lines = {outcome_line(result.report), time_line(result.report)};
-    if (result.report.store_failed > 0) {
-        lines.push_back(fmt::format(
-            "{} could not be stored: the cache is full or cannot be written; see `cairn stats`",
-            format_count(result.report.store_failed, "entry", "entries")));
+    if (std::string problem = problem_line(result.report); !problem.empty()) {
+        lines.push_back(std::move(problem));
     }
     return lines;
 }
@@ -109,6 +169,9 @@ nlohmann::ordered_json report_json(const RunResult &result) {
     json["manifest"] = result.manifest ? nlohmann::ordered_json(*result.manifest) : nullptr;
     json["problem"] = result.problem.empty() ? nlohmann::ordered_json(nullptr)
                                              : nlohmann::ordered_json(result.problem);
+    const std::string problem = problem_line(result.report);
+    json["cache_problem"] =
+        problem.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(problem);
     json["report"] = counters_json(result.report);
     return json;
 }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "witness.h"
+
 namespace cairn::cli {
 
 struct RunResult {
@@ -18,6 +20,7 @@ struct RunResult {
     int exit_code = 0;                    // what `cairn run` ends with
     std::optional<int> signal;            // that ended the application
     uint64_t wall_ns = 0;                 // from start to end of the application
+    Seen seen;                            // of its processes, while none used the front end
     std::string root;                     // directory that holds the caches
     std::optional<std::string> manifest;  // of the front end; none: ran uncached
     std::string problem;  // why it ran uncached, or was not started; empty: it ran cached

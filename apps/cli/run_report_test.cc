@@ -8,6 +8,7 @@ namespace cairn::cli {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 RunResult cached_run() {
@@ -42,12 +43,82 @@ TEST(RunReport, SaysWhyNothingPassedThrough) {
     result.report.link_calls = 0;
     EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("2 contexts were created")));
     result.report.contexts = 0;
-    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("no context was created")));
     result.report.processes = 0;
-    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("did not use EGL")));
+    result.report.displays = 1;
+    result.report.loads = 1;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("no context was created")));
+    result.report.displays = 0;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("no display was initialised")));
+    result.report.loads = 0;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("was not seen to use EGL")));
     result.problem = "the EGL front end cannot be read";
     EXPECT_THAT(report_lines(result),
                 ElementsAre("ran uncached: the EGL front end cannot be read"));
+}
+
+TEST(RunReport, SaysHowTheApplicationDrewInsteadAndWhatHelps) {
+    RunResult result = cached_run();
+    result.report.contexts = 0;
+    result.seen.vulkan = true;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("used Vulkan")));
+    result.seen.glx = true;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("if it can be told to use EGL")));
+    result.seen.advice = "X=1 has it use EGL";
+    EXPECT_THAT(report_lines(result),
+                ElementsAre("no GL program passed through: the application used GLX, which is not "
+                            "covered; X=1 has it use EGL"));
+    result.seen.egl_past_us = true;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("cannot see or load")));
+    result.seen.of_32_bits = true;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("32 bits")));
+    result.seen.cleared_environment = true;
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("environment was cleared")));
+    // A program that is cached may have all of that beside.
+    result.report.contexts = 1;
+    result.report.link_calls = 1;
+    result.report.misses = 1;
+    EXPECT_THAT(report_lines(result).front(), HasSubstr("0 of 1 program from the cache"));
+}
+
+TEST(RunReport, CountsTheBinariesOfTheApplication) {
+    RunResult result = cached_run();
+    result.report.own_binaries = 3;
+    EXPECT_THAT(report_lines(result),
+                ElementsAre(HasSubstr("a cache of its own, 3 programs came from that")));
+    result.report.link_calls = 1;
+    result.report.hits = 1;
+    EXPECT_THAT(report_lines(result).front(),
+                HasSubstr("1 of 1 program from the cache, 3 more from a cache of the "
+                          "application's own"));
+}
+
+void set_problem(RunResult &result, uint64_t problem, const std::string &why) {
+    result.report.problem = problem;
+    why.copy(result.report.problem_text, sizeof result.report.problem_text);
+}
+
+TEST(RunReport, SaysWhyTheCacheWasNotUsed) {
+    RunResult result = cached_run();
+    result.report.link_calls = 1;
+    result.report.misses = 1;
+    EXPECT_TRUE(report_json(result)["cache_problem"].is_null());
+    set_problem(result, CAIRN_PROBLEM_NOT_USED, "cannot use /x: read-only\033[2J");
+    EXPECT_EQ(report_lines(result).back(),
+              "the cache could not be used: cannot use /x: read-only?[2J");
+    EXPECT_EQ(report_json(result)["cache_problem"], report_lines(result).back());
+    // Not ended by a zero, as nobody of ours would leave it.
+    set_problem(result, CAIRN_PROBLEM_NOT_USED, std::string(1000, 'x'));
+    EXPECT_THAT(report_lines(result).back(), EndsWith("used: " + std::string(160, 'x')));
+}
+
+TEST(RunReport, SaysWhyEntriesCouldNotBeStored) {
+    RunResult result = cached_run();
+    result.report.link_calls = 1;
+    result.report.hits = 1;
+    set_problem(result, CAIRN_PROBLEM_NOT_STORED, "the disk is full");
+    EXPECT_EQ(report_lines(result).size(), 2u) << "nothing was lost";
+    result.report.store_failed = 2;
+    EXPECT_EQ(report_lines(result).back(), "2 entries could not be stored: the disk is full");
 }
 
 TEST(RunReport, SaysWhenEntriesCouldNotBeStored) {
@@ -75,10 +146,11 @@ TEST(RunReport, JsonHasEveryCounterAndHowTheApplicationEnded) {
     // Each counter gets the number of its place, so that none can stand for another.
     auto *counters = reinterpret_cast<uint64_t *>(&result.report);
     const std::vector<std::string> names = {
-        "processes",  "contexts",        "compile_calls", "compile_ns", "link_calls",
-        "link_ns",    "driver_compiles", "driver_links",  "hits",       "misses",
-        "rejected",   "stored",          "store_failed",  "bypassed",   "saved_ns",
-        "bytes_read", "bytes_written",   "overhead_ns"};
+        "processes",   "contexts",        "compile_calls", "compile_ns", "link_calls",
+        "link_ns",     "driver_compiles", "driver_links",  "hits",       "misses",
+        "rejected",    "stored",          "store_failed",  "bypassed",   "saved_ns",
+        "bytes_read",  "bytes_written",   "overhead_ns",   "loads",      "displays",
+        "own_binaries"};
     for (size_t i = 0; i < names.size(); ++i) {
         counters[1 + i] = 100 + i;
     }

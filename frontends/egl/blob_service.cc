@@ -40,7 +40,7 @@ cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
     names.vendor = string_of(vendor, display, EGL_VENDOR);
     names.renderer = "the driver's own cache";
     names.version = string_of(vendor, display, EGL_VERSION);
-    return cache_for(driver_identity(vendor, names));
+    return cache_for(driver_identity(vendor, names), kBlobsPercent);
 }
 
 // cairn_egl_attach_blob_cache gets its functions by name alone.
@@ -100,6 +100,12 @@ void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDRO
         all.applications.insert(display);
     }
     host().exports->setEGLError(error);
+}
+
+bool serves_blobs(EGLDisplay display) {
+    Served &all = served();
+    const MutexLock lock(all.mutex);
+    return all.ours.contains(display);
 }
 
 bool has_own_blobs(EGLDisplay display) {

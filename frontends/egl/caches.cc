@@ -5,11 +5,15 @@
 #include <cairn/cairn_program_cache.h>
 #include <fcntl.h>
 
+#include <array>
 #include <cstdlib>
 #include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/application.h"
+#include "counters.h"
 #include "log.h"
 #include "mutex.h"
 #include "settings.h"
@@ -25,6 +29,7 @@ struct Caches {
     std::map<std::string, cairn_cache *> by_identity;  // guarded by mutex
     cairn_cache *broker = nullptr;                     // the same for all, once it was asked for
     bool broker_asked = false;
+    std::map<cairn_cache *, uint64_t> failed;  // guarded by mutex: writes that were counted
 };
 
 // Lives for ever, see main.cc.
@@ -33,7 +38,24 @@ Caches &caches() {
     return *the_caches;
 }
 
-cairn_cache *open_cache(const std::string &identity) {
+// What a cache said last on this thread. No string: that would have to be destroyed with it.
+thread_local std::array<char, sizeof(cairn_report::problem_text)> t_said = {};
+
+void hear(void *user, int severity, const char *line) {
+    log_from_cache(user, severity, line);
+    if (severity <= CAIRN_LOG_WARNING) {
+        t_said = {};
+        std::string_view(line).copy(t_said.data(), t_said.size() - 1);
+    }
+}
+
+void note_not_used(int result) {
+    log_line("programs are not cached: %s", cairn_result_string(result));
+    note_problem(CAIRN_PROBLEM_NOT_USED,
+                 t_said[0] == '\0' ? cairn_result_string(result) : t_said.data());
+}
+
+cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     cairn_program_cache_options options = {};
     options.size = sizeof options;
     // Of each program its own: one cannot flush another, and is removed by itself.
@@ -41,13 +63,15 @@ cairn_cache *open_cache(const std::string &identity) {
     options.application = application.c_str();
     options.identity = identity.c_str();
     options.version = kVersion;
+    options.limit_percent = limit_percent;
     // The display's cache is what is kept in memory.
     options.memory_bytes = UINT64_MAX;
-    options.log = log_from_cache;
+    options.log = hear;
     cairn_cache *cache = nullptr;
+    t_said = {};
     const int result = cairn_program_cache_open(&options, &cache);
     if (result != CAIRN_OK) {
-        log_line("programs are not cached: %s", cairn_result_string(result));
+        note_not_used(result);
         return nullptr;
     }
     log_line("cache %s", cairn_program_cache_identifier(cache));
@@ -60,21 +84,39 @@ cairn_cache *open_broker(int fd) {
     cairn_broker_options options = {};
     options.size = sizeof options;
     options.memory_bytes = UINT64_MAX;
-    options.log = log_from_cache;
+    options.log = hear;
     cairn_cache *cache = nullptr;
+    t_said = {};
     const int result = cairn_open_broker_fd(fcntl(fd, F_DUPFD_CLOEXEC, 0), &options, &cache);
     if (result != CAIRN_OK) {
-        log_line("broker at descriptor %d: %s: programs are not cached", fd,
-                 cairn_result_string(result));
+        log_line("broker at descriptor %d: %s", fd, cairn_result_string(result));
+        note_not_used(result);
         return nullptr;
     }
     log_line("cache behind the broker at descriptor %d", fd);
     return cache;
 }
 
+// What was taken for stored, and could not be written since.
+void count_failed(cairn_cache *cache) {
+    cairn_program_cache_stats stats = {};
+    stats.size = sizeof stats;
+    if (cairn_program_cache_get_stats(cache, &stats) != CAIRN_OK) {
+        return;
+    }
+    Caches &all = caches();
+    const MutexLock lock(all.mutex);
+    const uint64_t before = std::exchange(all.failed[cache], stats.queue_failed);
+    if (stats.queue_failed > before) {
+        count(&cairn_report::store_failed, stats.queue_failed - before);
+        count(&cairn_report::stored, before - stats.queue_failed);
+        note_problem(CAIRN_PROBLEM_NOT_STORED, "the disk is full, or cannot be written");
+    }
+}
+
 }  // namespace
 
-cairn_cache *cache_for(const std::string &identity) {
+cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     static const int is_registered = atexit(flush_caches);
     if (is_registered != 0) {
         log_line("what is stored last may be lost when the process exits");
@@ -90,7 +132,7 @@ cairn_cache *cache_for(const std::string &identity) {
     if (found != all.by_identity.end()) {
         return found->second;
     }
-    return all.by_identity[identity] = open_cache(identity);
+    return all.by_identity[identity] = open_cache(identity, limit_percent);
 }
 
 void flush_caches() {
@@ -110,6 +152,7 @@ void flush_caches() {
     }
     for (cairn_cache *cache : opened) {
         cairn_flush(cache, kPatienceMs);
+        count_failed(cache);
     }
 }
 

@@ -167,7 +167,8 @@ void prepare(Context &context) {
     }
     context.has_cache = true;
     if (settings().persists) {
-        context.disk = cache_for(identity);
+        context.disk =
+            cache_for(identity, serves_blobs(context.display) ? kProgramsPercent : kAllPercent);
         context.cache = has_own_blobs(context.display) ? nullptr : context.disk;
     }
 }

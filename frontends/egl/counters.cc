@@ -3,7 +3,9 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "settings.h"
 
@@ -18,6 +20,7 @@ std::atomic<bool> g_process_counted = false;
 void attach_counters() {
     if (g_report == nullptr && !settings().report.empty()) {
         g_report = cairn_report_attach(settings().report.c_str());
+        count(&cairn_report::loads);
     }
 }
 
@@ -31,6 +34,23 @@ void count_process() {
     if (!g_process_counted.exchange(true)) {
         count(&cairn_report::processes);
     }
+}
+
+void note_problem(uint64_t problem, std::string_view why) {
+    if (g_report == nullptr) {
+        return;
+    }
+    // Whoever gets it from none to this one writes the text; readers know neither.
+    constexpr uint64_t kBeingWritten = UINT64_MAX;
+    const std::atomic_ref<uint64_t> state(g_report->problem);
+    uint64_t none = 0;
+    if (!state.compare_exchange_strong(none, kBeingWritten)) {
+        return;
+    }
+    const size_t size = std::min(why.size(), sizeof g_report->problem_text - 1);
+    memcpy(g_report->problem_text, why.data(), size);
+    g_report->problem_text[size] = '\0';
+    state.store(problem, std::memory_order_release);
 }
 
 uint64_t now_ns() {

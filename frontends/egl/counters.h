@@ -8,18 +8,24 @@
 #include <cairn/cairn.h>
 
 #include <cstdint>
+#include <string_view>
 
 namespace cairn::egl {
 
 using Counter = uint64_t cairn_report::*;
 
-// Maps the report that the settings name. Called once, when the library is loaded.
+// Maps the report that the settings name, and counts this process in. Called once, when the library
+// is loaded.
 void attach_counters();
 
 void count(Counter counter, uint64_t amount = 1);
 
 // This process made its first context: counts it once.
 void count_process();
+
+// Tells the launcher of a problem (CAIRN_PROBLEM_...) with the cache, and why there is one. The
+// first of all processes counts.
+void note_problem(uint64_t problem, std::string_view why);
 
 // Nanoseconds on a clock that never goes back.
 uint64_t now_ns();

@@ -8,6 +8,7 @@
 #include "caches.h"
 #include "context.h"
 #include "control.h"
+#include "counters.h"
 #include "display_cache.h"
 #include "settings.h"
 #include "switch.h"
@@ -85,6 +86,7 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     }
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
     if (done != EGL_FALSE && !settings().disabled) {
+        count(&cairn_report::displays);
         open_switch();
         serve_blobs(vendor, display);
     }
@@ -187,6 +189,7 @@ void *egl_hook(const char *name) {
         {"eglGetError", reinterpret_cast<void *>(&get_error)},
         {"eglInitialize", reinterpret_cast<void *>(&initialize)},
         {"eglMakeCurrent", reinterpret_cast<void *>(&make_current)},
+        {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
         {"eglQueryString", reinterpret_cast<void *>(&query_string)},
         {"eglReleaseThread", reinterpret_cast<void *>(&release_thread)},
         {"eglSetBlobCacheFuncsANDROID", reinterpret_cast<void *>(&set_blob_functions)},

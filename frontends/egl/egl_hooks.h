@@ -13,6 +13,9 @@ void *egl_hook(const char *name);
 // name.
 void *egl_route(const char *name);
 const char *route_query_string(EGLDisplay display, EGLint name);
+EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count);
+// Has GLVND take all devices for ours, so that it asks us for their displays.
+void take_devices();
 
 // For __EGLapiImports.
 EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes);

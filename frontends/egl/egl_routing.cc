@@ -86,26 +86,21 @@ std::vector<EGLDeviceEXT> devices_of(Vendor &vendor) {
     return devices;
 }
 
-EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count) {
-    if (count == nullptr || (devices != nullptr && capacity <= 0)) {
-        host().exports->setEGLError(EGL_BAD_PARAMETER);
-        return EGL_FALSE;
-    }
+// Of all vendors, in their order; each is remembered as its vendor's.
+std::vector<EGLDeviceEXT> all_devices() {
     std::vector<EGLDeviceEXT> all;
     for (Vendor *vendor : vendors()) {
         const std::vector<EGLDeviceEXT> some = devices_of(*vendor);
         all.insert(all.end(), some.begin(), some.end());
     }
-    *count = static_cast<EGLint>(all.size());
-    if (devices != nullptr) {
-        *count = std::min(*count, capacity);
-        std::copy_n(all.begin(), *count, devices);
-    }
-    return EGL_TRUE;
+    return all;
 }
 
-// The vendor of a device that the application got without enumerating them.
+// The application may have got the device without listing them, from a display.
 Vendor &owner_of(EGLDeviceEXT device) {
+    if (vendor_of_device(device) == nullptr) {
+        all_devices();
+    }
     Vendor *vendor = vendor_of_device(device);
     return vendor == nullptr ? *vendors().front() : *vendor;
 }
@@ -135,7 +130,6 @@ const Route kRoutes[] = {
     {"eglQueryDebugKHR", reinterpret_cast<void *>(&query_debug)},
     {"eglQueryDeviceAttribEXT", reinterpret_cast<void *>(&query_device_attrib)},
     {"eglQueryDeviceStringEXT", reinterpret_cast<void *>(&query_device_string)},
-    {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
     {"eglWaitClient", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitClient>)},
     {"eglWaitGL", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitGL>)},
     {"eglWaitNative", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitNative, EGLint>)},
@@ -151,6 +145,34 @@ bool has_any(const char *name) {
 }
 
 }  // namespace
+
+EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count) {
+    if (count == nullptr || (devices != nullptr && capacity <= 0)) {
+        host().exports->setEGLError(EGL_BAD_PARAMETER);
+        return EGL_FALSE;
+    }
+    std::vector<EGLDeviceEXT> all;
+    if (!are_vendors_in_glvnd()) {
+        all = all_devices();
+    }
+    *count = static_cast<EGLint>(all.size());
+    if (devices != nullptr) {
+        *count = std::min(*count, capacity);
+        std::copy_n(all.begin(), *count, devices);
+    }
+    return EGL_TRUE;
+}
+
+void take_devices() {
+    // The function came with version 0.2.
+    if (EGL_VENDOR_ABI_GET_MINOR_VERSION(host().version) < 2 ||
+        host().exports->setVendorForDevice == nullptr) {
+        return;
+    }
+    for (const EGLDeviceEXT device : all_devices()) {
+        host().exports->setVendorForDevice(device, host().self);
+    }
+}
 
 const char *route_query_string(EGLDisplay display, EGLint name) {
     if (display != EGL_NO_DISPLAY || name != EGL_EXTENSIONS) {
@@ -176,8 +198,7 @@ void *egl_route(const char *name) {
             return route.function;
         }
     }
-    // Extension functions are routed by the vendors' own dispatch functions, which ask
-    // routing_exports().
+    // Of a function that we do not know, nobody can say what it is routed by.
     for (const Vendor *vendor : vendors()) {
         if (void *function = vendor->function(name)) {
             return function;
@@ -188,9 +209,12 @@ void *egl_route(const char *name) {
 
 namespace {
 
-// From the first vendor that has such a display.
+// From the first vendor that has such a display. Where none has, the error is that which GLVND
+// would choose: none if any vendor has none, else the first.
 EGLDisplay find_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
     Vendor *owner = platform == EGL_PLATFORM_DEVICE_EXT ? vendor_of_device(native) : nullptr;
+    EGLint error = EGL_BAD_PARAMETER;
+    bool is_first = true;
     for (Vendor *vendor : vendors()) {
         if (owner != nullptr && owner != vendor) {
             continue;
@@ -201,7 +225,11 @@ EGLDisplay find_platform_display(EGLenum platform, void *native, const EGLAttrib
             remember_display(display, *vendor);
             return display;
         }
+        const EGLint own = vendor->egl.GetError();
+        error = is_first || own == EGL_SUCCESS ? own : error;
+        is_first = false;
     }
+    set_own_error(error);
     return EGL_NO_DISPLAY;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one exported function: GLVND's handshake with its vendor libraries.
+// GLVND's handshake with its vendor libraries.
 //
 // Nothing of this library ends. It is linked so that dlclose leaves it in memory, what it allocates
 // for the process is never freed, and no destructor runs at exit: other threads may be in the
@@ -51,15 +51,6 @@ void *get_proc_address(const char *name) {
                                  : get_proc_address_of_one(name);
 }
 
-EGLBoolean get_supports_api(EGLenum api) {
-    for (const Vendor *vendor : vendors()) {
-        if (vendor->imports.getSupportsAPI(api) != EGL_FALSE) {
-            return EGL_TRUE;
-        }
-    }
-    return EGL_FALSE;
-}
-
 // All vendors' words.
 std::string vendor_strings(int name) {
     std::string all;
@@ -96,7 +87,6 @@ void *get_dispatch_address(const char *name) {
 }
 
 void set_dispatch_index(const char *name, int index) {
-    remember_dispatch_index(name, index);
     remember_control_index(name, index);
     for (const Vendor *vendor : vendors()) {
         vendor->imports.setDispatchIndex(name, index);
@@ -130,7 +120,7 @@ void fill_imports(__EGLapiImports &imports) {
         return;
     }
     imports.getPlatformDisplay = get_platform_display;
-    imports.getSupportsAPI = get_supports_api;
+    imports.getSupportsAPI = supports_api;
     imports.getVendorString = get_vendor_string;
     imports.getProcAddress = get_proc_address;
     imports.getDispatchAddress = get_dispatch_address;
@@ -151,7 +141,6 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     }
     load_settings();
     if (!load_vendors({version, exports, vendor})) {
-        log_line("no vendor library is found");
         return EGL_FALSE;
     }
     if (!settings().disabled) {

@@ -5,14 +5,13 @@
 #include <stdio.h>
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 namespace cairn::egl {
 namespace {
 
 // The folders and their order are those that GLVND is built with.
-constexpr std::array<const char *, 2> kFolders = {"/etc/glvnd/egl_vendor.d",
-                                                  "/usr/share/glvnd/egl_vendor.d"};
+constexpr const char *kFolders = "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d";
 // A manifest has a hundred bytes; a file far beyond that is none.
 constexpr size_t kManifestSizeMax = 64 * 1024;
 
@@ -77,16 +76,55 @@ std::vector<std::string> split(const std::string &list) {
     return parts;
 }
 
-std::vector<std::string> manifests(const std::string &list) {
-    if (!list.empty()) {
-        return split(list);
-    }
+std::vector<std::string> manifests_in_all(const std::string &folders) {
     std::vector<std::string> all;
-    for (const char *folder : kFolders) {
+    for (const std::string &folder : split(folders)) {
         const std::vector<std::string> here = manifests_in(folder);
         all.insert(all.end(), here.begin(), here.end());
     }
     return all;
+}
+
+std::vector<std::string> manifests(const VendorLists &lists) {
+    if (lists.files) {
+        return split(*lists.files);
+    }
+    return manifests_in_all(lists.folders.value_or(kFolders));
+}
+
+bool is_named(std::string_view library, std::string_view name) {
+    return library.substr(library.rfind('/') + 1) == name;
+}
+
+std::string library_of(const std::string &manifest) {
+    std::string library = library_path_in(contents(manifest));
+    if (library.find('/') != std::string::npos && library.front() != '/') {
+        library = manifest.substr(0, manifest.rfind('/') + 1) + library;
+    }
+    return library;
+}
+
+struct Found {
+    std::vector<std::string> real;
+    bool has_front_end = false;
+    bool has_last = false;
+};
+
+Found libraries_of(const std::vector<std::string> &manifests) {
+    Found found;
+    for (const std::string &manifest : manifests) {
+        std::string library = library_of(manifest);
+        const bool is_front_end = is_named(library, CAIRN_EGL_FRONT_END);
+        const bool is_last = is_named(library, CAIRN_EGL_LAST);
+        found.has_front_end = found.has_front_end || is_front_end;
+        found.has_last = found.has_last || is_last;
+        const bool is_known =
+            std::find(found.real.begin(), found.real.end(), library) != found.real.end();
+        if (!library.empty() && !is_known && !is_front_end && !is_last) {
+            found.real.push_back(std::move(library));
+        }
+    }
+    return found;
 }
 
 }  // namespace
@@ -105,20 +143,16 @@ std::string library_path_in(std::string_view json) {
     return quote < json.size() && json[quote] == '"' ? string_at(json, quote) : std::string();
 }
 
-std::vector<std::string> vendor_libraries(const std::string &list) {
-    std::vector<std::string> libraries;
-    for (const std::string &manifest : manifests(list)) {
-        std::string library = library_path_in(contents(manifest));
-        if (library.find('/') != std::string::npos && library.front() != '/') {
-            library = manifest.substr(0, manifest.rfind('/') + 1) + library;
-        }
-        const bool known =
-            std::find(libraries.begin(), libraries.end(), library) != libraries.end();
-        if (!library.empty() && !known) {
-            libraries.push_back(library);
-        }
+VendorLibraries vendor_libraries(const VendorLists &lists) {
+    if (lists.own) {
+        return {libraries_of(split(*lists.own)).real, false};
     }
-    return libraries;
+    Found found = libraries_of(manifests(lists));
+    // With the last vendor, the list is all that there is without us, even if that is nothing.
+    if (found.real.empty() && found.has_front_end && !found.has_last) {
+        return {libraries_of(manifests_in_all(kFolders)).real, false};
+    }
+    return {std::move(found.real), true};
 }
 
 }  // namespace cairn::egl

@@ -5,6 +5,7 @@
 // left out.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,20 @@ namespace cairn::egl {
 // there is none.
 std::string library_path_in(std::string_view json);
 
-// What to dlopen for the manifests in `list` (separated by colons), or where that is empty for all
-// manifests of the system's folders in GLVND's order. A library path relative to a manifest is made
-// absolute.
-std::vector<std::string> vendor_libraries(const std::string &list);
+// Where to look; by default as GLVND does by default. Names are separated by colons.
+struct VendorLists {
+    std::optional<std::string> own;      // manifests for us alone; goes before the others
+    std::optional<std::string> files;    // what GLVND is told: manifests; goes before `folders`
+    std::optional<std::string> folders;  // what GLVND is told: folders of manifests
+};
+
+struct VendorLibraries {
+    std::vector<std::string> real;  // what to dlopen, in their order
+    bool are_in_glvnd = false;      // GLVND loads them as well, beside us
+};
+
+// Those that GLVND finds, less Cairn's own; where it was told of nothing but this front end, those
+// of the system's folders. A library path relative to a manifest is made absolute.
+VendorLibraries vendor_libraries(const VendorLists &lists);
 
 }  // namespace cairn::egl

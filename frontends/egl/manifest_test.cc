@@ -56,6 +56,10 @@ class ManifestListTest : public testing::Test {
         return folder_ + "/" + name;
     }
 
+    static std::vector<std::string> libraries(const std::string &files) {
+        return vendor_libraries({{}, files, {}}).real;
+    }
+
     std::string folder_;
 };
 
@@ -63,15 +67,51 @@ TEST_F(ManifestListTest, AListIsTakenInItsOrderAndEachLibraryOnce) {
     const std::string first = write("9.json", "libfirst.so");
     const std::string second = write("1.json", "libsecond.so");
     const std::string again = write("5.json", "libfirst.so");
-    EXPECT_THAT(vendor_libraries(first + ":" + second + "::" + again),
+    EXPECT_THAT(libraries(first + ":" + second + "::" + again),
                 ElementsAre("libfirst.so", "libsecond.so"));
-    EXPECT_THAT(vendor_libraries(folder_ + "/none.json"), IsEmpty());
+    EXPECT_THAT(libraries(folder_ + "/none.json"), IsEmpty());
+    EXPECT_THAT(libraries(""), IsEmpty());
+}
+
+TEST_F(ManifestListTest, FoldersAreReadInTheirOrderAndTheirManifestsByName) {
+    std::filesystem::create_directory(folder_ + "/b");
+    std::filesystem::create_directory(folder_ + "/a");
+    write("b/2.json", "libsecond.so");
+    write("b/1.json", "libfirst.so");
+    write("a/1.json", "libthird.so");
+    write("a/readme", "libno.so");
+    const std::string folders = folder_ + "/b:" + folder_ + "/none:" + folder_ + "/a";
+    EXPECT_THAT(vendor_libraries({{}, {}, folders}).real,
+                ElementsAre("libfirst.so", "libsecond.so", "libthird.so"));
+    const std::string one = write("one.json", "libone.so");
+    EXPECT_THAT(vendor_libraries({{}, one, folders}).real, ElementsAre("libone.so"));
+}
+
+TEST_F(ManifestListTest, CairnsOwnLibrariesAreNotAmongThem) {
+    const std::string front = write("1.json", "/any/where/" CAIRN_EGL_FRONT_END);
+    const std::string real = write("2.json", "libreal.so");
+    const std::string last = write("3.json", CAIRN_EGL_LAST);
+    EXPECT_THAT(vendor_libraries({{}, {}, folder_}).real, ElementsAre("libreal.so"));
+    EXPECT_THAT(libraries(front + ":" + last), IsEmpty());
+}
+
+// GLVND loads what it is told of, also beside us. Told of the front end alone, it has no vendors
+// but those behind it.
+TEST_F(ManifestListTest, TheVendorsAreGlvndsOwnUnlessItWasToldOfUsAlone) {
+    const std::string front = write("1.json", CAIRN_EGL_FRONT_END);
+    const std::string real = write("2.json", "libreal.so");
+    EXPECT_TRUE(vendor_libraries({{}, front + ":" + real, {}}).are_in_glvnd);
+    EXPECT_TRUE(vendor_libraries({{}, {}, folder_}).are_in_glvnd);
+    EXPECT_TRUE(vendor_libraries({}).are_in_glvnd);
+    EXPECT_FALSE(vendor_libraries({{}, front, {}}).are_in_glvnd);
+    EXPECT_EQ(libraries(front), vendor_libraries({}).real);
+    EXPECT_FALSE(vendor_libraries({real, front, {}}).are_in_glvnd);
+    EXPECT_THAT(vendor_libraries({real, front, {}}).real, ElementsAre("libreal.so"));
 }
 
 TEST_F(ManifestListTest, APathIsRelativeToItsManifest) {
-    EXPECT_THAT(vendor_libraries(write("a.json", "./libx.so")),
-                ElementsAre(folder_ + "/./libx.so"));
-    EXPECT_THAT(vendor_libraries(write("b.json", "/lib/libx.so")), ElementsAre("/lib/libx.so"));
+    EXPECT_THAT(libraries(write("a.json", "./libx.so")), ElementsAre(folder_ + "/./libx.so"));
+    EXPECT_THAT(libraries(write("b.json", "/lib/libx.so")), ElementsAre("/lib/libx.so"));
 }
 
 }  // namespace

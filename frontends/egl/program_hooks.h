@@ -115,6 +115,7 @@ GLuint create_shader_program_of_one(GLenum type, const GLchar *source) {
 template <auto Real>
 void program_binary(GLuint name, GLenum format, const void *binary, GLsizei size) {
     (current_gl().*Real)(name, format, binary, size);
+    count(&cairn_report::own_binaries);
     note_binary(name, format, size);
 }
 

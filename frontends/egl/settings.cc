@@ -9,7 +9,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cairn::egl {
@@ -59,7 +61,21 @@ bool is_on(const char *name) {
     return !value.empty() && value != "0";
 }
 
-// -1: not set, or no number of a descriptor.
+// Variables that count also when they are empty.
+std::optional<std::string> text_if_set(const char *name) {
+    const char *value = secure_getenv(name);
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+VendorLists vendor_lists() {
+    VendorLists lists = {std::nullopt, text_if_set("__EGL_VENDOR_LIBRARY_FILENAMES"),
+                         text_if_set("__EGL_VENDOR_LIBRARY_DIRS")};
+    if (std::string own = text_of("CAIRN_EGL_VENDORS"); !own.empty()) {
+        lists.own = std::move(own);
+    }
+    return lists;
+}
+
 // Not negative; -1: it is none.
 int number_of(const char *name) {
     const std::string text = text_of(name);
@@ -109,7 +125,7 @@ void load_settings() {
     loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
     loaded->broker_fd = number_of(CAIRN_BROKER_FD_ENV);
     loaded->lease_ms = std::max(number_of("CAIRN_EGL_LEASE"), 0);
-    loaded->vendors = text_of("CAIRN_EGL_VENDORS");
+    loaded->vendors = vendor_lists();
     loaded->home = text_of("HOME");
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");
     loaded->report = text_of(CAIRN_REPORT_ENV);

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "manifest.h"
+
 namespace cairn::egl {
 
 struct Settings {
@@ -17,8 +19,9 @@ struct Settings {
     int lease_ms = 0;       // CAIRN_EGL_LEASE: how long a link waits for another process that makes
                             // the same program; 0: not at all
     int broker_fd = -1;     // CAIRN_BROKER_FD: an inherited connection to a broker; -1: none
-    std::string vendors;    // CAIRN_EGL_VENDORS: manifests of the real vendors, separated by colons
-    std::string home;       // HOME and
+    // CAIRN_EGL_VENDORS, and what GLVND reads: __EGL_VENDOR_LIBRARY_FILENAMES and ..._DIRS
+    VendorLists vendors;
+    std::string home;            // HOME and
     std::string drirc_folder;    // DRIRC_CONFIGDIR: where Mesa looks for its configuration
     std::string report;          // CAIRN_REPORT: where the launcher wants the counters
     std::string trace;           // CAIRN_TRACE: an existing file that look-ups are noted in

@@ -23,6 +23,7 @@ namespace {
 struct Loaded {
     Host host;
     std::vector<Vendor *> vendors;
+    bool are_in_glvnd = false;
     Mutex mutex;
     std::unordered_map<EGLDisplay, Vendor *> displays;   // guarded by mutex
     std::unordered_map<EGLDeviceEXT, Vendor *> devices;  // guarded by mutex
@@ -68,10 +69,10 @@ struct Candidate {
     __PFNEGLMAINPROC main;
 };
 
-// Ourselves among them would call ourselves for ever.
-std::vector<Candidate> candidates() {
+// Ourselves among them, under another name, would call ourselves for ever.
+std::vector<Candidate> candidates(const std::vector<std::string> &libraries) {
     std::vector<Candidate> found;
-    for (const std::string &path : vendor_libraries(settings().vendors)) {
+    for (const std::string &path : libraries) {
         const __PFNEGLMAINPROC entry = open_main(path);
         if (entry != nullptr && entry != &__egl_Main && found.size() < kVendorsMax) {
             found.push_back({path, entry});
@@ -86,14 +87,12 @@ bool is_usable(const __EGLapiImports &imports) {
            imports.setDispatchIndex != nullptr;
 }
 
-// A vendor that knows where it stands: with others beside it, its dispatch functions must ask us,
-// not GLVND.
-Vendor *start(const Candidate &candidate, const Host &host, bool alone) {
+// The vendor's dispatch functions ask GLVND for the function of a display, and so get ours. GLVND
+// may start the same vendor once more for itself, with the same exports.
+Vendor *start(const Candidate &candidate, const Host &host) {
     auto *vendor = new Vendor;
     vendor->path = candidate.path;
-    const auto *exports = alone ? host.exports : routing_exports();
-    auto *self = alone ? host.self : reinterpret_cast<__EGLvendorInfo *>(vendor);
-    if (candidate.main(host.version, exports, self, &vendor->imports) == EGL_FALSE ||
+    if (candidate.main(host.version, host.exports, host.self, &vendor->imports) == EGL_FALSE ||
         !is_usable(vendor->imports)) {
         log_line("vendor %s: does not start", candidate.path.c_str());
         delete vendor;
@@ -105,20 +104,45 @@ Vendor *start(const Candidate &candidate, const Host &host, bool alone) {
 }  // namespace
 
 bool load_vendors(const Host &host) {
+    const VendorLibraries libraries = vendor_libraries(settings().vendors);
+    if (settings().disabled && libraries.are_in_glvnd) {
+        log_line("switched off: the vendors are GLVND's own");
+        return false;
+    }
     auto *loaded = new Loaded;
+    loaded->are_in_glvnd = libraries.are_in_glvnd;
     loaded->host = host;
     // Before any vendor runs: its start may ask.
     g_loaded = loaded;
-    const std::vector<Candidate> all = candidates();
-    for (const Candidate &candidate : all) {
-        if (Vendor *vendor = start(candidate, host, all.size() == 1)) {
+    for (const Candidate &candidate : candidates(libraries.real)) {
+        if (Vendor *vendor = start(candidate, host)) {
             vendor->index = static_cast<unsigned>(loaded->vendors.size());
             resolve(*vendor);
             loaded->vendors.push_back(vendor);
             log_line("in front of %s", vendor->path.c_str());
         }
     }
+    if (loaded->vendors.empty()) {
+        log_line("no vendor library is found");
+    }
     return !loaded->vendors.empty();
+}
+
+bool are_vendors_loaded() {
+    return g_loaded != nullptr && !g_loaded->vendors.empty();
+}
+
+bool are_vendors_in_glvnd() {
+    return g_loaded->are_in_glvnd;
+}
+
+EGLBoolean supports_api(EGLenum api) {
+    for (const Vendor *vendor : vendors()) {
+        if (vendor->imports.getSupportsAPI(api) != EGL_FALSE) {
+            return EGL_TRUE;
+        }
+    }
+    return EGL_FALSE;
 }
 
 const Host &host() {

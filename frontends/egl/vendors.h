@@ -72,9 +72,14 @@ struct Host {
     __EGLvendorInfo *self = nullptr;
 };
 
-// Loads the vendors that the settings or the system's manifests name, except this library itself.
-// False when there is none.
+// Loads the vendors that the settings or the system's manifests name, except Cairn's own libraries.
+// False when there is none, or when they can do without us.
 bool load_vendors(const Host &host);
+bool are_vendors_loaded();
+// Whether GLVND has loaded them for itself as well: it asks us first, and then each of them.
+bool are_vendors_in_glvnd();
+// Whether any vendor supports the client API.
+EGLBoolean supports_api(EGLenum api);
 const Host &host();
 std::span<Vendor *const> vendors();
 inline bool has_several_vendors() {
@@ -98,11 +103,5 @@ Vendor &last_vendor();
 void set_own_error(EGLint error);
 EGLint take_own_error();
 void set_last_vendor(Vendor &vendor);
-
-// The exports that real vendors are given when there are several: they answer with our Vendors in
-// place of GLVND's.
-const __EGLapiExports *routing_exports();
-// GLVND has numbered an extension function; see routing_exports().
-void remember_dispatch_index(const char *name, int index);
 
 }  // namespace cairn::egl

@@ -423,8 +423,20 @@ typedef struct cairn_report {
     uint64_t bytes_read;    /* program binaries, from the cache */
     uint64_t bytes_written; /* program binaries, to the cache */
     uint64_t overhead_ns;   /* time in Cairn itself on misses: keys, lookups, stores */
-    uint64_t reserved[45];
+    uint64_t loads;         /* processes that loaded a front end */
+    uint64_t displays;      /* initialised */
+    uint64_t own_binaries;  /* program binaries that the application gave its driver by itself */
+    uint64_t problem; /* CAIRN_PROBLEM_...: what the first that anybody had with the cache is; 0:
+                         nobody had one */
+    char problem_text[160]; /* why, with a terminating zero; there before `problem` is */
+    uint64_t reserved[21];
 } cairn_report;
+
+/* Problems with a cache. */
+enum {
+    CAIRN_PROBLEM_NOT_USED = 1,  /* it could not be opened */
+    CAIRN_PROBLEM_NOT_STORED = 2 /* an entry could not be stored */
+};
 
 #define CAIRN_REPORT_LAYOUT 1u
 #define CAIRN_REPORT_ENV "CAIRN_REPORT" /* path of the shared memory, set by the launcher */

@@ -59,7 +59,8 @@ typedef struct cairn_program_cache_options {
                                 CAIRN_PROGRAM_CACHE_... */
     uint32_t unused_days;  /* generations that nobody has used for so many days are removed. 0: 30;
                               UINT32_MAX: never */
-    uint64_t limit_bytes;  /* of this generation on disk. 0: CAIRN_LIMIT_BYTES_DEFAULT */
+    uint64_t limit_bytes;  /* of this generation on disk. 0: `limit_percent` of what the user gives
+                              the application; see below */
     uint64_t memory_bytes; /* keys and values in memory. 0: as limit_bytes; UINT64_MAX: none */
     uint64_t queue_bytes;  /* keys and values queued. 0: CAIRN_QUEUE_BYTES_DEFAULT; UINT64_MAX: no
                               queue, a put writes */
@@ -70,12 +71,21 @@ typedef struct cairn_program_cache_options {
     uint64_t load_bytes_per_second; /* that the thread reads ahead at most, on average. 0:
                                        CAIRN_LOAD_BYTES_PER_SECOND_DEFAULT; UINT64_MAX: it loads
                                        nothing. Without a memory level it never does */
+    uint32_t limit_percent;         /* where limit_bytes is 0; for applications that keep several
+                                       generations         at once. 0: 100 */
 } cairn_program_cache_options;
 
-/* Generations that are superseded go by themselves: once an hour, whoever opens one has a thread
+/* What the user gives an application, for all its generations together, is said by the environment
+ * variable CAIRN_LIMIT ("4G"), else by `limit` in the configuration file, for this application
+ * (whose name is there without the "egl-" of the EGL front end) or for each; else it is
+ * CAIRN_LIMIT_BYTES_DEFAULT. Both are read when the cache is opened, and 4 MiB is the least. An
+ * application whose user has said something has that, and no part in `total_bytes`, whoever looks.
+ *
+ * Generations that are superseded go by themselves: once an hour, whoever opens one has a thread
  * look for those that were not used for `unused_days`. When all of them take more than
  * `total_bytes`, those least recently used go of applications with more than their share, which is
- * the same for each application; of the latest, entries go. None is touched that a process has
+ * the same for each application; of the latest, entries go. So it is, at once, where an application
+ * is given another limit than before. None is touched that a process has
  * open, and no cache of cairn_open.
  *
  * Opens the generation of this application, build and identity, and makes it where it is missing: a

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cache/generation.h"
+#include "cache/limit.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/root.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const char *kUpkeepFileName = ".upkeep";
 constexpr std::string_view kRemovedPrefix = ".removed-";
-constexpr const char *kTooMuchRoom = "all together take more room than they may";
+constexpr const char *kTooMuchRoom = "more room is taken than may be";
 constexpr std::uint64_t kUpkeepEachNs = 3600'000'000'000u;
 
 // The application that the file `generation` names, as far as it fits the identifier.
@@ -49,7 +50,8 @@ std::optional<KnownGeneration> look_at(const Directory &root, const std::string 
     const auto used = directory.value().info(kGenerationFileName);
     const auto use = measure_disk_use(directory.value());
     if (!application || !used.ok() || !use.ok()) return std::nullopt;
-    return KnownGeneration{identifier, *application, used->modified_ns, use->bytes};
+    return KnownGeneration{identifier, *application, used->modified_ns, use->bytes,
+                           recorded_limit(directory.value())};
 }
 
 // Deletes a directory of ours, which nobody finds any more, maybe together with others. The index
@@ -84,38 +86,55 @@ bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
     return now > generation.used_ns && now - generation.used_ns > upkeep.unused_max_ns;
 }
 
-// What has to go for room, the first first: of applications with more than their share, the least
-// recently used generations, and then what is too much of the latest.
+// What has to go for room, the first first: of applications with more than they were given, or than
+// their share, the least recently used generations, and then what is too much of the latest.
 class Shares {
   public:
     // `all`: the least recently used first.
-    Shares(const std::vector<KnownGeneration> &all, std::uint64_t limit) : limit_(limit) {
+    Shares(const std::vector<KnownGeneration> &all, std::uint64_t total) : total_(total) {
         for (const KnownGeneration &each : all) {
-            used_[each.application] += each.bytes;
-            latest_[each.application] = each.identifier;
-            total_ += each.bytes;
+            Application &application = applications_[each.application];
+            application.bytes += each.bytes;
+            application.latest = each.identifier;
+            application.limit = each.limit_bytes;
+        }
+        for (const auto &[name, application] : applications_) {
+            if (application.limit) continue;
+            ++sharing_;
+            shared_bytes_ += application.bytes;
         }
     }
     // Bytes of a generation that are too many.
     std::uint64_t excess(const KnownGeneration &generation) const {
-        const std::uint64_t used = used_.at(generation.application);
-        const std::uint64_t share = limit_ / used_.size();
-        if (total_ <= limit_ || used <= share) return 0;
-        return std::min({total_ - limit_, used - share, generation.bytes});
+        const Application &application = applications_.at(generation.application);
+        const std::uint64_t share = application.limit.value_or(total_ / std::max(sharing_, 1ul));
+        if (application.bytes <= share) return 0;
+        std::uint64_t excess = std::min(application.bytes - share, generation.bytes);
+        if (!application.limit) {
+            excess = shared_bytes_ <= total_ ? 0 : std::min(excess, shared_bytes_ - total_);
+        }
+        return excess;
     }
     bool is_latest(const KnownGeneration &generation) const {
-        return latest_.at(generation.application) == generation.identifier;
+        return applications_.at(generation.application).latest == generation.identifier;
     }
     void give_back(const KnownGeneration &generation, std::uint64_t bytes) {
-        used_[generation.application] -= bytes;
-        total_ -= bytes;
+        Application &application = applications_.at(generation.application);
+        application.bytes -= bytes;
+        if (!application.limit) shared_bytes_ -= bytes;
     }
 
   private:
-    const std::uint64_t limit_;
-    std::map<std::string, std::uint64_t> used_;
-    std::map<std::string, std::string> latest_;
-    std::uint64_t total_ = 0;
+    struct Application {
+        std::uint64_t bytes = 0;
+        std::string latest;                  // the identifier of its latest generation
+        std::optional<std::uint64_t> limit;  // what that says
+    };
+
+    const std::uint64_t total_;
+    std::map<std::string, Application> applications_;
+    std::size_t sharing_ = 0;  // applications without a limit, and
+    std::uint64_t shared_bytes_ = 0;
 };
 
 constexpr std::uint64_t kLeastBytes = 1u << 20;  // that a generation is made smaller to

@@ -3,7 +3,8 @@
 //
 // A generation that nobody has used for a long time is removed, and so are the least recently used
 // ones while all together take more room than they may. Then it is the turn of applications that
-// take more than their share: one cannot flush the others. The latest one of an application is not
+// take more than their share: one cannot flush the others. An application that was given a limit of
+// its own has that, and is not counted with the others. The latest one of an application is not
 // superseded: it loses what was used longest ago. None is touched that somebody has open.
 //
 // A directory is renamed before its files are deleted: whoever is killed in between leaves
@@ -15,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,9 @@ namespace cairn {
 struct KnownGeneration {
     std::string identifier;
     std::string application;
-    std::uint64_t used_ns;  // since 1970, to the hour
-    std::uint64_t bytes;    // on disk
+    std::uint64_t used_ns;                     // since 1970, to the hour
+    std::uint64_t bytes;                       // on disk
+    std::optional<std::uint64_t> limit_bytes;  // that its application was given: see limit.h
 };
 
 // `stop` may be null; once it is set, no more are looked at.
@@ -43,7 +46,7 @@ Status remove_cache(const Directory &root, const std::string &identifier);
 
 struct Upkeep {
     std::uint64_t unused_max_ns;  // generations that were not used for longer go
-    std::uint64_t total_bytes;    // of all generations
+    std::uint64_t total_bytes;    // of all generations of applications without a limit of their own
 };
 
 // Whether it is time to look: an hour after somebody has. Then it counts as done.

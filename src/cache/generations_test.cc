@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/limit.h"
 #include "cache/program_cache.h"
 #include "os/environment.h"
 #include "os/system_calls.h"
@@ -30,9 +31,10 @@ constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
 
 class GenerationsTest : public testing::Test {
   protected:
-    std::unique_ptr<ProgramCache> open(const std::string &application,
-                                       const std::string &identity) {
+    std::unique_ptr<ProgramCache> open(const std::string &application, const std::string &identity,
+                                       std::optional<std::uint64_t> application_bytes = {}) {
         ProgramCache::Options options;
+        options.application_bytes = application_bytes;
         options.store.root = directory_.path();
         options.store.limit_bytes = 64u << 20;
         options.generation = {application, "", identity};
@@ -127,6 +129,43 @@ TEST_F(GenerationsTest, OneApplicationCannotFlushTheOthers) {
     EXPECT_FALSE(exists(games[2]));
     EXPECT_TRUE(exists(games[3]));
     EXPECT_TRUE(exists(small));
+}
+
+TEST_F(GenerationsTest, AnApplicationWithALimitOfItsOwnHasThatWhateverTheOthersShare) {
+    constexpr std::size_t kMiB = 1u << 20;
+    const std::string oldest = make("game", "driver 1", 8, 4 * kMiB);
+    const std::string older = make("game", "driver 2", 7, 4 * kMiB);
+    const std::string latest = make("game", "driver 3", 0, 4 * kMiB);
+    const std::string editor = make("editor", "driver 1", 5, 4 * kMiB);
+    const std::string viewer = make("viewer", "driver 1", 6, kMiB);
+    (void)open("game", "driver 3", 64 * kMiB);
+    remove_superseded(8 * kMiB);
+    for (const std::string &each : {oldest, older, latest, editor, viewer}) {
+        EXPECT_TRUE(exists(each)) << each;
+    }
+    (void)open("game", "driver 3", 10 * kMiB);
+    remove_superseded(kPlenty);
+    EXPECT_FALSE(exists(oldest));
+    EXPECT_TRUE(exists(older));
+    EXPECT_TRUE(exists(latest));
+    // Nobody says anything any more: it has its share again.
+    (void)open("game", "driver 3");
+    remove_superseded(8 * kMiB);
+    EXPECT_FALSE(exists(older));
+    EXPECT_TRUE(exists(latest));
+    EXPECT_TRUE(exists(viewer));
+}
+
+TEST_F(GenerationsTest, AFileOfALimitThatCannotBeUnderstoodIsNone) {
+    for (const char *text : {"", "12", "12\n\n", "x\n", "99999999999999999999\n", "-1\n"}) {
+        cairn_test::write_file(directory_ / "limit", cairn_test::as_bytes(std::string(text)));
+        EXPECT_EQ(recorded_limit(root()), std::nullopt) << text;
+    }
+    EXPECT_TRUE(record_limit(root(), 12));
+    EXPECT_EQ(recorded_limit(root()), 12);
+    EXPECT_FALSE(record_limit(root(), 12));
+    EXPECT_TRUE(record_limit(root(), std::nullopt));
+    EXPECT_EQ(recorded_limit(root()), std::nullopt);
 }
 
 // By default one cache may be as large as all together: it must not go as a whole.

@@ -6,6 +6,7 @@
 #include <new>
 #include <string_view>
 
+#include "cache/limit.h"
 #include "cache/memory_cache.h"
 #include "os/environment.h"
 #include "store/root.h"
@@ -136,6 +137,7 @@ struct ProgramCache::Local final : LoadTarget {
     std::atomic<std::uint64_t> clears_seen = 0;
     Mutex change_mutex;
     std::array<std::uint64_t, kChangePlaces> changes GUARDED_BY(change_mutex) = {};
+    bool has_other_limit = false;  // than the last one to open it
     std::optional<UpkeepThread> upkeep;
     std::optional<WriteQueue> queue;  // it writes to the store until its end
     std::unique_ptr<Loader> loader;   // last: it uses the others; null: nothing is loaded
@@ -222,7 +224,7 @@ Result<std::unique_ptr<Store>> ProgramCache::open_store() const {
 void ProgramCache::start_upkeep(Local &own) const {
     if (options_.store.access == Access::read_only) return;
     const auto root = open_root(options_.store.root, Create::no, Log());
-    if (!root.ok() || !is_upkeep_due(root.value())) return;
+    if (!root.ok() || (!is_upkeep_due(root.value()) && !own.has_other_limit)) return;
     own.upkeep.emplace(options_.store.root, options_.upkeep, options_.store.log);
 }
 
@@ -245,6 +247,7 @@ Result<std::unique_ptr<ProgramCache::Local>> ProgramCache::open_local() const {
                                      options_.store.identifier.c_str());
             return store.clear();
         }));
+        made->has_other_limit = record_limit(directory, options_.application_bytes);
         open_crash_memory(*made, directory);
     }
     start_loader(*made, std::move(directory));

@@ -49,7 +49,9 @@ class ProgramCache {
         std::uint64_t memory_bytes = 0;            // 0: no memory level
         std::uint64_t queue_bytes = 0;             // 0: no queue: a put writes
         Upkeep upkeep = {UINT64_MAX, UINT64_MAX};  // of all generations below the root
-        Loader::Options loader;                    // `has_memory` and `may_write` follow the others
+        // Of all generations of the application, where it was given one: see limit.h.
+        std::optional<std::uint64_t> application_bytes;
+        Loader::Options loader;  // `has_memory` and `may_write` follow the others
     };
 
     static Result<std::unique_ptr<ProgramCache>> open(const Options &options);

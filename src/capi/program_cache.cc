@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cache/limit.h"
 #include "capi/cache_handle.h"
 #include "os/environment.h"
 
@@ -24,6 +25,15 @@ constexpr std::uint64_t kUsPerMs = 1000;
 
 static_assert(CAIRN_USED_KEY_SIZE_MAX == CrashMemory::kKeyMax);
 
+constexpr std::uint32_t kPercentMax = 100;
+
+std::uint32_t percent_of(const cairn_program_cache_options &options) {
+    constexpr std::size_t kWithPercent =
+        offsetof(cairn_program_cache_options, limit_percent) + sizeof(std::uint32_t);
+    const std::uint32_t given = options.size < kWithPercent ? 0 : options.limit_percent;
+    return given == 0 ? kPercentMax : given;
+}
+
 bool is_line(std::string_view text) {
     return text.find('\n') == std::string_view::npos;
 }
@@ -34,6 +44,7 @@ bool is_valid(const cairn_program_cache_options *options) {
            valid_application(options->application) && options->identity != nullptr &&
            options->identity[0] != '\0' &&
            std::strlen(options->identity) <= CAIRN_IDENTITY_SIZE_MAX &&
+           percent_of(*options) <= kPercentMax &&
            (options->build == nullptr ||
             (std::strlen(options->build) <= CAIRN_IDENTITY_SIZE_MAX && is_line(options->build)));
 }
@@ -42,13 +53,22 @@ std::uint64_t or_default(std::uint64_t given, std::uint64_t otherwise) {
     return given == 0 ? otherwise : given == UINT64_MAX ? 0 : given;
 }
 
+// A limit of the caller's own is none of the user's.
+std::uint64_t set_limit(const cairn_program_cache_options &options, ProgramCache::Options &own) {
+    if (options.limit_bytes != 0) return options.limit_bytes;
+    own.application_bytes = configured_limit(options.application, own.store.log);
+    const std::uint64_t all = own.application_bytes.value_or(CAIRN_LIMIT_BYTES_DEFAULT);
+    const std::uint64_t percent = percent_of(options);
+    return all / kPercentMax * percent + all % kPercentMax * percent / kPercentMax;
+}
+
 ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     ProgramCache::Options own;
+    own.store.log = Log(options.log, options.log_user);
     own.generation.application = options.application;
     own.generation.build = options.build == nullptr ? "" : options.build;
     own.generation.identity = options.identity;
-    const std::uint64_t limit =
-        options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
+    const std::uint64_t limit = set_limit(options, own);
     own.memory_bytes = or_default(options.memory_bytes, limit);
     own.queue_bytes = or_default(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
     constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
@@ -64,7 +84,6 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     own.store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
     own.store.limit_bytes = std::max<std::uint64_t>(limit, CAIRN_LIMIT_BYTES_MIN);
-    own.store.log = Log(options.log, options.log_user);
     constexpr std::size_t kWithLoading =
         offsetof(cairn_program_cache_options, load_bytes_per_second) + sizeof(std::uint64_t);
     const std::uint64_t rate = options.size < kWithLoading ? 0 : options.load_bytes_per_second;

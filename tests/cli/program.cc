@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 const Environment kClean = {{"CAIRN_DIR", ""},
                             {"CAIRN_DISABLE", ""},
                             {"CAIRN_DEVELOPER_MODE", ""},
+                            {"CAIRN_LIMIT", ""},
                             {"CAIRN_REPORT", ""},
                             {"CAIRN_EGL_MANIFEST", ""},
                             {"CAIRN_EGL_VENDORS", ""},

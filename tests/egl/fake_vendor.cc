@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A second EGL vendor for the tests: it answers one platform that nobody else knows, and its GL
-// says that it is there. It can do nothing else. That is enough to see where calls go when there
-// are several vendors.
+// A second EGL vendor for the tests: it answers one platform that nobody else knows and has one
+// device, and its GL says that it is there. It can do nothing else. That is enough to see where
+// calls go when there are several vendors.
 #include <GL/gl.h>
 // After gl.h, which it completes.
 #include <GL/glext.h>
@@ -15,6 +15,7 @@ constexpr EGLenum kPlatform = 0x7fff0001;
 
 // Handles are addresses, as other vendors' are, so that none is equal to another's.
 char g_display;
+char g_device;
 char g_context;
 EGLint g_error = EGL_SUCCESS;
 const __EGLapiExports *g_exports = nullptr;
@@ -37,7 +38,10 @@ EGLBoolean initialize(EGLDisplay, EGLint *major, EGLint *minor) {
 
 const char *query_string(EGLDisplay display, EGLint name) {
     if (display == EGL_NO_DISPLAY) {
-        return name == EGL_EXTENSIONS ? "EGL_CAIRN_fake_platform EGL_EXT_platform_base" : nullptr;
+        return name == EGL_EXTENSIONS
+                   ? "EGL_CAIRN_fake_platform EGL_EXT_platform_base EGL_EXT_device_base "
+                     "EGL_EXT_device_enumeration EGL_EXT_device_query EGL_EXT_platform_device"
+                   : nullptr;
     }
     switch (name) {
         case EGL_VENDOR:
@@ -81,6 +85,22 @@ GLuint create_shader(GLenum) {
     return 4711;
 }
 
+const char *driver_name(EGLDisplay display) {
+    return display == &g_display ? "fake" : "not mine";
+}
+
+EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count) {
+    *count = 1;
+    if (devices != nullptr && capacity > 0) {
+        *devices = &g_device;
+    }
+    return EGL_TRUE;
+}
+
+const char *query_device_string(EGLDeviceEXT device, EGLint) {
+    return device == &g_device ? "fake device" : "not mine";
+}
+
 // eglFakeAddCAIRN, an extension function: the driver's part, and the dispatch function that finds
 // the display's driver.
 int add(EGLDisplay display, int number) {
@@ -109,9 +129,12 @@ const Function kFunctions[] = {
     {"eglCreateContext", reinterpret_cast<void *>(&create_context)},
     {"eglDestroyContext", reinterpret_cast<void *>(&yes)},
     {"eglFakeAddCAIRN", reinterpret_cast<void *>(&add)},
+    {"eglGetDisplayDriverName", reinterpret_cast<void *>(&driver_name)},
     {"eglGetError", reinterpret_cast<void *>(&get_error)},
     {"eglInitialize", reinterpret_cast<void *>(&initialize)},
     {"eglMakeCurrent", reinterpret_cast<void *>(&make_current)},
+    {"eglQueryDeviceStringEXT", reinterpret_cast<void *>(&query_device_string)},
+    {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
     {"eglQueryString", reinterpret_cast<void *>(&query_string)},
     {"eglReleaseThread", reinterpret_cast<void *>(&yes)},
     {"eglTerminate", reinterpret_cast<void *>(&yes)},
@@ -147,8 +170,10 @@ void *get_proc_address(const char *name) {
     return nullptr;
 }
 
-EGLDisplay get_platform_display(EGLenum platform, void *, const EGLAttrib *) {
-    return platform == kPlatform ? &g_display : EGL_NO_DISPLAY;
+EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *) {
+    const bool is_ours =
+        platform == kPlatform || (platform == EGL_PLATFORM_DEVICE_EXT && native == &g_device);
+    return is_ours ? &g_display : EGL_NO_DISPLAY;
 }
 
 EGLBoolean get_supports_api(EGLenum api) {

@@ -52,16 +52,22 @@ case $how in
         rm -rf "$work"
         mkdir -p "$work"
         cmake --install "$build" --prefix "$work/installed" >"$work/install.log"
-        # The one file that knows where it was installed.
-        library=$(sed -n 's/.*"library_path" : "\(.*\)".*/\1/p' "$work/installed/share/cairn/cairn_egl.json")
-        [ "$library" -ef "$work/installed/lib/libEGL_cairn.so.0" ] ||
-            { echo "the EGL manifest names '$library'" >&2; exit 1; }
+        # The files that know where they were installed. Each is alone in its folder, which libEGL is told of.
+        for manifest in cairn_egl last/cairn_egl_last; do
+            manifest=$work/installed/share/cairn/$manifest.json
+            library=$(sed -n 's/.*"library_path" : "\(.*\)".*/\1/p' "$manifest")
+            case $manifest in *last.json) named=libEGL_cairn_last.so.0 ;; *) named=libEGL_cairn.so.0 ;; esac
+            [ "$library" -ef "$work/installed/lib/$named" ] ||
+                { echo "the EGL manifest $manifest names '$library'" >&2; exit 1; }
+            [ "$(find "$(dirname "$manifest")" -maxdepth 1 -name '*.json')" = "$manifest" ] ||
+                { echo "$manifest is not alone in its folder" >&2; exit 1; }
+        done
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
             include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
             include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
-            share/cairn/cairn_egl.json; do
+            share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
         # `cairn convert` finds its program where both were moved to, if it was built.

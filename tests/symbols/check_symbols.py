@@ -82,10 +82,10 @@ def main():
     parser.add_argument("library")
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--header", nargs="+")
-    group.add_argument("--only")
+    group.add_argument("--only", nargs="+")
     parser.add_argument("--prefix", default="")
     arguments = parser.parse_args()
-    expected = set().union(*map(declared_in, arguments.header)) if arguments.header else {arguments.only}
+    expected = set().union(*map(declared_in, arguments.header)) if arguments.header else set(arguments.only)
     expected = {name for name in expected if name.startswith(arguments.prefix)}
     problems = [
         *exported_problems(arguments.library, expected),

@@ -218,6 +218,25 @@ void contexts_come_and_go() {
     note("linked: %d %d", linked[0], linked[1]);
 }
 
+// Every device with the vendor that answers for it, and that of its display.
+void note_devices() {
+    const auto query =
+        reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(egl.GetProcAddress("eglQueryDevicesEXT"));
+    const auto string_of = reinterpret_cast<PFNEGLQUERYDEVICESTRINGEXTPROC>(
+        egl.GetProcAddress("eglQueryDeviceStringEXT"));
+    EGLDeviceEXT devices[8] = {};
+    EGLint count = 0;
+    note("queried %d", query(0, nullptr, &count));
+    note("devices %d", count);
+    note("queried %d", query(8, devices, &count));
+    for (EGLint i = 0; i < count; ++i) {
+        note("device %s", string_of(devices[i], EGL_EXTENSIONS));
+        const EGLDisplay one = egl.GetPlatformDisplay(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr);
+        note("initialised %d", egl.Initialize(one, nullptr, nullptr));
+        note("vendor %s", egl.QueryString(one, EGL_VENDOR));
+    }
+}
+
 // The second vendor answers one platform, which nobody else knows; see fake_vendor.cc.
 void vendors() {
     constexpr EGLenum kFakePlatform = 0x7fff0001;
@@ -249,6 +268,8 @@ void vendors() {
     const auto driver =
         reinterpret_cast<QueryDriver>(egl.GetProcAddress("eglGetDisplayDriverName"));
     note("driver %s", driver != nullptr ? driver(display()) : "unknown");
+    note("driver %s", driver != nullptr ? driver(fake) : "unknown");
+    note_devices();
     note("refused %d", egl.MakeCurrent(fake, EGL_NO_SURFACE, EGL_NO_SURFACE, real.handle()));
     note("error %#x", static_cast<unsigned>(egl.GetError()));
     // GLVND leaves nothing current between two vendors then; with Cairn the older one stays, as it

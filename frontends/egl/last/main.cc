@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The vendor library that GLVND loads after all others; see last_vendor.h. It has no displays, so
+// that nothing but what GLVND asks of all vendors ever gets here.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "last_vendor.h"
+
+namespace {
+
+const cairn::egl::LastVendorHost *g_host = nullptr;
+
+const cairn::egl::LastVendorHost *find_host() {
+    // It is in memory already, or there is nothing to be last of.
+    void *front_end = dlopen(CAIRN_EGL_FRONT_END, RTLD_LAZY | RTLD_NOLOAD);
+    if (front_end == nullptr) {
+        return nullptr;
+    }
+    const auto function =
+        reinterpret_cast<decltype(&cairn_egl_last_vendor)>(dlsym(front_end, CAIRN_EGL_LAST_VENDOR));
+    return function == nullptr ? nullptr : function();
+}
+
+EGLBoolean query_devices(EGLint, EGLDeviceEXT *, EGLint *count) {
+    g_host->take_devices();
+    if (count != nullptr) {
+        *count = 0;
+    }
+    return EGL_TRUE;
+}
+
+const char *query_string(EGLDisplay display, EGLint name) {
+    return display == EGL_NO_DISPLAY && name == EGL_EXTENSIONS ? g_host->client_extensions()
+                                                               : nullptr;
+}
+
+// Asked when there is no display by anybody: GLVND keeps the first error of all.
+EGLint get_error() {
+    return EGL_BAD_PARAMETER;
+}
+
+EGLBoolean release_thread() {
+    return EGL_TRUE;
+}
+
+// Any other function: it is of a display, and so nobody calls it. Returning 0 is right for all.
+uintptr_t nothing() {
+    return 0;
+}
+
+// GLVND insists on EGL's own functions. Others it calls where they are, some of them of all
+// vendors.
+bool is_egl_function(std::string_view name) {
+    return name.starts_with("egl") && !name.ends_with("KHR") && !name.ends_with("EXT");
+}
+
+void *get_proc_address(const char *name) {
+    struct Function {
+        const char *name;
+        void *function;
+    };
+    const Function functions[] = {
+        {"eglGetError", reinterpret_cast<void *>(&get_error)},
+        {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
+        {"eglQueryString", reinterpret_cast<void *>(&query_string)},
+        {"eglReleaseThread", reinterpret_cast<void *>(&release_thread)},
+    };
+    for (const Function &function : functions) {
+        if (strcmp(function.name, name) == 0) {
+            return function.function;
+        }
+    }
+    return is_egl_function(name) ? reinterpret_cast<void *>(&nothing) : nullptr;
+}
+
+EGLDisplay get_platform_display(EGLenum, void *, const EGLAttrib *) {
+    return EGL_NO_DISPLAY;
+}
+
+EGLBoolean get_supports_api(EGLenum api) {
+    return g_host->supports_api(api);
+}
+
+void *get_dispatch_address(const char *) {
+    return nullptr;
+}
+
+void set_dispatch_index(const char *, int) {}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(uint32_t version,
+                                                                        const __EGLapiExports *,
+                                                                        __EGLvendorInfo *,
+                                                                        __EGLapiImports *imports) {
+    if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) {
+        return EGL_FALSE;
+    }
+    g_host = find_host();
+    if (g_host == nullptr) {
+        return EGL_FALSE;
+    }
+    imports->getPlatformDisplay = get_platform_display;
+    imports->getSupportsAPI = get_supports_api;
+    imports->getProcAddress = get_proc_address;
+    imports->getDispatchAddress = get_dispatch_address;
+    imports->setDispatchIndex = set_dispatch_index;
+    return EGL_TRUE;
+}

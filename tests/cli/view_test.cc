@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// An application sees the same EGL under `cairn run` as without, whatever it can see of Cairn and
+// of the system: in containers, Flatpaks, and as another machine's program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace cairn::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+constexpr const char *kFilenames = "__EGL_VENDOR_LIBRARY_FILENAMES";
+constexpr const char *kFolders = "__EGL_VENDOR_LIBRARY_DIRS";
+constexpr const char *kSystemFolder = "/usr/share/glvnd/egl_vendor.d";
+
+Words operator+(Words one, const Words &other) {
+    one.insert(one.end(), other.begin(), other.end());
+    return one;
+}
+
+struct View {
+    std::string text;
+    uint64_t links;  // that the front end saw
+    uint64_t hits;
+};
+
+class ViewTest : public testing::Test {
+  protected:
+    ViewTest() {
+        environment_ = {{"CAIRN_DIR", folder_ / "root"},
+                        {"EGL_PLATFORM", "surfaceless"},
+                        {"LIBGL_ALWAYS_SOFTWARE", "1"}};
+    }
+
+    std::string without(const Words &container) const {
+        Program program(container + Words{CLI_VIEW_CLIENT}, environment_);
+        EXPECT_EQ(program.wait(), 0) << program.standard_error();
+        return program.standard_output();
+    }
+
+    View with(const Words &container) const {
+        const std::string json = folder_ / "out.json";
+        const Finished finished =
+            cairn(Words{"run", "-q", "--json", json, "--"} + container + Words{CLI_VIEW_CLIENT},
+                  environment_);
+        EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
+        const auto report = nlohmann::json::parse(read_file(json))["report"];
+        return {finished.standard_output, report["link_calls"], report["hits"]};
+    }
+
+    // The same, and all programs from the cache when it is full.
+    void expect_same_and_cached(const Words &container) const {
+        const std::string plain = without(container);
+        EXPECT_THAT(plain, HasSubstr("renderer"));
+        EXPECT_EQ(with(container).text, plain);
+        const View warm = with(container);
+        EXPECT_EQ(warm.text, plain);
+        EXPECT_EQ(warm.links, 2u) << "one of the default display, one of the device's";
+        EXPECT_EQ(warm.hits, 2u);
+    }
+
+    void expect_same_and_uncached(const Words &container) const {
+        const std::string plain = without(container);
+        const View view = with(container);
+        EXPECT_EQ(view.text, plain);
+        EXPECT_EQ(view.links, 0u);
+    }
+
+    Folder folder_;
+    Environment environment_;
+};
+
+class ContainerTest : public ViewTest {
+  protected:
+    void SetUp() override {
+        Program probe({"bwrap", "--dev-bind", "/", "/", "true"}, {});
+        if (probe.wait() != 0) {
+            GTEST_SKIP() << "bwrap (the package bubblewrap) cannot make a container here: "
+                         << probe.standard_error();
+        }
+    }
+
+    // This machine, and what is changed about it.
+    static Words bwrap(const Words &changes) {
+        return Words{"bwrap", "--dev-bind", "/", "/"} + changes + Words{"--"};
+    }
+
+    const Words without_cairn_ = {"--tmpfs", CLI_FRONT_END_FOLDER};
+};
+
+TEST_F(ViewTest, ByDefault) {
+    expect_same_and_cached({});
+}
+
+TEST_F(ViewTest, WithinAnotherRun) {
+    const std::string plain = without({});
+    const View inner = with({CAIRN_PROGRAM, "run", "-q", "--"});
+    EXPECT_EQ(inner.text, plain);
+}
+
+TEST_F(ViewTest, WithAListOfManifests) {
+    environment_[kFilenames] = std::string(kSystemFolder) + "/50_mesa.json";
+    expect_same_and_cached({});
+}
+
+TEST_F(ViewTest, WithAListOfFolders) {
+    environment_[kFolders] = "/no/such/folder:" + std::string(kSystemFolder);
+    expect_same_and_cached({});
+}
+
+// A list of no driver at all is not completed by the system's.
+TEST_F(ViewTest, WithoutAnyDriver) {
+    environment_[kFolders] = "/no/such/folder";
+    EXPECT_THAT(without({}), HasSubstr("default: no display"));
+    expect_same_and_uncached({});
+    environment_[kFilenames] = "/no/such/file";
+    expect_same_and_uncached({});
+}
+
+TEST_F(ContainerTest, ThatSeesEverything) {
+    expect_same_and_cached(bwrap({}));
+}
+
+TEST_F(ContainerTest, ThatDoesNotSeeCairn) {
+    EXPECT_THAT(without(bwrap(without_cairn_)), HasSubstr("renderer"));
+    expect_same_and_uncached(bwrap(without_cairn_));
+}
+
+TEST_F(ContainerTest, ThatSeesNeitherCairnNorTheSystemsDrivers) {
+    expect_same_and_uncached(bwrap(without_cairn_ + Words{"--tmpfs", "/usr/share/glvnd"}));
+}
+
+TEST_F(ContainerTest, ThatSeesTheDriversInAnotherOfTheSystemsFolders) {
+    expect_same_and_uncached(
+        bwrap(without_cairn_ + Words{"--tmpfs", "/etc/glvnd", "--bind", kSystemFolder,
+                                     "/etc/glvnd/egl_vendor.d", "--tmpfs", "/usr/share/glvnd"}));
+}
+
+// The library folder of a Flatpak runtime has the drivers' manifests in it, where Debian's libEGL
+// does not look; that of the runtime does, for which a variable stands here.
+TEST_F(ContainerTest, LikeFlatpaks) {
+    const std::string libraries = "/usr/lib/" CLI_LIBRARY_ARCHITECTURE;
+    if (!fs::exists(libraries + "/ld-linux-x86-64.so.2")) {
+        GTEST_SKIP() << "no machine whose libraries are in " << libraries;
+    }
+    const std::string moved = folder_ / "lib";
+    fs::create_directory(moved);
+    const std::string drivers = libraries + "/GL/glvnd/egl_vendor.d";
+    const Words runtime = without_cairn_ + Words{"--bind",
+                                                 libraries,
+                                                 moved,
+                                                 "--tmpfs",
+                                                 libraries,
+                                                 "--ro-bind",
+                                                 libraries + "/ld-linux-x86-64.so.2",
+                                                 libraries + "/ld-linux-x86-64.so.2",
+                                                 "--bind",
+                                                 kSystemFolder,
+                                                 drivers,
+                                                 "--tmpfs",
+                                                 "/usr/share/glvnd",
+                                                 "--setenv",
+                                                 "LD_LIBRARY_PATH",
+                                                 moved,
+                                                 "--setenv",
+                                                 "LIBGL_DRIVERS_PATH",
+                                                 moved + "/dri"};
+    const std::string plain = without(bwrap(runtime + Words{"--setenv", kFolders, drivers}));
+    EXPECT_THAT(plain, HasSubstr("renderer"));
+    const View view = with(bwrap(runtime));
+    EXPECT_EQ(view.text, plain);
+    EXPECT_EQ(view.links, 0u);
+}
+
+// What a program of 32 bits finds at the path of the front end is a library that it cannot load.
+TEST_F(ContainerTest, ThatSeesALibraryOfAnotherClass) {
+    std::string library = read_file(CLI_FRONT_END);
+    constexpr size_t kClass = 4;  // in the head of an ELF file
+    ASSERT_EQ(library.at(kClass), 2);
+    library[kClass] = 1;
+    const std::string other = folder_.write("other.so", library);
+    expect_same_and_uncached(bwrap({"--ro-bind", other, fs::canonical(CLI_FRONT_END).string()}));
+}
+
+TEST_F(ViewTest, ADisplayWithoutAContextIsToldOf) {
+    EXPECT_EQ(cairn({"run", "--", CLI_VIEW_CLIENT, "display"}, environment_).standard_error,
+              "cairn: no GL program passed through: EGL was used, but no context was created\n");
+}
+
+// The report's last line, and that there are no more than three.
+std::string last_line(const std::string &report) {
+    EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 3) << report;
+    const size_t begin = report.rfind('\n', report.size() - 2) + 1;
+    return report.substr(begin);
+}
+
+TEST_F(ViewTest, AHomeWhereNothingCanBeKeptIsToldOfOnce) {
+    environment_["CAIRN_DIR"] = "";
+    environment_["HOME"] = "/proc/nowhere";
+    const Finished finished = cairn({"run", "--", CLI_VIEW_CLIENT}, environment_);
+    EXPECT_EQ(finished.exit_code, 0);
+    EXPECT_EQ(finished.standard_output, without({}));
+    EXPECT_THAT(last_line(finished.standard_error),
+                StartsWith("cairn: the cache could not be used: cannot use "
+                           "/proc/nowhere/.cache/cairn: "));
+}
+
+TEST_F(ContainerTest, WhoseCachesCanOnlyBeReadSaysSoOnce) {
+    const std::string root = folder_ / "root";
+    const Words application = {CAIRN_PROGRAM, "run", "--", CLI_VIEW_CLIENT};
+    fs::create_directory(root);
+    fs::permissions(root, fs::perms::owner_all);
+    Program empty(bwrap({"--ro-bind", root, root}) + application, environment_);
+    EXPECT_EQ(empty.wait(), 0);
+    EXPECT_THAT(last_line(empty.standard_error()),
+                AllOf(StartsWith("cairn: the cache could not be used: "), HasSubstr("read-only")));
+    // What is there can be used, and nothing is said.
+    (void)with({});
+    Program full(bwrap({"--ro-bind", root, root}) + application, environment_);
+    EXPECT_EQ(full.wait(), 0);
+    EXPECT_THAT(full.standard_error(), StartsWith("cairn: 2 of 2 programs from the cache\n"));
+    EXPECT_THAT(full.standard_error(), Not(HasSubstr("could not")));
+}
+
+// The front end is there, and what comes after all others is not.
+TEST_F(ContainerTest, ThatDoesNotSeeTheLastVendor) {
+    const Words container = bwrap({"--tmpfs", std::string(CLI_FRONT_END_FOLDER) + "/last"});
+    const std::string plain = without(container);
+    const View view = with(container);
+    EXPECT_EQ(view.text, plain);
+    EXPECT_EQ(view.links, 1u) << "of the default display";
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

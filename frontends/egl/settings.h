@@ -17,6 +17,7 @@ struct Settings {
     int lease_ms = 0;       // CAIRN_EGL_LEASE: how long a link waits for another process that makes
                             // the same program; 0: not at all
     int broker_fd = -1;     // CAIRN_BROKER_FD: an inherited connection to a broker; -1: none
+    bool connects = false;  // CAIRN_EGL_BROKER=1: the process connects to a broker by itself
     std::string vendors;    // CAIRN_EGL_VENDORS: manifests of the real vendors, separated by colons
     std::string home;       // HOME and
     std::string drirc_folder;    // DRIRC_CONFIGDIR: where Mesa looks for its configuration
@@ -24,6 +25,9 @@ struct Settings {
     std::string trace;           // CAIRN_TRACE: an existing file that look-ups are noted in
     std::string driver_options;  // variables that change what drivers compile, as "NAME=value"
                                  // lines in order of name
+
+    // Programs are kept behind a broker, and no file is opened for them.
+    bool has_broker() const { return broker_fd >= 0 || connects; }
 };
 
 // Whether a variable of this name can change what drivers compile, and so belongs to their

@@ -76,14 +76,12 @@ int broker_connection() {
 // The process may be in a sandbox, or about to enter one: no file is opened, also where the broker
 // does not answer. A descriptor that is something else stays as it is.
 cairn_cache *open_broker() {
-    const int fd = broker_connection();
-    if (fd < 0) return nullptr;
     cairn_broker_options options = {};
     options.size = sizeof options;
     options.memory_bytes = UINT64_MAX;
     options.log = log_from_cache;
     cairn_cache *cache = nullptr;
-    const int result = cairn_open_broker_fd(fd, &options, &cache);
+    const int result = cairn_open_broker_fd(broker_connection(), &options, &cache);
     if (result == CAIRN_OK) {
         log_line("cache behind the broker");
     } else {

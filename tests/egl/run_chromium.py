@@ -122,35 +122,47 @@ class Person:
 
 
 class Browser:
-    def __init__(self, site, cairn, chromium, person, options, variables=None):
-        self.site, self.cairn, self.chromium, self.person = site, cairn, chromium, person
-        self.options, self.variables = options, variables or {}
+    """Chromium, started by a person who closes it once the page has drawn."""
+
+    def __init__(self, machine, person, *options, variables=None, has_profile=True):
+        self.machine, self.person, self.options, self.variables = machine, person, options, variables or {}
+        self.has_profile = has_profile  # else each start has a new one
         self.root = str(person.folder / "cache")
         self.log = ""
         self.starts = 0
 
     def start(self, before, variables):
-        """What the page found. The processes have ended then."""
+        """What the page found. All processes have ended then."""
         self.starts += 1
+        own = [] if self.has_profile else [f"--user-data-dir={self.person.folder}/tmp/profile{self.starts}"]
+        command = [*before, self.machine.chromium, *self.options, *own, *OPTIONS, self.machine.site.address]
         # Mesa's own cache is empty each time.
         variables = {"MESA_SHADER_CACHE_DIR": str(self.person.folder / f"mesa{self.starts}")} | self.variables | variables
-        command = [*before, self.chromium, *self.options, *OPTIONS, self.site.address]
-        results = self.site.results
-        with tempfile.TemporaryFile() as log:
-            process = self.person.start(command, variables, stdout=log, stderr=log)
-            threading.Thread(target=lambda: (process.wait(), results.put(None)), daemon=True).start()
+        process = self.person.start(command, variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        results = self.machine.site.results
+
+        def read_to_the_end():
+            # It comes when the last process has ended.
+            self.log = process.stdout.read().decode(errors="replace")
+            results.put(None)
+
+        reader = threading.Thread(target=read_to_the_end)
+        reader.start()
+        try:
+            found = results.get(timeout=TIMEOUT_S)
+            process.send_signal(signal.SIGTERM)
+            ended = found is None or results.get(timeout=TIMEOUT_S) is None
+        except queue.Empty as late:
+            raise Failure(f"no end after {TIMEOUT_S} s: {' '.join(command)}") from late
+        finally:
             try:
-                found = results.get(timeout=TIMEOUT_S)
-                process.send_signal(signal.SIGTERM)
-                process.wait(timeout=TIMEOUT_S)
-            except (queue.Empty, subprocess.TimeoutExpired) as late:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                raise Failure(f"no end after {TIMEOUT_S} s: {' '.join(command)}") from late
-            log.seek(0)
-            self.log = log.read().decode(errors="replace")
+            except ProcessLookupError:
+                pass
+            process.wait()
+            reader.join()
+        check(ended, "the page has drawn twice")
         check(found is not None, f"Chromium ended before the page had drawn:\n{self.log}")
-        check(results.get(timeout=TIMEOUT_S) is None, "the page has drawn twice")
         check("GPU process exited unexpectedly" not in self.log, f"the GPU process crashed:\n{self.log}")
         check(found.count("pixel ") == PROGRAMS and "error 0" in found and "SwiftShader" not in found,
               f"no WebGL on the system's EGL:\n{found}\n{self.log}")
@@ -162,7 +174,7 @@ class Browser:
     def start_cached(self, plain, variables=None):
         """The report; the page is as without Cairn."""
         report = self.person.folder / "report.json"
-        found = self.start([self.cairn, "run", "--dir", self.root, "--json", str(report), "--"], variables or {})
+        found = self.start([self.machine.cairn, "run", "--dir", self.root, "--json", str(report), "--"], variables or {})
         check(found == plain, f"another result with Cairn:\n{found}\nwithout:\n{plain}")
         told = json.loads(report.read_text())
         check(told["problem"] is None, told["problem"])
@@ -197,9 +209,6 @@ class Machine:
             raise Skip("Chromium is not installed (Debian package chromium)")
         self.site = Site()
 
-    def browser(self, person, *options, variables=None):
-        return Browser(self.site, self.cairn, self.chromium, person, options, variables)
-
     def person(self, name):
         """One who may use Chromium's sandboxes."""
         user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
@@ -212,19 +221,19 @@ class Machine:
 
     def unsandboxed(self):
         options = ["--headless=new", "--no-sandbox"]
-        browser = self.browser(Person(self.folder / "root"), *options, NO_OWN_CACHE)
+        browser = Browser(self, Person(self.folder / "root"), *options, NO_OWN_CACHE)
         plain = browser.start_plain()
         warm = browser.expect_warm(plain, "headless, no sandbox")
         check(warm["hits"] >= PROGRAMS, f"the second start did not hit: {warm}")
-        self.browser(Person(self.folder / "own"), *options).expect_warm(plain, "headless, no sandbox, Chromium's own cache")
+        Browser(self, Person(self.folder / "own"), *options).expect_warm(plain, "headless, no sandbox, Chromium's own cache")
 
     def sandboxed(self):
-        browser = self.browser(self.person("one"), "--headless=new", NO_OWN_CACHE)
+        browser = Browser(self, self.person("one"), "--headless=new", NO_OWN_CACHE)
         plain = browser.start_plain()
         warm = browser.expect_warm(plain, "headless, sandboxes")
         check(closed_sandbox("renderer", browser.log), f"no sandbox was closed:\n{browser.log}")
         check(warm["hits"] >= PROGRAMS, f"the second start did not hit: {warm}")
-        fresh = self.browser(self.person("two"), "--temp-profile", "--headless=new", NO_OWN_CACHE)
+        fresh = Browser(self, self.person("two"), "--headless=new", NO_OWN_CACHE, has_profile=False)
         fresh.expect_warm(plain, "headless, sandboxes, a temporary profile each time")
 
     def window(self):
@@ -235,19 +244,19 @@ class Machine:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as screen:
             try:
                 display = {"DISPLAY": ":" + screen.stdout.readline().decode().strip()}
-                browser = self.browser(self.person("one"), NO_OWN_CACHE, variables=display)
+                browser = Browser(self, self.person("one"), NO_OWN_CACHE, variables=display)
                 plain = browser.start_plain()
                 warm = browser.expect_warm(plain, "window")
                 check(warm["hits"] >= PROGRAMS, f"the second start did not hit: {warm}")
-                self.browser(self.person("two"), variables=display).expect_warm(plain, "window, Chromium's own cache")
-                self.browser(self.person("three"), "--temp-profile", variables=display).expect_warm(
+                Browser(self, self.person("two"), variables=display).expect_warm(plain, "window, Chromium's own cache")
+                Browser(self, self.person("three"), variables=display, has_profile=False).expect_warm(
                     plain, "window, a temporary profile each time")
             finally:
                 screen.terminate()
 
     def gpu_sandbox(self):
         person = self.person("one")
-        browser = self.browser(person, "--headless=new", NO_OWN_CACHE, variables=NO_DRIVER_THREADS)
+        browser = Browser(self, person, "--headless=new", NO_OWN_CACHE, variables=NO_DRIVER_THREADS)
         plain = browser.start_plain()
         if not closed_sandbox("gpu-process", browser.log):
             raise Skip("Chromium's GPU process does not close its sandbox beside this driver")

@@ -6,12 +6,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/bytes.h"
 #include "failure.h"
+#include "os/environment.h"
+#include "store/root.h"
 
 namespace cairn::cli {
 namespace {
@@ -19,56 +25,98 @@ namespace {
 static_assert(sizeof(cairn_report) % sizeof(uint64_t) == 0);
 static_assert(sizeof(cairn_report) <= 4096, "fits the one page that memory is had in");
 
+constexpr std::string_view kPrefix = ".report-";
+// Locked by the launcher that the report is of.
+constexpr uint64_t kOwnerByte = 0;
+
 [[noreturn]] void fail(const char *what, int error_number) {
     throw Failure(kExitRunFailed, fmt::format("cannot count what is saved: {}: {}", what,
                                               error_text(error_number)));
 }
 
+// Those of launchers that were killed.
+void remove_left(const Directory &root) {
+    std::vector<std::string> names;
+    (void)root.list([&](const char *name) {
+        if (std::string_view(name).starts_with(kPrefix)) names.emplace_back(name);
+    });
+    for (const std::string &name : names) {
+        const auto file = root.open_file(name, Access::read_write);
+        if (!file.ok()) continue;
+        const auto is_left = file->try_lock(kOwnerByte, LockKind::exclusive);
+        if (is_left.ok() && is_left.value()) (void)root.remove_file(name);
+    }
+}
+
+std::string new_name() {
+    std::array<std::byte, 8> chance = {};
+    random_bytes(chance);
+    return std::string(kPrefix) + hexadecimal(chance);
+}
+
+// A file with blocks behind it, so that nothing that counts can fail. It is locked before it is
+// written to, and another launcher that had it in its hands meanwhile has removed it.
+Result<File> create_file(const Directory &root, const std::string &name) {
+    if (root.on_network()) return Error::unsupported;
+    TRY_ASSIGN(File file, root.create_file(name));
+    const auto is_locked = file.try_lock(kOwnerByte, LockKind::exclusive);
+    const Status extended = file.extend(sizeof(cairn_report));
+    const auto info = file.info();
+    if (is_locked.ok() && is_locked.value() && extended.ok() && info.ok() && info->links != 0) {
+        return file;
+    }
+    (void)root.remove_file(name);
+    return Error::io;
+}
+
+// It cannot be resized by anybody: a mapping of it never faults.
+File create_memory() {
+    File file(UniqueFd(memfd_create("cairn-report", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+    if (!file.valid()) fail("memfd_create", errno);
+    if (!file.truncate(sizeof(cairn_report)).ok()) fail("ftruncate", errno);
+    if (fcntl(file.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        fail("sealing", errno);
+    }
+    return file;
+}
+
 }  // namespace
 
-SharedReport SharedReport::create() {
-    const int fd = memfd_create("cairn-report", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0) {
-        fail("memfd_create", errno);
-    }
-    const auto give_up = [fd](const char *what) {
-        const int error_number = errno;
-        close(fd);
-        fail(what, error_number);
-    };
-    if (ftruncate(fd, sizeof(cairn_report)) != 0) {
-        give_up("ftruncate");
-    }
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-        give_up("sealing");
-    }
-    void *memory = mmap(nullptr, sizeof(cairn_report), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED) {
-        give_up("mmap");
-    }
-    auto *report = static_cast<cairn_report *>(memory);
-    report->layout = CAIRN_REPORT_LAYOUT;
-    return SharedReport(fd, report);
+SharedReport::SharedReport(File file, std::string path, Directory directory, std::string name)
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      directory_(std::move(directory)),
+      name_(std::move(name)) {
+    auto mapping = Mapping::file(file_, Access::read_write, 0, sizeof(cairn_report));
+    if (!mapping.ok()) fail("mmap", errno);
+    mapping_ = std::move(mapping.value());
+    reinterpret_cast<cairn_report *>(mapping_.data())->layout = CAIRN_REPORT_LAYOUT;
 }
 
-SharedReport::SharedReport(SharedReport &&other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), report_(std::exchange(other.report_, nullptr)) {}
+SharedReport SharedReport::create(const std::string &root) {
+    auto directory = open_root(root, Create::yes, Log());
+    if (directory.ok()) {
+        remove_left(directory.value());
+        const std::string name = new_name();
+        auto file = create_file(directory.value(), name);
+        if (file.ok()) {
+            return SharedReport(std::move(file.value()), root + "/" + name,
+                                std::move(directory.value()), name);
+        }
+    }
+    File file = create_memory();
+    std::string path = fmt::format("/proc/{}/fd/{}", getpid(), file.fd());
+    return SharedReport(std::move(file), std::move(path), Directory(), "");
+}
 
 SharedReport::~SharedReport() {
-    if (report_ != nullptr) {
-        munmap(report_, sizeof(cairn_report));
-        close(fd_);
-    }
-}
-
-std::string SharedReport::path() const {
-    return fmt::format("/proc/{}/fd/{}", getpid(), fd_);
+    if (directory_.valid()) (void)directory_.remove_file(name_);
 }
 
 cairn_report SharedReport::read() const {
     // Others may still be counting, so each number is read in one piece.
     cairn_report copy = {};
-    auto *from = reinterpret_cast<uint64_t *>(report_);
+    auto *from = reinterpret_cast<uint64_t *>(mapping_.data());
     auto *to = reinterpret_cast<uint64_t *>(&copy);
     for (size_t i = 0; i < sizeof(cairn_report) / sizeof(uint64_t); ++i) {
         to[i] = std::atomic_ref<uint64_t>(from[i]).load(std::memory_order_relaxed);

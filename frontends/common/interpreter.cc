@@ -13,7 +13,7 @@ namespace {
 // a value: at worst the program goes by its value.
 constexpr Interpreter kInterpreters[] = {
     {.names = "wine wine-preloader ld ld-linux.so ld-linux-x ld-linux-aarch", .is_replaced = true},
-    {.names = "box FEX FEXInterpreter"},
+    {.names = "box64 box86 FEX FEXInterpreter"},
     {.names = "python pypy",
      .valued = "WX",
      .text = "c",
@@ -25,12 +25,13 @@ constexpr Interpreter kInterpreters[] = {
     {.names = "node nodejs",
      .valued = "Cr",
      .text = "ep",
-     .valued_words = "--require --import --loader --experimental-loader --conditions",
+     .valued_words = "--require --import --loader --experimental-loader --conditions --env-file",
      .text_words = "--eval --print"},
     {.names = "gjs gjs-console", .valued = "CI", .text = "c"},
     {.names = "java",
      .valued_words = "-cp -classpath --class-path -p --module-path --upgrade-module-path "
-                     "--add-modules --add-opens --add-exports --add-reads --limit-modules --source",
+                     "--patch-module --add-modules --add-opens --add-exports --add-reads "
+                     "--limit-modules --source",
      .program_words = "-jar -m --module"},
     {.names = "mono mono-sgen", .valued_words = "--config"},
     {.names = "dotnet",

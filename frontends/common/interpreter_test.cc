@@ -40,7 +40,7 @@ TEST(InterpreterTest, AnInterpreterIsKnownInEachVersion) {
     }
     for (const char *name :
          {"", "2048", "ruby-quest", "node3d", "java2d-demo", "winecfg", "wineserver", "love-letter",
-          "luatex", "chromium", "pythonw", "lightbox64"}) {
+          "luatex", "chromium", "pythonw", "lightbox64", "box", "box2d"}) {
         EXPECT_EQ(find_interpreter(name), nullptr) << name;
     }
 }

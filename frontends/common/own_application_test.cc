@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -49,6 +50,33 @@ std::string name_said_by(const Command &command) {
     close(pipe_ends[0]);
     const std::string end = cairn_test::describe_status(child.wait());
     return end.empty() && said.ends_with('\n') ? said.substr(0, said.size() - 1) : "failed: " + end;
+}
+
+// As the system lays them out, after `written` was written over the first.
+std::vector<std::string> in_place(std::string memory, const std::string &written) {
+    std::vector<char *> arguments = {memory.data()};
+    for (size_t i = 0; i + 1 < memory.size(); ++i) {
+        if (memory[i] == '\0') arguments.push_back(&memory[i + 1]);
+    }
+    const auto count = static_cast<int>(arguments.size());
+    arguments.push_back(nullptr);
+    std::copy(written.begin(), written.end(), memory.begin());
+    return arguments_in_place(count, arguments.data());
+}
+
+TEST(ArgumentsInPlaceTest, AnArgumentCountsWhereNothingWasWrittenOverIt) {
+    using namespace std::string_literals;
+    using testing::ElementsAre;
+    const std::string command = "/bin/python3\0-u\0game.py\0"s;
+    EXPECT_THAT(in_place(command, ""), ElementsAre("/bin/python3", "-u", "game.py"));
+    EXPECT_THAT(in_place(command, "title\0"s), ElementsAre("title"));
+    EXPECT_THAT(in_place(command, "title\0\0\0\0\0\0\0"s), ElementsAre("title", "-u", "game.py"));
+    EXPECT_THAT(in_place(command, "a long title\0"s), ElementsAre("a long title", "-u", "game.py"));
+    EXPECT_THAT(in_place(command, "a longer title\0"s), ElementsAre("a longer title"));
+    EXPECT_THAT(in_place(command, "a title over everything"),
+                ElementsAre("a title over everything"));
+    EXPECT_THAT(in_place("", ""), ElementsAre(""));
+    EXPECT_THAT(arguments_in_place(0, nullptr), ElementsAre());
 }
 
 class OwnApplicationTest : public testing::Test {

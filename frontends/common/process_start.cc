@@ -68,9 +68,11 @@ std::vector<std::string> arguments_in_place(int count, char **arguments) {
     std::vector<std::string> found;
     const char *end = nullptr;
     for (int i = 0; i < count && arguments[i] != nullptr; ++i) {
-        if (end != nullptr && arguments[i] != end) break;
-        found.emplace_back(arguments[i]);
-        end = arguments[i] + found.back().size() + 1;
+        const char *argument = arguments[i];
+        while (end != nullptr && end < argument && *end == '\0') ++end;
+        if (end != nullptr && argument != end) break;
+        found.emplace_back(argument);
+        end = argument + found.back().size() + 1;
     }
     return found;
 }

@@ -26,7 +26,8 @@ struct ProcessStart {
 // What follows the last slash or backslash.
 std::string_view file_name(std::string_view path);
 
-// The arguments that begin where the last one ends, as the system lays them out.
+// The arguments that begin where the last one ends, as the system lays them out, or behind zeros
+// that a shorter title has left.
 std::vector<std::string> arguments_in_place(int count, char **arguments);
 
 // Of this process. Reads the environment.

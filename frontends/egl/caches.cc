@@ -55,12 +55,16 @@ void note_not_used(int result) {
                  t_said[0] == '\0' ? cairn_result_string(result) : t_said.data());
 }
 
+// Of each program its own caches: one cannot flush another's, and they are removed by themselves.
+std::string application() {
+    return "egl-" + application_name();
+}
+
 cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
+    const std::string name = application();
     cairn_program_cache_options options = {};
     options.size = sizeof options;
-    // Of each program its own: one cannot flush another, and is removed by itself.
-    const std::string application = "egl-" + application_name();
-    options.application = application.c_str();
+    options.application = name.c_str();
     options.identity = identity.c_str();
     options.version = kVersion;
     options.limit_percent = limit_percent;
@@ -78,22 +82,36 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     return cache;
 }
 
-// A process that a launcher gave a connection to a broker may be in a sandbox: no file is opened,
-// also where the broker does not answer. A descriptor that is something else stays as it is.
-cairn_cache *open_broker(int fd) {
+// The launcher's connection to a broker, or one of our own; below 0: there is none. Later, in its
+// sandbox, the process may not be allowed to connect again.
+int broker_connection() {
+    if (settings().broker_fd >= 0) return fcntl(settings().broker_fd, F_DUPFD_CLOEXEC, 0);
+    const std::string name = application();
+    cairn_broker_options options = {};
+    options.size = sizeof options;
+    options.identifier = name.c_str();
+    options.version = kVersion;
+    int fd = -1;
+    const int result = cairn_connect_broker(&options, &fd);
+    if (result != CAIRN_OK) log_line("no broker: %s", cairn_result_string(result));
+    return fd;
+}
+
+// The process may be in a sandbox, or about to enter one: no file is opened, also where the broker
+// does not answer. A descriptor that is something else stays as it is.
+cairn_cache *open_broker() {
     cairn_broker_options options = {};
     options.size = sizeof options;
     options.memory_bytes = UINT64_MAX;
     options.log = hear;
     cairn_cache *cache = nullptr;
     t_said = {};
-    const int result = cairn_open_broker_fd(fcntl(fd, F_DUPFD_CLOEXEC, 0), &options, &cache);
-    if (result != CAIRN_OK) {
-        log_line("broker at descriptor %d: %s", fd, cairn_result_string(result));
+    const int result = cairn_open_broker_fd(broker_connection(), &options, &cache);
+    if (result == CAIRN_OK) {
+        log_line("cache behind the broker");
+    } else {
         note_not_used(result);
-        return nullptr;
     }
-    log_line("cache behind the broker at descriptor %d", fd);
     return cache;
 }
 
@@ -123,8 +141,8 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     }
     Caches &all = caches();
     const MutexLock lock(all.mutex);
-    if (const int fd = settings().broker_fd; fd >= 0) {
-        if (!all.broker_asked) all.broker = open_broker(fd);
+    if (settings().has_broker()) {
+        if (!all.broker_asked) all.broker = open_broker();
         all.broker_asked = true;
         return all.broker;
     }

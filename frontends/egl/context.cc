@@ -179,7 +179,7 @@ void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle)
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
     // A process with a broker may be about to enter its sandbox: what is in files is read before.
-    if (settings().broker_fd >= 0) (void)current_context();
+    if (settings().has_broker()) (void)current_context();
 }
 
 }  // namespace cairn::egl

@@ -124,6 +124,7 @@ void load_settings() {
     loaded->log = is_on("CAIRN_LOG");
     loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
     loaded->broker_fd = number_of(CAIRN_BROKER_FD_ENV);
+    loaded->connects = is_on("CAIRN_EGL_BROKER");
     loaded->lease_ms = std::max(number_of("CAIRN_EGL_LEASE"), 0);
     loaded->vendors = vendor_lists();
     loaded->home = text_of("HOME");

@@ -19,6 +19,7 @@ struct Settings {
     int lease_ms = 0;       // CAIRN_EGL_LEASE: how long a link waits for another process that makes
                             // the same program; 0: not at all
     int broker_fd = -1;     // CAIRN_BROKER_FD: an inherited connection to a broker; -1: none
+    bool connects = false;  // CAIRN_EGL_BROKER=1: the process connects to a broker by itself
     // CAIRN_EGL_VENDORS, and what GLVND reads: __EGL_VENDOR_LIBRARY_FILENAMES and ..._DIRS
     VendorLists vendors;
     std::string home;            // HOME and
@@ -27,6 +28,9 @@ struct Settings {
     std::string trace;           // CAIRN_TRACE: an existing file that look-ups are noted in
     std::string driver_options;  // variables that change what drivers compile, as "NAME=value"
                                  // lines in order of name
+
+    // Programs are kept behind a broker, and no file is opened for them.
+    bool has_broker() const { return broker_fd >= 0 || connects; }
 };
 
 // Whether a variable of this name can change what drivers compile, and so belongs to their

@@ -42,7 +42,7 @@ std::atomic<Switch *> g_switch = nullptr;
 
 void open_switch() {
     // A process with a broker may go into a sandbox, where the control file could not be looked at.
-    if (settings().broker_fd >= 0) return;
+    if (settings().has_broker()) return;
     static auto *the_one = new Switch;
     g_switch.store(the_one, std::memory_order_release);
 }

@@ -15,23 +15,38 @@
 namespace cairn_test {
 namespace {
 
+// How the application comes to its connection.
+enum class Connected { by_launcher, by_itself };
+
 class BrokerEglTest : public testing::Test {
   protected:
-    cairn_report run(const Broker &broker, const std::string &mesa) {
-        const RunReport report;
+    // The variable that tells the application of its connection, which is made and inherited.
+    static std::string connect(const Broker &broker, int &fd) {
         cairn_broker_options options = {};
         options.size = sizeof options;
         options.socket_path = broker.socket().c_str();
         options.identifier = "gpu-process";
         options.version = CAIRN_EGL_CONTENTS_VERSION;
         options.timeout_ms = kPatienceMs;
-        int fd = -1;
         EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_OK);
+        return std::to_string(fd);
+    }
+
+    cairn_report run(const Broker &broker, const std::string &mesa, Connected connected) {
+        const RunReport report;
+        int fd = -1;
+        const std::string number =
+            connected == Connected::by_launcher ? connect(broker, fd) : std::string();
         const std::string counters = report.path();  // by this process's number
         const std::string no_caches = directory_ / "none";
         problem_ = run_in_child(100, [&] {
-            ::fcntl(fd, F_SETFD, 0);
-            ::setenv(CAIRN_BROKER_FD_ENV, std::to_string(fd).c_str(), 1);
+            if (connected == Connected::by_launcher) {
+                ::fcntl(fd, F_SETFD, 0);
+                ::setenv(CAIRN_BROKER_FD_ENV, number.c_str(), 1);
+            } else {
+                ::setenv("CAIRN_EGL_BROKER", "1", 1);
+                ::setenv("CAIRN_BROKER", broker.socket().c_str(), 1);
+            }
             ::setenv(CAIRN_REPORT_ENV, counters.c_str(), 1);
             ::setenv("__EGL_VENDOR_LIBRARY_FILENAMES", CAIRN_EGL_TEST_MANIFEST, 1);
             ::setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
@@ -42,10 +57,27 @@ class BrokerEglTest : public testing::Test {
             ::execl(BROKER_EGL_CLIENT, "egl_client", static_cast<char *>(nullptr));
             return 127;
         });
-        ::close(fd);
+        if (fd >= 0) ::close(fd);
         struct stat status;
         EXPECT_NE(::stat(no_caches.c_str(), &status), 0) << "a cache on disk was used";
         return report.read();
+    }
+
+    void expect_warm_at_the_second_start(Connected connected) {
+        Broker broker(directory_.path());
+        const cairn_report cold = run(broker, "mesa1", connected);
+        ASSERT_EQ(problem_, "");
+        EXPECT_EQ(cold.link_calls, 20u);
+        EXPECT_EQ(cold.hits, 0u);
+        EXPECT_GE(cold.stored, 20u);  // programs, and that their shaders compile
+        EXPECT_EQ(cold.store_failed, 0u);
+        const cairn_report warm = run(broker, "mesa2", connected);
+        ASSERT_EQ(problem_, "");
+        EXPECT_EQ(warm.link_calls, 20u);
+        EXPECT_EQ(warm.hits, 20u);
+        EXPECT_EQ(warm.driver_links, 0u);
+        EXPECT_EQ(warm.driver_compiles, 0u);
+        EXPECT_EQ(warm.rejected, 0u);
     }
 
     TempDirectory directory_;
@@ -53,20 +85,12 @@ class BrokerEglTest : public testing::Test {
 };
 
 TEST_F(BrokerEglTest, LinksInASandboxWithHitsFromAndStoresToTheBroker) {
-    Broker broker(directory_.path());
-    const cairn_report cold = run(broker, "mesa1");
-    ASSERT_EQ(problem_, "");
-    EXPECT_EQ(cold.link_calls, 20u);
-    EXPECT_EQ(cold.hits, 0u);
-    EXPECT_GE(cold.stored, 20u);  // programs, and that their shaders compile
-    EXPECT_EQ(cold.store_failed, 0u);
-    const cairn_report warm = run(broker, "mesa2");
-    ASSERT_EQ(problem_, "");
-    EXPECT_EQ(warm.link_calls, 20u);
-    EXPECT_EQ(warm.hits, 20u);
-    EXPECT_EQ(warm.driver_links, 0u);
-    EXPECT_EQ(warm.driver_compiles, 0u);
-    EXPECT_EQ(warm.rejected, 0u);
+    expect_warm_at_the_second_start(Connected::by_launcher);
+}
+
+// As Chromium's processes have to, which close what they inherit.
+TEST_F(BrokerEglTest, AnApplicationMayConnectByItself) {
+    expect_warm_at_the_second_start(Connected::by_itself);
 }
 
 }  // namespace

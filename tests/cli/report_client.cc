@@ -6,11 +6,13 @@
 //   and ends by END: return, _exit,
 //                                   kill, abort
 //   report_client fork HITS COUNT   COUNT children do the same at once and are killed
-//   report_client resize            exit code 0 when the report cannot be cut short, 1 when it can
-//   report_client signals           says "ready", then the number of each signal that arrives,
-//   until SIGTERM
+//   report_client apart HITS        the same in another user namespace, where the kernel compares
+//   no rights; 77 when it cannot get there report_client resize            exit code 0 when the
+//   report cannot be cut short, 1 when it can report_client signals           says "ready", then
+//   the number of each signal that arrives, until SIGTERM
 #include <cairn/cairn.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +107,13 @@ int main(int argc, char **argv) {
     }
     if (action == "fork" && argc == 4) {
         return count_in_children(std::stoull(argv[2]), std::stoi(argv[3]));
+    }
+    if (action == "apart" && argc == 3) {
+        if (unshare(CLONE_NEWUSER) != 0) {
+            return 77;
+        }
+        count(std::stoull(argv[2]));
+        return 0;
     }
     if (action == "resize") {
         return try_to_resize();

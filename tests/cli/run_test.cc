@@ -150,13 +150,13 @@ TEST_F(RunTest, TheFrontEndAndTheReportAreInTheEnvironment) {
     const std::string output = run({"env"}).standard_output;
     EXPECT_THAT(output, HasSubstr("__EGL_VENDOR_LIBRARY_FILENAMES=" + manifest_ +
                                   ":/a.json:/b.json:" + (folder_ / "front_end/last/")));
-    EXPECT_THAT(output, HasSubstr("\nCAIRN_REPORT=/proc/"));
+    EXPECT_THAT(output, HasSubstr("\nCAIRN_REPORT=" + folder_ / "root/.report-"));
 }
 
 TEST_F(RunTest, ADirectoryIsPassedOnAsAnAbsolutePath) {
-    const std::string output = run({"--dir", "some/where", "env"}).standard_output;
-    EXPECT_THAT(output,
-                HasSubstr("CAIRN_DIR=" + (fs::current_path() / "some/where").string() + "\n"));
+    const std::string where = fs::relative(folder_ / "some/where").string();
+    const std::string output = run({"--dir", where, "env"}).standard_output;
+    EXPECT_THAT(output, HasSubstr("CAIRN_DIR=" + folder_ / "some/where\n"));
 }
 
 TEST_F(RunTest, ALimitIsPassedOnInBytes) {
@@ -196,8 +196,40 @@ TEST_F(RunTest, AllProcessesOfTheApplicationCountTogether) {
     EXPECT_EQ(json["report"]["hits"], 8000);
 }
 
-TEST_F(RunTest, TheApplicationCannotCutTheReportShort) {
-    EXPECT_EQ(run({CAIRN_REPORT_CLIENT, "resize"}).exit_code, 0);
+// As the kernel keeps those with fewer rights, and those in a container, from looking into the
+// launcher.
+TEST_F(RunTest, AProcessThatIsKeptApartFromTheLauncherCounts) {
+    const auto json = run_for_json({CAIRN_REPORT_CLIENT, "apart", "17"});
+    if (json["exit_code"] == 77) GTEST_SKIP() << "processes cannot be kept apart here";
+    EXPECT_EQ(json["report"]["hits"], 17);
+}
+
+TEST_F(RunTest, NoReportIsLeftBehind) {
+    const auto reports = [this] {
+        std::vector<std::string> found;
+        for (const auto &entry : fs::directory_iterator(folder_ / "root")) {
+            if (entry.path().filename().string().starts_with(".report")) {
+                found.push_back(entry.path());
+            }
+        }
+        return found;
+    };
+    run({"true"});
+    EXPECT_THAT(reports(), testing::IsEmpty());
+    run({"sh", "-c", "kill -KILL $PPID"});
+    EXPECT_THAT(reports(), testing::SizeIs(1));
+    const Finished outer =
+        run({"sh", "-c", std::string(CAIRN_PROGRAM) + " run -q true; ls -a $CAIRN_DIR"});
+    EXPECT_THAT(outer.standard_output, testing::ContainsRegex("\\.report-[0-9a-f]+\n"))
+        << "it is in use";
+    EXPECT_THAT(reports(), testing::IsEmpty());
+}
+
+TEST_F(RunTest, WhereTheCachesCannotBeWrittenTheReportIsInMemory) {
+    environment_["CAIRN_DIR"] = folder_.write("file", "");
+    const auto json = run_for_json({CAIRN_REPORT_CLIENT, "count", "5", "kill"});
+    EXPECT_EQ(json["report"]["hits"], 5);
+    EXPECT_EQ(run({CAIRN_REPORT_CLIENT, "resize"}).exit_code, 0) << "nobody can cut it short";
 }
 
 TEST_F(RunTest, RunsWithinRunsCountForTheInnermost) {

@@ -1,38 +1,55 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Starts Debian's Chromium on a local WebGL page three times: without Cairn, with an empty cache, with the cache so filled. The
-page must come out the same, and the last time its programs must have come from the cache.
+"""Starts Debian's Chromium as people start it, on a WebGL page, without Cairn, with an empty cache and with the cache so
+filled. The page must come out the same, and the last time hardly a link may reach the driver.
 
-Usage: run_chromium.py CAIRN
-Exits with 77, which ctest shows as skipped, when Debian's package `chromium` is not installed.
+Usage: run_chromium.py WAY CAIRN CAIRND
+Each WAY is a test of its own:
+  unsandboxed   without Chromium's sandboxes, as root has to start it; the profile is Chromium's own
+  sandboxed     with its sandboxes, as another user where root runs this; its own profile, then a temporary one
+  window        the same in a window, with Chromium's own cache of programs and without
+  gpu_sandbox   with a driver that lets the GPU process close its sandbox, too: uncached without a broker, cached with one
+
+Exits with 77, which ctest shows as skipped, where this machine lacks what the way needs.
 """
+import http.server
 import json
 import os
 import pathlib
-import re
+import pwd
+import queue
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 PAGE = pathlib.Path(__file__).resolve().with_name("chromium_page.html")
-PROGRAMS = 6  # of the page
-BY_CHANCE = 2  # that Chromium may draw itself with at one start and not at another
+PROGRAMS = 30  # of the page
+ALLOWED_PERCENT = 5  # of all links: what Chromium draws itself with differs from start to start
 OPTIONS = [
-    "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist",
-    # Else its GPU process, where root starts it, gives up capabilities, and may no longer count in what root shares.
-    "--disable-gpu-sandbox",
-    # Every start compiles: what Chromium itself keeps is not asked.
-    "--disable-gpu-shader-disk-cache",
-    # Nobody is called.
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-breakpad",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    # A machine without a GPU: the system's EGL, although its driver is a software one.
+    "--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist",
+    # Nobody is called, and nothing is asked.
+    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-breakpad", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    # Says which processes have closed their sandboxes.
+    "--enable-logging=stderr", "--vmodule=sandbox_linux=1",
 ]
+# Every start compiles: what Chromium itself keeps is not asked.
+NO_OWN_CACHE = "--disable-gpu-shader-disk-cache"
+# No thread runs in the GPU process when it is about to close its sandbox, which it does not do beside threads: llvmpipe
+# draws on the caller's, and Mesa's own cache has no place for files.
+NO_DRIVER_THREADS = {"LP_NUM_THREADS": "0", "MESA_SHADER_CACHE_DIR": "/dev/null/none"}
 TIMEOUT_S = 90
 
 
 class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
     pass
 
 
@@ -41,82 +58,232 @@ def check(condition, what):
         raise Failure(what)
 
 
-def environment(folder):
-    """One in which nothing of an earlier start is found."""
-    names = {"HOME": "home", "XDG_RUNTIME_DIR": "runtime", "MESA_SHADER_CACHE_DIR": "mesa", "TMPDIR": "tmp"}
-    for name in names.values():
-        os.makedirs(folder / name, mode=0o700)
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("CAIRN_", "MESA_", "__EGL_", "EGL_", "DISPLAY", "WAYLAND_", "XDG_"))}
-    return kept | {name: str(folder / value) for name, value in names.items()} | {
-        "LIBGL_ALWAYS_SOFTWARE": "1", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+def closed_sandbox(kind, log):
+    return f"Activated seccomp-bpf sandbox for process type: {kind}" in log
 
 
-def run(command, variables):
-    """What it wrote; its processes have ended then."""
-    with subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, start_new_session=True) as process:
+class Site:
+    """Serves the page, and takes what it found."""
+
+    def __init__(self):
+        self.results = results = queue.Queue()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                page = PAGE.read_bytes() if self.path == "/" else b""
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(page)))
+                self.end_headers()
+                self.wfile.write(page)
+
+            def do_POST(self):
+                text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                self.send_response(204)
+                self.end_headers()
+                results.put(text)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+class Person:
+    """A user with a home of their own, who starts programs."""
+
+    def __init__(self, folder, user=None):
+        self.folder = folder
+        self.user = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        folder.mkdir()
+        self.variables = {name: value for name, value in os.environ.items()
+                          if not name.startswith(("CAIRN_", "MESA_", "__EGL_", "EGL_", "DISPLAY", "WAYLAND_", "XDG_"))}
+        self.variables |= {"LIBGL_ALWAYS_SOFTWARE": "1", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+        places = {"HOME": "home", "XDG_RUNTIME_DIR": "runtime", "TMPDIR": "tmp"}
+        for name, value in places.items():
+            (folder / value).mkdir(mode=0o700)
+            self.variables[name] = str(folder / value)
+        if user is not None:
+            for path in (folder, *folder.iterdir()):
+                os.chown(path, user.pw_uid, user.pw_gid)
+
+    def start(self, command, variables, **streams):
+        return subprocess.Popen(command, env=self.variables | variables, start_new_session=True, cwd=self.folder,
+                                stdin=subprocess.DEVNULL, **self.user, **streams)
+
+    def can(self, command):
         try:
-            out, err = (text.decode(errors="replace") for text in process.communicate(timeout=TIMEOUT_S))
-        except subprocess.TimeoutExpired as late:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            with self.start(command, {}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                return process.wait() == 0
+        except OSError:
+            return False
+
+
+class Browser:
+    """Chromium, started by a person who closes it once the page has drawn."""
+
+    def __init__(self, machine, person, *options, variables=None, has_profile=True):
+        self.machine, self.person, self.options, self.variables = machine, person, options, variables or {}
+        self.has_profile = has_profile  # else each start has a new one
+        self.root = str(person.folder / "cache")
+        self.log = ""
+        self.starts = 0
+
+    def start(self, before, variables):
+        """What the page found. All processes have ended then."""
+        self.starts += 1
+        own = [] if self.has_profile else [f"--user-data-dir={self.person.folder}/tmp/profile{self.starts}"]
+        command = [*before, self.machine.chromium, *self.options, *own, *OPTIONS, self.machine.site.address]
+        # Mesa's own cache is empty each time.
+        variables = {"MESA_SHADER_CACHE_DIR": str(self.person.folder / f"mesa{self.starts}")} | self.variables | variables
+        process = self.person.start(command, variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        results = self.machine.site.results
+
+        def read_to_the_end():
+            # It comes when the last process has ended.
+            self.log = process.stdout.read().decode(errors="replace")
+            results.put(None)
+
+        reader = threading.Thread(target=read_to_the_end)
+        reader.start()
+        try:
+            found = results.get(timeout=TIMEOUT_S)
+            process.send_signal(signal.SIGTERM)
+            ended = found is None or results.get(timeout=TIMEOUT_S) is None
+        except queue.Empty as late:
             raise Failure(f"no end after {TIMEOUT_S} s: {' '.join(command)}") from late
-    check(process.returncode == 0, f"exit code {process.returncode}:\n{err}")
-    return out, err
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+            reader.join()
+        check(ended, "the page has drawn twice")
+        check(found is not None, f"Chromium ended before the page had drawn:\n{self.log}")
+        check("GPU process exited unexpectedly" not in self.log, f"the GPU process crashed:\n{self.log}")
+        check(found.count("pixel ") == PROGRAMS and "error 0" in found and "SwiftShader" not in found,
+              f"no WebGL on the system's EGL:\n{found}\n{self.log}")
+        return found
+
+    def start_plain(self):
+        return self.start([], {})
+
+    def start_cached(self, plain, variables=None):
+        """The report; the page is as without Cairn."""
+        report = self.person.folder / "report.json"
+        found = self.start([self.machine.cairn, "run", "--dir", self.root, "--json", str(report), "--"], variables or {})
+        check(found == plain, f"another result with Cairn:\n{found}\nwithout:\n{plain}")
+        told = json.loads(report.read_text())
+        check(told["problem"] is None, told["problem"])
+        check(told["report"]["rejected"] == 0, "the driver refused binaries")
+        return told["report"]
+
+    def caches(self):
+        return [path.name for path in pathlib.Path(self.root).iterdir() if path.is_dir()]
+
+    def expect_warm(self, plain, way, variables=None):
+        """The second of two starts is warm, and they have one cache."""
+        cold = self.start_cached(plain, variables)
+        warm = self.start_cached(plain, variables)
+        print(f"{way}: first start: {cold['link_calls']} links, {cold['driver_links']} by the driver; second: "
+              f"{warm['link_calls']} links, {warm['driver_links']} by the driver", flush=True)
+        check(cold["driver_links"] >= PROGRAMS and cold["stored"] >= PROGRAMS, f"the first start stored nothing: {cold}")
+        check(warm["processes"] > 0, "the second start was not counted")
+        check(warm["driver_links"] * 100 <= cold["link_calls"] * ALLOWED_PERCENT,
+              f"the second start linked again: {warm}")
+        check(len(self.caches()) == 1 and self.caches()[0].startswith("egl-chromium"),
+              f"not one cache named after Chromium: {self.caches()}")
+        return warm
 
 
-def start(chromium, folder, before=()):
-    """The result that the page wrote into itself."""
-    folder.mkdir()
-    out, err = run([*before, chromium, *OPTIONS, f"--user-data-dir={folder}/profile", "--dump-dom", PAGE.as_uri()],
-                   environment(folder))
-    result = re.search(r'<pre id="result">(.*?)</pre>', out, re.DOTALL)
-    check(result is not None, f"the page has no result:\n{out}\n{err}")
-    return result.group(1)
+class Machine:
+    """What the ways have in common."""
 
+    def __init__(self, cairn, cairnd, folder):
+        self.cairn, self.cairnd, self.folder = cairn, cairnd, folder
+        self.chromium = shutil.which("chromium")
+        if self.chromium is None:
+            raise Skip("Chromium is not installed (Debian package chromium)")
+        self.site = Site()
 
-def start_cached(chromium, folder, cairn, root):
-    """The same under Cairn, with the report."""
-    report = folder.with_suffix(".json")
-    result = start(chromium, folder, [cairn, "run", "--dir", root, "--json", str(report), "--"])
-    told = json.loads(report.read_text())
-    check(told["problem"] is None, told["problem"])
-    return result, told["report"]
+    def person(self, name):
+        """One who may use Chromium's sandboxes."""
+        user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+        person = Person(self.folder / name, user)
+        if not person.can([self.cairn, "version"]):
+            raise Skip("another user may not read the build folder")
+        if not person.can(["unshare", "--user", "true"]):
+            raise Skip("users may not make user namespaces, which Chromium's sandbox is made of")
+        return person
 
+    def unsandboxed(self):
+        options = ["--headless=new", "--no-sandbox"]
+        browser = Browser(self, Person(self.folder / "root"), *options, NO_OWN_CACHE)
+        plain = browser.start_plain()
+        warm = browser.expect_warm(plain, "headless, no sandbox")
+        check(warm["hits"] >= PROGRAMS, f"the second start did not hit: {warm}")
+        Browser(self, Person(self.folder / "own"), *options).expect_warm(plain, "headless, no sandbox, Chromium's own cache")
 
-def entries(cairn, root):
-    told = json.loads(run([cairn, "stats", "--json", "--dir", root], dict(os.environ))[0])
-    return sum(cache["entries"] for cache in told["caches"])
+    def sandboxed(self):
+        browser = Browser(self, self.person("one"), "--headless=new", NO_OWN_CACHE)
+        plain = browser.start_plain()
+        warm = browser.expect_warm(plain, "headless, sandboxes")
+        check(closed_sandbox("renderer", browser.log), f"no sandbox was closed:\n{browser.log}")
+        check(warm["hits"] >= PROGRAMS, f"the second start did not hit: {warm}")
+        fresh = Browser(self, self.person("two"), "--headless=new", NO_OWN_CACHE, has_profile=False)
+        fresh.expect_warm(plain, "headless, sandboxes, a temporary profile each time")
 
+    def window(self):
+        server = shutil.which("Xvfb")
+        if server is None:
+            raise Skip("Xvfb is not installed (Debian package xvfb)")
+        command = [server, "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-ac"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as screen:
+            try:
+                display = {"DISPLAY": ":" + screen.stdout.readline().decode().strip()}
+                browser = Browser(self, self.person("one"), NO_OWN_CACHE, variables=display)
+                plain = browser.start_plain()
+                warm = browser.expect_warm(plain, "window")
+                check(warm["hits"] >= PROGRAMS, f"the second start did not hit: {warm}")
+                Browser(self, self.person("two"), variables=display).expect_warm(plain, "window, Chromium's own cache")
+                Browser(self, self.person("three"), variables=display, has_profile=False).expect_warm(
+                    plain, "window, a temporary profile each time")
+            finally:
+                screen.terminate()
 
-def examine(chromium, cairn, folder):
-    root = str(folder / "cache")
-    plain = start(chromium, folder / "plain")
-    check(plain.count("pixel ") == PROGRAMS and "error 0" in plain and "SwiftShader" not in plain,
-          f"no WebGL on the system's EGL without Cairn:\n{plain}")
-    cold_result, cold = start_cached(chromium, folder / "cold", cairn, root)
-    stored = entries(cairn, root)
-    warm_result, warm = start_cached(chromium, folder / "warm", cairn, root)
-    print(f"{plain}\nfirst start: {cold['link_calls']} links, {cold['hits']} from the cache, {stored} entries stored; "
-          f"second: {warm['link_calls']} links, {warm['hits']} from the cache, {warm['driver_links']} by the driver")
-    check(cold_result == plain, f"another result with an empty cache:\n{cold_result}")
-    check(warm_result == plain, f"another result from the cache:\n{warm_result}")
-    check(cold["driver_links"] >= PROGRAMS and stored >= PROGRAMS, "the first start stored nothing")
-    check(warm["hits"] >= PROGRAMS, "the second start did not hit")
-    check(warm["driver_links"] <= BY_CHANCE, "the second start linked programs again")
-    check(warm["rejected"] == 0, "the driver refused binaries")
+    def gpu_sandbox(self):
+        person = self.person("one")
+        browser = Browser(self, person, "--headless=new", NO_OWN_CACHE, variables=NO_DRIVER_THREADS)
+        plain = browser.start_plain()
+        if not closed_sandbox("gpu-process", browser.log):
+            raise Skip("Chromium's GPU process does not close its sandbox beside this driver")
+        alone = browser.start_cached(plain)
+        check(closed_sandbox("gpu-process", browser.log), "the GPU process left its sandbox open because of Cairn")
+        print(f"GPU sandbox, no broker: {alone['link_calls']} links, {alone['driver_links']} by the driver")
+        browser.root = str(person.folder / "lent")
+        address = str(person.folder / "broker.sock")
+        command = [self.cairnd, "--socket", address, "--root", browser.root, "--log"]
+        with person.start(command, {}, stderr=subprocess.PIPE) as broker:
+            try:
+                check(b"serving" in broker.stderr.readline(), "the broker does not serve")
+                browser.expect_warm(plain, "GPU sandbox, broker", {"CAIRN_EGL_BROKER": "1", "CAIRN_BROKER": address})
+                check(closed_sandbox("gpu-process", browser.log), "the GPU process left its sandbox open because of Cairn")
+            finally:
+                broker.terminate()
 
 
 def main():
-    cairn = sys.argv[1]
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        print("skipped: Chromium is not installed (Debian package chromium)")
-        return 77
+    way, cairn, cairnd = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o711)
         try:
-            examine(chromium, cairn, pathlib.Path(folder))
+            getattr(Machine(cairn, cairnd, pathlib.Path(folder)), way)()
+        except Skip as reason:
+            print(f"skipped: {reason}")
+            return 77
         except Failure as failure:
             print(f"FAILED: {failure}")
             return 1

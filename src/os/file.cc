@@ -240,6 +240,14 @@ Status File::extend(std::uint64_t size) const {
     return {};
 }
 
+Status File::extend_sparsely(std::uint64_t from, std::uint64_t size) const {
+    TRY(check_size_limit(size));
+    return status_of(retry([&] {
+        return system_calls->fallocate(fd_.get(), 0, static_cast<off_t>(from),
+                                       static_cast<off_t>(size - from));
+    }));
+}
+
 Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
     TRY(check_size_limit(offset + size));
     const int result = retry([&] {

@@ -95,6 +95,8 @@ class File {
     // Makes [0, size) part of the file, with disk blocks behind it, so that later stores to it
     // cannot fail.
     Status extend(std::uint64_t size) const;
+    // The same with blocks behind [from, size) only. unsupported: this file system cannot.
+    Status extend_sparsely(std::uint64_t from, std::uint64_t size) const;
     // Reserves disk blocks for [offset, offset + size) without changing the file's size.
     Status reserve(std::uint64_t offset, std::uint64_t size) const;
     Status truncate(std::uint64_t size) const;

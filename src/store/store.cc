@@ -64,8 +64,10 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
         return status.error();
     }
     if (store->access_ == Access::read_write) {
-        store->writer_.reset(new (std::nothrow)
-                                 Writer(store->directory_, writer_limits(options.limit_bytes)));
+        store->writer_.reset(new (std::nothrow) Writer(
+            store->directory_,
+            writer_limits(options.limit_bytes,
+                          options.refuse_when_full ? WhenFull::refuse : WhenFull::make_room)));
         if (store->writer_ == nullptr) return Error::no_memory;
         store->evictor_.reset(new (std::nothrow) Evictor(store->directory_, store->reader_,
                                                          *store->writer_, *options.policy));

@@ -182,7 +182,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
             index.counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::damage));
             continue;
         }
-        const Status grown = writer_->grow_index(index);
+        const Status grown = writer_->grow_index(index, hash);
         if (grown.ok()) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
             const auto progress = evictor_->step(index, UINT64_MAX);
@@ -197,7 +197,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
 
 // Does a piece of the work in advance, so that no put has to wait for a large one.
 void Store::make_room(Index &index, std::uint64_t record_size) {
-    if (!writer_->pressed() || options_.refuse_when_full) return;
+    if (!writer_->pressed()) return;
     flush_hits();
     const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
     if (progress.ok() && progress.value() == Evictor::Progress::retired) (void)writer_->measure();

@@ -30,10 +30,16 @@ std::uint64_t reserve_step(std::uint64_t segment_bytes) {
 
 }  // namespace
 
-WriterLimits writer_limits(std::uint64_t limit_bytes) {
+WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full) {
+    const std::uint64_t share = limit_bytes / kSegmentsPerLimit;
     std::uint64_t size = kSegmentBytesMin;
-    while (size < kSegmentBytesMax && size * 2 <= limit_bytes / kSegmentsPerLimit) size *= 2;
-    return {limit_bytes, size};
+    while (size < kSegmentBytesMax && size * 2 <= share) size *= 2;
+    if (when_full == WhenFull::refuse) {
+        const std::uint64_t carry = limit_bytes - std::min(kMarginBytes, share);
+        return {limit_bytes, size, carry, carry - std::min(size, share), UINT64_MAX};
+    }
+    const std::uint64_t carry = limit_bytes - kMarginBytes;
+    return {limit_bytes, size, carry, carry - size, carry - 3 * size};
 }
 
 // A segment that this process writes. The last one to let go of it gives its unused blocks back and
@@ -188,8 +194,7 @@ Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
 
 Result<DiskUse> Writer::measure_and_note() {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
-    pressed_.store(use.bytes + 2 * limits_.segment_bytes > allowed_bytes(Purpose::put),
-                   std::memory_order_relaxed);
+    pressed_.store(use.bytes > limits_.pressed_bytes, std::memory_order_relaxed);
     return use;
 }
 
@@ -203,11 +208,6 @@ Result<Writer::Space> Writer::take_space() {
     TRY_ASSIGN(ByteLock lock, lock_byte(kSpaceByte));
     TRY_ASSIGN(use, measure_and_note());
     return Space{std::move(use), std::move(lock)};
-}
-
-std::uint64_t Writer::allowed_bytes(Purpose purpose) const {
-    const std::uint64_t all = limits_.limit_bytes - kMarginBytes;
-    return purpose == Purpose::carry ? all : all - limits_.segment_bytes;
 }
 
 Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_size,
@@ -386,16 +386,26 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 // ------------------------------------------------------------------------------------------------
 // for others
 
-Status Writer::grow_index(Index &index) {
+// An index is worth a small part of the space: so much is taken at once, and room is made for it.
+// Beyond that, and near the limit, it takes single pages of what nobody else uses.
+Status Writer::grow_index(Index &index, std::uint64_t hash) {
     TRY_ASSIGN(State *const state, this->state());
     const MutexLock mutex_lock(state->mutex);
     TRY_ASSIGN(const ByteLock lock, lock_byte(kSpaceByte));
     TRY_ASSIGN(const DiskUse use, measure_and_note());
-    const std::uint64_t bytes = index.growth_bytes();
-    // An index is worth a small part of the space; beyond that, entries make room for one another.
-    if (bytes == 0 || bytes > limits_.limit_bytes / 16) return Error::too_large;
-    if (use.bytes + bytes > allowed_bytes(Purpose::put)) return Error::full;
-    return index.grow();
+    TRY_ASSIGN(const FileInfo file, index.file().info());
+    const std::uint64_t worth = limits_.limit_bytes / 16;
+    const auto fits = [&](std::uint64_t bytes) {
+        return use.bytes + bytes <= allowed_bytes(Purpose::put);
+    };
+    const std::uint64_t page = index.growth_bytes_for(hash);
+    const std::uint64_t level = index.growth_bytes();
+    if (page > kPage && level <= worth && fits(level)) return index.grow();
+    const bool is_worth_it = file.disk_bytes + page <= worth;
+    if (page == 0 || (pressed() && !is_worth_it)) return Error::too_large;
+    if (!fits(page)) return is_worth_it ? Error::full : Error::too_large;
+    const Status grown = index.grow_for(hash);
+    return grown.error() == Error::unsupported ? Status(Error::too_large) : grown;
 }
 
 Status Writer::measure() {

@@ -51,7 +51,8 @@ FileInfo info_from_stat(const struct stat &status) {
             status.st_uid,
             status.st_mode & 07777u,
             (status.st_mode & (S_IWGRP | S_IWOTH)) != 0,
-            major(status.st_dev) == 0};
+            major(status.st_dev) == 0,
+            S_ISREG(status.st_mode)};
 }
 
 // Regular files only: what somebody else put in their place, such as a named pipe, must not make us
@@ -69,6 +70,13 @@ Result<File> open_flags(int directory, const std::string &name, int flags,
         return error_from_errno(errno);
     if (!S_ISREG(status.st_mode)) return Error::corrupt;
     return file;
+}
+
+// A name of nobody else's.
+std::string temporary_name(const std::string &name) {
+    std::array<std::byte, 8> random;
+    random_bytes(random);
+    return name + "-" + std::to_string(get_le<std::uint64_t>(random, 0)) + ".tmp";
 }
 
 Result<Directory> open_directory_at(int directory, const std::string &path) {
@@ -124,6 +132,11 @@ Result<UniqueFd> UniqueFd::duplicate() const {
     const int copy = retry([&] { return ::fcntl(fd_, F_DUPFD_CLOEXEC, 0); });
     if (copy < 0) return error_from_errno(errno);
     return UniqueFd(copy);
+}
+
+Status UniqueFd::become(const UniqueFd &other) const {
+    const int result = retry([&] { return ::dup3(other.fd_, fd_, O_CLOEXEC); });
+    return result < 0 ? Status(error_from_errno(errno)) : Status();
 }
 
 // Follows links: what the launcher names is a link of the process file system.
@@ -352,6 +365,13 @@ Result<File> Directory::open_or_create_file(const std::string &name) const {
     return open_flags(fd_.get(), name, O_RDWR | O_CREAT);
 }
 
+Result<File> Directory::open_or_make_file(const std::string &name) const {
+    auto file = open_or_create_file(name);
+    if (file.ok() || file.error() != Error::corrupt) return file;
+    TRY(make_way(name));
+    return open_or_create_file(name);
+}
+
 Result<FileInfo> Directory::info() const {
     struct stat status;
     if (retry([&] { return system_calls->fstat(fd_.get(), &status); }) != 0) {
@@ -391,11 +411,18 @@ Status Directory::link(const std::string &from, const std::string &to) const {
     return status_of(system_calls->linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
 }
 
+// Renamed first: meanwhile somebody else may have put a file there, which gets its name back.
+Status Directory::make_way(const std::string &name) const {
+    const std::string discarded = "discarded-" + temporary_name(name);
+    TRY(rename(name, discarded));
+    const auto info = this->info(discarded);
+    if (info.ok() && info->is_file) (void)link(discarded, name);
+    if (!remove_file(discarded).ok()) (void)remove_directory(discarded);
+    return {};
+}
+
 Status Directory::replace_file(const std::string &name, Bytes content) const {
-    std::array<std::byte, 8> random;
-    random_bytes(random);
-    const std::string temporary =
-        name + "-" + std::to_string(get_le<std::uint64_t>(random, 0)) + ".tmp";
+    const std::string temporary = temporary_name(name);
     TRY_ASSIGN(const File file, create_file(temporary));
     Status status = file.write_whole(content);
     if (status.ok()) status = rename(temporary, name);

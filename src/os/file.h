@@ -43,6 +43,8 @@ class UniqueFd {
     void reset(int fd);
     // Another descriptor of the same open file.
     Result<UniqueFd> duplicate() const;
+    // Lets the number stand for what is open as `other`, for all threads at once.
+    Status become(const UniqueFd &other) const;
 
   private:
     int fd_ = -1;
@@ -62,6 +64,7 @@ struct FileInfo {
     std::uint32_t permissions;  // as in chmod
     bool writable_by_others;    // by the group or everybody
     bool without_device;        // on no block device of its own: in memory, on a network, ...
+    bool is_file;               // no directory, link, pipe, socket or device
 };
 
 class File {
@@ -144,6 +147,8 @@ class Directory {
     Result<File> create_file(
         const std::string &name) const;  // exists; opened for reading and writing, mode 0600
     Result<File> open_or_create_file(const std::string &name) const;
+    // The same past something else of that name: see make_way().
+    Result<File> open_or_make_file(const std::string &name) const;
 
     Result<FileInfo> info() const;
     Result<FileInfo> info(const std::string &name) const;
@@ -151,12 +156,17 @@ class Directory {
     // Removes a file and gives its blocks back also if somebody has it open.
     Status discard_file(const std::string &name) const;
     Status remove_directory(const std::string &name) const;
+    // Takes what is no file away from a name that a file is to have: only a directory that is not
+    // empty stays, under another name, and whatever a link leads to. A file stays as it is.
+    Status make_way(const std::string &name) const;
     Status rename(const std::string &from, const std::string &to) const;
     Status link(const std::string &from, const std::string &to) const;  // exists
     // Gives a file a new content as a whole, or leaves it as it is: nobody reads half of it, and of
     // several who do so at one moment each does. Who is killed may leave a file `name-NUMBER.tmp`.
     Status replace_file(const std::string &name, Bytes content) const;
     Status sync() const;
+    // Becomes the other directory, in use or not. For one that was deleted and made again.
+    Status become(const Directory &other) const { return fd_.become(other.fd_); }
     // Whether other machines may change the files below, unseen by a mapping of ours.
     bool on_network() const;
 

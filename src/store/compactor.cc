@@ -103,7 +103,7 @@ Status Compactor::run() {
 }
 
 Status Compactor::run_alone(State &state) {
-    TRY_ASSIGN(const File lock_file, directory_.open_or_create_file(kLockFileName));
+    TRY_ASSIGN(const File lock_file, directory_.open_or_make_file(kLockFileName));
     TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
     auto opened = open_index();
     if (!opened.ok() && opened.error() == Error::not_found) return Error::busy;  // just deleted

@@ -20,16 +20,21 @@ std::uint64_t place_number(Location location) {
 
 }  // namespace
 
+// The index is retired as its segments are.
+void Store::notice_retired_segments() {
+    const std::uint64_t retired = index().counter(Counter::retired).load(std::memory_order_relaxed);
+    if (retired == retired_seen_.load(std::memory_order_relaxed)) return;
+    retired_seen_.store(retired, std::memory_order_relaxed);
+    reader_.segments().forget_deleted();
+    notice_deleted_index();
+}
+
 // Calls read(index, hash, slot) for candidates until one is found. Segments are searched when
 // damage may hide the entry.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
+    notice_retired_segments();
     Index &index = this->index();
-    const std::uint64_t retired = index.counter(Counter::retired).load(std::memory_order_relaxed);
-    if (retired != retired_seen_.load(std::memory_order_relaxed)) {
-        retired_seen_.store(retired, std::memory_order_relaxed);
-        reader_.segments().forget_deleted();
-    }
     const std::uint64_t hash = index.hash(key);
     memory_.prefetch(hash);
     Damage damage;
@@ -75,7 +80,7 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
 // Whoever stores sees that the index was deleted by hand; who only looks up asks the kernel now and
 // then: at misses and reads from disk, which take longer than that.
 void Store::notice_deleted_index() {
-    if (index_was_deleted()) (void)replace_index();
+    if (index_was_deleted()) (void)replace_index(Create::no);
 }
 
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {

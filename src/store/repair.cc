@@ -73,7 +73,7 @@ void Repair::stop() {
 }
 
 void Repair::run_background() {
-    const auto file = directory_.open_or_create_file(kLockFileName);
+    const auto file = directory_.open_or_make_file(kLockFileName);
     if (!file.ok()) return;
     const auto alone = file->try_lock(kRescanByte, LockKind::exclusive);
     if (!alone.ok() || !alone.value()) return;  // another process does it

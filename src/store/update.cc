@@ -328,12 +328,9 @@ Status Store::sync() {
 }
 
 Status Store::remove_segments() const {
-    std::vector<std::uint32_t> segments;
-    TRY(directory_.list([&](const char *name) {
-        if (const auto segment = segment_from_file_name(name)) segments.push_back(*segment);
-    }));
-    for (const std::uint32_t segment : segments) {
-        const Status status = directory_.discard_file(segment_file_name(segment));
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
+    for (const SegmentFile &segment : use.segments) {
+        const Status status = directory_.discard_file(segment_file_name(segment.segment));
         if (!status.ok() && status.error() != Error::not_found) return status;
     }
     return {};

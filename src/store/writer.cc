@@ -46,8 +46,13 @@ WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full) {
 // unlocks it.
 class Writer::ActiveSegment {
   public:
-    ActiveSegment(File file, std::uint32_t number, std::uint64_t tail, std::uint64_t reserved)
-        : file_(std::move(file)), number_(number), tail_(tail), reserved_(reserved) {}
+    ActiveSegment(File file, std::uint32_t number, std::uint64_t cache_id, std::uint64_t tail,
+                  std::uint64_t reserved)
+        : file_(std::move(file)),
+          number_(number),
+          cache_id_(cache_id),
+          tail_(tail),
+          reserved_(reserved) {}
     ~ActiveSegment() {
         // If giving back fails, blocks stay reserved until the next writer fills them.
         (void)file_.truncate(tail_);
@@ -56,6 +61,8 @@ class Writer::ActiveSegment {
 
     const File &file() const { return file_; }
     std::uint32_t number() const { return number_; }
+    // That of the index it was made for: another may have taken its place.
+    std::uint64_t cache_id() const { return cache_id_; }
     std::uint64_t tail() const { return tail_; }
     std::uint64_t reserved() const { return reserved_; }
     void set_reserved(std::uint64_t end) { reserved_ = end; }
@@ -72,6 +79,7 @@ class Writer::ActiveSegment {
   private:
     File file_;
     const std::uint32_t number_;
+    const std::uint64_t cache_id_;
     std::uint64_t tail_;      // where the next record goes; under the writer's mutex
     std::uint64_t reserved_;  // blocks are ours up to here; under the writer's mutex
 };
@@ -173,10 +181,17 @@ Status Writer::change_record(Location location, std::uint64_t stamp_ns, std::siz
 Status Writer::open_lock_file() {
     TRY_ASSIGN(State *const found, this->state());
     State &state = *found;
-    if (state.lock_file != nullptr) return {};
-    TRY_ASSIGN(File file, directory_.open_or_create_file(kLockFileName));
-    state.lock_file = new (std::nothrow) File(std::move(file));
-    if (state.lock_file == nullptr) return Error::no_memory;
+    if (state.lock_file != nullptr) {
+        const auto info = (*state.lock_file)->info();
+        if (!info.ok() || info->links != 0) return {};  // one that was deleted excludes nobody
+    }
+    TRY_ASSIGN(File file, directory_.open_or_make_file(kLockFileName));
+    auto opened = std::make_shared<File>(std::move(file));
+    if (state.lock_file == nullptr) {
+        state.lock_file = new (std::nothrow) std::shared_ptr<File>;
+        if (state.lock_file == nullptr) return Error::no_memory;
+    }
+    *state.lock_file = std::move(opened);
     return {};
 }
 
@@ -217,7 +232,8 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
     const MutexLock lock(state.mutex);
     if (state.active != nullptr) {
         ActiveSegment &segment = **state.active;
-        const bool fits = segment.tail() + record_size <= limits_.segment_bytes;
+        const bool fits = segment.tail() + record_size <= limits_.segment_bytes &&
+                          segment.cache_id() == index.identity().cache_id;
         if (fits) {
             TRY(reserve(segment, segment.tail() + record_size, purpose));
             return Place{*state.active, segment.take(record_size)};
@@ -341,8 +357,8 @@ std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const Dis
         if (tail + record_size > limits_.segment_bytes) continue;
         const Status reserved = file->reserve(tail, record_size);
         if (!reserved.ok() && reserved.error() != Error::unsupported) continue;
-        return std::make_shared<ActiveSegment>(std::move(*file), candidate.segment, tail,
-                                               tail + record_size);
+        return std::make_shared<ActiveSegment>(std::move(*file), candidate.segment,
+                                               identity->cache_id, tail, tail + record_size);
     }
     return nullptr;
 }
@@ -377,8 +393,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
             (void)directory_.remove_file(segment_file_name(number));
             return written.error();
         }
-        return std::make_shared<ActiveSegment>(std::move(*file), number, kSegmentHeaderSize,
-                                               blocks);
+        return std::make_shared<ActiveSegment>(std::move(*file), number, index.identity().cache_id,
+                                               kSegmentHeaderSize, blocks);
     }
     return Error::full;
 }

@@ -121,8 +121,8 @@ class Writer {
         Mutex mutex;
         // Owned; a child leaks its parent's, which are not its own to release.
         std::shared_ptr<ActiveSegment> *active;
-        File *lock_file;  // a description of this process's own: parent and child must exclude each
-                          // other
+        // Owned; a description of this process's own: parent and child must exclude each other.
+        std::shared_ptr<File> *lock_file;
     };
 
     Status change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,

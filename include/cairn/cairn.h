@@ -30,7 +30,8 @@
  * No signal handler is installed, no thread outlives cairn_close, the environment is read by
  * cairn_open, cairn_resolve_root, cairn_control_open and, once, where a cache first serves a
  * driver's blobs (cairn_egl.h).
- *  9. No exception leaves a call, and none may enter it from a callback.
+ *  9. No exception leaves a call, and none may enter it from a callback. Each call that returns a
+ * cairn_result may return CAIRN_ERROR_NO_MEMORY, also where its comment does not name it.
  */
 #ifndef CAIRN_CAIRN_H
 #define CAIRN_CAIRN_H

@@ -21,9 +21,8 @@ constexpr std::uint64_t kDropWork = 256;
 
 Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes) {
     if (!mutex_.try_lock()) return Progress::busy;
-    auto result = step_locked(index, budget_bytes);
-    mutex_.unlock();
-    return result;
+    const AdoptedLock lock(mutex_);
+    return step_locked(index, budget_bytes);
 }
 
 Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budget_bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/repair.h"
 
+#include "base/guarded.h"
 #include "os/environment.h"
 #include "store/space.h"
 
@@ -26,7 +27,7 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
         log_.write(Severity::info, "cache %s: searching the segments for what the index may lack",
                    cache_name_.c_str());
     }
-    const auto step = rescan_->step(monotonic_ns() + duration_ns);
+    const auto step = guarded([&] { return rescan_->step(monotonic_ns() + duration_ns); });
     bytes_total_.store(rescan_->bytes_total(), std::memory_order_relaxed);
     bytes_left_.store(rescan_->bytes_left(), std::memory_order_relaxed);
     if (step.ok() && !step.value()) return Outcome::more;
@@ -46,9 +47,8 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
 bool Repair::search(Index &index) {
     for (unsigned attempt = 0; attempt < kSearchAttempts; ++attempt) {
         if (mutex_.try_lock()) {
-            const Outcome outcome = step(index, kSearchNs);
-            mutex_.unlock();
-            return outcome != Outcome::failed;
+            const AdoptedLock lock(mutex_);
+            return step(index, kSearchNs) != Outcome::failed;
         }
         sleep_us(kSearchPauseUs);
     }
@@ -80,10 +80,10 @@ void Repair::run_background() {
     while (!stop_.load()) {
         Outcome outcome = Outcome::more;
         if (mutex_.try_lock()) {
+            const AdoptedLock lock(mutex_);
             // Rescan looks at the clock every 16 records, so that a duration of 0 is a slice of 16.
             const bool wanted = background_index_->counter(Counter::rescan).load() != 0;
             outcome = wanted ? step(*background_index_, 0) : Outcome::done;
-            mutex_.unlock();
         }
         if (outcome != Outcome::more) return;
         sleep_us(kPauseUs);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/guarded.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/record.h"
@@ -45,7 +46,9 @@ Store::~Store() {
     flush_hits();
     if (repair_ != nullptr) repair_->stop();
     if (compactor_ != nullptr) compactor_->stop();
-    if (options_.sync_on_close && access_ == Access::read_write) (void)sync();
+    if (options_.sync_on_close && access_ == Access::read_write) {
+        (void)guarded([&] { return sync(); });
+    }
 }
 
 // Opening.
@@ -60,6 +63,18 @@ Result<std::unique_ptr<Store>> Store::open_lent(const StoreOptions &options) {
 
 Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
     if (options.lent != nullptr) return open_lent(options);
+    const bool may_make = options.access == Access::read_write && options.create == Create::yes;
+    auto store = open_once(options);
+    // Somebody may be deleting what we make.
+    for (unsigned attempt = 1; may_make && attempt < kFollowAttempts; ++attempt) {
+        if (store.error() != Error::not_found) break;
+        store = open_once(options);
+    }
+    if (may_make && store.error() == Error::not_found) return Error::busy;
+    return store;
+}
+
+Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
     const Create create = options.access == Access::read_only ? Create::no : options.create;
     TRY_ASSIGN(Directories opened, open_directories(options, create, options.log));
     std::unique_ptr<Store> store(
@@ -69,7 +84,8 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
     if (status.ok() && !store->is_in_place()) return Error::not_found;
     if (status.ok()) status = store->open_index(options.create, true);
     if (!status.ok()) {
-        if (store->is_told_) return status.error();
+        const bool is_under_way = create == Create::yes && status.error() == Error::not_found;
+        if (store->is_told_ || is_under_way) return status.error();
         options.log.write(Severity::error, "cannot open cache %s: %s; it is not used",
                           options.identifier.c_str(), error_name(status.error()));
         return status.error();

@@ -129,6 +129,7 @@ class Store {
   private:
     Store(const StoreOptions &options, Directory root, Directory directory);
 
+    static Result<std::unique_ptr<Store>> open_once(const StoreOptions &options);
     static Result<std::unique_ptr<Store>> open_lent(const StoreOptions &options);
     Status join_session();
     bool is_in_place() const;

@@ -1,5 +1,6 @@
 // The store's changes: put, remove, clear, sync.
 // SPDX-License-Identifier: MIT
+#include "base/guarded.h"
 #include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
@@ -83,14 +84,19 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     header.value_check = value_checksum(value);
     TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
     const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
-    auto published = publish_record(index, header, key, record, policy);
+    auto published = guarded([&] { return publish_record(index, header, key, record, policy); });
     if (!published.ok() || *published == PutOutcome::exists) {
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
         return published;
     }
-    make_room(index, header.record_size());
-    if (options_.compress) compress_finished_segments();
-    return PutOutcome::stored;
+    // It is stored, whatever becomes of this.
+    return guarded(
+        [&]() -> Result<PutOutcome> {
+            make_room(index, header.record_size());
+            if (options_.compress) compress_finished_segments();
+            return PutOutcome::stored;
+        },
+        PutOutcome::stored);
 }
 
 // Errors as try_put; after one, no slot leads to the record.

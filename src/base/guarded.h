@@ -12,6 +12,7 @@
 #include <bits/functexcept.h>
 #include <cxxabi.h>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace cairn {
@@ -22,8 +23,10 @@ namespace cairn {
     std::__throw_bad_alloc();
 }
 
-// call(), or `otherwise`. A thread that is being cancelled goes on being so.
+// call(), or `otherwise`. A thread that is being cancelled goes on being so. What `call` requires
+// to be locked, the caller has locked.
 template <typename Call, typename Otherwise>
+CAIRN_ANNOTATION(no_thread_safety_analysis)
 auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
     try {
         return call();

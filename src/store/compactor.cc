@@ -99,7 +99,7 @@ Status Compactor::run() {
     if (state == nullptr) return Error::no_memory;
     if (!state->run_mutex.try_lock()) return Error::busy;
     const AdoptedLock lock(state->run_mutex);
-    return guarded([&] { return run_alone(*state); });
+    return guarded([&]() REQUIRES_LOCK(state->run_mutex) { return run_alone(*state); });
 }
 
 Status Compactor::run_alone(State &state) {

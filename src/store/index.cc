@@ -7,7 +7,7 @@
 
 namespace cairn {
 
-const std::uint64_t Index::kEmptyBucket[kSlotsPerBucket] = {
+alignas(64) const std::uint64_t Index::kEmptyBucket[kSlotsPerBucket] = {
     kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot,
     kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot};
 

@@ -27,7 +27,8 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
         log_.write(Severity::info, "cache %s: searching the segments for what the index may lack",
                    cache_name_.c_str());
     }
-    const auto step = guarded([&] { return rescan_->step(monotonic_ns() + duration_ns); });
+    const auto step = guarded(
+        [&]() REQUIRES_LOCK(mutex_) { return rescan_->step(monotonic_ns() + duration_ns); });
     bytes_total_.store(rescan_->bytes_total(), std::memory_order_relaxed);
     bytes_left_.store(rescan_->bytes_left(), std::memory_order_relaxed);
     if (step.ok() && !step.value()) return Outcome::more;

@@ -51,12 +51,18 @@ macro(cairn_subdirectories)
     endforeach()
 endmacro()
 
+# The library itself: exceptions unwind through it, so that a lack of memory ends a call and not the process, and none
+# leaves it (src/base/guarded.h).
+add_library(cairn_library INTERFACE)
+target_link_libraries(cairn_library INTERFACE cairn_common)
+target_compile_options(cairn_library INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions -fno-rtti>)
+
 # cairn_layer(NAME SOURCES... DEPENDS targets...): one static library for one folder of src/.
 function(cairn_layer name)
     cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
     add_library(${name} STATIC ${ARG_SOURCES})
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-    target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE cairn_guest)
+    target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE cairn_library)
 endfunction()
 
 # cairn_test(NAME SOURCES... DEPENDS targets... [LABELS ...] [TIMEOUT s]): a GoogleTest program, known to ctest by its name.

@@ -55,6 +55,26 @@ bool is_locked_by_others(int fd, off_t byte) {
     return fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
+// Something that is no file is in the way of ours: a directory stays under another name if it is
+// not empty, and nothing that a link leads to is touched. Renamed first: meanwhile somebody else
+// may have put a file there, which gets its name back.
+void make_way(const std::string &path) {
+    struct stat info = {};
+    if (lstat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) {
+        return;
+    }
+    const std::string discarded = path + "-" + std::to_string(process_number()) + ".tmp";
+    if (rename(path.c_str(), discarded.c_str()) != 0) {
+        return;
+    }
+    if (lstat(discarded.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+        (void)!link(discarded.c_str(), path.c_str());
+    }
+    if (unlink(discarded.c_str()) != 0) {
+        rmdir(discarded.c_str());
+    }
+}
+
 }  // namespace
 
 Presence::~Presence() {
@@ -71,6 +91,7 @@ void Presence::close() {
 // What is written to must be the user's own and have no other name: its size is changed.
 Presence::Opened Presence::open() {
     close();
+    make_way(path_);
     can_write_ = true;
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd_ < 0 && (errno == EACCES || errno == EROFS)) {
@@ -186,9 +207,11 @@ Presence::Left Presence::leave() {
 
 // A description of its own, which it shares with no other thread and no child of fork().
 Presence::MeasureLock::MeasureLock(const Presence &presence)
-    : fd_(::open(presence.path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+    : fd_(::open(presence.path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                 0600)) {
     if (fd_ < 0) {
         can_write_ = errno != EACCES && errno != EROFS;
+        is_alone_ = errno == ENOENT;
     }
     for (unsigned attempt = 0; attempt < kAttempts && fd_ >= 0 && !held_; ++attempt) {
         const Lock lock = try_lock(fd_, kMeasureByte, F_WRLCK);

@@ -16,10 +16,10 @@
 // word, and is no presence of its own.
 //
 // Thread safety: externally synchronised, but for mark_for_clearing() and MeasureLock.
-// Failure: a file that is no regular file, has another name, or is another user's is not touched,
-// and joining is impossible; so it is where no descriptor or memory can be had. Who may not write
-// joins where it can. A file that was deleted while it was in use keeps nobody out: who still has
-// it notes no wish and clears nothing.
+// Failure: what is no file is taken away; a file that has another name, or is another user's, is
+// not touched, and joining is impossible; so it is where no descriptor or memory can be had. Who
+// may not write joins where it can. A file that was deleted while it was in use keeps nobody out:
+// who still has it notes no wish and clears nothing.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,8 @@ class Presence {
         ~MeasureLock();
         MeasureLock(const MeasureLock &) = delete;
         MeasureLock &operator=(const MeasureLock &) = delete;
-        bool held() const { return held_; }
+        // Also when the whole directory was deleted: then there is nothing to measure.
+        bool held() const { return held_ || is_alone_; }
         // False: it cannot be had as the cache may not be written.
         bool can_write() const { return can_write_; }
 
@@ -68,6 +69,7 @@ class Presence {
         const int fd_;
         bool held_ = false;
         bool can_write_ = true;
+        bool is_alone_ = false;
     };
 
   private:

@@ -134,16 +134,19 @@ TEST_F(PresenceTest, WhoHasADeletedFileNeitherMarksNorClears) {
     EXPECT_EQ(other.leave(), Left::yes);
 }
 
-TEST_F(PresenceTest, WhatIsNoFileIsNotUsed) {
+TEST_F(PresenceTest, WhatIsNoFileIsTakenAway) {
     ASSERT_EQ(symlink("/nonexistent/file", file().c_str()), 0);
     Presence one;
-    EXPECT_EQ(one.join(directory_), Joined::impossible);
-    EXPECT_FALSE(one.mark_for_clearing());
-    EXPECT_EQ(one.leave(), Left::yes);
+    EXPECT_EQ(one.join(directory_), Joined::yes);
+    EXPECT_TRUE(one.mark_for_clearing());
+    EXPECT_EQ(one.leave(), Left::must_clear);
+    one.cleared();
     unlink(file().c_str());
     ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
-    EXPECT_EQ(one.join(directory_), Joined::impossible);
-    EXPECT_FALSE(one.mark_for_clearing());
+    EXPECT_EQ(one.join(directory_), Joined::yes);
+    unlink(file().c_str());
+    ASSERT_EQ(mkdir(file().c_str(), 0700), 0);
+    EXPECT_EQ(one.join(directory_), Joined::yes);
 }
 
 TEST_F(PresenceTest, AFileWithAnotherNameIsLeftAlone) {

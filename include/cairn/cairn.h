@@ -30,7 +30,8 @@
  * No signal handler is installed, no thread outlives cairn_close, the environment is read by
  * cairn_open, cairn_resolve_root, cairn_control_open and, once, where a cache first serves a
  * driver's blobs (cairn_egl.h).
- *  9. No exception leaves a call, and none may enter it from a callback.
+ *  9. No exception leaves a call, and none may enter it from a callback. Each call that returns a
+ * cairn_result may return CAIRN_ERROR_NO_MEMORY, also where its comment does not name it.
  */
 #ifndef CAIRN_CAIRN_H
 #define CAIRN_CAIRN_H
@@ -162,8 +163,9 @@ CAIRN_API int cairn_resolve_root(char *buffer, size_t capacity);
  * the cache is, and waits for nobody. The handle is given back with cairn_close.
  *
  * A cache found on disk under another `version` is emptied if nobody else has it open; else
- * CAIRN_ERROR_BUSY. A damaged cache opens; what is damaged will be missed. A directory that may not
- * be written opens for reading.
+ * CAIRN_ERROR_BUSY. A damaged cache opens; what is damaged will be missed. Something else that has
+ * the name of one of its files (a directory, link, pipe, socket or device) is taken away, and
+ * nothing that it leads to is touched. A directory that may not be written opens for reading.
  *
  * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_DENIED when the root or the cache's directory is a
  * symbolic link, belongs to another user, is writable by others, or permissions forbid it;
@@ -235,7 +237,9 @@ typedef struct cairn_put_options {
  * CAIRN_ERROR_FULL; CAIRN_ERROR_TOO_LARGE; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_READ_ONLY;
  * CAIRN_ERROR_BUSY; CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. After an error the older entry, if any,
  * is still there. If the process is killed inside the call, the value may be found at once, later,
- * or never. */
+ * or never. When the cache's files were deleted since it was opened, with its directory or the
+ * whole root, they are made anew, also with CAIRN_OPEN_EXISTING; that may fail as cairn_open does
+ * with CAIRN_ERROR_DENIED and CAIRN_ERROR_UNSUPPORTED, and has one log line. */
 CAIRN_API int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *value,
                         size_t value_size, const cairn_put_options *options);
 
@@ -246,7 +250,8 @@ CAIRN_API int cairn_put(cairn_cache *cache, const void *key, size_t key_size, co
 CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size);
 
 /* Removes all entries and gives their disk space back; for every process that has the cache open.
- * CAIRN_OK; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_IO. */
+ * CAIRN_OK; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_IO; where it was deleted also what cairn_put says.
+ */
 CAIRN_API int cairn_clear(cairn_cache *cache);
 
 /* In memory mode, and of the memory level of a program cache: evicts the least recently used

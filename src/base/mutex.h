@@ -81,6 +81,19 @@ class CAPABILITY("mutex") TryMutex {
     std::atomic<bool> locked_ = false;
 };
 
+// Unlocks what try_lock() has locked.
+template <typename AnyMutex>
+class SCOPED_CAPABILITY AdoptedLock {
+  public:
+    explicit AdoptedLock(AnyMutex &mutex) REQUIRES_LOCK(mutex) : mutex_(mutex) {}
+    ~AdoptedLock() RELEASES() { mutex_.unlock(); }
+    AdoptedLock(const AdoptedLock &) = delete;
+    AdoptedLock &operator=(const AdoptedLock &) = delete;
+
+  private:
+    AnyMutex &mutex_;
+};
+
 class SCOPED_CAPABILITY MutexLock {
   public:
     explicit MutexLock(Mutex &mutex) ACQUIRES(mutex) : mutex_(mutex) { mutex_.lock(); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/guarded.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -84,9 +85,23 @@ BrokerClient::BrokerClient(const BrokerOptions &options)
 
 BrokerClient::~BrokerClient() {
     if (!ours()) return;
+    (void)guarded([&]() -> Status {
+        send_all();
+        return {};
+    });
+    {
+        const MutexLock lock(mutex_);
+        stop_ = true;
+        if (channel_ != nullptr) disconnect();
+    }
+    sender_.join();
+}
+
+// What is queued, in the time that closing may take.
+void BrokerClient::send_all() {
     if (hits_mutex_.try_lock()) {
+        const AdoptedLock lock(hits_mutex_);
         report_hits();
-        hits_mutex_.unlock();
     }
     const std::uint64_t deadline = monotonic_ns() + kCloseTimeoutMs * kMillisecond;
     for (;;) {
@@ -94,16 +109,11 @@ BrokerClient::~BrokerClient() {
         {
             const MutexLock lock(mutex_);
             send();
-            if (channel_ == nullptr || channel_->queue_empty() || monotonic_ns() > deadline) {
-                stop_ = true;
-                if (channel_ != nullptr) disconnect();
-                break;
-            }
+            if (channel_ == nullptr || channel_->queue_empty() || monotonic_ns() > deadline) return;
             channel = channel_;
         }
         channel->socket().wait(Socket::For::writing, kSliceMs);
     }
-    sender_.join();
 }
 
 // Of the process that opened it, not of a forked child.
@@ -188,9 +198,9 @@ void BrokerClient::reconnect() {
 
 bool BrokerClient::try_receive() {
     if (!ours() || !mutex_.try_lock()) return false;
+    const AdoptedLock lock(mutex_);
     receive();
     if (channel_ == nullptr) reconnect();
-    mutex_.unlock();
     return true;
 }
 
@@ -290,7 +300,15 @@ Status BrokerClient::put(Bytes key, Bytes value, const PutOptions &options) {
         ++dropped_;
         return channel_ == nullptr ? Error::io : Error::busy;
     }
-    enqueue_store(key, value, options);
+    const auto enqueue = [&]() REQUIRES_LOCK(mutex_) {
+        enqueue_store(key, value, options);
+        return true;
+    };
+    if (!guarded(enqueue, false)) {
+        disconnect();  // a part of it may be queued
+        ++dropped_;
+        return Error::no_memory;
+    }
     ++accepted_;
     send();
     if (channel_ != nullptr && !channel_->queue_empty()) start_sender();
@@ -336,6 +354,16 @@ void BrokerClient::start_sender() {
 }
 
 void BrokerClient::run_sender() {
+    const auto send_all_queued = [&] {
+        send_queued();
+        return true;
+    };
+    if (guarded(send_all_queued, false)) return;
+    const MutexLock lock(mutex_);
+    sending_ = false;
+}
+
+void BrokerClient::send_queued() {
     for (;;) {
         std::shared_ptr<Channel> channel;
         {
@@ -357,8 +385,8 @@ Status BrokerClient::flush(unsigned timeout_ms) {
     const std::uint64_t deadline = monotonic_ns() + timeout_ms * kMillisecond;
     std::uint64_t number = 0;
     if (hits_mutex_.try_lock()) {
+        const AdoptedLock lock(hits_mutex_);
         report_hits();
-        hits_mutex_.unlock();
     }
     for (;;) {
         std::shared_ptr<Channel> channel;
@@ -400,10 +428,10 @@ BrokerClient::Stats BrokerClient::stats() {
 
 void BrokerClient::note_hit(Bytes key) {
     if (key.size() > kHitKeyMax || !hits_mutex_.try_lock()) return;
+    const AdoptedLock lock(hits_mutex_);
     hit_bytes_.insert(hit_bytes_.end(), key.begin(), key.end());
     hit_sizes_.push_back(key.size());
     if (hit_sizes_.size() == kHitsMax || hit_bytes_.size() > kHitBytesMax) report_hits();
-    hits_mutex_.unlock();
 }
 
 void BrokerClient::report_hits() {
@@ -415,11 +443,11 @@ void BrokerClient::report_hits() {
     }
     // A batch is not worth waiting for.
     if (!message.keys.empty() && ours() && mutex_.try_lock()) {
+        const AdoptedLock lock(mutex_);
         if (channel_ != nullptr && channel_->enqueue(message).ok()) {
             hits_reported_ += message.keys.size();
             send();
         }
-        mutex_.unlock();
     }
     hit_bytes_.clear();
     hit_sizes_.clear();
@@ -456,6 +484,7 @@ Result<File> BrokerClient::segment(std::uint32_t segment) {
     if (file.ok() || !try_receive()) return file;
     file = lent_segment(segment);
     if (file.ok() || !mutex_.try_lock()) return file;
+    const AdoptedLock lock(mutex_);
     const std::uint64_t now = monotonic_ns();
     if (channel_ != nullptr && (wanted_ != segment || now - wanted_ns_ > kWantAgainNs)) {
         wanted_ = segment;
@@ -463,7 +492,6 @@ Result<File> BrokerClient::segment(std::uint32_t segment) {
         (void)channel_->enqueue(Want{segment});
         send();
     }
-    mutex_.unlock();
     return file;
 }
 

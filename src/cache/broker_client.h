@@ -89,6 +89,8 @@ class BrokerClient final : public LentFiles {
     void report_hits() REQUIRES_LOCK(hits_mutex_);
     void start_sender() REQUIRES_LOCK(mutex_);
     void run_sender();
+    void send_queued();
+    void send_all();
     Result<File> lent_segment(std::uint32_t segment);
 
     // Constant after open.

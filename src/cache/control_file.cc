@@ -80,6 +80,7 @@ Status ControlFile::follow(View view) const {
 // A file that is gone leaves everything enabled; its view stays, for its epoch.
 bool ControlFile::look() const {
     if (!looking_.try_lock()) return false;
+    const AdoptedLock lock(looking_);
     const View *now = view_.load(std::memory_order_acquire);
     const auto info = Directory::working().info(path_);
     const bool is_same = now != nullptr && now->mapping.data() != nullptr && info.ok() &&
@@ -96,7 +97,6 @@ bool ControlFile::look() const {
             view.mapping.data() != nullptr || (now != nullptr && now->mapping.data() != nullptr);
         if (is_news) (void)follow(std::move(view));
     }
-    looking_.unlock();
     return true;
 }
 

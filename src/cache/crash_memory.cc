@@ -84,7 +84,7 @@ CrashMemory::Layout &CrashMemory::layout() const {
 // such file is replaced.
 Result<std::unique_ptr<CrashMemory>> CrashMemory::open(const Directory &directory) {
     for (unsigned attempt = 0; attempt < 2; ++attempt) {
-        TRY_ASSIGN(File file, directory.open_or_create_file(kCrashFileName));
+        TRY_ASSIGN(File file, directory.open_or_make_file(kCrashFileName));
         TRY_ASSIGN(const FileInfo info, file.info());
         if (info.size_bytes < sizeof(Layout)) TRY(file.extend(sizeof(Layout)));
         TRY_ASSIGN(Mapping mapping, Mapping::file(file, Access::read_write, 0, sizeof(Layout)));

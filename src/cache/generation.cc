@@ -64,6 +64,9 @@ Status claim(const Directory &directory, const Generation &generation,
     if (file.ok() && !must_empty) {
         touch_each_hour(file.value());
     } else {
+        if (!file.ok() && file.error() == Error::corrupt) {
+            (void)directory.make_way(kGenerationFileName);
+        }
         (void)directory.replace_file(kGenerationFileName, as_bytes(describe(generation)));
     }
     return {};

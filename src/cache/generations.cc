@@ -144,7 +144,7 @@ Status shrink(const std::string &path, const Directory &root, const std::string 
               std::uint64_t bytes) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(identifier));
-        TRY_ASSIGN(const File lock_file, directory.open_or_create_file(kLockFileName));
+        TRY_ASSIGN(const File lock_file, directory.open_or_make_file(kLockFileName));
         TRY_ASSIGN(const bool alone, lock_file.try_lock(kSessionByte, LockKind::exclusive));
         if (!alone) return Error::busy;
     }
@@ -176,7 +176,7 @@ std::vector<KnownGeneration> list_generations(const Directory &root,
 
 Status remove_generation(const Directory &root, const KnownGeneration &generation) {
     TRY_ASSIGN(const Directory directory, root.open_directory(generation.identifier));
-    TRY_ASSIGN(const File lock_file, directory.open_or_create_file(kLockFileName));
+    TRY_ASSIGN(const File lock_file, directory.open_or_make_file(kLockFileName));
     TRY_ASSIGN(const bool alone, lock_file.try_lock(kSessionByte, LockKind::exclusive));
     if (!alone) return Error::busy;
     TRY_ASSIGN(const FileInfo used, directory.info(kGenerationFileName));
@@ -197,7 +197,7 @@ bool is_upkeep_due(const Directory &root) {
     const bool is_done =
         info.ok() && info->modified_ns <= now && now - info->modified_ns < kUpkeepEachNs;
     if (is_done) return false;
-    const auto file = root.open_or_create_file(kUpkeepFileName);
+    const auto file = root.open_or_make_file(kUpkeepFileName);
     return file.ok() && file.value().touch().ok();
 }
 

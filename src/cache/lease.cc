@@ -94,7 +94,7 @@ Status Lease::join(const Directory *directory) {
     if (other != nullptr) {
         file_ = other->file_;
     } else if (directory != nullptr) {
-        TRY_ASSIGN(File file, directory->open_or_create_file(kLeaseFileName));
+        TRY_ASSIGN(File file, directory->open_or_make_file(kLeaseFileName));
         file_ = std::make_shared<File>(std::move(file));
     }
     next_ = all.first;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/guarded.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -94,6 +95,10 @@ void *Loader::run(void *loader) {
 void Loader::work_until_stopped() {
     if (!options_.has_memory || options_.bytes_per_second == 0) end_loading();
     resume_ns_ = began_ns_ + options_.load_after_ns;
+    const auto load = [this] {
+        load_next();
+        return true;
+    };
     while (!is_stopped_) {
         while (!is_stopped_ && answer_next()) {
         }
@@ -102,7 +107,7 @@ void Loader::work_until_stopped() {
         watch_when_due(now);
         write_when_due(now);
         tell_when_due(now);
-        if (is_loading() && now + kPauseNs >= resume_ns_) load_next();
+        if (is_loading() && now + kPauseNs >= resume_ns_ && !guarded(load, false)) end_loading();
         if (is_stopped_) break;
         event_.wait_until(next_due(), pressure_.sources());
         trim_when_short();
@@ -144,7 +149,7 @@ bool Loader::answer_next() {
         request = requests_.front();
         requests_.pop_front();
     }
-    auto found = target_.look_up(as_bytes(request->key));
+    auto found = guarded([&] { return target_.look_up(as_bytes(request->key)); });
     const MutexLock lock(mutex_);
     request->is_done = true;
     request->error = found.error();
@@ -227,7 +232,9 @@ void Loader::write_start() {
     if (!options_.may_write || !options_.has_memory || writes_ == 2) return;
     const std::size_t count = notes_.start_count();
     if (count == written_keys_) return;
-    if (write_order(directory_, notes_.start()).ok()) written_keys_ = count;
+    if (guarded([&] { return write_order(directory_, notes_.start()); }).ok()) {
+        written_keys_ = count;
+    }
 }
 
 // Hits in memory.
@@ -241,7 +248,11 @@ void Loader::tell_when_due(std::uint64_t now) {
 void Loader::tell_hits(std::uint64_t deadline_ns) {
     for (const std::string &key : notes_.take_hits()) {
         if (monotonic_ns() > deadline_ns) return;
-        target_.note_use(as_bytes(key));
+        const auto note_use = [&]() -> Status {
+            target_.note_use(as_bytes(key));
+            return {};
+        };
+        if (!guarded(note_use).ok()) return;
         hits_told_.fetch_add(1, std::memory_order_relaxed);
     }
 }

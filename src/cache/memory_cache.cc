@@ -27,13 +27,31 @@ bool MemoryCache::contains(Bytes key) {
 }
 
 void MemoryCache::erase(Order::iterator entry) {
+    entries_.erase(view(entry->blob->key()));
+    forget(entry);
+}
+
+void MemoryCache::forget(Order::iterator entry) {
     bytes_ -= charge(*entry);
     if (entry->pinned) {
         pinned_bytes_ -= charge(*entry);
         --pinned_count_;
     }
-    entries_.erase(view(entry->blob->key()));
     order_.erase(entry);
+}
+
+// Lets the name lead to an entry that is not in the order yet; takes no memory where it led to one.
+void MemoryCache::name(Order::iterator entry) {
+    const std::string_view key = view(entry->blob->key());
+    auto named = entries_.extract(key);
+    if (named.empty()) {
+        entries_.emplace(key, entry);
+        return;
+    }
+    forget(named.mapped());
+    named.key() = key;
+    named.mapped() = entry;
+    entries_.insert(std::move(named));
 }
 
 // Whether `bytes` more fit in place of `replaced`, when all goes that may go.
@@ -99,11 +117,12 @@ Result<PutOutcome> MemoryCache::put(BlobRef entry, const PutOptions &options) {
     const MutexLock lock(mutex_);
     auto outcome = judge(key, bytes, options.if_absent);
     if (!outcome.ok() || *outcome != PutOutcome::stored) return outcome;
-    const auto found = entries_.find(view(key));
-    if (found != entries_.end()) erase(found->second);
+    // First what may find no memory: then nothing has changed.
+    Order added;
+    added.push_front(Entry{std::move(entry), wall_clock_ns(), options.pinned});
+    name(added.begin());
     make_room(bytes);
-    order_.push_front(Entry{std::move(entry), wall_clock_ns(), options.pinned});
-    entries_.emplace(view(order_.front().blob->key()), order_.begin());
+    order_.splice(order_.begin(), added);
     bytes_ += bytes;
     if (options.pinned) {
         pinned_bytes_ += bytes;
@@ -122,8 +141,10 @@ Result<PutOutcome> MemoryCache::put_behind(BlobRef entry) {
     const bool fits =
         bytes_ + bytes <= limit_bytes_ && (limit_entries_ == 0 || order_.size() < limit_entries_);
     if (!fits) return Error::full;
-    order_.push_back(Entry{std::move(entry), wall_clock_ns(), false});
-    entries_.emplace(view(order_.back().blob->key()), std::prev(order_.end()));
+    Order added;
+    added.push_back(Entry{std::move(entry), wall_clock_ns(), false});
+    name(added.begin());
+    order_.splice(order_.end(), added);
     bytes_ += bytes;
     return PutOutcome::stored;
 }

@@ -83,6 +83,8 @@ class MemoryCache {
     // What a put comes to; `stored` when nothing is in its way.
     Result<PutOutcome> judge(Bytes key, std::uint64_t bytes, bool if_absent) REQUIRES_LOCK(mutex_);
     void erase(Order::iterator entry) REQUIRES_LOCK(mutex_);
+    void forget(Order::iterator entry) REQUIRES_LOCK(mutex_);
+    void name(Order::iterator entry) REQUIRES_LOCK(mutex_);
     void clear_locked() REQUIRES_LOCK(mutex_);
     bool can_make_room(std::uint64_t bytes, const Entry *replaced) const REQUIRES_LOCK(mutex_);
     void make_room(std::uint64_t bytes) REQUIRES_LOCK(mutex_);

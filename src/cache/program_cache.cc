@@ -6,6 +6,7 @@
 #include <new>
 #include <string_view>
 
+#include "base/guarded.h"
 #include "cache/limit.h"
 #include "cache/memory_cache.h"
 #include "os/environment.h"
@@ -370,8 +371,12 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
     const MutexLock lock(own->change_mutex);
     if (!own->queue->push(entry, options)) return Error::busy;
     ++own->changes[place_of(key)];
-    if (own->memory && !own->memory->put(entry, options).ok()) own->memory->remove(key);
-    own->note(key, UseNotes::Where::elsewhere);
+    // It is queued, whatever becomes of this.
+    const auto kept = guarded([&]() -> Result<PutOutcome> {
+        own->note(key, UseNotes::Where::elsewhere);
+        return own->memory ? own->memory->put(entry, options) : PutOutcome::stored;
+    });
+    if (own->memory && !kept.ok()) own->memory->remove(key);
     return PutOutcome::stored;
 }
 

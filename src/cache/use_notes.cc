@@ -38,6 +38,7 @@ bool UseNotes::note(Bytes key, Where where) {
     auto &seen = seen_[hash % kPlaces];
     if (seen.load(std::memory_order_relaxed) == word) return false;
     if (!mutex_.try_lock()) return false;
+    const AdoptedLock lock(mutex_);
     seen.store(word, std::memory_order_relaxed);
     if (wants_start_.load(std::memory_order_relaxed)) note_start(key, hash);
     bool is_full = false;
@@ -47,7 +48,6 @@ bool UseNotes::note(Bytes key, Where where) {
         if (hits_.size() == kHitsMax) wants_hits_.store(false, std::memory_order_relaxed);
         if (is_full) is_batch_full_.store(true, std::memory_order_relaxed);
     }
-    mutex_.unlock();
     return is_full;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/guarded.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -46,11 +47,24 @@ bool WriteQueue::push(BlobRef entry, const PutOptions &options) {
         ++dropped_;
         return false;
     }
-    if (older != by_key_.end()) forget(older->second);
+    // First what may find no memory: then nothing has changed.
+    Items added;
+    added.push_back(std::move(item));
+    const auto place = added.begin();
+    if (older == by_key_.end()) {
+        by_key_.emplace(view(place->entry->key()), place);
+    } else {
+        const auto replaced = older->second;
+        auto node = by_key_.extract(older);
+        node.key() = view(place->entry->key());
+        node.mapped() = place;
+        by_key_.insert(std::move(node));
+        bytes_ -= size_of(*replaced);
+        items_.erase(replaced);
+    }
     ++last_number_;
-    bytes_ += size_of(item);
-    items_.push_back(std::move(item));
-    by_key_.emplace(view(items_.back().entry->key()), std::prev(items_.end()));
+    bytes_ += size_of(*place);
+    items_.splice(items_.end(), added);
     wake_writer();
     if (is_started_) return true;
     // No thread can be had: it is written here, as if there were no queue.
@@ -153,8 +167,9 @@ void WriteQueue::write_next() {
     const BlobRef entry = writing_.front().entry;
     const PutOptions options = writing_.front().options;
     mutex_.unlock();
-    const bool is_stored = store_.put(entry->key(), entry->value(), options).ok();
-    if (!is_stored) (void)store_.remove(entry->key());
+    const bool is_stored =
+        guarded([&] { return store_.put(entry->key(), entry->value(), options); }).ok();
+    if (!is_stored) (void)guarded([&] { return store_.remove(entry->key()); });
     mutex_.lock();
     if (!is_stored) ++failed_;
     bytes_ -= size_of(writing_.front());

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/guarded.h"
 #include "cache/program_key.h"
 #include "capi/cache_handle.h"
 #include "os/file.h"
@@ -81,7 +82,7 @@ struct cairn_key_builder {
 
 cairn_key_builder *cairn_key_begin(const char *domain) {
     const std::string_view name = domain == nullptr ? std::string_view() : domain;
-    return new (std::nothrow) cairn_key_builder{ProgramKey(name)};
+    return guarded([&] { return new cairn_key_builder{ProgramKey(name)}; }, nullptr);
 }
 
 void cairn_key_add(cairn_key_builder *builder, uint32_t tag, const void *data, size_t size) {

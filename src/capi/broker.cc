@@ -70,74 +70,86 @@ int open_connection(Socket socket, const BrokerOptions &options, std::uint64_t m
 using namespace cairn;
 
 int cairn_resolve_broker(char *buffer, size_t capacity) {
-    if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const auto path = default_broker_socket();
-    if (!path) return CAIRN_ERROR_NOT_FOUND;
-    if (path->size() + 1 > capacity) return CAIRN_TOO_SMALL;
-    std::memcpy(buffer, path->c_str(), path->size() + 1);
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const auto path = default_broker_socket();
+        if (!path) return CAIRN_ERROR_NOT_FOUND;
+        if (path->size() + 1 > capacity) return CAIRN_TOO_SMALL;
+        std::memcpy(buffer, path->c_str(), path->size() + 1);
+        return CAIRN_OK;
+    });
 }
 
 int cairn_connect_broker(const cairn_broker_options *options, int *fd) {
-    if (options == nullptr || fd == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    BrokerOptions read = defaults();
-    if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
-        return result;
-    }
-    auto socket = BrokerClient::connect(read);
-    if (!socket.ok()) return result_code(socket.error());
-    *fd = socket->release();
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (options == nullptr || fd == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        BrokerOptions read = defaults();
+        if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
+            return result;
+        }
+        auto socket = BrokerClient::connect(read);
+        if (!socket.ok()) return result_code(socket.error());
+        *fd = socket->release();
+        return CAIRN_OK;
+    });
 }
 
 int cairn_open_broker(const cairn_broker_options *options, cairn_cache **cache) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    *cache = nullptr;
-    if (options == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    BrokerOptions read = defaults();
-    if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
-        return result;
-    }
-    auto socket = BrokerClient::connect(read);
-    if (!socket.ok()) return result_code(socket.error());
-    return open_connection(std::move(socket.value()), read, options->memory_bytes, cache);
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        *cache = nullptr;
+        if (options == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        BrokerOptions read = defaults();
+        if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
+            return result;
+        }
+        auto socket = BrokerClient::connect(read);
+        if (!socket.ok()) return result_code(socket.error());
+        return open_connection(std::move(socket.value()), read, options->memory_bytes, cache);
+    });
 }
 
 int cairn_open_broker_fd(int fd, const cairn_broker_options *options, cairn_cache **cache) {
-    if (fd < 0) return CAIRN_ERROR_INVALID_ARGUMENT;
-    UniqueFd owned(fd);
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    *cache = nullptr;
-    BrokerOptions read = defaults();
-    if (options != nullptr) {
-        const int result = read_options(*options, Path::if_given, read);
-        if (result != CAIRN_OK) return result;
-    }
-    auto socket = Socket::adopt(std::move(owned));
-    if (!socket.ok()) return CAIRN_ERROR_INVALID_ARGUMENT;
-    return open_connection(std::move(socket.value()), read,
-                           options != nullptr ? options->memory_bytes : 0, cache);
+    return result_of([&]() -> int {
+        if (fd < 0) return CAIRN_ERROR_INVALID_ARGUMENT;
+        UniqueFd owned(fd);
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        *cache = nullptr;
+        BrokerOptions read = defaults();
+        if (options != nullptr) {
+            const int result = read_options(*options, Path::if_given, read);
+            if (result != CAIRN_OK) return result;
+        }
+        auto socket = Socket::adopt(std::move(owned));
+        if (!socket.ok()) return CAIRN_ERROR_INVALID_ARGUMENT;
+        return open_connection(std::move(socket.value()), read,
+                               options != nullptr ? options->memory_bytes : 0, cache);
+    });
 }
 
 int cairn_flush_broker(cairn_cache *cache, uint32_t timeout_ms) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    return result_code(cache->broker->flush(timeout_ms));
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        return result_code(cache->broker->flush(timeout_ms));
+    });
 }
 
 int cairn_get_broker_stats(cairn_cache *cache, cairn_broker_stats *stats) {
-    if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    const BrokerClient::Stats now = cache->broker->stats();
-    stats->connected = now.connected ? 1 : 0;
-    stats->accepted = now.accepted;
-    stats->dropped = now.dropped;
-    stats->lost = now.lost;
-    stats->stored = now.stored;
-    stats->refused = now.refused;
-    stats->queued_bytes = now.queued_bytes;
-    stats->hits_reported = now.hits_reported;
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        const BrokerClient::Stats now = cache->broker->stats();
+        stats->connected = now.connected ? 1 : 0;
+        stats->accepted = now.accepted;
+        stats->dropped = now.dropped;
+        stats->lost = now.lost;
+        stats->stored = now.stored;
+        stats->refused = now.refused;
+        stats->queued_bytes = now.queued_bytes;
+        stats->hits_reported = now.hits_reported;
+        return CAIRN_OK;
+    });
 }

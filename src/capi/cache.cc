@@ -177,36 +177,41 @@ int get_blob(cairn_cache *cache, const void *key, size_t key_size, MemoryLevel::
 using namespace cairn;
 
 int cairn_resolve_root(char *buffer, size_t capacity) {
-    if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const auto root = default_root();
-    if (!root) return CAIRN_ERROR_NOT_FOUND;
-    if (root->size() + 1 > capacity) return CAIRN_TOO_SMALL;
-    std::memcpy(buffer, root->c_str(), root->size() + 1);
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const auto root = default_root();
+        if (!root) return CAIRN_ERROR_NOT_FOUND;
+        if (root->size() + 1 > capacity) return CAIRN_TOO_SMALL;
+        std::memcpy(buffer, root->c_str(), root->size() + 1);
+        return CAIRN_OK;
+    });
 }
 
 int cairn_open(const cairn_options *options, cairn_cache **cache) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    *cache = nullptr;
-    if (options == nullptr || options->size < kOptionsSizeMin) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if ((options->flags & ~kOpenFlags) != 0) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (options->mode != CAIRN_MODE_DISK && options->mode != CAIRN_MODE_MEMORY) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    if (options->identifier == nullptr || !valid_identifier(options->identifier)) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    if ((options->flags & CAIRN_OPEN_COUNT_VALUES_ONLY) != 0 &&
-        options->mode != CAIRN_MODE_MEMORY) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    std::unique_ptr<cairn_cache> handle = make_handle();
-    if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
-    handle->read_only = (options->flags & CAIRN_OPEN_READ_ONLY) != 0;
-    const int result = options->mode == CAIRN_MODE_DISK ? open_disk(*options, *handle)
-                                                        : open_memory(*options, *handle);
-    if (result == CAIRN_OK) *cache = handle.release();
-    return result;
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        *cache = nullptr;
+        if (options == nullptr || options->size < kOptionsSizeMin)
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        if ((options->flags & ~kOpenFlags) != 0) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (options->mode != CAIRN_MODE_DISK && options->mode != CAIRN_MODE_MEMORY) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        if (options->identifier == nullptr || !valid_identifier(options->identifier)) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        if ((options->flags & CAIRN_OPEN_COUNT_VALUES_ONLY) != 0 &&
+            options->mode != CAIRN_MODE_MEMORY) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        std::unique_ptr<cairn_cache> handle = make_handle();
+        if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
+        handle->read_only = (options->flags & CAIRN_OPEN_READ_ONLY) != 0;
+        const int result = options->mode == CAIRN_MODE_DISK ? open_disk(*options, *handle)
+                                                            : open_memory(*options, *handle);
+        if (result == CAIRN_OK) *cache = handle.release();
+        return result;
+    });
 }
 
 void cairn_close(cairn_cache *cache) {
@@ -214,220 +219,255 @@ void cairn_close(cairn_cache *cache) {
 }
 
 int cairn_get(cairn_cache *cache, const void *key, size_t key_size, cairn_blob **blob) {
-    if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    BlobRef found;
-    const int result = get_blob(cache, key, key_size, MemoryLevel::Admission::second_use, found);
-    if (result == CAIRN_OK) *blob = to_handle(std::move(found));
-    return result;
+    return result_of([&]() -> int {
+        if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        BlobRef found;
+        const int result =
+            get_blob(cache, key, key_size, MemoryLevel::Admission::second_use, found);
+        if (result == CAIRN_OK) *blob = to_handle(std::move(found));
+        return result;
+    });
 }
 
 int cairn_get_view(cairn_cache *cache, const void *key, size_t key_size, cairn_blob **blob) {
-    if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    BlobRef found;
-    const int result = get_blob(cache, key, key_size, MemoryLevel::Admission::at_once, found);
-    if (result == CAIRN_OK) *blob = to_handle(std::move(found));
-    return result;
+    return result_of([&]() -> int {
+        if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        BlobRef found;
+        const int result = get_blob(cache, key, key_size, MemoryLevel::Admission::at_once, found);
+        if (result == CAIRN_OK) *blob = to_handle(std::move(found));
+        return result;
+    });
 }
 
 int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *buffer,
                    size_t capacity, size_t *value_size) {
-    if (value_size == nullptr || (buffer == nullptr && capacity != 0)) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    // The kernel takes no larger piece, and no value needs one.
-    const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
-    std::optional<std::uint64_t> size;
-    const MutableBytes place = {static_cast<std::byte *>(buffer), usable};
-    if (cache->memory != nullptr) {
-        const BlobRef found = cache->memory->get(bytes(key, key_size));
-        if (found) size = found->value().size();
-        if (found && !found->value().empty() && *size <= capacity) {
-            std::memcpy(buffer, found->value().data(), *size);
+    return result_of([&]() -> int {
+        if (value_size == nullptr || (buffer == nullptr && capacity != 0)) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
         }
-    } else {
-        const auto found = cache->programs != nullptr
-                               ? cache->programs->get_into(bytes(key, key_size), place)
-                               : cache->store->get_into(bytes(key, key_size), place);
-        if (!found.ok()) return result_code(found.error());
-        size = found.value();
-    }
-    if (!size) return CAIRN_MISS;
-    *value_size = *size;
-    return *size <= capacity ? CAIRN_OK : CAIRN_TOO_SMALL;
+        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        // The kernel takes no larger piece, and no value needs one.
+        const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
+        std::optional<std::uint64_t> size;
+        const MutableBytes place = {static_cast<std::byte *>(buffer), usable};
+        if (cache->memory != nullptr) {
+            const BlobRef found = cache->memory->get(bytes(key, key_size));
+            if (found) size = found->value().size();
+            if (found && !found->value().empty() && *size <= capacity) {
+                std::memcpy(buffer, found->value().data(), *size);
+            }
+        } else {
+            const auto found = cache->programs != nullptr
+                                   ? cache->programs->get_into(bytes(key, key_size), place)
+                                   : cache->store->get_into(bytes(key, key_size), place);
+            if (!found.ok()) return result_code(found.error());
+            size = found.value();
+        }
+        if (!size) return CAIRN_MISS;
+        *value_size = *size;
+        return *size <= capacity ? CAIRN_OK : CAIRN_TOO_SMALL;
+    });
 }
 
 int cairn_contains(cairn_cache *cache, const void *key, size_t key_size) {
-    if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->memory != nullptr) {
-        return cache->memory->contains(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
-    }
-    const auto there = cache->programs != nullptr ? cache->programs->contains(bytes(key, key_size))
-                                                  : cache->store->contains(bytes(key, key_size));
-    if (!there.ok()) return result_code(there.error());
-    return there.value() ? CAIRN_OK : CAIRN_MISS;
+    return result_of([&]() -> int {
+        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->memory != nullptr) {
+            return cache->memory->contains(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
+        }
+        const auto there = cache->programs != nullptr
+                               ? cache->programs->contains(bytes(key, key_size))
+                               : cache->store->contains(bytes(key, key_size));
+        if (!there.ok()) return result_code(there.error());
+        return there.value() ? CAIRN_OK : CAIRN_MISS;
+    });
 }
 
 int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *value,
               size_t value_size, const cairn_put_options *options) {
-    if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (value_size > CAIRN_VALUE_SIZE_MAX || (value == nullptr && value_size != 0)) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    PutOptions put;
-    if (options != nullptr) {
-        if (options->size < kPutOptionsSizeMin || (options->flags & ~kPutFlags) != 0) {
+    return result_of([&]() -> int {
+        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (value_size > CAIRN_VALUE_SIZE_MAX || (value == nullptr && value_size != 0)) {
             return CAIRN_ERROR_INVALID_ARGUMENT;
         }
-        put.if_absent = (options->flags & CAIRN_PUT_IF_ABSENT) != 0;
-        put.pinned = (options->flags & CAIRN_PUT_PINNED) != 0;
-        put.cost_us = options->cost_us;
-    }
-    if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
-    const auto outcome = put_anywhere(*cache, bytes(key, key_size), bytes(value, value_size), put);
-    if (!outcome.ok()) return result_code(outcome.error());
-    switch (outcome.value()) {
-        case PutOutcome::stored:
-            return CAIRN_OK;
-        case PutOutcome::exists:
-            return CAIRN_EXISTS;
-        case PutOutcome::kept_out:
-            return CAIRN_KEPT_OUT;
-    }
-    return CAIRN_ERROR_IO;
+        PutOptions put;
+        if (options != nullptr) {
+            if (options->size < kPutOptionsSizeMin || (options->flags & ~kPutFlags) != 0) {
+                return CAIRN_ERROR_INVALID_ARGUMENT;
+            }
+            put.if_absent = (options->flags & CAIRN_PUT_IF_ABSENT) != 0;
+            put.pinned = (options->flags & CAIRN_PUT_PINNED) != 0;
+            put.cost_us = options->cost_us;
+        }
+        if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
+        const auto outcome =
+            put_anywhere(*cache, bytes(key, key_size), bytes(value, value_size), put);
+        if (!outcome.ok()) return result_code(outcome.error());
+        switch (outcome.value()) {
+            case PutOutcome::stored:
+                return CAIRN_OK;
+            case PutOutcome::exists:
+                return CAIRN_EXISTS;
+            case PutOutcome::kept_out:
+                return CAIRN_KEPT_OUT;
+        }
+        return CAIRN_ERROR_IO;
+    });
 }
 
 int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
-    if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
-    if (cache->memory != nullptr) {
-        return cache->memory->remove(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
-    }
-    const auto removed = cache->programs != nullptr ? cache->programs->remove(bytes(key, key_size))
-                                                    : cache->store->remove(bytes(key, key_size));
-    if (!removed.ok()) return result_code(removed.error());
-    return removed.value() ? CAIRN_OK : CAIRN_MISS;
+    return result_of([&]() -> int {
+        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
+        if (cache->memory != nullptr) {
+            return cache->memory->remove(bytes(key, key_size)) ? CAIRN_OK : CAIRN_MISS;
+        }
+        const auto removed = cache->programs != nullptr
+                                 ? cache->programs->remove(bytes(key, key_size))
+                                 : cache->store->remove(bytes(key, key_size));
+        if (!removed.ok()) return result_code(removed.error());
+        return removed.value() ? CAIRN_OK : CAIRN_MISS;
+    });
 }
 
 int cairn_clear(cairn_cache *cache) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
-    if (cache->memory != nullptr) {
-        cache->memory->clear();
-        return CAIRN_OK;
-    }
-    return result_code(cache->programs != nullptr ? cache->programs->clear()
-                                                  : cache->store->clear());
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
+        if (cache->memory != nullptr) {
+            cache->memory->clear();
+            return CAIRN_OK;
+        }
+        return result_code(cache->programs != nullptr ? cache->programs->clear()
+                                                      : cache->store->clear());
+    });
 }
 
 int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    const uint64_t freed = cache->memory->set_limit(limit_bytes);
-    if (freed_bytes != nullptr) *freed_bytes = freed;
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        const uint64_t freed = cache->memory->set_limit(limit_bytes);
+        if (freed_bytes != nullptr) *freed_bytes = freed;
+        return CAIRN_OK;
+    });
 }
 
 int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    const uint64_t freed = cache->memory->reset(limit_bytes);
-    if (freed_bytes != nullptr) *freed_bytes = freed;
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        const uint64_t freed = cache->memory->reset(limit_bytes);
+        if (freed_bytes != nullptr) *freed_bytes = freed;
+        return CAIRN_OK;
+    });
 }
 
 int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->store != nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    const uint64_t freed =
-        cache->memory != nullptr ? cache->memory->trim(bytes) : cache->programs->trim(bytes);
-    if (freed_bytes != nullptr) *freed_bytes = freed;
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->store != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        const uint64_t freed =
+            cache->memory != nullptr ? cache->memory->trim(bytes) : cache->programs->trim(bytes);
+        if (freed_bytes != nullptr) *freed_bytes = freed;
+        return CAIRN_OK;
+    });
 }
 
 int cairn_get_nth(cairn_cache *cache, uint64_t index, void *key, size_t key_capacity,
                   size_t *key_size, cairn_blob **blob) {
-    if (cache == nullptr || key_size == nullptr || blob == nullptr ||
-        (key == nullptr && key_capacity != 0)) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    BlobRef found = cache->memory->nth(index);
-    if (!found) return CAIRN_MISS;
-    const Bytes found_key = found->key();
-    *key_size = found_key.size();
-    if (found_key.size() > key_capacity) return CAIRN_TOO_SMALL;
-    std::memcpy(key, found_key.data(), found_key.size());
-    *blob = to_handle(std::move(found));
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr || key_size == nullptr || blob == nullptr ||
+            (key == nullptr && key_capacity != 0)) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        BlobRef found = cache->memory->nth(index);
+        if (!found) return CAIRN_MISS;
+        const Bytes found_key = found->key();
+        *key_size = found_key.size();
+        if (found_key.size() > key_capacity) return CAIRN_TOO_SMALL;
+        std::memcpy(key, found_key.data(), found_key.size());
+        *blob = to_handle(std::move(found));
+        return CAIRN_OK;
+    });
 }
 
 int cairn_sync(cairn_cache *cache) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    if (cache->memory != nullptr) return CAIRN_OK;
-    return result_code(cache->programs != nullptr ? cache->programs->sync() : cache->store->sync());
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        if (cache->memory != nullptr) return CAIRN_OK;
+        return result_code(cache->programs != nullptr ? cache->programs->sync()
+                                                      : cache->store->sync());
+    });
 }
 
 int cairn_compress(cairn_cache *cache) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    if (cache->memory != nullptr) return CAIRN_OK;
-    return result_code(cache->programs != nullptr ? cache->programs->compress()
-                                                  : cache->store->compress());
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        if (cache->memory != nullptr) return CAIRN_OK;
+        return result_code(cache->programs != nullptr ? cache->programs->compress()
+                                                      : cache->store->compress());
+    });
 }
 
 int cairn_get_stats(cairn_cache *cache, cairn_stats *stats) {
-    if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    const StoreStats now = cache->memory != nullptr     ? cache->memory->stats()
-                           : cache->programs != nullptr ? cache->programs->stats()
-                                                        : cache->store->stats();
-    stats->entries = now.entries;
-    stats->disk_bytes = now.disk_bytes;
-    stats->limit_bytes = now.limit_bytes;
-    stats->version = now.version;
-    stats->hits = now.hits;
-    stats->misses = now.misses;
-    stats->puts = now.puts;
-    stats->puts_refused = now.puts_refused;
-    stats->damaged = now.damaged;
-    stats->memory_bytes = now.memory_bytes;
-    stats->bytes_read = now.bytes_read;
-    stats->bytes_written = now.bytes_written;
-    stats->check_bytes_total = now.check_bytes_total;
-    stats->check_bytes_left = now.check_bytes_left;
-    if (cache->broker != nullptr) {
-        const BrokerClient::Stats sent = cache->broker->stats();
-        stats->puts = sent.accepted;
-        stats->puts_refused = sent.dropped;
-    }
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        const StoreStats now = cache->memory != nullptr     ? cache->memory->stats()
+                               : cache->programs != nullptr ? cache->programs->stats()
+                                                            : cache->store->stats();
+        stats->entries = now.entries;
+        stats->disk_bytes = now.disk_bytes;
+        stats->limit_bytes = now.limit_bytes;
+        stats->version = now.version;
+        stats->hits = now.hits;
+        stats->misses = now.misses;
+        stats->puts = now.puts;
+        stats->puts_refused = now.puts_refused;
+        stats->damaged = now.damaged;
+        stats->memory_bytes = now.memory_bytes;
+        stats->bytes_read = now.bytes_read;
+        stats->bytes_written = now.bytes_written;
+        stats->check_bytes_total = now.check_bytes_total;
+        stats->check_bytes_left = now.check_bytes_left;
+        if (cache->broker != nullptr) {
+            const BrokerClient::Stats sent = cache->broker->stats();
+            stats->puts = sent.accepted;
+            stats->puts_refused = sent.dropped;
+        }
+        return CAIRN_OK;
+    });
 }
 
 int cairn_enumerate(cairn_cache *cache, cairn_entry_fn fn, void *user) {
-    if (cache == nullptr || fn == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const auto visit = [&](const EntryInfo &info) {
-        cairn_entry entry = {};
-        entry.size = sizeof entry;
-        entry.key = info.key.data();
-        entry.key_size = info.key.size();
-        entry.value_size = info.value_size;
-        entry.stored_at_ms = info.stamp_ns / 1'000'000;
-        entry.cost_us = info.cost_us;
-        if (info.pinned) entry.flags = CAIRN_PUT_PINNED;
-        entry.stored_size = info.stored_size;
-        return fn(user, &entry) == 0;
-    };
-    if (cache->memory != nullptr) {
-        cache->memory->enumerate(visit);
-    } else if (cache->programs != nullptr) {
-        cache->programs->enumerate(visit);
-    } else {
-        cache->store->enumerate(visit);
-    }
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr || fn == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const auto visit = [&](const EntryInfo &info) {
+            cairn_entry entry = {};
+            entry.size = sizeof entry;
+            entry.key = info.key.data();
+            entry.key_size = info.key.size();
+            entry.value_size = info.value_size;
+            entry.stored_at_ms = info.stamp_ns / 1'000'000;
+            entry.cost_us = info.cost_us;
+            if (info.pinned) entry.flags = CAIRN_PUT_PINNED;
+            entry.stored_size = info.stored_size;
+            return fn(user, &entry) == 0;
+        };
+        if (cache->memory != nullptr) {
+            cache->memory->enumerate(visit);
+        } else if (cache->programs != nullptr) {
+            cache->programs->enumerate(visit);
+        } else {
+            cache->store->enumerate(visit);
+        }
+        return CAIRN_OK;
+    });
 }

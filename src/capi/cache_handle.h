@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "base/guarded.h"
 #include "base/result.h"
 #include "cache/broker_client.h"
 #include "cache/control_file.h"
@@ -51,6 +52,11 @@ namespace cairn {
 int find_root(const char *given, std::string &root);
 
 int result_code(Error error);
+// The result of a call's body. Here the exceptions of the standard library end.
+template <typename Body>
+int result_of(Body body) {
+    return guarded(body, int{CAIRN_ERROR_NO_MEMORY});
+}
 // A handle with nothing in it yet; null when memory cannot be had.
 std::unique_ptr<cairn_cache> make_handle();
 // As cairn_options.memory_bytes says.

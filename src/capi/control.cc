@@ -163,19 +163,24 @@ void update_presence(cairn_control &control) REQUIRES_LOCK(control.drivers_mutex
 }  // namespace
 
 uint32_t cairn_kind_of_identifier(const char *identifier) {
-    return identifier == nullptr ? 0u : std::uint32_t{kind_of_identifier(identifier)};
+    if (identifier == nullptr) return 0;
+    return guarded([&] { return std::uint32_t{kind_of_identifier(identifier)}; }, 0u);
 }
 
 int cairn_control_open(const cairn_control_options *options, cairn_control **control) {
-    if (control == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    *control = nullptr;
-    if (options == nullptr || options->size < kOptionsSizeMin) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if ((options->flags & ~std::uint32_t{CAIRN_CONTROL_OPEN_READ_ONLY}) != 0) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    if (options->root != nullptr && options->root[0] != '/') return CAIRN_ERROR_INVALID_ARGUMENT;
-    *control = new (std::nothrow) cairn_control(*options);
-    return *control != nullptr ? CAIRN_OK : CAIRN_ERROR_NO_MEMORY;
+    return result_of([&]() -> int {
+        if (control == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        *control = nullptr;
+        if (options == nullptr || options->size < kOptionsSizeMin)
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        if ((options->flags & ~std::uint32_t{CAIRN_CONTROL_OPEN_READ_ONLY}) != 0) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        if (options->root != nullptr && options->root[0] != '/')
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        *control = new (std::nothrow) cairn_control(*options);
+        return *control != nullptr ? CAIRN_OK : CAIRN_ERROR_NO_MEMORY;
+    });
 }
 
 void cairn_control_close(cairn_control *control) {
@@ -183,13 +188,15 @@ void cairn_control_close(cairn_control *control) {
 }
 
 uint32_t cairn_control_disabled(const cairn_control *control) {
-    return control == nullptr ? 0 : control->file.disabled();
+    if (control == nullptr) return 0;
+    return guarded([&] { return control->file.disabled(); }, 0u);
 }
 
 uint64_t cairn_control_clears(const cairn_control *control, uint32_t kind) {
     if (control == nullptr) return 0;
     for (unsigned number = 0; number < kKindCount; ++number) {
-        if (kind == 1u << number) return control->file.clears(number);
+        const auto clears = [&] { return control->file.clears(number); };
+        if (kind == 1u << number) return guarded(clears, std::uint64_t{0});
     }
     return 0;
 }
@@ -200,52 +207,60 @@ int cairn_control_developer_mode(const cairn_control *control) {
 
 int cairn_control_apply(cairn_control *control, uint32_t kinds, uint32_t flags,
                         uint32_t *unchanged_kinds) {
-    if (control == nullptr || !is_valid(kinds, flags)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (!control->developer_mode) {
-        control->log.write(Severity::error,
-                           "caches are controlled in developer mode only: set "
-                           "CAIRN_DEVELOPER_MODE=1, or write `developer_mode = 1` to %s",
-                           configuration_path().value_or("~/.config/cairn/config").c_str());
-        return CAIRN_ERROR_DENIED;
-    }
-    if (control->read_only) return CAIRN_ERROR_READ_ONLY;
-    if (control->file.root().empty()) return CAIRN_ERROR_NOT_FOUND;
-    std::uint32_t unchanged = 0;
-    const int result = apply(*control, kinds, flags, unchanged);
-    if (result == CAIRN_OK && unchanged_kinds != nullptr) *unchanged_kinds = unchanged;
-    return result;
+    return result_of([&]() -> int {
+        if (control == nullptr || !is_valid(kinds, flags)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (!control->developer_mode) {
+            control->log.write(Severity::error,
+                               "caches are controlled in developer mode only: set "
+                               "CAIRN_DEVELOPER_MODE=1, or write `developer_mode = 1` to %s",
+                               configuration_path().value_or("~/.config/cairn/config").c_str());
+            return CAIRN_ERROR_DENIED;
+        }
+        if (control->read_only) return CAIRN_ERROR_READ_ONLY;
+        if (control->file.root().empty()) return CAIRN_ERROR_NOT_FOUND;
+        std::uint32_t unchanged = 0;
+        const int result = apply(*control, kinds, flags, unchanged);
+        if (result == CAIRN_OK && unchanged_kinds != nullptr) *unchanged_kinds = unchanged;
+        return result;
+    });
 }
 
 int cairn_control_register_driver(cairn_control *control, const cairn_driver_cache *driver,
                                   uint32_t *registration) {
-    if (control == nullptr || driver == nullptr || registration == nullptr ||
-        driver->size < kDriverSizeMin) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    const bool has_cache = driver->driver_managed_shader_cache_present != 0;
-    if (has_cache && driver->implicit_shader_cache_control == nullptr) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    // What was cleared before is no news for it.
-    const std::uint64_t clears = control->file.clears(kDriverManagedNumber);
-    {
-        const MutexLock lock(control->drivers_mutex);
-        if (control->drivers.size() >= CAIRN_CONTROL_DRIVERS_MAX) return CAIRN_ERROR_FULL;
-        *registration = ++control->last_registration;
-        control->drivers.push_back({*registration, *driver, false, clears});
-        update_presence(*control);
-    }
-    tell_drivers(*control, 0);
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (control == nullptr || driver == nullptr || registration == nullptr ||
+            driver->size < kDriverSizeMin) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        const bool has_cache = driver->driver_managed_shader_cache_present != 0;
+        if (has_cache && driver->implicit_shader_cache_control == nullptr) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        // What was cleared before is no news for it.
+        const std::uint64_t clears = control->file.clears(kDriverManagedNumber);
+        {
+            const MutexLock lock(control->drivers_mutex);
+            if (control->drivers.size() >= CAIRN_CONTROL_DRIVERS_MAX) return CAIRN_ERROR_FULL;
+            *registration = ++control->last_registration;
+            control->drivers.push_back({*registration, *driver, false, clears});
+            update_presence(*control);
+        }
+        tell_drivers(*control, 0);
+        return CAIRN_OK;
+    });
 }
 
 int cairn_control_unregister_driver(cairn_control *control, uint32_t registration) {
-    if (control == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const MutexLock lock(control->drivers_mutex);
-    const auto is_it = [&](const Driver &driver) { return driver.registration == registration; };
-    const bool found = std::erase_if(control->drivers, is_it) != 0;
-    update_presence(*control);
-    return found ? CAIRN_OK : CAIRN_MISS;
+    return result_of([&]() -> int {
+        if (control == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const MutexLock lock(control->drivers_mutex);
+        const auto is_it = [&](const Driver &driver) {
+            return driver.registration == registration;
+        };
+        const bool found = std::erase_if(control->drivers, is_it) != 0;
+        update_presence(*control);
+        return found ? CAIRN_OK : CAIRN_MISS;
+    });
 }
 
 int cairn_control_driver_cache_present(const cairn_control *control) {
@@ -254,8 +269,11 @@ int cairn_control_driver_cache_present(const cairn_control *control) {
 
 void cairn_control_tell_drivers(cairn_control *control) {
     if (control == nullptr || !control->has_driver_cache) return;
-    const bool is_disabled = (control->file.disabled() & kind_driver_managed) != 0;
-    const bool is_news = is_disabled != control->told_disabled ||
-                         control->file.clears(kDriverManagedNumber) != control->told_clears;
-    if (is_news) tell_drivers(*control, 0);
+    (void)guarded([&]() -> Status {
+        const bool is_disabled = (control->file.disabled() & kind_driver_managed) != 0;
+        const bool is_news = is_disabled != control->told_disabled ||
+                             control->file.clears(kDriverManagedNumber) != control->told_clears;
+        if (is_news) tell_drivers(*control, 0);
+        return {};
+    });
 }

@@ -216,33 +216,35 @@ std::size_t find_place(void *display) {
 
 int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
                                 cairn_egl_get_proc_address get_proc_address) {
-    if (display == nullptr || cache == nullptr || get_proc_address == nullptr) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    const Egl egl(get_proc_address);
-    if (!offers(egl, display)) return CAIRN_ERROR_UNSUPPORTED;
-    switch_of(*cache);
-    const MutexLock attaching(g_attaching);
-    const std::size_t index = find_place(display);
-    if (index == CAIRN_EGL_ATTACHED_MAX) return CAIRN_ERROR_FULL;
-    Place &place = places()[index];
-    {
+    return result_of([&]() -> int {
+        if (display == nullptr || cache == nullptr || get_proc_address == nullptr) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        const Egl egl(get_proc_address);
+        if (!offers(egl, display)) return CAIRN_ERROR_UNSUPPORTED;
+        switch_of(*cache);
+        const MutexLock attaching(g_attaching);
+        const std::size_t index = find_place(display);
+        if (index == CAIRN_EGL_ATTACHED_MAX) return CAIRN_ERROR_FULL;
+        Place &place = places()[index];
+        {
+            const std::unique_lock lock(place.mutex);
+            if (place.cache != nullptr) return CAIRN_ERROR_BUSY;
+            place.cache = cache;
+            place.is_attached = true;
+        }
+        egl.get_error();
+        egl.set_functions(display, kFunctions[index].first, kFunctions[index].second);
+        // A display that was detached has our functions still, and refuses them now.
+        if (egl.get_error() == kEglSuccess || place.display == display) {
+            place.display = display;
+            return CAIRN_OK;
+        }
+        place.is_attached = false;
         const std::unique_lock lock(place.mutex);
-        if (place.cache != nullptr) return CAIRN_ERROR_BUSY;
-        place.cache = cache;
-        place.is_attached = true;
-    }
-    egl.get_error();
-    egl.set_functions(display, kFunctions[index].first, kFunctions[index].second);
-    // A display that was detached has our functions still, and refuses them now.
-    if (egl.get_error() == kEglSuccess || place.display == display) {
-        place.display = display;
-        return CAIRN_OK;
-    }
-    place.is_attached = false;
-    const std::unique_lock lock(place.mutex);
-    place.cache = nullptr;
-    return CAIRN_ERROR_BUSY;
+        place.cache = nullptr;
+        return CAIRN_ERROR_BUSY;
+    });
 }
 
 int cairn_egl_detach_blob_cache(void *display) {
@@ -274,15 +276,17 @@ int cairn_egl_redirect_blob_cache(void *display, SetBlob set, GetBlob get) {
 }
 
 int cairn_gl_attach_blob_cache(cairn_cache *cache, cairn_egl_get_proc_address get_proc_address) {
-    using Set = decltype(&cairn_blob_callback_set);
-    using Get = decltype(&cairn_blob_callback_get);
-    if (cache == nullptr || get_proc_address == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const auto set_functions = reinterpret_cast<void (*)(Set, Get, const void *)>(
-        get_proc_address("glBlobCacheCallbacksANGLE"));
-    if (set_functions == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    switch_of(*cache);
-    set_functions(&cairn_blob_callback_set, &cairn_blob_callback_get, cache);
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        using Set = decltype(&cairn_blob_callback_set);
+        using Get = decltype(&cairn_blob_callback_get);
+        if (cache == nullptr || get_proc_address == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const auto set_functions = reinterpret_cast<void (*)(Set, Get, const void *)>(
+            get_proc_address("glBlobCacheCallbacksANGLE"));
+        if (set_functions == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        switch_of(*cache);
+        set_functions(&cairn_blob_callback_set, &cairn_blob_callback_get, cache);
+        return CAIRN_OK;
+    });
 }
 
 void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *value,
@@ -292,7 +296,7 @@ void cairn_blob_callback_set(const void *key, ptrdiff_t key_size, const void *va
     auto *cache = static_cast<cairn_cache *>(const_cast<void *>(user));
     const auto size = static_cast<std::size_t>(key_size);
     take_held(*cache, bytes(key, size));
-    if (!is_caching_on(*cache)) return;
+    if (!guarded([&] { return is_caching_on(*cache); }, false)) return;
     cairn_put(cache, key, size, value, static_cast<std::size_t>(value_size), nullptr);
 }
 
@@ -303,7 +307,9 @@ ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *val
     const auto size = static_cast<std::size_t>(key_size);
     BlobRef blob = take_held(*cache, bytes(key, size));
     // What its size was told of is given, whatever was switched meanwhile.
-    if (!blob && is_caching_on(*cache)) blob = look_up(cache, key, size);
+    if (!blob && guarded([&] { return is_caching_on(*cache); }, false)) {
+        blob = look_up(cache, key, size);
+    }
     if (!blob) return 0;
     const auto found = static_cast<ptrdiff_t>(blob->value().size());
     if (value == nullptr || value_size == 0) {

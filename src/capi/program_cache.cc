@@ -109,20 +109,22 @@ void fill_loader_stats(const LoaderStats &now, cairn_program_cache_stats &stats)
 using namespace cairn;
 
 int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_cache **cache) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    *cache = nullptr;
-    if (!is_valid(options)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    ProgramCache::Options own = to_options(*options);
-    const int found = find_root(options->root, own.store.root);
-    if (found != CAIRN_OK) return found;
-    std::unique_ptr<cairn_cache> handle = make_handle();
-    if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
-    handle->read_only = own.store.access == Access::read_only;
-    auto opened = ProgramCache::open(own);
-    if (!opened.ok()) return result_code(opened.error());
-    handle->programs = std::move(opened.value());
-    *cache = handle.release();
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        *cache = nullptr;
+        if (!is_valid(options)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        ProgramCache::Options own = to_options(*options);
+        const int found = find_root(options->root, own.store.root);
+        if (found != CAIRN_OK) return found;
+        std::unique_ptr<cairn_cache> handle = make_handle();
+        if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
+        handle->read_only = own.store.access == Access::read_only;
+        auto opened = ProgramCache::open(own);
+        if (!opened.ok()) return result_code(opened.error());
+        handle->programs = std::move(opened.value());
+        *cache = handle.release();
+        return CAIRN_OK;
+    });
 }
 
 const char *cairn_program_cache_identifier(const cairn_cache *cache) {
@@ -132,47 +134,57 @@ const char *cairn_program_cache_identifier(const cairn_cache *cache) {
 
 int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint32_t patience_ms,
                      cairn_blob **blob) {
-    if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache != nullptr && cache->memory != nullptr) return cairn_get(cache, key, key_size, blob);
-    if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->programs == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    auto found = cache->programs->get_within(bytes(key, key_size), patience_ms * kUsPerMs);
-    if (!found.ok()) return result_code(found.error());
-    if (!found->has_value()) return CAIRN_LATE;
-    if (!**found) return CAIRN_MISS;
-    *blob = to_handle(std::move(**found));
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache != nullptr && cache->memory != nullptr)
+            return cairn_get(cache, key, key_size, blob);
+        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->programs == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        auto found = cache->programs->get_within(bytes(key, key_size), patience_ms * kUsPerMs);
+        if (!found.ok()) return result_code(found.error());
+        if (!found->has_value()) return CAIRN_LATE;
+        if (!**found) return CAIRN_MISS;
+        *blob = to_handle(std::move(**found));
+        return CAIRN_OK;
+    });
 }
 
 int cairn_trim_for_pressure(cairn_cache *cache, int pressure, uint64_t *freed_bytes) {
-    const bool is_known =
-        pressure == CAIRN_PRESSURE_MODERATE || pressure == CAIRN_PRESSURE_CRITICAL;
-    if (cache == nullptr || !is_known) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const bool is_critical = pressure == CAIRN_PRESSURE_CRITICAL;
-    if (cache->programs == nullptr) {
-        if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-        const std::uint64_t quarter = cache->memory->stats().limit_bytes / 4;
-        return cairn_trim(cache, is_critical ? 0 : quarter, freed_bytes);
-    }
-    const std::uint64_t freed =
-        cache->programs->trim(is_critical ? Pressure::critical : Pressure::moderate);
-    if (freed_bytes != nullptr) *freed_bytes = freed;
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        const bool is_known =
+            pressure == CAIRN_PRESSURE_MODERATE || pressure == CAIRN_PRESSURE_CRITICAL;
+        if (cache == nullptr || !is_known) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const bool is_critical = pressure == CAIRN_PRESSURE_CRITICAL;
+        if (cache->programs == nullptr) {
+            if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+            const std::uint64_t quarter = cache->memory->stats().limit_bytes / 4;
+            return cairn_trim(cache, is_critical ? 0 : quarter, freed_bytes);
+        }
+        const std::uint64_t freed =
+            cache->programs->trim(is_critical ? Pressure::critical : Pressure::moderate);
+        if (freed_bytes != nullptr) *freed_bytes = freed;
+        return CAIRN_OK;
+    });
 }
 
 int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {
-    if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->broker != nullptr) return cairn_flush_broker(cache, patience_ms);
-    if (cache->programs == nullptr) return CAIRN_OK;
-    return result_code(cache->programs->flush(patience_ms * kUsPerMs));
+    return result_of([&]() -> int {
+        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->broker != nullptr) return cairn_flush_broker(cache, patience_ms);
+        if (cache->programs == nullptr) return CAIRN_OK;
+        return result_code(cache->programs->flush(patience_ms * kUsPerMs));
+    });
 }
 
 int cairn_begin_use(cairn_cache *cache, const void *key, size_t key_size, uint32_t *ticket) {
-    if (ticket == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    *ticket = CrashMemory::kNoTicket;
-    if (cache == nullptr || key == nullptr || key_size == 0) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->programs != nullptr) *ticket = cache->programs->begin_use(bytes(key, key_size));
-    return *ticket == CrashMemory::kNoTicket ? CAIRN_ERROR_UNSUPPORTED : CAIRN_OK;
+    return result_of([&]() -> int {
+        if (ticket == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        *ticket = CrashMemory::kNoTicket;
+        if (cache == nullptr || key == nullptr || key_size == 0)
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->programs != nullptr) *ticket = cache->programs->begin_use(bytes(key, key_size));
+        return *ticket == CrashMemory::kNoTicket ? CAIRN_ERROR_UNSUPPORTED : CAIRN_OK;
+    });
 }
 
 void cairn_end_use(cairn_cache *cache, uint32_t ticket) {
@@ -181,37 +193,42 @@ void cairn_end_use(cairn_cache *cache, uint32_t ticket) {
 }
 
 int cairn_clear_range(cairn_cache *cache, uint64_t begin_ms, uint64_t end_ms, uint64_t *removed) {
-    if (cache == nullptr || begin_ms > end_ms) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
-    constexpr std::uint64_t kNsPerMs = 1'000'000;
-    const std::uint64_t begin_ns = std::min(begin_ms, UINT64_MAX / kNsPerMs) * kNsPerMs;
-    const std::uint64_t end_ns = end_ms > UINT64_MAX / kNsPerMs ? UINT64_MAX : end_ms * kNsPerMs;
-    Result<std::uint64_t> done =
-        cache->memory != nullptr  ? cache->memory->clear_range(begin_ns, end_ns)
-        : cache->store != nullptr ? cache->store->clear_range(begin_ns, end_ns)
-                                  : cache->programs->clear_range(begin_ns, end_ns);
-    if (!done.ok()) return result_code(done.error());
-    if (removed != nullptr) *removed = done.value();
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr || begin_ms > end_ms) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
+        constexpr std::uint64_t kNsPerMs = 1'000'000;
+        const std::uint64_t begin_ns = std::min(begin_ms, UINT64_MAX / kNsPerMs) * kNsPerMs;
+        const std::uint64_t end_ns =
+            end_ms > UINT64_MAX / kNsPerMs ? UINT64_MAX : end_ms * kNsPerMs;
+        Result<std::uint64_t> done =
+            cache->memory != nullptr  ? cache->memory->clear_range(begin_ns, end_ns)
+            : cache->store != nullptr ? cache->store->clear_range(begin_ns, end_ns)
+                                      : cache->programs->clear_range(begin_ns, end_ns);
+        if (!done.ok()) return result_code(done.error());
+        if (removed != nullptr) *removed = done.value();
+        return CAIRN_OK;
+    });
 }
 
 int cairn_program_cache_get_stats(cairn_cache *cache, cairn_program_cache_stats *stats) {
-    if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
-        return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    if (cache->programs == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-    const ProgramCacheStats now = cache->programs->own_stats();
-    stats->memory_entries = now.memory_entries;
-    stats->memory_bytes = now.memory_bytes;
-    stats->memory_limit_bytes = now.memory_limit_bytes;
-    stats->memory_hits = now.memory_hits;
-    stats->queue_entries = now.queue.entries;
-    stats->queue_bytes = now.queue.bytes;
-    stats->queue_dropped = now.queue.dropped;
-    stats->queue_failed = now.queue.failed;
-    stats->crashes_dropped = now.crashes.dropped;
-    stats->crashes_kept_out = now.crashes.kept_out;
-    if (stats->size >= sizeof(cairn_program_cache_stats)) fill_loader_stats(now.loader, *stats);
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        if (cache->programs == nullptr) return CAIRN_ERROR_UNSUPPORTED;
+        const ProgramCacheStats now = cache->programs->own_stats();
+        stats->memory_entries = now.memory_entries;
+        stats->memory_bytes = now.memory_bytes;
+        stats->memory_limit_bytes = now.memory_limit_bytes;
+        stats->memory_hits = now.memory_hits;
+        stats->queue_entries = now.queue.entries;
+        stats->queue_bytes = now.queue.bytes;
+        stats->queue_dropped = now.queue.dropped;
+        stats->queue_failed = now.queue.failed;
+        stats->crashes_dropped = now.crashes.dropped;
+        stats->crashes_kept_out = now.crashes.kept_out;
+        if (stats->size >= sizeof(cairn_program_cache_stats)) fill_loader_stats(now.loader, *stats);
+        return CAIRN_OK;
+    });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace cairn {
 namespace {
@@ -250,10 +251,21 @@ std::optional<Message> decode_body(MessageType type, Decoder &decoder) {
     return std::nullopt;
 }
 
+// std::visit would throw an exception of its own, from code that is loaded into other processes.
+template <std::size_t... indices>
+std::vector<std::byte> encode_any(const Message &message, std::index_sequence<indices...>) {
+    std::vector<std::byte> bytes;
+    const auto encode = [&](const auto *kind) {
+        if (kind != nullptr) bytes = Encode()(*kind);
+    };
+    (encode(std::get_if<indices>(&message)), ...);
+    return bytes;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_message(const Message &message) {
-    return std::visit(Encode(), message);
+    return encode_any(message, std::make_index_sequence<std::variant_size_v<Message>>());
 }
 
 std::optional<Message> decode_message(Bytes bytes) {

@@ -45,7 +45,8 @@ FileInfo info_from_stat(const struct stat &status) {
             status.st_uid,
             status.st_mode & 07777u,
             (status.st_mode & (S_IWGRP | S_IWOTH)) != 0,
-            major(status.st_dev) == 0};
+            major(status.st_dev) == 0,
+            S_ISREG(status.st_mode)};
 }
 
 // Regular files only: what somebody else put in their place, such as a named pipe, must not make us
@@ -63,6 +64,13 @@ Result<File> open_flags(int directory, const std::string &name, int flags,
         return error_from_errno(errno);
     if (!S_ISREG(status.st_mode)) return Error::corrupt;
     return file;
+}
+
+// A name of nobody else's.
+std::string temporary_name(const std::string &name) {
+    std::array<std::byte, 8> random;
+    random_bytes(random);
+    return name + "-" + std::to_string(get_le<std::uint64_t>(random, 0)) + kTemporaryEnd;
 }
 
 Result<Directory> open_directory_at(int directory, const std::string &path) {
@@ -126,6 +134,11 @@ Result<UniqueFd> UniqueFd::duplicate() const {
     const int copy = retry([&] { return ::fcntl(fd_, F_DUPFD_CLOEXEC, 0); });
     if (copy < 0) return error_from_errno(errno);
     return UniqueFd(copy);
+}
+
+Status UniqueFd::become(const UniqueFd &other) const {
+    const int result = retry([&] { return ::dup3(other.fd_, fd_, O_CLOEXEC); });
+    return result < 0 ? Status(error_from_errno(errno)) : Status();
 }
 
 // Follows links: what the launcher names is a link of the process file system.
@@ -245,6 +258,14 @@ Status File::extend(std::uint64_t size) const {
     return {};
 }
 
+Status File::extend_sparsely(std::uint64_t from, std::uint64_t size) const {
+    TRY(check_file_size(size));
+    return status_of(retry([&] {
+        return system_calls->fallocate(fd_.get(), 0, static_cast<off_t>(from),
+                                       static_cast<off_t>(size - from));
+    }));
+}
+
 Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
     TRY(check_file_size(offset + size));
     const int result = retry([&] {
@@ -360,6 +381,13 @@ Result<File> Directory::open_or_create_file(const std::string &name) const {
     return open_flags(fd_.get(), name, O_RDWR | O_CREAT);
 }
 
+Result<File> Directory::open_or_make_file(const std::string &name) const {
+    auto file = open_or_create_file(name);
+    if (file.ok() || file.error() != Error::corrupt) return file;
+    TRY(make_way(name));
+    return open_or_create_file(name);
+}
+
 Result<FileInfo> Directory::info() const {
     struct stat status;
     if (retry([&] { return system_calls->fstat(fd_.get(), &status); }) != 0) {
@@ -402,11 +430,18 @@ Status Directory::link(const std::string &from, const std::string &to) const {
     return status_of(system_calls->linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
 }
 
+// Renamed first: meanwhile somebody else may have put a file there, which gets its name back.
+Status Directory::make_way(const std::string &name) const {
+    const std::string discarded = "discarded-" + temporary_name(name);
+    TRY(rename(name, discarded));
+    const auto info = this->info(discarded);
+    if (info.ok() && info->is_file) (void)link(discarded, name);
+    if (!remove_file(discarded).ok()) (void)remove_directory(discarded);
+    return {};
+}
+
 Status Directory::replace_file(const std::string &name, Bytes content) const {
-    std::array<std::byte, 8> random;
-    random_bytes(random);
-    const std::string temporary =
-        name + "-" + std::to_string(get_le<std::uint64_t>(random, 0)) + kTemporaryEnd;
+    const std::string temporary = temporary_name(name);
     TRY_ASSIGN(const File file, create_file(temporary));
     Status status = file.write_whole(content);
     if (status.ok()) status = rename(temporary, name);

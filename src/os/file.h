@@ -48,6 +48,8 @@ class UniqueFd {
     void reset(int fd);
     // Another descriptor of the same open file.
     Result<UniqueFd> duplicate() const;
+    // Lets the number stand for what is open as `other`, for all threads at once.
+    Status become(const UniqueFd &other) const;
 
   private:
     int fd_ = -1;
@@ -67,6 +69,7 @@ struct FileInfo {
     std::uint32_t permissions;  // as in chmod
     bool writable_by_others;    // by the group or everybody
     bool without_device;        // on no block device of its own: in memory, on a network, ...
+    bool is_file;               // no directory, link, pipe, socket or device
 };
 
 class File {
@@ -100,6 +103,8 @@ class File {
     // Makes [0, size) part of the file, with disk blocks behind it, so that later stores to it
     // cannot fail.
     Status extend(std::uint64_t size) const;
+    // The same with blocks behind [from, size) only. unsupported: this file system cannot.
+    Status extend_sparsely(std::uint64_t from, std::uint64_t size) const;
     // Reserves disk blocks for [offset, offset + size) without changing the file's size.
     Status reserve(std::uint64_t offset, std::uint64_t size) const;
     // Gives the disk blocks of [offset, offset + size) back, which read as zeroes from then on. The
@@ -152,6 +157,8 @@ class Directory {
     Result<File> create_file(
         const std::string &name) const;  // exists; opened for reading and writing, mode 0600
     Result<File> open_or_create_file(const std::string &name) const;
+    // The same past something else of that name: see make_way().
+    Result<File> open_or_make_file(const std::string &name) const;
 
     Result<FileInfo> info() const;
     Result<FileInfo> info(const std::string &name) const;
@@ -161,12 +168,17 @@ class Directory {
     // the kernel has ended the lease. busy: there is a lease, and that is its name already.
     Status discard_file(const std::string &name) const;
     Status remove_directory(const std::string &name) const;
+    // Takes what is no file away from a name that a file is to have: only a directory that is not
+    // empty stays, under another name, and whatever a link leads to. A file stays as it is.
+    Status make_way(const std::string &name) const;
     Status rename(const std::string &from, const std::string &to) const;
     Status link(const std::string &from, const std::string &to) const;  // exists
     // Gives a file a new content as a whole, or leaves it as it is: nobody reads half of it, and of
     // several who do so at one moment each does. Who is killed may leave a file `name-NUMBER.tmp`.
     Status replace_file(const std::string &name, Bytes content) const;
     Status sync() const;
+    // Becomes the other directory, in use or not. For one that was deleted and made again.
+    Status become(const Directory &other) const { return fd_.become(other.fd_); }
     // Whether other machines may change the files below, unseen by a mapping of ours.
     bool on_network() const;
 

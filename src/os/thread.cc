@@ -5,14 +5,23 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/guarded.h"
+
 namespace cairn {
+
+void *Thread::run_guarded(void *thread) {
+    const Thread &own = *static_cast<const Thread *>(thread);
+    return guarded([&] { return own.run_(own.argument_); }, nullptr);
+}
 
 Status Thread::start(void *(*run)(void *), void *argument) {
     assert(process_ == 0);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int result = pthread_create(&thread_, nullptr, run, argument);
+    run_ = run;
+    argument_ = argument;
+    const int result = pthread_create(&thread_, nullptr, run_guarded, this);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (result != 0) return Error::no_memory;
     process_ = getpid();

@@ -4,6 +4,8 @@
 // Signals are blocked in it: those of the process are the application's to handle, on its own
 // threads.
 //
+// What its body lacks memory for ends it, and not the process.
+//
 // Thread safety: externally synchronised.
 // Ownership: join before destruction. In a forked child the thread does not exist, and join does
 // nothing. Failure: no_memory when the system has no more threads.
@@ -30,6 +32,10 @@ class Thread {
     void join();
 
   private:
+    static void *run_guarded(void *thread);
+
+    void *(*run_)(void *) = nullptr;
+    void *argument_ = nullptr;
     pthread_t thread_ = {};
     pid_t process_ = 0;  // that started it; 0: none to join
 };

@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 
+#include "base/guarded.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/relocation.h"
@@ -59,8 +60,8 @@ Compactor::State *Compactor::state() {
 void Compactor::start() {
     State *state = this->state();
     if (state == nullptr || !state->start_mutex.try_lock()) return;  // another put is about to
+    const AdoptedLock lock(state->start_mutex);
     start_thread(*state);
-    state->start_mutex.unlock();
 }
 
 void Compactor::start_thread(State &state) {
@@ -97,13 +98,12 @@ Status Compactor::run() {
     State *state = this->state();
     if (state == nullptr) return Error::no_memory;
     if (!state->run_mutex.try_lock()) return Error::busy;
-    const Status status = run_alone(*state);
-    state->run_mutex.unlock();
-    return status;
+    const AdoptedLock lock(state->run_mutex);
+    return guarded([&]() REQUIRES_LOCK(state->run_mutex) { return run_alone(*state); });
 }
 
 Status Compactor::run_alone(State &state) {
-    TRY_ASSIGN(const File lock_file, directory_.open_or_create_file(kLockFileName));
+    TRY_ASSIGN(const File lock_file, directory_.open_or_make_file(kLockFileName));
     TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
     auto opened = open_index();
     if (!opened.ok() && opened.error() == Error::not_found) return Error::busy;  // just deleted
@@ -188,7 +188,7 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
     }
     work.targets.clear();
     work.removals_copied = false;
-    const Status status = [&]() -> Status {
+    const Status status = guarded([&]() -> Status {
         for (bool finished = false; !finished;) {
             work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
             for (std::uint64_t left = 1; left != 0;) {
@@ -198,7 +198,7 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
             TRY_ASSIGN(finished, finish(work, *lock, segment));
         }
         return {};
-    }();
+    });
     work.index->counter(Counter::compacting).store(0);
     return status;
 }

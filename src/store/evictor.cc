@@ -21,9 +21,8 @@ constexpr std::uint64_t kDropWork = 256;
 
 Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes) {
     if (!mutex_.try_lock()) return Progress::busy;
-    auto result = step_locked(index, budget_bytes);
-    mutex_.unlock();
-    return result;
+    const AdoptedLock lock(mutex_);
+    return step_locked(index, budget_bytes);
 }
 
 Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budget_bytes) {
@@ -40,7 +39,8 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         if (!chosen) return Progress::none;
     }
     const std::uint32_t segment = *index.victim();
-    const Victim victim = {segment, index.counter(Counter::retired).load()};
+    const Victim victim = {segment, index.counter(Counter::retired).load(),
+                           index.identity().cache_id};
     if (planned_victim_ != victim) {
         const auto file = directory_.info(segment_file_name(segment));
         if (!file.ok() && file.error() != Error::not_found) return file.error();

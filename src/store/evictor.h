@@ -98,6 +98,7 @@ class Evictor {
     struct Victim {
         std::uint32_t segment;
         std::uint64_t retired_before;  // Counter::retired: its number may be given out again
+        std::uint64_t cache_id;        // of the index, which may be another, too
         bool operator==(const Victim &) const = default;
     };
     std::optional<Victim> planned_victim_ GUARDED_BY(mutex_);

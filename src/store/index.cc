@@ -8,6 +8,11 @@
 #include "os/environment.h"
 
 namespace cairn {
+
+alignas(64) const std::uint64_t Index::kEmptyBucket[kSlotsPerBucket] = {
+    kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot,
+    kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot};
+
 namespace {
 
 // How many levels a file of this size has whole.
@@ -121,7 +126,33 @@ Status Index::map_level(unsigned number) {
     level.slots = level.bitmap + bitmap_size / sizeof(std::uint64_t);
     level.bucket_mask = level_buckets(number) - 1;
     level.number = number;
+    return prepare_for_holes(level);
+}
+
+Status Index::prepare_for_holes(Level &level) {
+    const auto info = file_.info();
+    if (info.ok() && info->disk_bytes >= index_size(level.number + 1)) return {};
+    auto &holes = holes_[level.number];
+    holes.reset(new (std::nothrow)
+                    std::atomic<std::uint64_t>[level_pages(level.number) / 64 + 1]());
+    if (holes == nullptr) return Error::no_memory;
+    level.holes = holes.get();
     return {};
+}
+
+// Asked of a page whose bit is not set: after damage, there may be entries in it. It stays empty
+// until its bit is set. What cannot be asked is looked at.
+bool Index::page_is_empty(const Level &level, const std::uint64_t *slot) const {
+    const std::size_t page = page_of(level, slot);
+    const std::uint64_t bit = std::uint64_t{1} << (page % 64);
+    std::atomic<std::uint64_t> &holes = level.holes[page / 64];
+    if ((holes.load(std::memory_order_relaxed) & bit) != 0) return true;
+    std::array<std::byte, kPage> bytes = {};
+    const auto count = file_.read_at(offset_of_page(level, page), bytes);
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (!count.ok() || !std::ranges::all_of(bytes, is_zero)) return false;
+    holes.fetch_or(bit, std::memory_order_relaxed);
+    return true;
 }
 
 // The levels that can be used now; maps what another process has added.
@@ -183,10 +214,16 @@ std::uint64_t Index::growth_bytes() const {
 }
 
 Status Index::grow() {
+    return add_level([&](std::uint64_t, std::uint64_t end) { return file_.extend(end); });
+}
+
+// Calls extend(begin, end) for the bytes of a new level.
+template <typename Extend>
+Status Index::add_level(Extend extend) {
     TRY(trim());
     const unsigned now = levels();
     if (now == kLevelMax) return Error::full;
-    TRY(file_.extend(index_size(now + 1)));
+    TRY(extend(index_size(now), index_size(now + 1)));
     counter(Counter::levels).store(now + 1);
     refused_hint_.store(0, std::memory_order_relaxed);
     return refresh();
@@ -204,6 +241,56 @@ Status Index::trim() {
     if (used > mapped) return {};
     const Status status = file_.punch(end, info.size_bytes - end);
     return status.error() == Error::unsupported ? file_.truncate(end) : status;
+}
+
+// The largest level whose page for a hash is not in use yet.
+const Index::Level *Index::level_without_page(std::uint64_t hash) {
+    for (unsigned i = levels(); i-- > 0;) {
+        if (!page_initialised(levels_[i], place_of_bucket(levels_[i], hash))) return &levels_[i];
+    }
+    return nullptr;
+}
+
+std::uint64_t Index::growth_bytes_for(std::uint64_t hash) {
+    if (level_without_page(hash) != nullptr) return kPage;
+    const unsigned now = level_count_.load();
+    // With the last page of the level, which is what makes the file longer.
+    return now == kLevelMax ? 0 : (level_bitmap_pages(now) + 2) * kPage;
+}
+
+Status Index::grow_for(std::uint64_t hash) {
+    if (level_without_page(hash) == nullptr) {
+        const auto extend = [&](std::uint64_t begin, std::uint64_t end) -> Status {
+            TRY(file_.reserve(begin, level_bitmap_pages(level_count_.load()) * kPage));
+            return file_.extend_sparsely(end - kPage, end);
+        };
+        TRY(add_level(extend));
+    }
+    const Level *const level = level_without_page(hash);
+    if (level == nullptr) return {};
+    std::uint64_t *const slots = place_of_bucket(*level, hash);
+    TRY(reserve_page(*level, slots));
+    initialise_page(*level, slots);
+    return {};
+}
+
+// Storing to a page without blocks ends the process when the disk is full.
+Status Index::reserve_page(const Level &level, const std::uint64_t *slot) const {
+    return file_.reserve(offset_of_page(level, page_of(level, slot)), kPage);
+}
+
+// Whether no page lacks blocks, as those of a level do that was added by grow_for(), or of a file
+// that was copied without its zeros.
+bool Index::has_all_blocks() const {
+    const auto info = file_.info();
+    return info.ok() && info->disk_bytes >= index_size(level_count_.load());
+}
+
+// Whether that takes no disk space that nobody has accounted for.
+bool Index::may_initialise(const Level &level, const std::uint64_t *slot) const {
+    if (!has_all_blocks()) return false;
+    const Status reserved = reserve_page(level, slot);  // one may be missing all the same
+    return reserved.ok() || reserved.error() == Error::unsupported;
 }
 
 std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
@@ -243,13 +330,13 @@ bool Index::any_page_initialised(const Level &level) const {
 }
 
 bool Index::page_initialised(const Level &level, const std::uint64_t *slot) const {
-    const auto page = static_cast<std::size_t>(slot - level.slots) / kSlotsPerPage;
+    const std::size_t page = page_of(level, slot);
     const std::uint64_t word = at(level.bitmap + page / 64).load(std::memory_order_acquire);
     return (word >> (page % 64)) & 1;
 }
 
 void Index::initialise_page(const Level &level, std::uint64_t *slot) {
-    const auto page = static_cast<std::size_t>(slot - level.slots) / kSlotsPerPage;
+    const std::size_t page = page_of(level, slot);
     std::uint64_t *begin = level.slots + page * kSlotsPerPage;
     for (std::size_t i = 0; i < kSlotsPerPage; ++i) {
         std::uint64_t zero = 0;
@@ -307,8 +394,11 @@ bool Index::free_damaged(std::uint64_t hash) {
 Result<Index::Place> Index::insert(std::uint64_t hash, Slot slot) {
     const unsigned count = levels();
     for (unsigned i = count; i-- > 0;) {
-        std::uint64_t *slots = bucket(levels_[i], hash);
-        if (!page_initialised(levels_[i], slots)) initialise_page(levels_[i], slots);
+        std::uint64_t *slots = place_of_bucket(levels_[i], hash);
+        if (!page_initialised(levels_[i], slots)) {
+            if (!may_initialise(levels_[i], slots)) continue;
+            initialise_page(levels_[i], slots);
+        }
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
             std::uint64_t empty = kEmptySlot;
             if (at(slots + j).load(std::memory_order_relaxed) != empty) continue;
@@ -333,6 +423,7 @@ void Index::clear_damaged() {
     for (unsigned i = 0; i < count; ++i) {
         const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
         for (std::uint64_t j = 0; j < slot_count; ++j) {
+            if (is_hole(levels_[i], levels_[i].slots + j)) continue;
             clear_if_damaged(levels_[i], levels_[i].slots + j);
         }
     }
@@ -353,6 +444,7 @@ void Index::clear() {
         const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
         for (std::uint64_t j = 0; j < slot_count; ++j) {
             std::uint64_t *place = levels_[i].slots + j;
+            if (is_hole(levels_[i], place)) continue;
             if (at(place).load(std::memory_order_relaxed) != 0) at(place).store(kEmptySlot);
         }
     }

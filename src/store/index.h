@@ -102,8 +102,14 @@ class Index {
     Status grow();
     // Gives back the disk space of what is behind the last level. REQUIRES: as for grow().
     Status trim();
-    // Bytes that grow() would add to the file.
+    // Bytes that grow() would add to the file; 0: there can be no more levels.
     std::uint64_t growth_bytes() const;
+    // Gives the bucket of a hash one more page, of a level that is added, if need be, with blocks
+    // behind no other of its pages. Requires and fails as grow(); unsupported: the file system
+    // cannot.
+    Status grow_for(std::uint64_t hash);
+    // Bytes of disk space that grow_for() would take; 0: there can be no more.
+    std::uint64_t growth_bytes_for(std::uint64_t hash);
 
     // Calls visit(Place, Slot) for each slot that is intact, published and not empty, until it
     // returns true.
@@ -147,6 +153,9 @@ class Index {
         std::uint64_t *bitmap = nullptr;
         std::uint64_t bucket_mask = 0;
         unsigned number = 0;
+        // One bit for each page that was found to hold nothing; null: all may be looked at. Some
+        // file systems put a block behind a page that is only looked at.
+        std::atomic<std::uint64_t> *holes = nullptr;
     };
 
     Index(File file, const CacheIdentity &identity, Access access)
@@ -157,19 +166,44 @@ class Index {
     Result<unsigned> levels_in_use(unsigned whole, std::uint64_t hint) const;
     Result<bool> is_used(unsigned level) const;
     unsigned levels();
+    template <typename Extend>
+    Status add_level(Extend extend);
     Status map_added_levels(std::uint64_t hint) REQUIRES_LOCK(map_mutex_);
-    std::uint64_t *bucket(const Level &level, std::uint64_t hash) const {
+    static std::uint64_t *place_of_bucket(const Level &level, std::uint64_t hash) {
         return level.slots + (hash & level.bucket_mask) * kSlotsPerBucket;
     }
+    // To look at; an empty one stands for one in a hole.
+    std::uint64_t *bucket(const Level &level, std::uint64_t hash) const {
+        std::uint64_t *const slots = place_of_bucket(level, hash);
+        return is_hole(level, slots) ? const_cast<std::uint64_t *>(kEmptyBucket) : slots;
+    }
+    bool is_hole(const Level &level, const std::uint64_t *slot) const {
+        return level.holes != nullptr && !page_initialised(level, slot) &&
+               page_is_empty(level, slot);
+    }
+    bool page_is_empty(const Level &level, const std::uint64_t *slot) const;
+    Status prepare_for_holes(Level &level);
     bool has_damage(const Level &level, std::uint64_t *slots) const;
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool any_page_initialised(const Level &level) const;
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
+    const Level *level_without_page(std::uint64_t hash);
+    bool has_all_blocks() const;
+    bool may_initialise(const Level &level, const std::uint64_t *slot) const;
+    Status reserve_page(const Level &level, const std::uint64_t *slot) const;
+    static std::size_t page_of(const Level &level, const std::uint64_t *slot) {
+        return static_cast<std::size_t>(slot - level.slots) / kSlotsPerPage;
+    }
+    static std::uint64_t offset_of_page(const Level &level, std::size_t page) {
+        return level_offset(level.number) + (level_bitmap_pages(level.number) + page) * kPage;
+    }
     void initialise_page(const Level &level, std::uint64_t *slot);
     static SlotRef at(std::uint64_t *slot) { return SlotRef(*slot); }
     static unsigned rank(unsigned level, std::uint64_t slot_in_bucket) {
         return static_cast<unsigned>(level * kSlotsPerBucket + slot_in_bucket);
     }
+
+    alignas(64) static const std::uint64_t kEmptyBucket[kSlotsPerBucket];
 
     // Constant after construction.
     File file_;
@@ -180,6 +214,7 @@ class Index {
     // Levels below level_count_ are constant. Others are written under map_mutex_.
     std::array<Level, kLevelMax> levels_;
     std::array<Mapping, kLevelMax> later_levels_;
+    std::array<std::unique_ptr<std::atomic<std::uint64_t>[]>, kLevelMax> holes_;
     std::atomic<unsigned> level_count_ = 0;
     std::atomic<std::uint64_t> refused_hint_ =
         0;  // a value of Counter::levels that the file's size disproved
@@ -232,6 +267,7 @@ void Index::for_each_from(std::uint64_t start, Visit visit) {
         for (std::uint64_t j = 0; j < slot_count; ++j) {
             const std::uint64_t k = (start + j) % slot_count;
             std::uint64_t *place = level.slots + k;
+            if (is_hole(level, place)) continue;
             const Slot slot(at(place).load(std::memory_order_acquire));
             if (slot.word() == 0 || slot.word() == kEmptySlot || !slot.intact()) continue;
             if (slot.tentative()) continue;

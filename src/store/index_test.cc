@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <set>
 #include <string>
@@ -141,6 +142,44 @@ TEST_F(IndexTest, AFullBucketGrowsTheIndexAndNothingMoves) {
     const std::uint64_t hash = hash_in_bucket(3, 999);
     EXPECT_TRUE(index_.insert(hash, slot(hash, 999)).ok());
     EXPECT_EQ(count(index_), kSlotsPerBucket + 1);
+}
+
+// The file is in memory, where a page that is only looked at may get a block, too.
+TEST_F(IndexTest, ALevelWithoutBlocksTakesThoseOfItsPagesAlone) {
+    fill_bucket(index_, 3);
+    const auto disk_bytes = [&] { return files_.directory().info(kIndexFileName)->disk_bytes; };
+    const std::uint64_t before = disk_bytes();
+    const std::uint64_t hash = hash_in_bucket(3, 999);
+    const std::uint64_t growth = index_.growth_bytes_for(hash);
+    ASSERT_TRUE(index_.grow_for(hash).ok());
+    EXPECT_EQ(disk_bytes(), before + growth);
+    EXPECT_EQ(file_size(), index_size(2));
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 999)).ok());
+    const auto other = files_.open_index();
+    for (Index *index : {&index_, other.get()}) {
+        for (std::uint64_t bucket = 0; bucket < level_buckets(1); ++bucket) {
+            (void)words_of(*index, bucket);
+            (void)index->suspicious(bucket);
+            (void)index->free_damaged(bucket);
+        }
+        EXPECT_EQ(count(*index), kSlotsPerBucket + 1);
+        EXPECT_EQ(words_of(*index, hash), std::set{slot(hash, 999).word()});
+        index->clear_damaged();
+    }
+    EXPECT_EQ(disk_bytes(), before + growth);
+    other->clear();
+    EXPECT_EQ(count(index_), 0u);
+    EXPECT_EQ(disk_bytes(), before + growth);
+}
+
+TEST_F(IndexTest, APageIsFoundInALevelWithoutBlocksThoughItsBitIsLost) {
+    fill_bucket(index_, 3);
+    const std::uint64_t hash = hash_in_bucket(3, 999);
+    ASSERT_TRUE(index_.grow_for(hash).ok());
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 999)).ok());
+    const std::array<std::byte, kPage> zeros = {};
+    files_.overwrite(kIndexFileName, level_offset(1), zeros);
+    EXPECT_EQ(words_of(*files_.open_index(), hash), std::set{slot(hash, 999).word()});
 }
 
 TEST_F(IndexTest, OthersFollowGrowthWithoutBeingTold) {

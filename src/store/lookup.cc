@@ -20,17 +20,22 @@ std::uint64_t place_number(Location location) {
 
 }  // namespace
 
+// The index is retired as its segments are.
+void Store::notice_retired_segments() {
+    const std::uint64_t retired = index().counter(Counter::retired).load(std::memory_order_relaxed);
+    if (retired == retired_seen_.load(std::memory_order_relaxed)) return;
+    retired_seen_.store(retired, std::memory_order_relaxed);
+    reader_.segments().forget_deleted();
+    (void)notice_deleted_index();
+}
+
 // Calls read(index, hash, slot) for candidates until one is found. Segments are searched when
 // damage may hide the entry.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
     if (options_.notice_deletion && !notice_deleted_index()) return false;
+    notice_retired_segments();
     Index &index = this->index();
-    const std::uint64_t retired = index.counter(Counter::retired).load(std::memory_order_relaxed);
-    if (retired != retired_seen_.load(std::memory_order_relaxed)) {
-        retired_seen_.store(retired, std::memory_order_relaxed);
-        reader_.segments().forget_deleted();
-    }
     const std::uint64_t hash = index.hash(key);
     memory_.prefetch(hash);
     Damage damage;
@@ -77,7 +82,7 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
 // and reads from disk, which take longer than that; with notice_deletion, each look-up asks.
 // False: the index was deleted, and there is no other yet.
 bool Store::notice_deleted_index() {
-    return !index_was_deleted() || replace_index().ok();
+    return !index_was_deleted() || replace_index(Create::no).ok();
 }
 
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {

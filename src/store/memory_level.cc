@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/guarded.h"
+
 namespace cairn {
 namespace {
 
@@ -31,20 +33,24 @@ MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
     }
 }
 
-MemoryLevel::Entry &MemoryLevel::insert(Shard &shard, std::uint64_t hash) {
-    if (shard.count * 4 >= shard.table.size() * 3) grow(shard);
+// Null: there is no memory for it, and nothing is kept.
+MemoryLevel::Entry *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
+    const auto make_place = [&]() REQUIRES_LOCK(shard.mutex) {
+        if (shard.count * 4 >= shard.table.size() * 3) grow(shard);
+        return true;
+    };
+    if (!guarded(make_place, false)) return nullptr;
     const std::size_t mask = shard.table.size() - 1;
     std::size_t i = home(hash, mask);
     while (shard.table[i].hash != 0) i = (i + 1) & mask;
     shard.table[i].hash = hash;
     ++shard.count;
-    return shard.table[i];
+    return &shard.table[i];
 }
 
 // Makes place: at least half of the table is free afterwards.
 void MemoryLevel::grow(Shard &shard) {
-    std::vector<Entry> old;
-    old.swap(shard.table);
+    std::vector<Entry> &old = shard.table;
     const bool forget = old.size() >= kForgetFrom;
     const auto stays = [&](const Entry &entry) {
         return entry.hash != 0 && (!forget || entry.blob() != nullptr);
@@ -52,17 +58,18 @@ void MemoryLevel::grow(Shard &shard) {
     const auto kept = static_cast<std::size_t>(std::ranges::count_if(old, stays));
     std::size_t size = std::max(kTableMin, old.size());
     while (kept * 2 >= size) size *= 2;
-    shard.table.resize(size);
+    std::vector<Entry> table(size);
     shard.count = 0;
     shard.hand = 0;
-    const std::size_t mask = shard.table.size() - 1;
+    const std::size_t mask = size - 1;
     for (const Entry &entry : old) {
         if (!stays(entry)) continue;
         std::size_t i = home(entry.hash, mask);
-        while (shard.table[i].hash != 0) i = (i + 1) & mask;
-        shard.table[i] = entry;
+        while (table[i].hash != 0) i = (i + 1) & mask;
+        table[i] = entry;
         ++shard.count;
     }
+    shard.table.swap(table);
     shard.table_hint.store(shard.table.data(), std::memory_order_relaxed);
     shard.mask_hint.store(mask, std::memory_order_relaxed);
 }
@@ -152,14 +159,13 @@ bool MemoryLevel::wants(std::uint64_t hash, std::uint64_t bytes, Admission admis
     if (bytes > capacity) return false;
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return false;
-    bool wanted = admission == Admission::at_once;
-    if (!wanted && lookup(shard, hash) == nullptr) {
-        insert(shard, hash);
-    } else if (!wanted) {
-        wanted = shard.bytes + bytes <= capacity || ++shard.turned_away % 16 == 0;
+    const AdoptedLock lock(shard.mutex);
+    if (admission == Admission::at_once) return true;
+    if (lookup(shard, hash) != nullptr) {
+        return shard.bytes + bytes <= capacity || ++shard.turned_away % 16 == 0;
     }
-    shard.mutex.unlock();
-    return wanted;
+    (void)try_insert(shard, hash);
+    return false;
 }
 
 void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob) {
@@ -168,9 +174,11 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
     if (bytes > capacity) return;
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return;
+    const AdoptedLock lock(shard.mutex);
     make_room(shard, bytes);
     Entry *entry = lookup(shard, hash);
-    if (entry == nullptr) entry = &insert(shard, hash);
+    if (entry == nullptr) entry = try_insert(shard, hash);
+    if (entry == nullptr) return;
     const bool older = entry->blob() != nullptr && entry->blob()->place() != place;
     if (older) drop_blob(shard, *entry);
     if (entry->blob() == nullptr && shard.bytes + bytes <= capacity) {
@@ -180,7 +188,6 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
         shard.bytes += bytes;
         bytes_.fetch_add(bytes, std::memory_order_relaxed);
     }
-    shard.mutex.unlock();
 }
 
 void MemoryLevel::clear() {

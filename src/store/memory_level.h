@@ -86,7 +86,7 @@ class MemoryLevel {
 
     Shard &shard(std::uint64_t hash) { return shards_[hash >> 60]; }
     static Entry *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
-    static Entry &insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
+    static Entry *try_insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static void grow(Shard &shard) REQUIRES_LOCK(shard.mutex);
     static void erase(Shard &shard, std::size_t place) REQUIRES_LOCK(shard.mutex);
     void drop_blob(Shard &shard, Entry &entry) REQUIRES_LOCK(shard.mutex);

@@ -5,14 +5,24 @@
 #include <array>
 #include <cstring>
 
+#include "base/guarded.h"
+
 namespace cairn {
 namespace {
 
 // Bytes on the stack for a header and a key of ordinary size.
 constexpr std::size_t kSmallHead = 1024;
 
-// Errors that say nothing about what is stored.
+// The caller is to hear of it: what cannot be read for lack of memory is no miss.
+BlobRef allocate(std::uint64_t size) {
+    BlobRef blob = Blob::allocate(size);
+    if (!blob) throw_no_memory();
+    return blob;
+}
+
+// Errors that say nothing about what is stored, and others.
 ReadOutcome outcome_of(Error error) {
+    if (error == Error::no_memory) throw_no_memory();
     const bool damaged = error == Error::not_found || error == Error::corrupt;
     return damaged ? ReadOutcome::damaged : ReadOutcome::unreadable;
 }
@@ -44,8 +54,7 @@ ReadBlob RecordReader::read_through(const SegmentTable::Reader &segment, std::ui
                                     Slot slot, Bytes key, Form form) {
     const auto wanted = bytes_to_read(segment, slot);
     if (!wanted.ok()) return {outcome_of(wanted.error()), {}};
-    BlobRef blob = Blob::allocate(wanted.value());
-    if (!blob) return {ReadOutcome::unreadable, {}};
+    BlobRef blob = allocate(wanted.value());
     const auto count = segment.read_at(slot.location().offset, blob->buffer());
     if (!count.ok()) return {ReadOutcome::unreadable, {}};
     const Bytes record = Bytes(blob->buffer()).first(count.value());
@@ -67,8 +76,7 @@ ReadBlob RecordReader::read_through(const SegmentTable::Reader &segment, std::ui
 
 ReadBlob RecordReader::expand(Bytes key, Bytes frame, const RecordHeader &header) {
     const std::uint64_t value_offset = align_up(key.size(), 16);
-    BlobRef blob = Blob::allocate(value_offset + header.raw_size);
-    if (!blob) return {ReadOutcome::unreadable, {}};
+    BlobRef blob = allocate(value_offset + header.raw_size);
     std::ranges::copy(key, blob->buffer().begin());
     const Status status =
         decompressor_.decompress(frame, blob->buffer().subspan(value_offset, header.raw_size));
@@ -172,8 +180,7 @@ ReadBlob RecordReader::read_any_key(std::uint64_t cache_id, Location location,
 ReadBlob RecordReader::read_head(const SegmentTable::Reader &segment, std::uint64_t cache_id,
                                  Location location, RecordHeader &header) {
     for (const std::size_t size : {kSmallHead, kRecordHeaderSize + kKeySizeMax}) {
-        BlobRef blob = Blob::allocate(size);
-        if (!blob) return {ReadOutcome::unreadable, {}};
+        BlobRef blob = allocate(size);
         const auto count = segment.read_at(location.offset, blob->buffer());
         if (!count.ok()) return {ReadOutcome::unreadable, {}};
         const Bytes head = Bytes(blob->buffer()).first(count.value());

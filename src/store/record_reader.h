@@ -4,7 +4,7 @@
 // Thread safety: all methods may be called from any thread.
 // Failure: damage is an outcome (`damaged`), apart from what says nothing about the entry
 // (`unreadable`: no descriptor, an I/O
-//   error); neither is ever taken for a hit.
+//   error); neither is ever taken for a hit. std::bad_alloc without memory.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/repair.h"
 
+#include "base/guarded.h"
 #include "os/environment.h"
 #include "store/space.h"
 
@@ -26,7 +27,8 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
         log_.write(Severity::info, "cache %s: searching the segments for what the index may lack",
                    cache_name_.c_str());
     }
-    const auto step = rescan_->step(monotonic_ns() + duration_ns);
+    const auto step = guarded(
+        [&]() REQUIRES_LOCK(mutex_) { return rescan_->step(monotonic_ns() + duration_ns); });
     bytes_total_.store(rescan_->bytes_total(), std::memory_order_relaxed);
     bytes_left_.store(rescan_->bytes_left(), std::memory_order_relaxed);
     if (step.ok() && !step.value()) return Outcome::more;
@@ -46,9 +48,8 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
 bool Repair::search(Index &index) {
     for (unsigned attempt = 0; attempt < kSearchAttempts; ++attempt) {
         if (mutex_.try_lock()) {
-            const Outcome outcome = step(index, kSearchNs);
-            mutex_.unlock();
-            return outcome != Outcome::failed;
+            const AdoptedLock lock(mutex_);
+            return step(index, kSearchNs) != Outcome::failed;
         }
         sleep_us(kSearchPauseUs);
     }
@@ -72,17 +73,17 @@ void Repair::stop() {
 }
 
 void Repair::run_background() {
-    const auto file = directory_.open_or_create_file(kLockFileName);
+    const auto file = directory_.open_or_make_file(kLockFileName);
     if (!file.ok()) return;
     const auto alone = file->try_lock(kRescanByte, LockKind::exclusive);
     if (!alone.ok() || !alone.value()) return;  // another process does it
     while (!stop_.load()) {
         Outcome outcome = Outcome::more;
         if (mutex_.try_lock()) {
+            const AdoptedLock lock(mutex_);
             // Rescan looks at the clock every 16 records, so that a duration of 0 is a slice of 16.
             const bool wanted = background_index_->search_due() != RescanReason::none;
             outcome = wanted ? step(*background_index_, 0) : Outcome::done;
-            mutex_.unlock();
         }
         if (outcome != Outcome::more) return;
         sleep_us(kPauseUs);

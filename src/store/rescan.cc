@@ -241,7 +241,7 @@ Result<Rescan::Adopted> Rescan::publish_record(const Listed &listed, const Recor
         }
         if (published.error() != Error::full) return published.error();
         if (index_.free_damaged(listed.key_hash)) continue;
-        const Status grown = writer_.grow_index(index_);
+        const Status grown = writer_.grow_index(index_, listed.key_hash);
         if (grown.ok()) continue;
         // An index that may not grow holds as many entries as it can.
         if (grown.error() == Error::full || grown.error() == Error::too_large) return adopted;

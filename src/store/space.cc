@@ -8,13 +8,13 @@
 
 namespace cairn {
 
-Result<ByteLock> ByteLock::acquire(const File &lock_file, std::uint64_t byte,
+Result<ByteLock> ByteLock::acquire(std::shared_ptr<const File> lock_file, std::uint64_t byte,
                                    unsigned patience_us) {
     unsigned waited_us = 0;
     unsigned pause_us = 20;
     for (;;) {
-        TRY_ASSIGN(const bool locked, lock_file.try_lock(byte, LockKind::exclusive));
-        if (locked) return ByteLock(lock_file, byte);
+        TRY_ASSIGN(const bool locked, lock_file->try_lock(byte, LockKind::exclusive));
+        if (locked) return ByteLock(std::move(lock_file), byte);
         if (waited_us >= patience_us) return Error::busy;
         sleep_us(pause_us);
         waited_us += pause_us;
@@ -33,7 +33,8 @@ Result<DiskUse> measure_disk_use(const Directory &directory) {
         }
         use.bytes += info.value().disk_bytes;
         if (std::string_view(name).ends_with(".tmp")) use.temporary_files.emplace_back(name);
-        if (const auto segment = segment_from_file_name(name)) {
+        const auto segment = segment_from_file_name(name);
+        if (segment && info.value().is_file) {
             use.segments.push_back({*segment, info.value().size_bytes, info.value().disk_bytes,
                                     info.value().modified_ns});
         }

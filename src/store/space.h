@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,19 +36,24 @@ inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;
 class ByteLock {
   public:
     // busy: not to be had in `patience_us`.
-    static Result<ByteLock> acquire(const File &lock_file, std::uint64_t byte,
+    static Result<ByteLock> acquire(std::shared_ptr<const File> lock_file, std::uint64_t byte,
                                     unsigned patience_us);
-    ByteLock(ByteLock &&other) noexcept
-        : lock_file_(std::exchange(other.lock_file_, nullptr)), byte_(other.byte_) {}
+    // The same in a file that outlives it.
+    static Result<ByteLock> acquire(const File &lock_file, std::uint64_t byte,
+                                    unsigned patience_us) {
+        return acquire({std::shared_ptr<void>(), &lock_file}, byte, patience_us);
+    }
+    ByteLock(ByteLock &&other) noexcept = default;
     ByteLock(const ByteLock &) = delete;
     ~ByteLock() {
         if (lock_file_ != nullptr) lock_file_->unlock(byte_);
     }
 
   private:
-    ByteLock(const File &lock_file, std::uint64_t byte) : lock_file_(&lock_file), byte_(byte) {}
+    ByteLock(std::shared_ptr<const File> lock_file, std::uint64_t byte)
+        : lock_file_(std::move(lock_file)), byte_(byte) {}
 
-    const File *lock_file_;
+    std::shared_ptr<const File> lock_file_;
     std::uint64_t byte_;
 };
 

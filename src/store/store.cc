@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/guarded.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/record.h"
@@ -13,7 +14,23 @@ namespace cairn {
 namespace {
 
 constexpr unsigned kSessionAttempts = 50;
+constexpr unsigned kFollowAttempts = 10;
 constexpr unsigned kAloneAttempts = 20;  // of about a millisecond each
+
+struct Directories {
+    Directory root;
+    Directory cache;
+};
+
+Result<Directories> open_directories(const StoreOptions &options, Create create, const Log &log) {
+    TRY_ASSIGN(Directory root, open_root(options.root, create, log));
+    TRY_ASSIGN(OpenedDirectory opened, open_cache_directory(root, options.identifier, create, log));
+    if (opened.created && !options.about.empty()) {
+        const auto about = opened.directory.create_file("about");
+        if (about.ok()) (void)about->write_whole(as_bytes(options.about));
+    }
+    return Directories{std::move(root), std::move(opened.directory)};
+}
 
 }  // namespace
 
@@ -29,7 +46,9 @@ Store::~Store() {
     flush_hits();
     if (repair_ != nullptr) repair_->stop();
     if (compactor_ != nullptr) compactor_->stop();
-    if (options_.sync_on_close && access_ == Access::read_write) (void)sync();
+    if (options_.sync_on_close && access_ == Access::read_write) {
+        (void)guarded([&] { return sync(); });
+    }
 }
 
 // Opening.
@@ -38,34 +57,44 @@ Store::~Store() {
 Result<std::unique_ptr<Store>> Store::open_lent(const StoreOptions &options) {
     std::unique_ptr<Store> store(new (std::nothrow) Store(options, Directory(), Directory()));
     if (store == nullptr) return Error::no_memory;
-    TRY(store->open_index(false));
+    TRY(store->open_index(Create::no, false));
     return store;
 }
 
 Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
     if (options.lent != nullptr) return open_lent(options);
-    const Create create = options.access == Access::read_only ? Create::no : options.create;
-    TRY_ASSIGN(Directory root, open_root(options.root, create, options.log));
-    TRY_ASSIGN(OpenedDirectory opened,
-               open_cache_directory(root, options.identifier, create, options.log));
-    if (opened.created && !options.about.empty()) {
-        const auto about = opened.directory.create_file("about");
-        if (about.ok()) (void)about->write_whole(as_bytes(options.about));
+    const bool may_make = options.access == Access::read_write && options.create == Create::yes;
+    auto store = open_once(options);
+    // Somebody may be deleting what we make.
+    for (unsigned attempt = 1; may_make && attempt < kFollowAttempts; ++attempt) {
+        if (store.error() != Error::not_found) break;
+        store = open_once(options);
     }
-    std::unique_ptr<Store> store(new (std::nothrow)
-                                     Store(options, std::move(root), std::move(opened.directory)));
+    if (may_make && store.error() == Error::not_found) return Error::busy;
+    return store;
+}
+
+Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
+    const Create create = options.access == Access::read_only ? Create::no : options.create;
+    TRY_ASSIGN(Directories opened, open_directories(options, create, options.log));
+    std::unique_ptr<Store> store(
+        new (std::nothrow) Store(options, std::move(opened.root), std::move(opened.cache)));
     if (store == nullptr) return Error::no_memory;
     Status status = store->join_session();
     if (status.ok() && !store->is_in_place()) return Error::not_found;
-    if (status.ok()) status = store->open_index(true);
+    if (status.ok()) status = store->open_index(options.create, true);
     if (!status.ok()) {
+        const bool is_under_way = create == Create::yes && status.error() == Error::not_found;
+        if (store->is_told_ || is_under_way) return status.error();
         options.log.write(Severity::error, "cannot open cache %s: %s; it is not used",
                           options.identifier.c_str(), error_name(status.error()));
         return status.error();
     }
     if (store->access_ == Access::read_write) {
-        store->writer_.reset(new (std::nothrow)
-                                 Writer(store->directory_, writer_limits(options.limit_bytes)));
+        store->writer_.reset(new (std::nothrow) Writer(
+            store->directory_,
+            writer_limits(options.limit_bytes,
+                          options.refuse_when_full ? WhenFull::refuse : WhenFull::make_room)));
         if (store->writer_ == nullptr) return Error::no_memory;
         store->evictor_.reset(new (std::nothrow) Evictor(store->directory_, store->reader_,
                                                          *store->writer_, *options.policy));
@@ -123,12 +152,19 @@ Status Store::join_session() {
     auto file = access_ == Access::read_write
                     ? directory_.open_or_create_file(kLockFileName)
                     : directory_.open_file(kLockFileName, Access::read_only);
+    if (!file.ok() && file.error() == Error::corrupt && make_way(kLockFileName).ok()) {
+        file = directory_.open_or_create_file(kLockFileName);
+    }
     if (!file.ok() && access_ == Access::read_write &&
-        (file.error() == Error::read_only || file.error() == Error::denied)) {
+        (file.error() == Error::read_only || file.error() == Error::denied ||
+         file.error() == Error::corrupt)) {
         access_ = Access::read_only;
         file = directory_.open_file(kLockFileName, Access::read_only);
     }
-    if (!file.ok() && access_ == Access::read_only && file.error() == Error::not_found) return {};
+    // Who only reads needs no session.
+    const bool is_missing =
+        !file.ok() && (file.error() == Error::not_found || file.error() == Error::corrupt);
+    if (is_missing && access_ == Access::read_only) return {};
     if (!file.ok()) return file.error();
     lock_file_ = std::move(file.value());
     for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
@@ -149,7 +185,27 @@ bool Store::is_in_place() const {
     return !ours.ok() || (ours->inode == there->inode && ours->device == there->device);
 }
 
-Status Store::open_index(bool may_wipe) {
+// Something else has the name of one of our files.
+Status Store::make_way(const char *name) {
+    const char *const identifier = options_.identifier.c_str();
+    const Status status =
+        access_ == Access::read_write ? directory_.make_way(name) : Status(Error::read_only);
+    if (status.ok() || status.error() == Error::not_found) {
+        options_.log.write(Severity::warning,
+                           "cache %s: %s was a link, a directory, a pipe or the like; a file takes "
+                           "its place now",
+                           identifier, name);
+        return {};
+    }
+    options_.log.write(Severity::error,
+                       "cache %s: %s is a link, a directory, a pipe or the like, and nothing is "
+                       "stored: remove it",
+                       identifier, name);
+    is_told_ = true;
+    return Error::denied;
+}
+
+Status Store::open_index(Create create, bool may_wipe) {
     for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
         auto file = options_.lent != nullptr ? options_.lent->index()
                                              : directory_.open_file(kIndexFileName, access_);
@@ -158,9 +214,13 @@ Status Store::open_index(bool may_wipe) {
             access_ = Access::read_only;
             continue;
         }
-        const bool missing = !file.ok() && file.error() == Error::not_found;
-        if (!file.ok() && !missing && file.error() != Error::corrupt) return file.error();
-        if (missing && (access_ == Access::read_only || options_.create == Create::no)) {
+        if (!file.ok() && file.error() == Error::corrupt) {
+            TRY(make_way(kIndexFileName));
+            continue;
+        }
+        const bool missing = !file.ok();
+        if (missing && file.error() != Error::not_found) return file.error();
+        if (missing && (access_ == Access::read_only || create == Create::no)) {
             return Error::not_found;
         }
         const auto identity = !file.ok() ? Result<CacheIdentity>(file.error())
@@ -172,7 +232,7 @@ Status Store::open_index(bool may_wipe) {
                 options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
                                    options_.identifier.c_str());
             }
-            TRY(rebuild_index(missing ? Replace::no : Replace::yes));
+            TRY(rebuild_index(create, missing ? Replace::no : Replace::yes));
             continue;
         }
         if (!options_.any_version && identity.value().version != options_.version) {
@@ -193,14 +253,14 @@ Status Store::open_index(bool may_wipe) {
 
 // An index for the segments that there are. Whoever takes any version chooses one only for a cache
 // that it may make and that has none.
-Status Store::rebuild_index(Replace replace) const {
+Status Store::rebuild_index(Create create, Replace replace) const {
     CacheIdentity identity;
     if (options_.any_version) {
         const auto known = identity_of_segments(directory_, std::nullopt, options_.identifier);
-        if (!known && options_.create == Create::no) return Error::not_found;
-        identity = known
-                       ? *known
-                       : identity_for_new_index(directory_, options_.version, options_.identifier);
+        if (!known && create == Create::no) return Error::not_found;
+        const std::uint64_t version = index_ == nullptr ? options_.version : version_;
+        identity =
+            known ? *known : identity_for_new_index(directory_, version, options_.identifier);
     } else {
         identity = identity_for_new_index(directory_, options_.version, options_.identifier);
     }
@@ -254,12 +314,41 @@ Status Store::wipe() {
     return shared ? Status() : Status(Error::busy);
 }
 
-// Uses the index that is in the directory now, after somebody has deleted or replaced ours.
-Status Store::replace_index() {
-    TRY(open_index(false));
+// Uses the index that is in the directory now, after somebody has deleted or replaced ours, and
+// the directory that the path leads to now.
+Status Store::replace_index(Create create) {
+    const MutexLock lock(replace_mutex_);
+    if (!index_was_deleted()) return {};
+    Index &before = index();
+    TRY(follow_directory(create));
+    TRY(open_index(create == Create::yes ? create : options_.create, false));
+    is_told_ = false;
+    options_.log.write(Severity::warning, "cache %s: its index was deleted, a new one is used",
+                       options_.identifier.c_str());
     memory_.clear();
     reader_.segments().forget_deleted();
+    // Others who have it open look whether it was deleted when they see that.
+    if (before.access() == Access::read_write) before.counter(Counter::retired).fetch_add(1);
     return {};
+}
+
+// After `rm -rf`. Why that cannot be followed is told once.
+Status Store::follow_directory(Create create) {
+    const auto info = directory_.info();
+    const auto lock = lock_file_.valid() ? lock_file_.info() : Result<FileInfo>(Error::not_found);
+    const bool is_deleted = info.ok() && info->links == 0;
+    if (is_deleted) {
+        auto opened = open_directories(options_, create, is_told_ ? Log() : options_.log);
+        if (!opened.ok()) {
+            if (opened.error() != Error::not_found) is_told_ = true;
+            return opened.error();
+        }
+        TRY(root_.become(opened->root));
+        TRY(directory_.become(opened->cache));
+        if (writer_ != nullptr) writer_->release_segment();
+    }
+    if (is_deleted || (lock.ok() && lock->links == 0)) TRY(join_session());
+    return is_in_place() ? Status() : Status(Error::busy);
 }
 
 bool Store::index_was_deleted() {
@@ -271,10 +360,15 @@ bool Store::index_was_deleted() {
 // The index to publish in.
 Result<Index *> Store::writable_index() {
     if (access_ == Access::read_only) return Error::read_only;
-    if (!index_was_deleted()) return &index();
-    options_.log.write(Severity::warning, "cache %s: index was deleted, making a new one",
-                       options_.identifier.c_str());
-    TRY(replace_index());
+    Status status;
+    for (unsigned attempt = 0; index_was_deleted() && attempt < kFollowAttempts; ++attempt) {
+        status = replace_index(Create::yes);
+        // Somebody may still be deleting what we make.
+        const bool is_under_way =
+            status.error() == Error::not_found || status.error() == Error::busy;
+        if (!status.ok() && !is_under_way) return status.error();
+    }
+    if (!status.ok()) return Error::busy;
     if (access_ == Access::read_only) return Error::read_only;
     return &index();
 }

@@ -130,19 +130,23 @@ class Store {
   private:
     Store(const StoreOptions &options, Directory root, Directory directory);
 
+    static Result<std::unique_ptr<Store>> open_once(const StoreOptions &options);
     static Result<std::unique_ptr<Store>> open_lent(const StoreOptions &options);
     Status join_session();
     bool is_in_place() const;
-    Status open_index(bool may_wipe);
-    Status rebuild_index(Replace replace) const;
+    Status make_way(const char *name);
+    Status open_index(Create create, bool may_wipe);
+    Status rebuild_index(Create create, Replace replace) const;
     Result<bool> lock_alone() const;
     Status wipe();
     void note_boot(Index &index);
     void apply_limit(Index &index);
     Result<Index *> writable_index();
-    Status replace_index();
+    Status replace_index(Create create);
+    Status follow_directory(Create create);
     bool index_was_deleted();
     bool notice_deleted_index();
+    void notice_retired_segments();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
     // lookup.cc
@@ -182,13 +186,15 @@ class Store {
     Result<ByteLock> lock_eviction_for_clear();
     Status remove_segments() const;
 
-    // Constant after construction.
+    // Constant after construction; what a directory stands for may change, when it was deleted.
     const StoreOptions options_;
     const Directory root_;
     const Directory directory_;
     // Becomes read_only when what was deleted and made again may not be written.
     std::atomic<Access> access_;
-    File lock_file_;  // its session byte is held in shared mode
+    File lock_file_;        // its session byte is held in shared mode
+    bool is_told_ = false;  // that something cannot be used
+    Mutex replace_mutex_;   // held while what was deleted is made anew
     std::unique_ptr<Writer> writer_;
     std::uint64_t version_ = 0;
 

@@ -1,5 +1,6 @@
 // The store's changes: put, remove, clear, sync.
 // SPDX-License-Identifier: MIT
+#include "base/guarded.h"
 #include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
@@ -83,14 +84,19 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     header.value_check = value_checksum(value);
     TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
     const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
-    auto published = publish_record(index, header, key, record, policy);
+    auto published = guarded([&] { return publish_record(index, header, key, record, policy); });
     if (!published.ok() || *published == PutOutcome::exists) {
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
         return published;
     }
-    make_room(index, header.record_size());
-    if (options_.compress) compress_finished_segments();
-    return PutOutcome::stored;
+    // It is stored, whatever becomes of this.
+    return guarded(
+        [&]() -> Result<PutOutcome> {
+            make_room(index, header.record_size());
+            if (options_.compress) compress_finished_segments();
+            return PutOutcome::stored;
+        },
+        PutOutcome::stored);
 }
 
 // Errors as try_put; after one, no slot leads to the record.
@@ -178,7 +184,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
         auto published = publish(index, hash, slot, policy, stamp_ns, examine, mark_older);
         if (published.ok() || published.error() != Error::full) return published;
         if (index.free_damaged(hash)) continue;
-        const Status grown = writer_->grow_index(index);
+        const Status grown = writer_->grow_index(index, hash);
         if (grown.ok()) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
             const auto progress = evictor_->step(index, UINT64_MAX);
@@ -193,7 +199,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
 
 // Does a piece of the work in advance, so that no put has to wait for a large one.
 void Store::make_room(Index &index, std::uint64_t record_size) {
-    if (!writer_->pressed() || options_.refuse_when_full) return;
+    if (!writer_->pressed()) return;
     flush_hits();
     const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
     const bool retired = progress.ok() && progress.value() == Evictor::Progress::retired;
@@ -327,12 +333,9 @@ Status Store::sync() {
 }
 
 Status Store::remove_segments() const {
-    std::vector<std::uint32_t> segments;
-    TRY(directory_.list([&](const char *name) {
-        if (const auto segment = segment_from_file_name(name)) segments.push_back(*segment);
-    }));
-    for (const std::uint32_t segment : segments) {
-        const Status status = directory_.discard_file(segment_file_name(segment));
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
+    for (const SegmentFile &segment : use.segments) {
+        const Status status = directory_.discard_file(segment_file_name(segment.segment));
         if (!status.ok() && status.error() != Error::not_found) return status;
     }
     return {};

@@ -30,19 +30,29 @@ std::uint64_t reserve_step(std::uint64_t segment_bytes) {
 
 }  // namespace
 
-WriterLimits writer_limits(std::uint64_t limit_bytes) {
+WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full) {
+    const std::uint64_t share = limit_bytes / kSegmentsPerLimit;
     std::uint64_t size = kSegmentBytesMin;
-    while (size < kSegmentBytesMax && size * 2 <= limit_bytes / kSegmentsPerLimit) size *= 2;
-    return {limit_bytes, size};
+    while (size < kSegmentBytesMax && size * 2 <= share) size *= 2;
+    if (when_full == WhenFull::refuse) {
+        const std::uint64_t carry = limit_bytes - std::min(kMarginBytes, share);
+        return {limit_bytes, size, carry, carry - std::min(size, share), UINT64_MAX};
+    }
+    const std::uint64_t carry = limit_bytes - kMarginBytes;
+    return {limit_bytes, size, carry, carry - size, carry - 3 * size};
 }
 
 // A segment that this process writes. The last one to let go of it gives its unused blocks back and
 // unlocks it.
 class Writer::ActiveSegment {
   public:
-    ActiveSegment(SegmentLock lock, std::uint32_t number, std::uint64_t tail,
-                  std::uint64_t reserved)
-        : lock_(std::move(lock)), number_(number), tail_(tail), reserved_(reserved) {}
+    ActiveSegment(SegmentLock lock, std::uint32_t number, std::uint64_t cache_id,
+                  std::uint64_t tail, std::uint64_t reserved)
+        : lock_(std::move(lock)),
+          number_(number),
+          cache_id_(cache_id),
+          tail_(tail),
+          reserved_(reserved) {}
     ~ActiveSegment() {
         // If giving back fails, blocks stay reserved until the next writer fills them. Of a deleted
         // one all go back, also while somebody else has it open.
@@ -51,6 +61,8 @@ class Writer::ActiveSegment {
 
     const File &file() const { return lock_.file(); }
     std::uint32_t number() const { return number_; }
+    // That of the index it was made for: another may have taken its place.
+    std::uint64_t cache_id() const { return cache_id_; }
     std::uint64_t tail() const { return tail_; }
     std::uint64_t reserved() const { return reserved_; }
     void set_reserved(std::uint64_t end) { reserved_ = end; }
@@ -67,6 +79,7 @@ class Writer::ActiveSegment {
   private:
     const SegmentLock lock_;
     const std::uint32_t number_;
+    const std::uint64_t cache_id_;
     std::uint64_t tail_;      // where the next record goes; under the writer's mutex
     std::uint64_t reserved_;  // blocks are ours up to here; under the writer's mutex
 };
@@ -170,10 +183,17 @@ Status Writer::change_record(Location location, std::uint64_t stamp_ns, std::siz
 Status Writer::open_lock_file() {
     TRY_ASSIGN(State *const found, this->state());
     State &state = *found;
-    if (state.lock_file != nullptr) return {};
-    TRY_ASSIGN(File file, directory_.open_or_create_file(kLockFileName));
-    state.lock_file = new (std::nothrow) File(std::move(file));
-    if (state.lock_file == nullptr) return Error::no_memory;
+    if (state.lock_file != nullptr) {
+        const auto info = (*state.lock_file)->info();
+        if (!info.ok() || info->links != 0) return {};  // one that was deleted excludes nobody
+    }
+    TRY_ASSIGN(File file, directory_.open_or_make_file(kLockFileName));
+    auto opened = std::make_shared<File>(std::move(file));
+    if (state.lock_file == nullptr) {
+        state.lock_file = new (std::nothrow) std::shared_ptr<File>;
+        if (state.lock_file == nullptr) return Error::no_memory;
+    }
+    *state.lock_file = std::move(opened);
     return {};
 }
 
@@ -191,8 +211,7 @@ Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
 
 Result<DiskUse> Writer::measure_and_note() {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
-    pressed_.store(use.bytes + 2 * limits_.segment_bytes > allowed_bytes(Purpose::put),
-                   std::memory_order_relaxed);
+    pressed_.store(use.bytes > limits_.pressed_bytes, std::memory_order_relaxed);
     return use;
 }
 
@@ -214,11 +233,6 @@ Result<Writer::Space> Writer::lock_space(Index &index) {
     return Space{std::move(use), std::move(lock)};
 }
 
-std::uint64_t Writer::allowed_bytes(Purpose purpose) const {
-    const std::uint64_t all = limits_.limit_bytes - kMarginBytes;
-    return purpose == Purpose::carry ? all : all - limits_.segment_bytes;
-}
-
 Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_size,
                                            Purpose purpose) {
     TRY_ASSIGN(State *const found, this->state());
@@ -227,7 +241,7 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
     if (state.active != nullptr) {
         ActiveSegment &segment = **state.active;
         const std::uint64_t end = segment.tail() + record_size;
-        if (end <= limits_.segment_bytes) {
+        if (end <= limits_.segment_bytes && segment.cache_id() == index.identity().cache_id) {
             const Status reserved = reserve(index, segment, end, purpose);
             if (reserved.ok()) return Place{*state.active, segment.take(record_size)};
             if (check_file_size(end).ok()) return reserved.error();  // else a shorter one may do
@@ -360,7 +374,8 @@ std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::
     if (tail + record_size > limits_.segment_bytes) return nullptr;
     const Status reserved = file.reserve(tail, record_size);
     if (!reserved.ok() && reserved.error() != Error::unsupported) return nullptr;
-    return std::make_shared<ActiveSegment>(std::move(*lock), segment, tail, tail + record_size);
+    return std::make_shared<ActiveSegment>(std::move(*lock), segment, identity->cache_id, tail,
+                                           tail + record_size);
 }
 
 Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &index,
@@ -399,8 +414,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
             (void)directory_.discard_file(segment_file_name(number));
             return written.error();
         }
-        return std::make_shared<ActiveSegment>(std::move(*lock), number, kSegmentHeaderSize,
-                                               blocks);
+        return std::make_shared<ActiveSegment>(std::move(*lock), number, index.identity().cache_id,
+                                               kSegmentHeaderSize, blocks);
     }
     return Error::full;
 }
@@ -408,15 +423,25 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 // ------------------------------------------------------------------------------------------------
 // for others
 
-Status Writer::grow_index(Index &index) {
+// An index is worth a small part of the space: so much is taken at once, and room is made for it.
+// Beyond that, and near the limit, it takes single pages of what nobody else uses.
+Status Writer::grow_index(Index &index, std::uint64_t hash) {
     TRY_ASSIGN(State *const state, this->state());
     const MutexLock mutex_lock(state->mutex);
     TRY_ASSIGN(const Space space, lock_space(index));
-    const std::uint64_t bytes = index.growth_bytes();
-    // An index is worth a small part of the space; beyond that, entries make room for one another.
-    if (bytes == 0 || bytes > limits_.limit_bytes / 16) return Error::too_large;
-    if (space.use.bytes + bytes > allowed_bytes(Purpose::put)) return Error::full;
-    return index.grow();
+    TRY_ASSIGN(const FileInfo file, index.file().info());
+    const std::uint64_t worth = limits_.limit_bytes / 16;
+    const auto fits = [&](std::uint64_t bytes) {
+        return space.use.bytes + bytes <= allowed_bytes(Purpose::put);
+    };
+    const std::uint64_t page = index.growth_bytes_for(hash);
+    const std::uint64_t level = index.growth_bytes();
+    if (page > kPage && level <= worth && fits(level)) return index.grow();
+    const bool is_worth_it = file.disk_bytes + page <= worth;
+    if (page == 0 || (pressed() && !is_worth_it)) return Error::too_large;
+    if (!fits(page)) return is_worth_it ? Error::full : Error::too_large;
+    const Status grown = index.grow_for(hash);
+    return grown.error() == Error::unsupported ? Status(Error::too_large) : grown;
 }
 
 Status Writer::measure(Index &index) {

@@ -29,13 +29,20 @@
 
 namespace cairn {
 
+enum class WhenFull { make_room, refuse };
+
 struct WriterLimits {
     std::uint64_t limit_bytes;    // all files of the cache together
     std::uint64_t segment_bytes;  // a segment's size; larger records get a segment of their own
+    std::uint64_t carry_bytes;    // what all may use when something is carried over
+    std::uint64_t put_bytes;      // the same when something is put: so much less that making room
+                                  // never lacks room
+    std::uint64_t pressed_bytes;  // when more is used, room should be made
 };
 
 // Chooses the segment size for a limit: small enough that one segment is a small part of the cache.
-WriterLimits writer_limits(std::uint64_t limit_bytes);
+// Who refuses instead of making room may fill the cache up to a 32nd.
+WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full = WhenFull::make_room);
 
 class Writer {
   public:
@@ -53,8 +60,6 @@ class Writer {
         Location location;
         std::shared_ptr<ActiveSegment> segment;
     };
-    // Some space below the limit is left to what is carried over, so that making room never lacks
-    // room.
     enum class Purpose { put, carry };
 
     // Writes a record. Fills in the checksums that depend on the place, which `announce` is told
@@ -72,9 +77,9 @@ class Writer {
     // Says that a newer record takes its place, in this system start. Errors as mark().
     Status mark_replaced(Location location, std::uint64_t stamp_ns, std::uint64_t boot) const;
 
-    // Reserves disk space for a new level of the index and adds it. full: room must be made first;
-    // too_large: the index has all the space it may have.
-    Status grow_index(Index &index);
+    // Lets the index take an entry of this hash: reserves disk space for a new level, or for a page
+    // of one. full: room must be made first; too_large: no room is to be made for that.
+    Status grow_index(Index &index, std::uint64_t hash);
 
     // Whether so little space is left that room should be made, as of the last time that space was
     // taken or measured.
@@ -127,8 +132,8 @@ class Writer {
         Mutex mutex;
         // Owned; a child leaks its parent's, which are not its own to release.
         std::shared_ptr<ActiveSegment> *active;
-        File *lock_file;  // a description of this process's own: parent and child must exclude each
-                          // other
+        // Owned; a description of this process's own: parent and child must exclude each other.
+        std::shared_ptr<File> *lock_file;
     };
 
     Status change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
@@ -149,7 +154,9 @@ class Writer {
     };
     Result<Space> take_space(Index &index);
     Result<Space> lock_space(Index &index);
-    std::uint64_t allowed_bytes(Purpose purpose) const;
+    std::uint64_t allowed_bytes(Purpose purpose) const {
+        return purpose == Purpose::carry ? limits_.carry_bytes : limits_.put_bytes;
+    }
     Result<Place> choose_place(Index &index, std::uint64_t record_size, Purpose purpose);
     Status reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose);
     Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,

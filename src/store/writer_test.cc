@@ -355,10 +355,25 @@ TEST_F(WriterTest, AForkedChildTakesASegmentOfItsOwn) {
     EXPECT_TRUE(readable(after->location, "after", "value"));
 }
 
-TEST_F(WriterTest, GrowthOfTheIndexIsBoundedToo) {
-    ASSERT_TRUE(files_.writer().grow_index(files_.index()).ok());
-    EXPECT_EQ(files_.writer().grow_index(files_.index()).error(), Error::too_large)
-        << "two megabytes of eight";
+TEST_F(WriterTest, OnlyThatMuchOfTheIndexIsTakenAtOnceAsItIsWorth) {
+    Index &index = files_.index();
+    const std::uint64_t before = use().bytes;
+    ASSERT_TRUE(files_.writer().grow_index(index, 1).ok());
+    EXPECT_EQ(use().bytes, before + index_size(2) - index_size(1));
+    // Two megabytes of eight are more than it is worth.
+    ASSERT_TRUE(index.grow_for(1).ok()) << "the page of the level that was just added";
+    ASSERT_TRUE(files_.writer().grow_index(index, 1).ok());
+    EXPECT_EQ(use().bytes, before + index_size(2) - index_size(1) + 3 * kPage);
+    const Slot slot = Slot::make({1, 64}, 0, Slot::tag_of(1));
+    for (unsigned i = 0; i < 3 * kSlotsPerBucket; ++i) EXPECT_TRUE(index.insert(1, slot).ok()) << i;
+    EXPECT_FALSE(index.insert(1, slot).ok());
+    EXPECT_EQ(use().bytes, before + index_size(2) - index_size(1) + 3 * kPage);
+}
+
+TEST_F(WriterTest, NobodyMakesRoomForAnIndexThatIsLargerThanItIsWorth) {
+    while (files_.writer().grow_index(files_.index(), 1).ok()) {
+    }
+    EXPECT_EQ(files_.writer().grow_index(files_.index(), 1).error(), Error::too_large);
 }
 
 }  // namespace

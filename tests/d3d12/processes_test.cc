@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -152,6 +153,48 @@ TEST(Processes, SmallLimitsHoldForAllTogether) {
 }
 
 // Of several that want another version each, one gets it; those that hold it are left alone.
+TEST(Processes, ADeletedRootIsMadeAnewByTheNextStore) {
+    Desc small = disk_desc(2);
+    small.MaximumValueFileSizeBytes = 100'000;
+    for (const Desc &desc : {disk_desc(), small}) {
+        Stage stage;
+        Session session;
+        ASSERT_EQ(stage.create(desc, session), kOk);
+        ASSERT_EQ(store(session, key(1), value_of(0, 1)), kOk);
+        for (unsigned round = 2; round < 5; ++round) {
+            std::filesystem::remove_all(stage.root());
+            EXPECT_EQ(store(session, key(round), value_of(0, round)), kOk);
+            EXPECT_EQ(find(session, key(round)), value_of(0, round));
+            Child child([&] {
+                Session theirs;
+                return stage.create_without_device(desc, theirs) == kOk &&
+                               find(theirs, key(round)) == value_of(0, round)
+                           ? 0
+                           : 1;
+            });
+            EXPECT_EQ(describe_status(child.wait()), "") << round;
+        }
+    }
+}
+
+TEST(Processes, WhatIsNoFileIsTakenAway) {
+    Stage stage;
+    for (const char *name : {"/sessions.lock", "/cache.lock", "/cache.idx"}) {
+        {
+            Session session;
+            ASSERT_EQ(stage.create(disk_desc(), session), kOk);
+        }
+        const std::string path = stage.caches().at(0) + name;
+        unlink(path.c_str());
+        ASSERT_EQ(mkfifo(path.c_str(), 0600), 0) << path;
+        Session session;
+        EXPECT_EQ(stage.create(disk_desc(), session), kOk) << path;
+        const HRESULT stored = store(session, key(1), value_of(0, 1));
+        EXPECT_TRUE(stored == kOk || stored == kAlreadyExists) << path;
+        EXPECT_EQ(find(session, key(1)), value_of(0, 1)) << path;
+    }
+}
+
 TEST(Processes, VersionsExcludeOneAnother) {
     Stage stage;
     const Shared<std::atomic<unsigned>> opened;

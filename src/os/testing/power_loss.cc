@@ -211,11 +211,15 @@ class PowerLoss::Disk {
         if (when_captured_) when_captured_();
     }
 
+    // Calls that change names are made and taken down under one lock: another thread may act on a
+    // name as soon as it is there.
+
     int open(int directory, const char *path, int flags, mode_t mode) {
         if (path == kBootIdPath) return open_boot_id();
-        const int fd = behind->openat(directory, path, flags, mode);
-        if (fd < 0 || (flags & O_CREAT) == 0) return fd;
+        if ((flags & O_CREAT) == 0) return behind->openat(directory, path, flags, mode);
         const std::lock_guard lock(mutex_);
+        const int fd = behind->openat(directory, path, flags, mode);
+        if (fd < 0) return fd;
         const auto [parent, name] = find_parent(directory, path);
         if (parent == nullptr || parent->names.contains(name)) return fd;
         const NodeRef node = watch(fd);
@@ -224,9 +228,9 @@ class PowerLoss::Disk {
     }
 
     int make_directory(int directory, const char *path, mode_t mode) {
+        const std::lock_guard lock(mutex_);
         const int result = behind->mkdirat(directory, path, mode);
         if (result != 0) return result;
-        const std::lock_guard lock(mutex_);
         const auto [parent, name] = find_parent(directory, path);
         if (parent == nullptr) return result;
         struct stat status = {};
@@ -239,18 +243,18 @@ class PowerLoss::Disk {
     }
 
     int unlink(int directory, const char *path, int flags) {
+        const std::lock_guard lock(mutex_);
         const int result = behind->unlinkat(directory, path, flags);
         if (result != 0) return result;
-        const std::lock_guard lock(mutex_);
         const auto [parent, name] = find_parent(directory, path);
         if (parent != nullptr) change(*parent, {name, "", nullptr});
         return result;
     }
 
     int link(int old_directory, const char *old_path, int directory, const char *path) {
+        const std::lock_guard lock(mutex_);
         const int result = behind->linkat(old_directory, old_path, directory, path);
         if (result != 0) return result;
-        const std::lock_guard lock(mutex_);
         const auto [old_parent, old_name] = find_parent(old_directory, old_path);
         const auto [parent, name] = find_parent(directory, path);
         if (parent == nullptr) return result;
@@ -260,9 +264,9 @@ class PowerLoss::Disk {
     }
 
     int rename(int old_directory, const char *old_path, int directory, const char *path) {
+        const std::lock_guard lock(mutex_);
         const int result = behind->renameat(old_directory, old_path, directory, path);
         if (result != 0) return result;
-        const std::lock_guard lock(mutex_);
         const auto [old_parent, old_name] = find_parent(old_directory, old_path);
         const auto [parent, name] = find_parent(directory, path);
         if (parent == nullptr) return result;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "os/file.h"
 #include "os/mapping.h"
@@ -77,6 +78,26 @@ class PowerLossTest : public ::testing::Test {
     Scratch scratch_{Scratch::Place::memory};
     std::optional<PowerLoss> disk_;
 };
+
+// As a writer and the one who makes room do: the other acts on a name as soon as the file is there.
+TEST_F(PowerLossTest, ThreadsThatFollowOneAnotherAtOnceAreSeenInTheirOrder) {
+    const Directory there = directory();
+    constexpr int kRounds = 3000;
+    std::thread follower([&] {
+        for (int i = 0; i < kRounds; ++i) {
+            while (!there.rename("made", "moved").ok()) {
+            }
+            EXPECT_TRUE(there.remove_file("moved").ok());
+        }
+    });
+    for (int i = 0; i < kRounds; ++i) {
+        while (!there.create_file("made").ok()) {
+        }
+    }
+    follower.join();
+    EXPECT_TRUE(there.sync().ok());
+    EXPECT_THAT(names(), ElementsAre(std::set<std::string>()));
+}
 
 TEST_F(PowerLossTest, WhatIsSyncedWithItsDirectoryStays) {
     const Directory here = directory();

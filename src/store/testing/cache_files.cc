@@ -81,7 +81,8 @@ Location CacheFiles::put(std::string_view key, std::string_view value) {
         const auto published =
             publish(*index_, hash, slot, PublishPolicy::replace, stamp, examiner(key));
         if (published.ok()) return record.location;
-        if (published.error() != Error::full || !writer_->grow_index(*index_).ok()) std::abort();
+        if (published.error() != Error::full || !writer_->grow_index(*index_, hash).ok())
+            std::abort();
     }
 }
 

@@ -1,0 +1,99 @@
+// What "full" means: how much of its limit a cache uses before it refuses, or gives up, anything.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "os/testing/scratch.h"
+#include "store/index_file.h"
+#include "store/store.h"
+
+namespace cairn {
+namespace {
+
+struct Load {
+    std::uint64_t limit_bytes;
+    std::uint64_t value_bytes;
+    unsigned seeds;  // caches, each of which has its own
+};
+
+// At these sizes of small values the index needs a level when that no longer fits.
+constexpr Load kLoads[] = {
+    {1 << 20, 1, 3},       {1 << 20, 64, 5},      {1 << 20, 100, 10},     {1 << 20, 200, 5},
+    {1 << 20, 250, 10},    {1 << 20, 300, 10},    {1 << 20, 400, 10},     {1 << 20, 1000, 5},
+    {1 << 20, 4000, 3},    {1 << 20, 16'384, 3},  {1 << 20, 65'536, 3},   {1 << 20, 262'144, 2},
+    {1'500'000, 100, 5},   {2 << 20, 250, 5},     {2 << 20, 1000, 3},     {3 << 20, 64, 3},
+    {4 << 20, 100, 5},     {4 << 20, 280, 5},     {4 << 20, 350, 5},      {4 << 20, 500, 3},
+    {4 << 20, 1 << 20, 2}, {8 << 20, 64, 3},      {8 << 20, 400, 3},      {16 << 20, 100, 2},
+    {16 << 20, 600, 2},    {16 << 20, 50'000, 2}, {16 << 20, 1 << 20, 2}, {64 << 20, 64, 1},
+    {64 << 20, 450, 1},    {64 << 20, 4096, 1},   {64 << 20, 1 << 20, 1},
+};
+
+class FullTest : public ::testing::TestWithParam<Load> {
+  protected:
+    FullTest() {
+        options_.root = scratch_ / "root";
+        options_.limit_bytes = GetParam().limit_bytes;
+        options_.about = "of the test";
+    }
+    std::unique_ptr<Store> open(unsigned seed) {
+        options_.identifier = "cache" + std::to_string(seed);
+        auto opened = Store::open(options_);
+        EXPECT_TRUE(opened.ok());
+        return std::move(opened.value());
+    }
+    static std::string key(std::uint64_t number) { return "key " + std::to_string(number); }
+    std::string value_ = std::string(GetParam().value_bytes, 'v');
+
+    testing::Scratch scratch_{testing::Scratch::Place::memory};
+    StoreOptions options_;
+};
+
+TEST_P(FullTest, NothingIsRefusedBelow95Percent) {
+    options_.refuse_when_full = true;
+    for (unsigned seed = 0; seed < GetParam().seeds; ++seed) {
+        const auto store = open(seed);
+        std::uint64_t count = 0;
+        Error error = Error::none;
+        for (; error == Error::none; ++count) {
+            error = store->put(as_bytes(key(count)), as_bytes(value_), {}).error();
+        }
+        EXPECT_EQ(error, Error::full);
+        const StoreStats stats = store->stats();
+        EXPECT_EQ(stats.entries, count - 1);
+        // Of large values, one more would not have fitted.
+        const std::uint64_t needed = value_.size() < 16'384 ? 0 : value_.size() + 8192;
+        EXPECT_GE(stats.disk_bytes + needed, stats.limit_bytes / 100 * 95) << count << " entries";
+        EXPECT_LE(stats.disk_bytes, stats.limit_bytes);
+        EXPECT_TRUE(store->contains(as_bytes(key(0))).value());
+        EXPECT_TRUE(store->contains(as_bytes(key(count - 2))).value());
+    }
+}
+
+TEST_P(FullTest, NothingIsGivenUpWhileThereIsSpace) {
+    // Room is made ahead, for a few segments.
+    const WriterLimits limits = writer_limits(GetParam().limit_bytes);
+    if (GetParam().value_bytes > limits.segment_bytes / 4) GTEST_SKIP() << "fill segments alone";
+    const std::uint64_t used = GetParam().limit_bytes - 64 * 1024 - 4 * limits.segment_bytes;
+    const std::uint64_t batch = limits.segment_bytes / 4 / (GetParam().value_bytes + 200) + 1;
+    for (unsigned seed = 0; seed < GetParam().seeds; ++seed) {
+        const auto store = open(seed);
+        std::uint64_t count = 0;
+        StoreStats before = {};
+        for (StoreStats now = {}; now.entries == count; now = store->stats()) {
+            before = now;
+            for (unsigned i = 0; i < batch; ++i) {
+                ASSERT_TRUE(store->put(as_bytes(key(count++)), as_bytes(value_), {}).ok());
+            }
+            EXPECT_LE(now.disk_bytes, GetParam().limit_bytes);
+        }
+        EXPECT_GE(before.disk_bytes, used) << count << " entries";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Loads, FullTest, ::testing::ValuesIn(kLoads), [](const auto &load) {
+    return std::to_string(load.param.value_bytes) + "In" + std::to_string(load.param.limit_bytes);
+});
+
+}  // namespace
+}  // namespace cairn

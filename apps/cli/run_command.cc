@@ -71,8 +71,7 @@ std::string limit_bytes(const std::string &size) {
     const auto bytes = size_from_text(size);
     if (!bytes) {
         throw Failure(kExitRunFailed,
-                      fmt::format("--limit `{}` is no size; write for example 512M or 4G",
-                                  size));
+                      fmt::format("--limit `{}` is no size; write for example 512M or 4G", size));
     }
     if (*bytes < kLimitLeast) {
         throw Failure(kExitRunFailed, fmt::format("--limit `{}` is too small; the least is {}",

@@ -192,7 +192,9 @@ TEST_F(OwnApplicationTest, AnAppImageIsKnownByItsFileOnlyFromInside) {
 TEST_F(OwnApplicationTest, ElectronIsNamedAfterItsFolderOnlyWhereItHasAnApplication) {
     const std::string electron = probe("Chat/electron");
     std::filesystem::create_directories(folder_ / "Chat/resources/app");
-    EXPECT_EQ(name_said_by({electron, {electron}, {}}), "electron") << "below a temporary folder";
+    // Tests may run below a temporary folder, whose names say nothing, or below any other.
+    const bool is_temporary = electron.starts_with("/tmp/") || electron.starts_with("/var/tmp/");
+    EXPECT_EQ(name_said_by({electron, {electron}, {}}), is_temporary ? "electron" : "Chat");
     EXPECT_EQ(name_said_by({electron, {electron, "--user-data-dir=/home/user/.config/Chat"}, {}}),
               "Chat");
 }

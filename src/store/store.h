@@ -178,6 +178,7 @@ class Store {
     Result<Published> publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                    PublishPolicy policy, std::uint64_t stamp_ns,
                                    const Examine &examine);
+    void find_hidden(Index &index, std::uint64_t hash);
     bool wait_for_room(unsigned &waits);
     void make_room(Index &index, std::uint64_t record_size);
     void compress_finished_segments();

@@ -25,6 +25,7 @@ constexpr unsigned kRoomAttempts = 256;
 constexpr unsigned kRoomWaitUs = 500;
 constexpr unsigned kRoomWaits = 100;
 constexpr std::uint64_t kHasteNs = 1'000'000'000;
+constexpr std::uint64_t kHiddenNs = 200'000'000;
 
 }  // namespace
 
@@ -248,11 +249,19 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
     }
 }
 
+// Searches the segments for what damage hides. Where another thread does so, waits for it.
+void Store::find_hidden(Index &index, std::uint64_t hash) {
+    const std::uint64_t deadline_ns = monotonic_ns() + kHiddenNs;
+    while (index.suspicious(hash) && monotonic_ns() < deadline_ns) {
+        if (!repair_->search(index)) sleep_us(kRoomWaitUs);
+    }
+}
+
 Result<bool> Store::remove(Bytes key) {
     TRY_ASSIGN(Index * index, writable_index());
     const std::uint64_t hash = index->hash(key);
     const Examine examine = examiner(*index, key);
-    if (index->suspicious(hash)) (void)repair_->search(*index);
+    find_hidden(*index, hash);
     for (bool marked = false;; marked = true) {
         TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
         // What is not found yet would come back; and a search that met the mark may be faster.

@@ -283,7 +283,7 @@ TEST_P(LeaseTest, AnEntryThatComesEndsTheWaitAlthoughTheLeaseIsHeld) {
     EXPECT_EQ(acquire(kLongMs), CAIRN_EXISTS);
 }
 
-TEST_P(LeaseTest, AFileThatIsNotOursIsNotFollowed) {
+TEST_P(LeaseTest, AFileThatIsNotOursIsTakenAwayAndNotFollowed) {
     std::string folder;
     {
         const Opened cache(GetParam(), directory_.path());
@@ -292,8 +292,10 @@ TEST_P(LeaseTest, AFileThatIsNotOursIsNotFollowed) {
                  (GetParam() == Kind::disk ? "test" : cairn_program_cache_identifier(cache.handle));
     }
     std::filesystem::create_symlink(directory_.path() + "/elsewhere", folder + "/leases");
-    EXPECT_LT(acquire(0), 0);
+    EXPECT_EQ(acquire(0), CAIRN_OK);
     EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/elsewhere"));
+    EXPECT_TRUE(
+        std::filesystem::is_regular_file(std::filesystem::symlink_status(folder + "/leases")));
 }
 
 TEST_P(LeaseTest, TheCacheMayBeDeletedMeanwhile) {

@@ -211,13 +211,17 @@ bool give(Bytes content, cairn_blob **blob) {
     return *blob != nullptr;
 }
 
+void take_back(const Results &results) {
+    for (cairn_blob **blob : {results.output, results.messages}) {
+        if (blob == nullptr) continue;
+        cairn_blob_free(*blob);
+        *blob = nullptr;
+    }
+}
+
 int give_entry(const ConversionEntry &entry, int result, const Results &results) {
     if (!give(entry.messages, results.messages)) return CAIRN_ERROR_NO_MEMORY;
     if (result != CAIRN_OK || give(entry.output, results.output)) return result;
-    if (results.messages != nullptr) {
-        cairn_blob_free(*results.messages);
-        *results.messages = nullptr;
-    }
     return CAIRN_ERROR_NO_MEMORY;
 }
 
@@ -232,7 +236,7 @@ int look_up(const cairn_converter &handle, const Key &key, const Results &result
     return entry ? give_entry(*entry, CAIRN_OK, results) : CAIRN_MISS;
 }
 
-int result_of(ConversionWorker::Answer::Outcome outcome) {
+int code_of_outcome(ConversionWorker::Answer::Outcome outcome) {
     switch (outcome) {
         case ConversionWorker::Answer::converted:
             return CAIRN_OK;
@@ -265,7 +269,7 @@ int make(const cairn_converter &handle, const ConversionWorker::Request &request
     const Bytes whole = answer->entry->value();
     const auto entry = decode_conversion(whole);
     if (!entry) return CAIRN_ERROR_IO;
-    const int result = give_entry(*entry, result_of(answer->outcome), results);
+    const int result = give_entry(*entry, code_of_outcome(answer->outcome), results);
     if (result != CAIRN_OK) return result;
     // The version is that of the converter that ran: another one may have been installed since it
     // was described.
@@ -273,6 +277,25 @@ int make(const cairn_converter &handle, const ConversionWorker::Request &request
     source = store(handle, key, whole, monotonic_ns() - begin) ? CAIRN_CONVERSION_KEPT
                                                                : CAIRN_CONVERSION_MADE;
     return CAIRN_OK;
+}
+
+int convert(cairn_converter &handle, cairn_conversion &conversion, const Results &results) {
+    ConversionWorker::Request request;
+    if (!read_request(conversion, request)) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (request.input.size() > CAIRN_CONVERT_INPUT_SIZE_MAX) return CAIRN_ERROR_TOO_LARGE;
+    request.timeout_ms = handle.timeout_ms;
+    request.memory_bytes = handle.memory_bytes;
+    const std::uint64_t deadline = monotonic_ns() + handle.timeout_ms * kMillisecond;
+    if (is_on(handle)) {
+        const auto description = describe(handle, deadline);
+        if (!description.ok()) return code_of_worker(handle, description.error());
+        if (const auto version = description->version_of(request.converter)) {
+            const int found = look_up(handle, key_of(request, *version), results);
+            if (found == CAIRN_OK) conversion.source = CAIRN_CONVERSION_CACHED;
+            if (found != CAIRN_MISS) return found;
+        }
+    }
+    return make(handle, request, deadline, conversion.source, results);
 }
 
 }  // namespace
@@ -283,16 +306,18 @@ int cairn_converter_open(const cairn_converter_options *options, cairn_converter
     if (options == nullptr || options->size < kOptionsSizeMin || options->flags != 0) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
-    const std::string program = options->program != nullptr ? options->program : default_program();
-    if (program.empty() || program[0] != '/') return CAIRN_ERROR_INVALID_ARGUMENT;
-    auto *handle = new (std::nothrow) cairn_converter(*options, program);
-    if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
-    open_cache(*handle, *options);
-    if (handle->cache != nullptr && !is_on(*handle)) {
-        handle->log.write(Severity::warning, "%s", kSwitchedOff);
-    }
-    *converter = handle;
-    return CAIRN_OK;
+    return result_of([&]() -> int {
+        const std::string program =
+            options->program != nullptr ? options->program : default_program();
+        if (program.empty() || program[0] != '/') return CAIRN_ERROR_INVALID_ARGUMENT;
+        auto handle = std::make_unique<cairn_converter>(*options, program);
+        open_cache(*handle, *options);
+        if (handle->cache != nullptr && !is_on(*handle)) {
+            handle->log.write(Severity::warning, "%s", kSwitchedOff);
+        }
+        *converter = handle.release();
+        return CAIRN_OK;
+    });
 }
 
 void cairn_converter_close(cairn_converter *converter) {
@@ -306,30 +331,19 @@ int cairn_convert(cairn_converter *converter, cairn_conversion *conversion, cair
     if (converter == nullptr || conversion == nullptr || output == nullptr) {
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
-    ConversionWorker::Request request;
-    if (!read_request(*conversion, request)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    if (request.input.size() > CAIRN_CONVERT_INPUT_SIZE_MAX) return CAIRN_ERROR_TOO_LARGE;
-    request.timeout_ms = converter->timeout_ms;
-    request.memory_bytes = converter->memory_bytes;
-    const std::uint64_t deadline = monotonic_ns() + converter->timeout_ms * kMillisecond;
     const Results results = {output, messages};
-    if (is_on(*converter)) {
-        const auto description = describe(*converter, deadline);
-        if (!description.ok()) return code_of_worker(*converter, description.error());
-        if (const auto version = description->version_of(request.converter)) {
-            const int found = look_up(*converter, key_of(request, *version), results);
-            if (found == CAIRN_OK) conversion->source = CAIRN_CONVERSION_CACHED;
-            if (found != CAIRN_MISS) return found;
-        }
-    }
-    return make(*converter, request, deadline, conversion->source, results);
+    const int result = result_of([&] { return convert(*converter, *conversion, results); });
+    if (result == CAIRN_ERROR_NO_MEMORY) take_back(results);
+    return result;
 }
 
 int cairn_describe_converters(cairn_converter *converter, cairn_blob **text) {
     if (text != nullptr) *text = nullptr;
     if (converter == nullptr || text == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const auto description =
-        describe(*converter, monotonic_ns() + converter->timeout_ms * kMillisecond);
-    if (!description.ok()) return code_of_worker(*converter, description.error());
-    return give(as_bytes(description->text()), text) ? CAIRN_OK : CAIRN_ERROR_NO_MEMORY;
+    return result_of([&]() -> int {
+        const auto description =
+            describe(*converter, monotonic_ns() + converter->timeout_ms * kMillisecond);
+        if (!description.ok()) return code_of_worker(*converter, description.error());
+        return give(as_bytes(description->text()), text) ? CAIRN_OK : CAIRN_ERROR_NO_MEMORY;
+    });
 }

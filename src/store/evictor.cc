@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/guarded.h"
 #include "store/relocation.h"
 #include "store/space.h"
 
@@ -52,7 +53,14 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         TRY(retire(index, segment, budget_bytes == UINT64_MAX));
         return Progress::retired;
     }
-    if (plan_.empty()) TRY(plan_more(index));
+    if (plan_.empty()) {
+        const Status planned = guarded([&]() REQUIRES_LOCK(mutex_) { return plan_more(index); });
+        if (!planned.ok()) {  // begun anew: what was not judged must not be forgotten
+            plan_.clear();
+            planned_victim_.reset();
+            return planned.error();
+        }
+    }
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
         entry.keep ? carry(index, entry) : forget(index, entry.key_hash, entry.location);

@@ -131,7 +131,8 @@ Status Index::map_level(unsigned number) {
 
 Status Index::prepare_for_holes(Level &level) {
     const auto info = file_.info();
-    if (info.ok() && info->disk_bytes >= index_size(level.number + 1)) return {};
+    // Of the whole file, as other levels' blocks must not stand for what this one lacks.
+    if (info.ok() && info->disk_bytes >= info->size_bytes) return {};
     auto &holes = holes_[level.number];
     holes.reset(new (std::nothrow)
                     std::atomic<std::uint64_t>[level_pages(level.number) / 64 + 1]());
@@ -210,7 +211,9 @@ bool Index::sees_all() {
 std::uint64_t Index::growth_bytes() const {
     const unsigned now = level_count_.load();
     if (now == kLevelMax) return 0;
-    return index_size(now + 1) - index_size(now);
+    const auto info = file_.info();
+    const std::uint64_t used = info.ok() ? info->disk_bytes : 0;
+    return index_size(now + 1) - std::min(used, index_size(now));  // holes are filled, too
 }
 
 Status Index::grow() {
@@ -269,7 +272,8 @@ Status Index::grow_for(std::uint64_t hash) {
     const Level *const level = level_without_page(hash);
     if (level == nullptr) return {};
     std::uint64_t *const slots = place_of_bucket(*level, hash);
-    TRY(reserve_page(*level, slots));
+    const Status reserved = reserve_page(*level, slots);
+    if (!reserved.ok() && reserved.error() != Error::unsupported) return reserved;
     initialise_page(*level, slots);
     return {};
 }
@@ -331,7 +335,7 @@ bool Index::any_page_initialised(const Level &level) const {
 
 bool Index::page_initialised(const Level &level, const std::uint64_t *slot) const {
     const std::size_t page = page_of(level, slot);
-    const std::uint64_t word = at(level.bitmap + page / 64).load(std::memory_order_acquire);
+    const std::uint64_t word = at(level.bitmap + page / 64).load();
     return (word >> (page % 64)) & 1;
 }
 

@@ -102,7 +102,7 @@ class Index {
     Status grow();
     // Gives back the disk space of what is behind the last level. REQUIRES: as for grow().
     Status trim();
-    // Bytes that grow() would add to the file; 0: there can be no more levels.
+    // Bytes of disk space that grow() would take; 0: there can be no more levels.
     std::uint64_t growth_bytes() const;
     // Gives the bucket of a hash one more page, of a level that is added, if need be, with blocks
     // behind no other of its pages. Requires and fails as grow(); unsupported: the file system

@@ -172,6 +172,23 @@ TEST_F(IndexTest, ALevelWithoutBlocksTakesThoseOfItsPagesAlone) {
     EXPECT_EQ(disk_bytes(), before + growth);
 }
 
+TEST_F(IndexTest, BlocksOfOneLevelDoNotStandForWhatAnotherLacks) {
+    ASSERT_TRUE(index_.grow_for(3).ok());
+    ASSERT_TRUE(index_.grow_for(3).ok());
+    for (std::uint64_t page = 1; page < level_pages(1); ++page) {
+        ASSERT_TRUE(index_.grow_for(page * kSlotsPerPage / kSlotsPerBucket).ok());
+    }
+    const auto disk_bytes = [&] { return files_.directory().info(kIndexFileName)->disk_bytes; };
+    const std::uint64_t before = disk_bytes();
+    ASSERT_GE(before, index_size(2));
+    ASSERT_EQ(file_size(), index_size(3));
+    const auto other = files_.open_index();
+    for (std::uint64_t bucket = 0; bucket < level_buckets(1); ++bucket) {
+        (void)words_of(*other, bucket);
+    }
+    EXPECT_EQ(disk_bytes(), before);
+}
+
 TEST_F(IndexTest, APageIsFoundInALevelWithoutBlocksThoughItsBitIsLost) {
     fill_bucket(index_, 3);
     const std::uint64_t hash = hash_in_bucket(3, 999);

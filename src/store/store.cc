@@ -166,10 +166,12 @@ Status Store::join_session() {
         !file.ok() && (file.error() == Error::not_found || file.error() == Error::corrupt);
     if (is_missing && access_ == Access::read_only) return {};
     if (!file.ok()) return file.error();
-    lock_file_ = std::move(file.value());
     for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
-        TRY_ASSIGN(const bool locked, lock_file_.try_lock(kSessionByte, LockKind::shared));
-        if (locked) return {};
+        TRY_ASSIGN(const bool locked, file->try_lock(kSessionByte, LockKind::shared));
+        if (locked) {  // a file without the lock is no session, and is asked for again
+            lock_file_ = std::move(file.value());
+            return {};
+        }
         sleep_us(500);  // somebody is emptying the cache, which takes that long
     }
     return Error::busy;
@@ -244,8 +246,9 @@ Status Store::open_index(Create create, bool may_wipe) {
                    Index::open(std::move(file.value()), identity.value(), access_));
         const MutexLock lock(index_mutex_);
         version_ = identity.value().version;
-        index_.store(index.get(), std::memory_order_release);
+        Index *const opened = index.get();
         indexes_.push_back(std::move(index));
+        index_.store(opened, std::memory_order_release);
         return {};
     }
     return Error::busy;
@@ -336,7 +339,7 @@ Status Store::replace_index(Create create) {
 Status Store::follow_directory(Create create) {
     const auto info = directory_.info();
     const auto lock = lock_file_.valid() ? lock_file_.info() : Result<FileInfo>(Error::not_found);
-    const bool is_deleted = info.ok() && info->links == 0;
+    const bool is_deleted = (info.ok() && info->links == 0) || !is_in_place();
     if (is_deleted) {
         auto opened = open_directories(options_, create, is_told_ ? Log() : options_.log);
         if (!opened.ok()) {

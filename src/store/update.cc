@@ -126,7 +126,11 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
         return Error::not_found;
     }
     if (published.outcome == Published::Outcome::added) {
-        enforce_entry_limit(index, record.location);
+        // The entry is stored, whether or not there is memory to give another one up.
+        (void)guarded([&]() -> Status {
+            enforce_entry_limit(index, record.location);
+            return {};
+        });
     }
     return PutOutcome::stored;
 }

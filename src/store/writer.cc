@@ -461,7 +461,7 @@ Result<ByteLock> Writer::lock_eviction() {
 }
 
 bool Writer::has_no_writer(std::uint32_t segment) const {
-    const auto lock_file = directory_.open_or_create_file(kLockFileName);
+    const auto lock_file = directory_.open_or_make_file(kLockFileName);
     if (!lock_file.ok()) return false;
     const auto numbered = lock_file->is_locked(kFirstSegmentByte + segment, LockKind::exclusive);
     if (!numbered.ok() || numbered.value()) return false;
@@ -486,7 +486,7 @@ Status Writer::SegmentLock::hold(File file) {
 }
 
 Result<Writer::SegmentLock> Writer::lock_number(std::uint32_t segment) const {
-    TRY_ASSIGN(File lock_file, directory_.open_or_create_file(kLockFileName));
+    TRY_ASSIGN(File lock_file, directory_.open_or_make_file(kLockFileName));
     TRY_ASSIGN(const bool locked,
                lock_file.try_lock(kFirstSegmentByte + segment, LockKind::exclusive));
     if (!locked) return Error::busy;

@@ -87,6 +87,18 @@ TEST_F(DeletedRoot, OthersWhoHadItOpenFindWhatIsPutThen) {
     EXPECT_TRUE(cache_.get(as_bytes("key of the writer")));
 }
 
+// `cairn rm` gives the directory another name, deletes its files and then the directory.
+TEST_F(DeletedRoot, ADirectoryThatIsJustBeingRemovedIsLeftToThat) {
+    const std::string removed = options_.root + "/.removed-test-1";
+    std::filesystem::rename(options_.root + "/test", removed);
+    std::filesystem::remove(removed + "/cache.idx");
+    std::filesystem::remove(removed + "/cache.lock");
+    expect_stored_by(cache_, "key");
+    EXPECT_FALSE(std::filesystem::exists(removed + "/cache.lock"));
+    std::filesystem::remove_all(removed);
+    expect_stored_by(cache_, "another key");
+}
+
 TEST_F(DeletedRoot, ItIsMadeAnewAlsoByWhoWouldNotHaveMadeIt) {
     options_.flags = CAIRN_OPEN_EXISTING;
     Cache existing(options_);

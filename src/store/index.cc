@@ -369,7 +369,7 @@ bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
     return false;
 }
 
-// Each request is another word: whoever has searched takes back the one that was there when the
+// Each request is another word: a search takes back the one that was there when the
 // search began, and none that was made since.
 void Index::ask_for_search() {
     counter(Counter::rescan)

@@ -352,7 +352,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::
                                                              std::uint64_t record_size) {
     auto lock = lock_segment(segment);
     if (!lock.ok()) return nullptr;
-    // Locked first, then looked: whoever gives segments up names one first, and then looks
+    // Locked first, then looked: a process that gives a segment up names it first, and then looks
     // whether it is locked.
     if (index.victim() == segment) return nullptr;
     const File &file = lock->file();

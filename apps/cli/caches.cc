@@ -27,9 +27,8 @@ constexpr const char *kLockFile = "cache.lock";
 constexpr const char *kAboutFile = "about";
 
 std::string explanation(const CacheHandle &cache, int result) {
-    CacheLog &log = *cache.get_deleter().log;
-    const std::lock_guard lock(log.mutex);
-    return log.first_line.empty() ? cairn_result_string(result) : log.first_line;
+    const std::string line = first_line(*cache.get_deleter().log);
+    return line.empty() ? cairn_result_string(result) : line;
 }
 
 using Opening = std::pair<CacheHandle, int>;
@@ -102,6 +101,11 @@ void keep_first_line(void *user, int severity, const char *line) {
     if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) {
         log->first_line = line;
     }
+}
+
+std::string first_line(CacheLog &log) {
+    const std::lock_guard lock(log.mutex);
+    return log.first_line;
 }
 
 std::string resolve_root(const std::string &dir) {

@@ -24,6 +24,8 @@ struct CacheLog {
 
 // The cairn_log_fn that fills it; `user` is the CacheLog.
 void keep_first_line(void *user, int severity, const char *line);
+// What is in it now; "": nothing. Threads of the cache may be writing to it.
+std::string first_line(CacheLog &log);
 
 // An open cache, closed with its handle.
 struct CacheCloser {

@@ -74,7 +74,9 @@ std::string problem_line(const cairn_report &report) {
     const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
     std::string why = printable_line(std::string_view(report.problem_text, size));
     if (report.problem == CAIRN_PROBLEM_NOT_USED) {
-        return fmt::format("the cache could not be used: {}", why);
+        // A process may have several, and the application several processes.
+        return fmt::format("{} cache could not be used: {}",
+                           report.hits + report.stored > 0 ? "a" : "the", why);
     }
     if (report.store_failed == 0) {
         return "";

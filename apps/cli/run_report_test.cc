@@ -10,6 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 RunResult cached_run() {
     RunResult result;
@@ -106,6 +107,8 @@ TEST(RunReport, SaysWhyTheCacheWasNotUsed) {
     EXPECT_EQ(report_lines(result).back(),
               "the cache could not be used: cannot use /x: read-only?[2J");
     EXPECT_EQ(report_json(result)["cache_problem"], report_lines(result).back());
+    result.report.hits = 1;
+    EXPECT_THAT(report_lines(result).back(), StartsWith("a cache could not be used: "));
     // Not ended by a zero, as nobody of ours would leave it.
     set_problem(result, CAIRN_PROBLEM_NOT_USED, std::string(1000, 'x'));
     EXPECT_THAT(report_lines(result).back(), EndsWith("used: " + std::string(160, 'x')));

@@ -150,8 +150,8 @@ void convert(const Arguments &arguments) {
     cli::OutputFile file(arguments.output);
     cli::CacheLog log;
     const auto converter = open_converter(cli::resolve_root(arguments.dir), log);
-    if (!log.first_line.empty()) {
-        cli::complain(fmt::format("not cached: {}", log.first_line));
+    if (const std::string problem = cli::first_line(log); !problem.empty()) {
+        cli::complain(fmt::format("not cached: {}", problem));
     }
     cairn_conversion conversion = {};
     conversion.size = sizeof conversion;

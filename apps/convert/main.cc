@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The program cairn-convert: what `cairn convert` starts, and what converts for cairn_convert.h.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
@@ -42,7 +44,9 @@ int run(int argc, const char *const *argv) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    if (cairn::conversions::is_for_worker(argc, argv)) {
+    struct stat output = {};
+    const bool is_asked = fstat(STDOUT_FILENO, &output) == 0 && S_ISSOCK(output.st_mode);
+    if (is_asked && cairn::conversions::is_for_worker(argc, argv)) {
         return cairn::conversions::run_worker(cairn::conversions::converters(), argc, argv);
     }
     std::signal(SIGPIPE, SIG_IGN);  // an error of ours

@@ -121,6 +121,12 @@ TEST_F(OwnApplicationTest, AProcessThatOverwritesItsArgumentsKeepsItsName) {
     }
 }
 
+TEST_F(OwnApplicationTest, AProcessThatPutsAnotherTextInPlaceOfAnArgumentKeepsItsName) {
+    const std::string game = probe("game");
+    EXPECT_EQ(name_said_by({game, {game}, {"PROBE_FIRST=a title"}}), "game");
+    EXPECT_EQ(name_said_by({game, {game, "--one", "two"}, {"PROBE_FIRST="}}), "game");
+}
+
 TEST_F(OwnApplicationTest, AProcessThatExecutesItselfAgainKeepsItsName) {
     std::filesystem::create_symlink(probe("game"), folder_ / "start");
     EXPECT_EQ(name_said_by({folder_ / "start", {"start"}, {}}), "game");

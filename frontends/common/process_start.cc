@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdint>
 
 #include "os/environment.h"
 
@@ -58,6 +59,20 @@ bool has_app_beside(const std::string &file) {
     return file_name(file).starts_with("electron") && (is_there(path) || is_there(path + ".asar"));
 }
 
+// How many of the arguments are where the system put them: between the list and the path that was
+// executed, in one piece of memory. A program may have put other texts in their place, and freed
+// them.
+int count_in_place(int count, char **arguments) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(arguments);
+    const std::uintptr_t end = getauxval(AT_EXECFN);
+    int found = 0;
+    for (; found < count && arguments[found] != nullptr; ++found) {
+        const auto place = reinterpret_cast<std::uintptr_t>(arguments[found]);
+        if (place <= begin || place >= end) break;
+    }
+    return found;
+}
+
 }  // namespace
 
 std::string_view file_name(std::string_view path) {
@@ -88,7 +103,7 @@ std::string process_file() {
 
 ProcessStart own_start(int count, char **arguments) {
     ProcessStart start;
-    start.arguments = arguments_in_place(count, arguments);
+    start.arguments = arguments_in_place(count_in_place(count, arguments), arguments);
     start.file = process_file();
     const std::string executed = executed_path();
     if (start.file.empty()) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct Caches {
     cairn_cache *broker = nullptr;                     // the same for all, once it was asked for
     bool broker_asked = false;
     std::map<cairn_cache *, uint64_t> failed;  // guarded by mutex: writes that were counted
+    std::set<cairn_cache *> of_blobs;          // guarded by mutex: what drivers keep by themselves
 };
 
 // Lives for ever, see main.cc.
@@ -127,7 +129,10 @@ void count_failed(cairn_cache *cache) {
     const uint64_t before = std::exchange(all.failed[cache], stats.queue_failed);
     if (stats.queue_failed > before) {
         count(&cairn_report::store_failed, stats.queue_failed - before);
-        count(&cairn_report::stored, before - stats.queue_failed);
+        // Of blobs nobody has counted that they were stored.
+        if (!all.of_blobs.contains(cache)) {
+            count(&cairn_report::stored, before - stats.queue_failed);
+        }
         note_problem(CAIRN_PROBLEM_NOT_STORED, "the disk is full, or cannot be written");
     }
 }
@@ -150,7 +155,9 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     if (found != all.by_identity.end()) {
         return found->second;
     }
-    return all.by_identity[identity] = open_cache(identity, limit_percent);
+    cairn_cache *const cache = open_cache(identity, limit_percent);
+    if (limit_percent == kBlobsPercent) all.of_blobs.insert(cache);
+    return all.by_identity[identity] = cache;
 }
 
 void flush_caches() {

@@ -10,8 +10,16 @@
 namespace cairn::egl {
 namespace {
 
-// The folders and their order are those that GLVND is built with.
-constexpr const char *kFolders = "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d";
+// The folders that GLVND is built with: on NixOS, on most systems, and in Flatpak's runtimes. What
+// is not there is passed over. `cairn run` names the same.
+constexpr const char *kFolders =
+    "/run/opengl-driver/share/glvnd/egl_vendor.d:"
+    "/etc/glvnd/egl_vendor.d:"
+    "/usr/lib/x86_64-linux-gnu/GL/glvnd/egl_vendor.d:"
+    "/usr/lib/aarch64-linux-gnu/GL/glvnd/egl_vendor.d:"
+    "/usr/lib/i386-linux-gnu/GL/glvnd/egl_vendor.d:"
+    "/usr/lib64/GL/glvnd/egl_vendor.d:"
+    "/usr/share/glvnd/egl_vendor.d";
 // A manifest has a hundred bytes; a file far beyond that is none.
 constexpr size_t kManifestSizeMax = 64 * 1024;
 

@@ -79,10 +79,11 @@ typedef struct cairn_program_cache_options {
  * variable CAIRN_LIMIT ("4G"), else by `limit` in the configuration file, for this application
  * (whose name is there without the "egl-" of the EGL front end) or for each; else it is
  * CAIRN_LIMIT_BYTES_DEFAULT. Both are read when the cache is opened, and 4 MiB is the least. An
- * application whose user has said something has that, and no part in `total_bytes`, in every process.
+ * application whose user has said something has that, and no part in `total_bytes`, in every
+ * process.
  *
- * Generations that are superseded go by themselves: once an hour, a process that opens one has a thread
- * look for those that were not used for `unused_days`. When all of them take more than
+ * Generations that are superseded go by themselves: once an hour, a process that opens one has a
+ * thread look for those that were not used for `unused_days`. When all of them take more than
  * `total_bytes`, those least recently used go of applications with more than their share, which is
  * the same for each application; of the latest, entries go. So it is, at once, where an application
  * is given another limit than before. None is touched that a process has

@@ -136,6 +136,7 @@ TEST_F(ConvertTest, WrongUsageIsTwo) {
     const std::vector<std::vector<std::string>> wrong = {{},
                                                          {source_},
                                                          {"--bogus"},
+                                                         {"--describe"},
                                                          {source_, output_, "more"},
                                                          {"--converter", "none", source_, output_}};
     for (const auto &arguments : wrong) {

@@ -1,7 +1,8 @@
 // Writes its name to standard output. SPDX-License-Identifier: MIT
 //
 // Before the name is computed it does what PROBE_TITLE and PROBE_DELETE ask for: it writes a title
-// over its arguments, as Chromium does, and deletes its executable, as an update does.
+// over its arguments, as Chromium does, puts another text in place of the first one, and deletes
+// its executable, as an update does.
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,6 +23,11 @@ void write_title(const char *title, int count, char **arguments) {
 // The earliest that a program can ask for.
 __attribute__((constructor(101))) void prepare(int count, char **arguments) {
     if (const char *title = getenv("PROBE_TITLE")) write_title(title, count, arguments);
+    if (const char *text = getenv("PROBE_FIRST")) {
+        static char first[64] = {};
+        strncpy(first, text, sizeof first - 1);
+        arguments[0] = first;
+    }
     if (const char *path = getenv("PROBE_DELETE")) unlink(path);
 }
 

@@ -124,7 +124,7 @@ TEST_F(OwnApplicationTest, AProcessThatOverwritesItsArgumentsKeepsItsName) {
 TEST_F(OwnApplicationTest, AProcessThatPutsAnotherTextInPlaceOfAnArgumentKeepsItsName) {
     const std::string game = probe("game");
     EXPECT_EQ(name_said_by({game, {game}, {"PROBE_FIRST=a title"}}), "game");
-    EXPECT_EQ(name_said_by({game, {game, "--one", "two"}, {"PROBE_FIRST="}}), "game");
+    EXPECT_EQ(name_said_by({game, {game, "--one", "two"}, {"PROBE_FIRST=a title"}}), "game");
 }
 
 TEST_F(OwnApplicationTest, AProcessThatExecutesItselfAgainKeepsItsName) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "store/blob.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -17,10 +19,8 @@ BlobRef Blob::copy(Bytes key, Bytes value, std::uint32_t cost_us) {
     const std::uint64_t value_offset = align_up(key.size(), 16);
     BlobRef blob = allocate(value_offset + value.size());
     if (!blob) return blob;
-    std::memcpy(blob->buffer().data(), key.data(), key.size());
-    if (!value.empty()) {
-        std::memcpy(blob->buffer().data() + value_offset, value.data(), value.size());
-    }
+    std::ranges::copy(key, blob->buffer().begin());
+    std::ranges::copy(value, blob->buffer().begin() + static_cast<std::ptrdiff_t>(value_offset));
     blob->describe(0, key.size(), value_offset, value.size(), cost_us);
     return blob;
 }

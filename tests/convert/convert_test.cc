@@ -179,11 +179,14 @@ TEST_F(ConvertTest, NothingAConverterDoesHarmsTheCaller) {
     cairn_converter_options few = options();
     few.memory_bytes = 512u << 20;
     const Converter converter(few);
-    const std::map<std::string, const char *> said = {{"crash", "signal 6"},
-                                                      {"exit", "without an answer"},
-                                                      {"flood", "larger than"},
-                                                      {"memory", "gave up"},
-                                                      {"anything", "refused"}};
+    std::map<std::string, const char *> said = {{"crash", "signal 6"},
+                                                {"exit", "without an answer"},
+                                                {"flood", "larger than"},
+                                                {"memory", "gave up"},
+                                                {"anything", "refused"}};
+#if defined(__SANITIZE_ADDRESS__)
+    said.erase("memory");  // has no bound there, as the sanitizer's own would not fit
+#endif
     for (const auto &[input, words] : said) {
         for (int round = 0; round < 2; ++round) {
             const Conversion refused = converter.convert(input, {}, "misbehaving");

@@ -45,6 +45,11 @@ void Actor::write_owned() {
     int result;
     if (is_removal(key, version)) {
         result = cache_->remove(bytes);
+        // A search that somebody asked for takes longer than a removal waits: nothing has changed.
+        if (result == CAIRN_ERROR_BUSY) {
+            ++progress().refused;
+            return;
+        }
         if (result == CAIRN_MISS) {
             if (present && rules_.losses == Losses::none && ledger_.clears_started == 0) {
                 report(ledger_.findings, ledger_.findings.lost,

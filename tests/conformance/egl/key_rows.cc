@@ -207,7 +207,7 @@ GLint hint_of(GLuint program) {
     return value;
 }
 
-// Whoever makes the entry, each program has the hint that it was linked with.
+// Each program has the hint that it was linked with, whichever program made the entry.
 void hint_of_a_hit(Verdict &verdict) {
     const EGLDisplay display = fresh_display(kLarge);
     const Context context(display);

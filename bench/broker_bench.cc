@@ -1,5 +1,6 @@
 // What a look-up behind a broker costs beside one in a cache that was opened directly: the same
-// entries, in one process, in turns. SPDX-License-Identifier: MIT
+// entries, in one process, in turns.
+// SPDX-License-Identifier: MIT
 //
 //     bench/broker_bench [ENTRIES [ROUNDS]]
 //

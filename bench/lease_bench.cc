@@ -1,5 +1,6 @@
 // What leases save where several processes start at once and miss the same programs, and what they
-// cost. SPDX-License-Identifier: MIT
+// cost.
+// SPDX-License-Identifier: MIT
 //
 // lease_bench [PROCESSES [PROGRAMS [COMPILE_MS]]]: prints medians over rounds that take turns. A
 // compile is so much time of the processor. Each process misses all programs, in the same order.

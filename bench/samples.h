@@ -1,4 +1,5 @@
-// Keys and values of the smaller benchmarks. SPDX-License-Identifier: MIT
+// Keys and values of the smaller benchmarks.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 // store_bench: the same workloads on Cairn and on what one would use instead, interleaved; see
-// README.md. SPDX-License-Identifier: MIT
+// README.md.
+// SPDX-License-Identifier: MIT
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,7 @@
 // Specialises a shader with constants, as engines do for materials, and remembers the results in a
 // D3D12 shader cache session: what takes long when it is cold takes no time when it is warm. Run it
-// twice. SPDX-License-Identifier: MIT
+// twice.
+// SPDX-License-Identifier: MIT
 //
 // It uses vkd3d's device, if there is one: to know for which driver the results are. Its compiler
 // is glslang, which makes SPIR-V of HLSL.

@@ -1,5 +1,6 @@
 /* How a program that compiles shaders uses Cairn from C: make a key of everything that can change
- * the result, look it up, and compile only on a miss. Run it twice. SPDX-License-Identifier: MIT
+ * the result, look it up, and compile only on a miss. Run it twice.
+ * SPDX-License-Identifier: MIT
  *
  * cc program_cache.c $(pkg-config --cflags --libs cairn)
  */

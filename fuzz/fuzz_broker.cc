@@ -1,5 +1,6 @@
 // Messages between broker and clients: what is accepted is what is encoded. Tried as it is, and
-// with the size that a hostile author would put there. SPDX-License-Identifier: MIT
+// with the size that a hostile author would put there.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // Sequences of calls of the C interface, compared with a model. An input is configuration, then
-// operations. SPDX-License-Identifier: MIT
+// operations.
+// SPDX-License-Identifier: MIT
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // Calls on D3D12's shader cache sessions, in memory and on disk, beside a reference of them; the
-// calls also change what all sessions may do. SPDX-License-Identifier: MIT
+// calls also change what all sessions may do.
+// SPDX-License-Identifier: MIT
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // The decoders of everything that a cache reads from its files. What they accept must be what the
-// encoders write. SPDX-License-Identifier: MIT
+// encoders write.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The order of a start (docs/formats/order.md): what is accepted is what is written. Tried as it
-// is, and with the head that a hostile author would give it. SPDX-License-Identifier: MIT
+// is, and with the head that a hostile author would give it.
+// SPDX-License-Identifier: MIT
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // The file of `cairn import`: what is accepted is what `cairn export` writes. Tried as it is, and
-// with the check that a hostile author would compute. SPDX-License-Identifier: MIT
+// with the check that a hostile author would compute.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn.h>
 #include <cairn/cairn_egl.h>
 

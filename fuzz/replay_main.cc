@@ -1,6 +1,7 @@
 // Runs a fuzz target once for each file of the folders named on the command line, in the order of
 // their names. Exit code 0: every input was taken; 1: no input was found, or one could not be read.
-// A defect aborts. SPDX-License-Identifier: MIT
+// A defect aborts.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

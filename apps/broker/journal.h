@@ -1,4 +1,5 @@
-// Log lines on standard error, where they were asked for. SPDX-License-Identifier: MIT
+// Log lines on standard error, where they were asked for.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread; a line is one write.
 #pragma once

@@ -1,4 +1,5 @@
-// What the broker is told on its command line. SPDX-License-Identifier: MIT
+// What the broker is told on its command line.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The caches below a root, as tools see them: found by their lock file, opened in whatever version
-// they have. Thread safety: externally synchronised. Failure: a Failure with the library's own
-// explanation; a root that does not exist holds no caches and is no failure.
+// they have.
+// Thread safety: externally synchronised. Failure: a Failure with the library's own explanation; a
+// root that does not exist holds no caches and is no failure.
 #pragma once
 
 #include <cairn/cairn.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs another program so that neither it nor whoever started us can tell that we stand in between:
-// signals reach it, stopping and continuing a job works, and its end is ours. Thread safety: for
-// the main thread of a process without other threads; one run at a time. Failure: see ChildEnd; a
+// signals reach it, stopping and continuing a job works, and its end is ours.
+// Thread safety: for the main thread of a process without other threads; one run at a time.
+// Failure: see ChildEnd; a
 // Failure is thrown only when no process could be made at all.
 #pragma once
 

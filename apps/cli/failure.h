@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a subcommand gives up: one exception type that carries what to tell the user and the exit
-// code, and the exit codes. Thread safety: values. Failure: the exception leaves the subcommand and
-// is turned into a line on standard error in main.
+// code, and the exit codes.
+// Thread safety: values. Failure: the exception leaves the subcommand and is turned into a line on
+// standard error in main.
 #pragma once
 
 #include <stdexcept>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Puts our EGL front end in front of an application: which manifest names it, and the environment
-// that makes the dispatch library of the system (GLVND) load it. Thread safety: pure functions of
-// the environment and the file system. Failure: a missing front end is an outcome with a reason,
-// never an error: the application then runs uncached.
+// that makes the dispatch library of the system (GLVND) load it.
+// Thread safety: pure functions of the environment and the file system.
+// Failure: a missing front end is an outcome with a reason, never an error: the application then
+// runs uncached.
 #pragma once
 
 #include <optional>

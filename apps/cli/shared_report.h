@@ -6,10 +6,12 @@
 // there: also those that the kernel keeps from looking into this process, as it does in a
 // container, or with fewer rights. Where the caches cannot be written it is memory of this process
 // alone, which others reach through /proc if the kernel lets them. The counters are there however
-// those processes end. Thread safety: externally synchronised; the report itself is only ever added
-// to, atomically, by others. Ownership: the file is removed with this object; what a launcher that
-// was killed has left is removed by the next one. Failure: create() throws a Failure that says why;
-// nothing is left behind.
+// those processes end.
+// Thread safety: externally synchronised; the report itself is only ever added to, atomically, by
+// others.
+// Ownership: the file is removed with this object; what a launcher that was killed has left is
+// removed by the next one.
+// Failure: create() throws a Failure that says why; nothing is left behind.
 #pragma once
 
 #include <cairn/cairn.h>

@@ -1,5 +1,6 @@
 // A file of programs that were linked, to be shipped with an application: what `cairn export`
-// writes and `cairn import` reads. SPDX-License-Identifier: MIT
+// writes and `cairn import` reads.
+// SPDX-License-Identifier: MIT
 //
 // The layout is in docs/formats/warm-set.md.
 // Thread safety: pure functions. Failure: a file that is not whole in every byte gives nothing but

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the processes of a running application have loaded: how it draws, if not through us. It is
 // read from /proc now and then while they run, since nobody can tell afterwards; what ends between
-// two looks was not seen. Thread safety: externally synchronised. Failure: a process that cannot
-// be looked into was not seen.
+// two looks was not seen.
+// Thread safety: externally synchronised. Failure: a process that cannot be looked into was not
+// seen.
 #pragma once
 
 #include <sys/types.h>

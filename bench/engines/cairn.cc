@@ -1,5 +1,6 @@
 // Cairn through its public C interface: with its defaults, and without private copies of hot
-// entries. SPDX-License-Identifier: MIT
+// entries.
+// SPDX-License-Identifier: MIT
 #include "cairn/cairn.h"
 
 #include "bench/engines/engine.h"

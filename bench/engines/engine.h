@@ -1,8 +1,10 @@
 // What a store must be able to do to take part: the interface each adapter implements, and the list
-// of them. Thread safety: an Engine is used by one thread. Ownership: a View stays valid until it
-// is given to release(); at most one is out at a time. Failure: open() returns false and says why
-// in error(); get() and put() report outcomes and never throw for a miss. SPDX-License-Identifier:
-// MIT
+// of them.
+// Thread safety: an Engine is used by one thread. Ownership: a View stays valid until it is given
+// to release(); at most one is out at a time.
+// Failure: open() returns false and says why in error(); get() and put() report outcomes and never
+// throw for a miss.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>

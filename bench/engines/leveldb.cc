@@ -1,5 +1,6 @@
 // LevelDB: no compression (values are stored as they are by all engines), a bloom filter, nothing
-// synced. SPDX-License-Identifier: MIT
+// synced.
+// SPDX-License-Identifier: MIT
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>

@@ -1,6 +1,7 @@
 // The physical limits: values end to end in one file behind a perfect index in a mapping, read by
 // copying from a mapping (with or without a checksum over the copy) or by a system call. No locks,
-// no recovery, one writer. SPDX-License-Identifier: MIT
+// no recovery, one writer.
+// SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 // A hash map with a mutex and exact LRU, as programs have in memory (ANGLE, Chromium). Ends with
-// its process. SPDX-License-Identifier: MIT
+// its process.
+// SPDX-License-Identifier: MIT
 #include <cstring>
 #include <list>
 #include <mutex>

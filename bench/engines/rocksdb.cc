@@ -1,5 +1,6 @@
 // RocksDB: no compression, a bloom filter, a block cache that holds everything, nothing synced. It
-// verifies blocks when it reads them into its cache. SPDX-License-Identifier: MIT
+// verifies blocks when it reads them into its cache.
+// SPDX-License-Identifier: MIT
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>

@@ -1,5 +1,6 @@
 // SQLite in WAL mode, not synced, mapped: a table with row ids and a unique index on the key, which
-// is its faster form here. SPDX-License-Identifier: MIT
+// is its faster form here.
+// SPDX-License-Identifier: MIT
 #include <sqlite3.h>
 
 #include <cstring>

@@ -1,7 +1,9 @@
 // Runs a task in a fresh process: this program again, with the task as JSON in its arguments and
-// the result by a pipe. Thread safety: a Child belongs to one thread; Control is shared memory of
-// all processes, every field atomic. Ownership: a Child kills and collects its process when it is
-// destroyed before wait(). SPDX-License-Identifier: MIT
+// the result by a pipe.
+// Thread safety: a Child belongs to one thread; Control is shared memory of all processes, every
+// field atomic.
+// Ownership: a Child kills and collects its process when it is destroyed before wait().
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <sys/types.h>

@@ -1,8 +1,10 @@
 // The data all engines are given: 20-byte keys and values cut from the machine code of this
 // system's libraries. Everything about entry i follows from the seed and i, so that each process
-// knows the expected bytes without being told. Thread safety: const methods concurrent. Ownership:
-// a Dataset keeps the pool (a memfd that children inherit) mapped; spans stay valid as long as it
-// lives. Failure: throws std::runtime_error when no pool can be made. SPDX-License-Identifier: MIT
+// knows the expected bytes without being told.
+// Thread safety: const methods concurrent. Ownership: a Dataset keeps the pool (a memfd that
+// children inherit) mapped; spans stay valid as long as it lives.
+// Failure: throws std::runtime_error when no pool can be made.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 // What the benchmark does to folders of files: measure, copy, put out of the page cache, remove.
 // Thread safety: concurrent on different folders.
 // Failure: throws std::runtime_error (std::filesystem::filesystem_error) where a file cannot be
-// handled. SPDX-License-Identifier: MIT
+// handled.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // One run of the benchmark: what was asked for, the stores prepared for it, and the running of
-// tasks in child processes. Thread safety: externally synchronised. Ownership: everything it writes
-// is below its folder, which it removes at the end. SPDX-License-Identifier: MIT
+// tasks in child processes.
+// Thread safety: externally synchronised. Ownership: everything it writes is below its folder,
+// which it removes at the end.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Time stamps and percentiles.
 // Thread safety: Ticks is calibrated once per process, thereafter concurrent; Samples belongs to
-// one thread. SPDX-License-Identifier: MIT
+// one thread.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <algorithm>

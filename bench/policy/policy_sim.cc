@@ -1,5 +1,6 @@
 // policy_sim: replays a trace of look-ups against each eviction policy of the store, and against
-// Belady's bound. SPDX-License-Identifier: MIT
+// Belady's bound.
+// SPDX-License-Identifier: MIT
 //
 // A trace has one line per look-up: KEY SIZE_BYTES COST_US, where the cost is what a miss costs.
 // `cairn run --trace FILE` records one. A look-up of what is not there stores it. The policies are

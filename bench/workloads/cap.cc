@@ -1,6 +1,7 @@
 // A limit of 64 MiB: 20,000 entries (166 MB) are put while the first 500 are read all along, one
 // read after each put. Disk use is sampled from outside, by blocks, as often as the folder can be
-// walked. SPDX-License-Identifier: MIT
+// walked.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,7 @@
 // Open, first hit and 200 random gets in a fresh process with nothing of the store in the page
 // cache: the first start after a boot. The program's own code is made warm first, so that the disk
-// is read for the store alone. SPDX-License-Identifier: MIT
+// is read for the store alone.
+// SPDX-License-Identifier: MIT
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // Damage at rest to a closed store of 2,000 entries: 50 bits flipped, or 50 pages of 4 KiB zeroed,
 // evenly over the data of all its files. A fresh process reads everything. Where the values lie end
 // to end in the files, the entries whose own bytes were hit are known, and what was lost beyond
-// them is told. SPDX-License-Identifier: MIT
+// them is told.
+// SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 // kill -9 while writing: how many acknowledged entries the next process finds, and whether it can
-// go on. SPDX-License-Identifier: MIT
+// go on.
+// SPDX-License-Identifier: MIT
 #include <chrono>
 #include <thread>
 

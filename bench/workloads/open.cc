@@ -1,5 +1,6 @@
 // Open and first hit, measured inside a fresh process from before open to after the hit; page cache
-// warm. SPDX-License-Identifier: MIT
+// warm.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <stdexcept>
 

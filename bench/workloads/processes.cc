@@ -1,6 +1,7 @@
 // Readers and writers in processes of their own on one store of 10,000 entries, for a fixed time.
 // Readers get copies of random entries; each writer puts new ones. What writers had acknowledged is
-// read back by yet another process. SPDX-License-Identifier: MIT
+// read back by yet another process.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
 #include <cstring>

@@ -1,5 +1,6 @@
 // The workloads: what each is called, its half in the parent (which rounds, which engines) and its
-// half in the child (what is measured). SPDX-License-Identifier: MIT
+// half in the child (what is measured).
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <nlohmann/json.hpp>

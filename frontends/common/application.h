@@ -1,5 +1,6 @@
 // By which name this process's program is known to people: what caches are named after, and what
-// the configuration calls an application. SPDX-License-Identifier: MIT
+// the configuration calls an application.
+// SPDX-License-Identifier: MIT
 //
 // The name is that of the executable file, whatever the process says of itself: Chromium, Electron
 // and users of setproctitle overwrite their arguments. Where the file runs other people's programs

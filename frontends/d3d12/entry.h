@@ -1,9 +1,9 @@
 // An entry of a cache: a key and its value, in the form in which it is stored.
 // SPDX-License-Identifier: MIT
 //
-// Format: docs/formats/d3d12.md. Thread safety: immutable. Ownership: shared by whoever holds a
-// reference; the bytes live as long. Failure: a null reference when memory cannot be had, or when a
-// blob is not an entry.
+// Format: docs/formats/d3d12.md.
+// Thread safety: immutable. Ownership: shared by whoever holds a reference; the bytes live as long.
+// Failure: a null reference when memory cannot be had, or when a blob is not an entry.
 #pragma once
 
 #include <cairn/cairn.h>

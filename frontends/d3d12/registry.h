@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all functions at once. Opening and closing a cache hold up nobody but those who
-// want the same one. Lifetime: the registry itself is never destroyed, so that objects may be
-// released at any time, also at the end of the process. Forking: a child has a registry of its own,
-// empty at first; sessions that it inherited can be released, and what they share stays open.
+// want the same one.
+// Lifetime: the registry itself is never destroyed, so that objects may be released at any time,
+// also at the end of the process. Forking: a child has a registry of its own, empty at first;
+// sessions that it inherited can be released, and what they share stays open.
 #pragma once
 
 #include <functional>

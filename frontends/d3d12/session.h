@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods at once. Ownership: reference counted; holds one reference to its
-// device. Failure: the rows of docs/conformance/d3d12.md.
+// device.
+// Failure: the rows of docs/conformance/d3d12.md.
 #pragma once
 
 #include "adapter.h"

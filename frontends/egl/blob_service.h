@@ -1,5 +1,6 @@
 // A driver's own cache (EGL_ANDROID_blob_cache), kept in a cache of ours where the application does
-// not keep it itself. SPDX-License-Identifier: MIT
+// not keep it itself.
+// SPDX-License-Identifier: MIT
 //
 // EGL lets the functions of a display be set once. Ours are set when the display is initialised, so
 // that nothing is missed; an application that sets its own later gets the driver's calls through

@@ -5,8 +5,8 @@
 // written when a display is terminated and when the process exits; what ends otherwise loses it.
 //
 // Thread safety: internally synchronised. Ownership: a cache stays open as long as the process
-// lives; the store promises that ending without closing costs nothing else. Failure: without a
-// cache programs are compiled as ever.
+// lives; the store promises that ending without closing costs nothing else.
+// Failure: without a cache programs are compiled as ever.
 #pragma once
 
 #include <cairn/cairn.h>

@@ -1,5 +1,6 @@
 // Finds out, in a context that has just become current, whether and how programs can be cached in
-// it. SPDX-License-Identifier: MIT
+// it.
+// SPDX-License-Identifier: MIT
 //
 // Asks the driver only what its version and extensions say can be asked, so that no GL error is
 // made.

@@ -1,5 +1,6 @@
 // An EGL context: which vendor it belongs to, what it shares, and whether programs can be cached in
-// it. SPDX-License-Identifier: MIT
+// it.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: the registry locks itself. A Context is used by the thread that it is current on,
 // one at a time, as EGL demands; what several contexts share is in the ShareGroup. Ownership:

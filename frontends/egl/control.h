@@ -1,5 +1,6 @@
 // EGL_ANGLE_program_cache_control as applications reach it: its entry points, its name among a
-// display's extensions, and its attributes for displays and contexts. SPDX-License-Identifier: MIT
+// display's extensions, and its attributes for displays and contexts.
+// SPDX-License-Identifier: MIT
 //
 // GLVND calls a dispatch function for each entry point, which finds the display's vendor; when that
 // is this library, GLVND asks it for the function itself. A display of a vendor beside us has no

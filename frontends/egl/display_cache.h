@@ -1,5 +1,6 @@
 // The program cache of one EGLDisplay: what EGL_ANGLE_program_cache_control shows and changes, and
-// what links look into before they look on disk. SPDX-License-Identifier: MIT
+// what links look into before they look on disk.
+// SPDX-License-Identifier: MIT
 //
 // Entries are in memory only, in exact order of use, and their bytes are counted without keys. The
 // functions follow the extension's texts from the checks of their own arguments on;

@@ -1,5 +1,6 @@
 // What Mesa's configuration files ("drirc") say about this application, which can change what its
-// shaders compile to. SPDX-License-Identifier: MIT
+// shaders compile to.
+// SPDX-License-Identifier: MIT
 //
 // The files switch workarounds on by the name of the executable: a source that compiles in one
 // application need not compile in the next. The whole of the files belongs to the driver's

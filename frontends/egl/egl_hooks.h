@@ -1,5 +1,6 @@
 // The EGL entry points of the front end: those that follow displays and contexts, and with several
-// vendors one for each EGL function. SPDX-License-Identifier: MIT
+// vendors one for each EGL function.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <glvnd/libeglabi.h>

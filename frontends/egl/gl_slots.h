@@ -1,5 +1,6 @@
 // GL entry points that go to the vendor of the thread's current context, for when there are several
-// vendors. SPDX-License-Identifier: MIT
+// vendors.
+// SPDX-License-Identifier: MIT
 //
 // GLVND asks a vendor for the address of each GL function once, by name, and we are one vendor.
 // With several behind us, a name gets a slot: a few instructions that jump through the current

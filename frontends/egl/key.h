@@ -1,5 +1,6 @@
 // Keys of shaders and programs: tagged, length-prefixed fields of everything that can change what a
-// driver makes of them. SPDX-License-Identifier: MIT
+// driver makes of them.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: a builder belongs to one thread. Failure: without memory the key is all zero,
 // which is_valid() tells; such a key is never looked up or stored.

@@ -1,5 +1,5 @@
-// What the front end and libEGL_cairn_last.so.0 have to say to each other. SPDX-License-Identifier:
-// MIT
+// What the front end and libEGL_cairn_last.so.0 have to say to each other.
+// SPDX-License-Identifier: MIT
 //
 // Where GLVND loads the real vendors for itself as well, it has the devices from them, each once
 // and in the order that it has without us; the front end names none. But then it asks a device's

@@ -1,5 +1,6 @@
 // What is known of one program object: everything set before a link that can change its result, and
-// the link's log. SPDX-License-Identifier: MIT
+// the link's log.
+// SPDX-License-Identifier: MIT
 //
 // Settings are kept as the list of calls that made them rather than as their effect. Which calls
 // the driver refused need then not be known: the same calls in the same order have the same effect.

@@ -1,8 +1,10 @@
 // What the environment says, read once when the library is loaded; see docs/egl.md for the
-// variables. SPDX-License-Identifier: MIT
+// variables.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: written by load_settings() before anything else of the library runs, constant
-// after that. Failure: a variable that is not set, or empty, has its default.
+// after that.
+// Failure: a variable that is not set, or empty, has its default.
 #pragma once
 
 #include <string>

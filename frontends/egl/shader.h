@@ -1,12 +1,14 @@
 // What is known of one shader object: whether the driver has compiled it, and what its compiled
-// source was. SPDX-License-Identifier: MIT
+// source was.
+// SPDX-License-Identifier: MIT
 //
 // A *deferred* shader is one whose last compile was answered from the cache. The driver has its
 // source but was never told to compile it; whatever needs the real thing calls force_compile()
 // first.
 //
 // Thread safety: `mutex` guards everything but the constants; the functions below take it
-// themselves. Ownership: shared by the share group's table and by links in progress.
+// themselves.
+// Ownership: shared by the share group's table and by links in progress.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // The hooks for shader objects. Each is a template over the vendor's function that it stands in
 // front of, so that the names of one function (core, ARB, EXT) share a hook and still call their
-// own. SPDX-License-Identifier: MIT
+// own.
+// SPDX-License-Identifier: MIT
 //
 // Every hook passes a call through when no context is current or the object is not tracked.
 #pragma once

@@ -1,13 +1,15 @@
 // The real EGL vendor libraries that the front end stands in front of, and which of them a display
-// belongs to. SPDX-License-Identifier: MIT
+// belongs to.
+// SPDX-License-Identifier: MIT
 //
 // GLVND sees the front end as one vendor. With one real vendor behind it everything passes straight
 // through; with several, handles are routed here: displays and devices by a map, GL by the vendor
 // of the thread's current context.
 //
 // Thread safety: load_vendors() runs alone, from __egl_Main; Vendor objects are constant after it;
-// the maps lock themselves. Ownership: vendors live as long as the process; their libraries are
-// never closed. Failure: a vendor that cannot be loaded is left out, with a log line.
+// the maps lock themselves.
+// Ownership: vendors live as long as the process; their libraries are never closed.
+// Failure: a vendor that cannot be loaded is left out, with a log line.
 #pragma once
 
 #include <GL/gl.h>

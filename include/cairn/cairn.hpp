@@ -1,5 +1,6 @@
 // Cairn for C++20: the C interface (cairn.h) with ownership by type and spans for bytes.
-// Header-only. SPDX-License-Identifier: MIT
+// Header-only.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: as in cairn.h. A Cache may be used by any number of threads at once, but is moved
 // and destroyed by one; a

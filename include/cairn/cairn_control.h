@@ -1,5 +1,6 @@
 /* Cairn, controlled: caches switched off and on and emptied by kind, for all processes of the user,
- * as ID3D12Device9::ShaderCacheControl and `cairn control` do. SPDX-License-Identifier: MIT
+ * as ID3D12Device9::ShaderCacheControl and `cairn control` do.
+ * SPDX-License-Identifier: MIT
  *
  * The conventions of cairn.h hold. What is switched off is noted in one small file, `.control` in
  * the root of the caches (docs/formats/control.md), which every handle maps: a change is seen by

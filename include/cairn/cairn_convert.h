@@ -1,4 +1,5 @@
-/* Cairn: shaders converted into other languages, once. SPDX-License-Identifier: MIT
+/* Cairn: shaders converted into other languages, once.
+ * SPDX-License-Identifier: MIT
  *
  * GLSL and HLSL to SPIR-V, SPIR-V to GLSL, DXBC to SPIR-V. What was converted once, by any process
  * of the user, comes from the cache `conversions` and starts no process. The conventions of cairn.h

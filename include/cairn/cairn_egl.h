@@ -1,6 +1,7 @@
 /* Cairn for those who work with EGL themselves: serving a driver's own cache
  * (EGL_ANDROID_blob_cache, GL_ANGLE_blob_cache), and checking the entries of a display's program
- * cache (EGL_ANGLE_program_cache_control, see eglext_cairn.h). SPDX-License-Identifier: MIT
+ * cache (EGL_ANGLE_program_cache_control, see eglext_cairn.h).
+ * SPDX-License-Identifier: MIT
  *
  * The conventions of cairn.h hold. No header of EGL or GL is needed, and the library is linked to
  * neither: an EGLDisplay is passed as what it is, a pointer, and functions of EGL and GL are found

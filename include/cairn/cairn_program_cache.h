@@ -1,5 +1,6 @@
 /* Cairn, for engines that keep compiled programs: what Chromium's "GPU Program Caching" asks of a
- * program cache, over the caches of cairn.h. SPDX-License-Identifier: MIT
+ * program cache, over the caches of cairn.h.
+ * SPDX-License-Identifier: MIT
  *
  * cairn_program_cache_open gives a cairn_cache, on which every call of cairn.h works, with these
  * differences:

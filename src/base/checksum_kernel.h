@@ -1,5 +1,6 @@
 // One compilation of libxxhash's XXH3 for one instruction set. Each checksum_<set>.cc defines its
-// name and includes this. SPDX-License-Identifier: MIT
+// name and includes this.
+// SPDX-License-Identifier: MIT
 //
 // Debian's libxxhash.so is compiled for SSE2 only; compiled for AVX-512 the same source is about
 // four times as fast on values of some KiB (bench/README.md). The header's inline form gives us

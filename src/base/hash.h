@@ -1,5 +1,6 @@
 // Keyed and cryptographic hashes: SipHash-2-4 for the index, BLAKE2b for program keys. Both are
-// libsodium's. SPDX-License-Identifier: MIT
+// libsodium's.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: pure functions; Blake2b belongs to one thread.
 #pragma once

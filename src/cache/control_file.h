@@ -1,5 +1,6 @@
 // The file that says which kinds of caches are switched off, and how often each was cleared, shared
-// by all processes: docs/formats/control.md. SPDX-License-Identifier: MIT
+// by all processes: docs/formats/control.md.
+// SPDX-License-Identifier: MIT
 //
 // Everything is one atomic word of a shared mapping: a process may be killed anywhere, any number
 // of them may change it at once, and there is nothing to lock and nothing to mend. The file may be

@@ -1,5 +1,6 @@
 // The files that Mesa's and NVIDIA's drivers keep compiled programs in: where they are, and
-// deleting them. SPDX-License-Identifier: MIT
+// deleting them.
+// SPDX-License-Identifier: MIT
 //
 // These directories are the drivers', and may hold anything besides. A file is deleted only where
 // its own name and the names of all directories down from the cache's are such as the driver gives,

@@ -1,5 +1,5 @@
-// How much room on disk the user gives an application's program caches. SPDX-License-Identifier:
-// MIT
+// How much room on disk the user gives an application's program caches.
+// SPDX-License-Identifier: MIT
 //
 // The limit is that of all generations of an application together. Each generation keeps below its
 // part of it by itself. What superseded ones still take beside it is removed by the upkeep, which

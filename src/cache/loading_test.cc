@@ -1,4 +1,5 @@
-// A program cache with its loader. SPDX-License-Identifier: MIT
+// A program cache with its loader.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/eventfd.h>

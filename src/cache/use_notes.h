@@ -1,5 +1,6 @@
 // What is used of a cache, in the order of first use since its start, and which entries were found
-// in memory only, which the disk is to be told. SPDX-License-Identifier: MIT
+// in memory only, which the disk is to be told.
+// SPDX-License-Identifier: MIT
 //
 // A use costs a hash and a look at one word, mostly: a filter tells what was noted before; and not
 // even that when nothing more is wanted. The filter has one word for many keys, so that a key may

@@ -1,5 +1,6 @@
 // The calls of cairn.h on blobs, and what needs no cache at all: strings, program keys, the run
-// report. SPDX-License-Identifier: MIT
+// report.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn.h>
 
 #include <cstring>

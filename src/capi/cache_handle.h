@@ -1,5 +1,6 @@
 // What a cairn_cache handle is: a store on disk, maybe behind a broker, a cache in memory, or a
-// program cache that has both, and how errors become result codes. SPDX-License-Identifier: MIT
+// program cache that has both, and how errors become result codes.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: as the store's; close is the last call.
 #pragma once

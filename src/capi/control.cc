@@ -1,5 +1,6 @@
 // The calls of cairn_control.h: switching kinds of caches off and on, emptying them, and the
-// drivers that are told. SPDX-License-Identifier: MIT
+// drivers that are told.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn_control.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The calls of cairn.h on leases. SPDX-License-Identifier: MIT
+// The calls of cairn.h on leases.
+// SPDX-License-Identifier: MIT
 #include "cache/lease.h"
 
 #include <cairn/cairn.h>

@@ -1,4 +1,5 @@
-// The calls of cairn_program_cache.h. SPDX-License-Identifier: MIT
+// The calls of cairn_program_cache.h.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn_broker.h>
 #include <cairn/cairn_program_cache.h>
 

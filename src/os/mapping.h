@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Ownership: unmapped when destroyed. A mapping keeps its file's contents alive after the file is
-// deleted. Failure: no_memory, denied. Reading behind the end of a file that was cut raises SIGBUS:
-// map only what others extend.
+// deleted.
+// Failure: no_memory, denied. Reading behind the end of a file that was cut raises SIGBUS: map only
+// what others extend.
 #pragma once
 
 #include <cstddef>

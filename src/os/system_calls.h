@@ -1,5 +1,6 @@
 // Every system call that may fail for reasons outside of us, in one table, so that tests can make
-// each of them fail. SPDX-License-Identifier: MIT
+// each of them fail.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: the table in use is constant but for tests, which replace it while no other thread
 // is in the library.

@@ -8,7 +8,8 @@
 //
 // Thread safety: externally synchronised.
 // Ownership: join before destruction. In a forked child the thread does not exist, and join does
-// nothing. Failure: no_memory when the system has no more threads.
+// nothing.
+// Failure: no_memory when the system has no more threads.
 #pragma once
 
 #include <pthread.h>

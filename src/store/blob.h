@@ -3,7 +3,8 @@
 //
 // Thread safety: the count is atomic; the bytes are constant once a blob is shared.
 // Ownership: one allocation holds the object and a buffer behind it, in which a record is read and
-// where its value stays. Failure: allocate answers a null BlobRef when memory cannot be had.
+// where its value stays.
+// Failure: allocate answers a null BlobRef when memory cannot be had.
 #pragma once
 
 #include <atomic>

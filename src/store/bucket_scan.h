@@ -1,5 +1,6 @@
 // Passes over a bucket of the index: which slots may be of a key, and whether all are as they
-// should be. SPDX-License-Identifier: MIT
+// should be.
+// SPDX-License-Identifier: MIT
 //
 // Each word is read at once, but not all at the same time. What matches has to be read again, as an
 // atomic, before it is followed.

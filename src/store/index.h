@@ -1,10 +1,13 @@
 // The index: a shared mapping in which every process finds, publishes and removes slots without a
-// lock. SPDX-License-Identifier: MIT
+// lock.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods may be called from any thread, and any number of processes share the
-// file. Ownership: owns the file and its mappings; SlotRefs point into them and are valid as long
-// as the Index. Failure: a damaged file gives wrong or missing candidates, never wrong entries:
-// callers verify each record.
+// file.
+// Ownership: owns the file and its mappings; SlotRefs point into them and are valid as long as the
+// Index.
+// Failure: a damaged file gives wrong or missing candidates, never wrong entries: callers verify
+// each record.
 //
 // How an entry is published, and why exactly one of several writers of a key wins:
 //

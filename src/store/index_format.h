@@ -1,5 +1,6 @@
 // Layout of the index file: two copies of a header, live counters, and levels of buckets. Format:
-// docs/formats/store.md. SPDX-License-Identifier: MIT
+// docs/formats/store.md.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: constants and pure functions.
 //

@@ -6,7 +6,8 @@
 // missing.
 //
 // Thread safety: all methods may be called from any thread, and wait for none longer than some
-// microseconds. Ownership: descriptors that are given out are the caller's own.
+// microseconds.
+// Ownership: descriptors that are given out are the caller's own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Publishes a slot in the index: the protocol that store/index.h describes, for puts and for the
-// rebuilding of an index. SPDX-License-Identifier: MIT
+// rebuilding of an index.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: any number of threads and processes at once; waits for none of them longer than
 // some milliseconds.

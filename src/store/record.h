@@ -1,5 +1,6 @@
 // The record: an entry in a segment, with everything needed to check it and to rebuild the index
-// from it. Format: docs/formats/store.md, "Record". SPDX-License-Identifier: MIT
+// from it. Format: docs/formats/store.md, "Record".
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: pure functions over bytes.
 // Failure: decoding answers nullopt to anything that is not exactly what was encoded at that place.

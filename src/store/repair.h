@@ -1,5 +1,6 @@
 // Decides when segments are searched for what the index lacks: at once for a look-up that met
-// damage, and in the background after a system start. SPDX-License-Identifier: MIT
+// damage, and in the background after a system start.
+// SPDX-License-Identifier: MIT
 //
 // After the system was started anew, what was not synced may be half there. No look-up trusts any
 // of it (each verifies what it reads), so nothing has to be checked before the cache is used; the

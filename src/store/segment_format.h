@@ -1,5 +1,6 @@
 // The header of a segment file, which says what cache the records behind it belong to. Format:
-// docs/formats/store.md. SPDX-License-Identifier: MIT
+// docs/formats/store.md.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: pure functions over bytes.
 #pragma once

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods may be called from any thread; reading takes no lock. While a Reader
-// exists its descriptor stays open. Ownership: owns the descriptors; they are closed when their
-// segment is deleted (forget_deleted) or with the table. Failure: opening a segment fails with
-// not_found when it was deleted, io and others as the kernel says.
+// exists its descriptor stays open.
+// Ownership: owns the descriptors; they are closed when their segment is deleted (forget_deleted)
+// or with the table.
+// Failure: opening a segment fails with not_found when it was deleted, io and others as the kernel
+// says.
 #pragma once
 
 #include <atomic>

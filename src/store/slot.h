@@ -1,5 +1,6 @@
 // The index slot: one 64-bit word that says where an entry's record is. Format:
-// docs/formats/store.md, "Slot". SPDX-License-Identifier: MIT
+// docs/formats/store.md, "Slot".
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: values; the index holds them in atomics.
 //

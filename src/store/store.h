@@ -1,9 +1,11 @@
 // The store: one persistent cache of opaque values under opaque keys, shared by any number of
-// processes. SPDX-License-Identifier: MIT
+// processes.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods may be called from any thread at once. After fork() both processes may
-// go on. Ownership: blobs handed out outlive the store. Failure: damage makes misses; errors of a
-// put leave what was there before. Nothing here ends the process.
+// go on.
+// Ownership: blobs handed out outlive the store. Failure: damage makes misses; errors of a put
+// leave what was there before. Nothing here ends the process.
 #pragma once
 
 #include <array>

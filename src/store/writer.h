@@ -8,8 +8,9 @@
 //
 // Thread safety: append may be called from any thread. The mutex is held while a place is chosen,
 // not while bytes are copied. Forking: the state lives in memory that a child finds zeroed; the
-// child then takes a segment of its own. Failure: no_space, full, too_large, busy, io, ...; nothing
-// was published, and the next append starts afresh.
+// child then takes a segment of its own.
+// Failure: no_space, full, too_large, busy, io, ...; nothing was published, and the next append
+// starts afresh.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// A broker as a process, and clients of it, for tests. SPDX-License-Identifier: MIT
+// A broker as a process, and clients of it, for tests.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised.
 // Failure: what a test cannot go on without aborts.

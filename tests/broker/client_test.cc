@@ -1,4 +1,5 @@
-// A cache behind a broker, as its clients meet it. SPDX-License-Identifier: MIT
+// A cache behind a broker, as its clients meet it.
+// SPDX-License-Identifier: MIT
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // An EGL application that enters a sandbox once it has a context, and links programs there.
-// Exit code 0: all linked and drawn. SPDX-License-Identifier: MIT
+// Exit code 0: all linked and drawn.
+// SPDX-License-Identifier: MIT
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>

@@ -1,4 +1,5 @@
-// Clients that send garbage, flood, stop reading, or die harm nobody. SPDX-License-Identifier: MIT
+// Clients that send garbage, flood, stop reading, or die harm nobody.
+// SPDX-License-Identifier: MIT
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <signal.h>

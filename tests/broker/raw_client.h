@@ -1,4 +1,5 @@
-// A client of a broker that says what it likes. SPDX-License-Identifier: MIT
+// A client of a broker that says what it likes.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised.
 #pragma once

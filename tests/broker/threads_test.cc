@@ -1,4 +1,5 @@
-// One client handle in many threads, and the broker in one more. SPDX-License-Identifier: MIT
+// One client handle in many threads, and the broker in one more.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

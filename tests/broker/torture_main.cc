@@ -1,6 +1,7 @@
 // Kills a broker and its clients, over and over. Usage: broker_torture KILLS [SEED]. The last line
 // is `kills N confirmed N lost N wrong N`. Exit code 0: nothing lost, nothing wrong; 1: something
-// was; 2: usage. SPDX-License-Identifier: MIT
+// was; 2: usage.
+// SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <cstdlib>
 

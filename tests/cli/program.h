@@ -2,7 +2,8 @@
 // Runs the program `cairn` for tests, with an environment and folders of its own.
 // Thread safety: externally synchronised.
 // Ownership: a Program that is still running at its end is killed; a Folder is removed with all
-// that it holds. Failure: what the system refuses ends the test program with a message.
+// that it holds.
+// Failure: what the system refuses ends the test program with a message.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,6 @@
 // Processes that share a cache: stopped ones, racing ones, short-lived ones. Killed ones are in
-// tests/crash. SPDX-License-Identifier: MIT
+// tests/crash.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-// Conversions through the C interface. SPDX-License-Identifier: MIT
+// Conversions through the C interface.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn_control.h>
 #include <cairn/cairn_convert.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// cairn-convert with converters that behave as their input says. SPDX-License-Identifier: MIT
+// cairn-convert with converters that behave as their input says.
+// SPDX-License-Identifier: MIT
 //
 // Each start leaves a line in the file `starts` beside the program.
 #include "conversions/worker.h"

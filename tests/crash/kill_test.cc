@@ -1,5 +1,6 @@
 // Processes that share a cache are killed at random instants. The long form is `make torture
-// KILLS=1000`. SPDX-License-Identifier: MIT
+// KILLS=1000`.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "crash/torture.h"

@@ -1,5 +1,6 @@
 // What threads or processes that share a cache have done to it, so that each can judge every answer
-// it gets. SPDX-License-Identifier: MIT
+// it gets.
+// SPDX-License-Identifier: MIT
 //
 // Three kinds of keys, each with the strictest rule that holds for it without any lock:
 //

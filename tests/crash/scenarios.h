@@ -1,5 +1,6 @@
 // What the workers of a torture round do until they are killed, and what must be true of the cache
-// afterwards. SPDX-License-Identifier: MIT
+// afterwards.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: functions for processes of their own that share one Arena.
 // Failure: what is found goes to the arena's findings.

@@ -1,5 +1,6 @@
 // Kills processes that share a cache, at random instants, and checks that nothing is lost and
-// nothing is wrong. SPDX-License-Identifier: MIT
+// nothing is wrong.
+// SPDX-License-Identifier: MIT
 //
 // Rounds of the scenarios take turns. In each, worker processes use a fresh cache; one after the
 // other is killed with SIGKILL and replaced; at the end a new process looks everything up.

@@ -1,6 +1,7 @@
 // Kills processes that share a cache, over and over. Usage: cairn_torture --kills N [OPTION...],
 // see kUsage. The last line is `kills N lost N wrong N`. Exit code 0: nothing lost, nothing wrong;
-// 1: something was; 2: usage. SPDX-License-Identifier: MIT
+// 1: something was; 2: usage.
+// SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,6 @@
 // Files of a cache are damaged while nobody uses it: nothing wrong is ever returned, and what was
-// not hit is still there. SPDX-License-Identifier: MIT
+// not hit is still there.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

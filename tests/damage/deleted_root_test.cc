@@ -1,5 +1,6 @@
 // The files of a cache, its directory, or the whole root are deleted while processes use it: the
-// next put makes them anew. SPDX-License-Identifier: MIT
+// next put makes them anew.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn_program_cache.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 // Descriptors, file sizes or disk space run out: error codes and misses, nothing lost, and the
-// application goes on. SPDX-License-Identifier: MIT
+// application goes on.
+// SPDX-License-Identifier: MIT
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Something that is no file has the name of one of a cache's files: the cache opens, nothing
-// blocks, and nothing is touched but the name. SPDX-License-Identifier: MIT
+// blocks, and nothing is touched but the name.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn_program_cache.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>

@@ -1,5 +1,6 @@
 // A damaged index has the segments searched: whatever the damage looks like, and wherever the
-// search is broken off, every entry that was not hit itself is found. SPDX-License-Identifier: MIT
+// search is broken off, every entry that was not hit itself is found.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 // Directories that must not be used, or cannot be written: an error or a read-only cache, one line
-// that says why. SPDX-License-Identifier: MIT
+// that says why.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 // Runs the client as an application would be run: as a process, without Cairn or under it, and
-// collects all that it shows. SPDX-License-Identifier: MIT
+// collects all that it shows.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised. Failure: aborts when a process cannot be had; what the
 // client does is a result.

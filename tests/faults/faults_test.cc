@@ -1,5 +1,6 @@
 // Every system call of a cache's life fails once. The application must go on, nothing wrong may be
-// read, and nothing that was stored may be lost. SPDX-License-Identifier: MIT
+// read, and nothing that was stored may be lost.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "faults/attempts.h"

@@ -1,5 +1,6 @@
 // System calls fail from one moment on, until somebody mends the system: a full disk, a table of
-// descriptors that is used up, a file system that turned read-only. SPDX-License-Identifier: MIT
+// descriptors that is used up, a file system that turned read-only.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -1,5 +1,6 @@
 // The same as the system itself does it: directories that may not be written, descriptors used up,
-// a file system that is full. SPDX-License-Identifier: MIT
+// a file system that is full.
+// SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 // The cache that docs/formats/store.md shows in hexadecimal: one entry, `teapot` -> `I am a
-// teapot.`. SPDX-License-Identifier: MIT
+// teapot.`.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <vector>

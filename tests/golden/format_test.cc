@@ -1,5 +1,6 @@
 // The format page and the code say the same: the page's own hexadecimal example is decoded, and
-// caches written by every version of the format so far are read. SPDX-License-Identifier: MIT
+// caches written by every version of the format so far are read.
+// SPDX-License-Identifier: MIT
 #include <cairn/cairn.h>
 #include <gtest/gtest.h>
 

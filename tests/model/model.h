@@ -1,5 +1,6 @@
 // The state of a model run: what the cache must hold, the handles, and one method for each
-// operation. SPDX-License-Identifier: MIT
+// operation.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised.
 // Failure: the first wrong answer is kept in failure_; run() ends there.

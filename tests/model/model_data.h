@@ -1,5 +1,6 @@
 // The keys and values that the model test uses: sizes at every edge of the store's formats and
-// interfaces. SPDX-License-Identifier: MIT
+// interfaces.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: pure functions.
 #pragma once

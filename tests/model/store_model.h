@@ -1,5 +1,6 @@
 // Drives the public C interface with operations read from bytes and compares every answer with that
-// of a std::map. SPDX-License-Identifier: MIT
+// of a std::map.
+// SPDX-License-Identifier: MIT
 //
 // The same body is the model test (bytes from a seeded generator) and the fuzz target (bytes from
 // libFuzzer).

@@ -1,4 +1,5 @@
-// Waiting for what another thread or process does. SPDX-License-Identifier: MIT
+// Waiting for what another thread or process does.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <chrono>

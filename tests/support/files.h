@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: none needed; each call opens, changes and closes a file. Changes are made in
-// place, as a bad disk makes them, unless the name says otherwise. Failure: a file that has gone
-// away meanwhile is left alone; functions that need it say so by their result.
+// place, as a bad disk makes them, unless the name says otherwise.
+// Failure: a file that has gone away meanwhile is left alone; functions that need it say so by
+// their result.
 #pragma once
 
 #include <cstdint>

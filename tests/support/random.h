@@ -1,5 +1,6 @@
 // A small, fast random generator whose sequence is the same everywhere, so that a printed seed
-// repeats a run. SPDX-License-Identifier: MIT
+// repeats a run.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised. Not for secrets.
 #pragma once

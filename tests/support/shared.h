@@ -3,7 +3,8 @@
 //
 // Thread safety: that of T, which should consist of atomics.
 // Ownership: unmapped at the end, in each process for itself. T is not destroyed: it must not need
-// to be. Failure: aborts when memory cannot be had.
+// to be.
+// Failure: aborts when memory cannot be had.
 #pragma once
 
 #include <sys/mman.h>

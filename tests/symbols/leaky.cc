@@ -1,5 +1,6 @@
 // A library that does everything which check_symbols.py is to find: it exports what it should not,
-// needs an unusual library and changes the process that loads it. SPDX-License-Identifier: MIT
+// needs an unusual library and changes the process that loads it.
+// SPDX-License-Identifier: MIT
 #include <sodium.h>
 
 #include <csignal>

@@ -1,5 +1,6 @@
 // The C++ wrapper: what it adds to the C interface (ownership, spans, callables), not what the
-// cache does. SPDX-License-Identifier: MIT
+// cache does.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

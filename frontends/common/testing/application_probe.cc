@@ -1,4 +1,5 @@
-// Writes its name to standard output. SPDX-License-Identifier: MIT
+// Writes its name to standard output.
+// SPDX-License-Identifier: MIT
 //
 // Before the name is computed it does what PROBE_TITLE and PROBE_DELETE ask for: it writes a title
 // over its arguments, as Chromium does, puts another text in place of the first one, and deletes

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: internally synchronised. Objects of the application are not called with the lock
-// held. Failure: the HRESULT that ID3D12Object's method of the same name returns, or
-// std::bad_alloc, and nothing is changed.
+// held.
+// Failure: the HRESULT that ID3D12Object's method of the same name returns, or std::bad_alloc, and
+// nothing is changed.
 #pragma once
 
 #include <memory>

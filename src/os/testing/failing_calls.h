@@ -1,5 +1,6 @@
 // Makes system calls fail on purpose: the N-th one, or all from the N-th on, with a chosen errno;
-// or lets reads and writes move fewer bytes than they were asked to. SPDX-License-Identifier: MIT
+// or lets reads and writes move fewer bytes than they were asked to.
+// SPDX-License-Identifier: MIT
 //
 // A test loops: N = 1, 2, 3, ... until a run ends in which no call failed. Then every single call
 // of the work has failed once, and nothing was left to chance.

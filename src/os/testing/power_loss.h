@@ -1,5 +1,6 @@
 // A disk that can lose its power: what a machine would find after a power loss at any moment of a
-// program's run. SPDX-License-Identifier: MIT
+// program's run.
+// SPDX-License-Identifier: MIT
 //
 // The model, for all files and directories below one directory:
 //

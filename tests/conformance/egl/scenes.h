@@ -1,5 +1,6 @@
 // What the rows about more than one process have another process do: this program again, with its
-// environment changed. SPDX-License-Identifier: MIT
+// environment changed.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised.
 #pragma once

@@ -1,6 +1,6 @@
 // The EGL and GL functions that the scenarios call, found in one of two ways: by linking, as most
-// applications do, or with dlopen and eglGetProcAddress, as toolkits do. SPDX-License-Identifier:
-// MIT
+// applications do, or with dlopen and eglGetProcAddress, as toolkits do.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: load_gl() is called once, at the start; constant after that. Failure: aborts when
 // EGL cannot be had.

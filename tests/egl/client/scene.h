@@ -1,5 +1,6 @@
 // What the scenarios have in common: contexts without a window, programs from sources, and a
-// picture to draw. SPDX-License-Identifier: MIT
+// picture to draw.
+// SPDX-License-Identifier: MIT
 //
 // Thread safety: a Context is used by one thread at a time. Failure: aborts where a scenario could
 // not go on.

@@ -1,4 +1,5 @@
-// Shaders that several scenarios use. SPDX-License-Identifier: MIT
+// Shaders that several scenarios use.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 namespace client {

@@ -1,8 +1,10 @@
 // Writes down everything that can be observed of shaders, programs, errors and pictures, one line
-// each, on standard output. SPDX-License-Identifier: MIT
+// each, on standard output.
+// SPDX-License-Identifier: MIT
 //
 // Two runs of a scenario that behave alike write the same transcript. Not written: sizes of program
-// binaries and anything with an address or a time in it. Thread safety: externally synchronised.
+// binaries and anything with an address or a time in it.
+// Thread safety: externally synchronised.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 /* Uses an installed Cairn from C: stores in one handle and finds it in another one. argv[1]: an
- * empty directory. SPDX-License-Identifier: MIT */
+ * empty directory.
+ * SPDX-License-Identifier: MIT */
 #include <cairn/cairn.h>
 #include <stdio.h>
 #include <string.h>

@@ -88,7 +88,7 @@ struct Setting {
         options.memory_bytes = memory_bytes;
         cairn_cache *cache = nullptr;
         for (int i = 0; i < 500; ++i) {
-            if (cairn_open_broker(&options, &cache) == CAIRN_OK) return cache;
+            if (cairn_broker_open(&options, &cache) == CAIRN_OK) return cache;
             ::usleep(10'000);
         }
         fail("the broker does not answer");

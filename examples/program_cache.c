@@ -71,7 +71,7 @@ int main(void) {
         printf("compiled: %s\n", result == CAIRN_OK ? "stored" : cairn_result_string(result));
     }
 
-    if (cairn_get_stats(cache, &stats) == CAIRN_OK) {
+    if (cairn_stats_get(cache, &stats) == CAIRN_OK) {
         printf("the cache holds %" PRIu64 " entries in %" PRIu64 " bytes on disk\n", stats.entries,
                stats.disk_bytes);
     }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kExitFailure = 1, kExitUsage = 2;
 constexpr const char *kFooter =
-    R"(Clients connect with cairn_connect_broker or cairn_open_broker (cairn/cairn_broker.h).
+    R"(Clients connect with cairn_broker_connect or cairn_broker_open (cairn/cairn_broker.h).
 Under systemd: systemctl --user enable --now cairnd.socket
 
 Ends with SIGTERM or SIGINT. Exit codes: 0 ended by a signal, 1 failure, 2 wrong usage.

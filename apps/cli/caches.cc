@@ -114,7 +114,7 @@ std::string resolve_root(const std::string &dir) {
     }
     refuse_relative_directory();
     std::array<char, PATH_MAX> buffer = {};
-    const int result = cairn_resolve_root(buffer.data(), buffer.size());
+    const int result = cairn_root_resolve(buffer.data(), buffer.size());
     if (result != CAIRN_OK) {
         throw Failure(
             kExitFailure,
@@ -258,7 +258,7 @@ std::size_t start_keys(const std::string &root, const std::string &identifier) {
 cairn_stats cache_stats(const CacheHandle &cache) {
     cairn_stats stats = {};
     stats.size = sizeof(stats);
-    require_ok(cache, cairn_get_stats(cache.get(), &stats), "count the entries");
+    require_ok(cache, cairn_stats_get(cache.get(), &stats), "count the entries");
     return stats;
 }
 

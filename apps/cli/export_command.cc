@@ -44,7 +44,7 @@ struct Collection {
 
 // Shaders and blobs of drivers have other keys, or are no whole entries.
 bool is_program(const cairn_entry &found, const cairn_blob *blob) {
-    return cairn_egl_check_entry(found.key, found.key_size, cairn_blob_data(blob),
+    return cairn_egl_entry_check(found.key, found.key_size, cairn_blob_data(blob),
                                  cairn_blob_size(blob)) == CAIRN_OK;
 }
 

@@ -72,7 +72,7 @@ bool read_entry(Reader &reader, WarmEntry &entry) {
     }
     entry.binary = reader.take(size);
     return reader.ok() &&
-           cairn_egl_check_entry(entry.key.data(), entry.key.size(), entry.binary.data(),
+           cairn_egl_entry_check(entry.key.data(), entry.key.size(), entry.binary.data(),
                                  entry.binary.size()) == CAIRN_OK;
 }
 

@@ -57,7 +57,7 @@ Outcome outcome_of_put(int result) {
 
 std::string default_root() {
     std::vector<char> buffer(4096);
-    return cairn_resolve_root(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
+    return cairn_root_resolve(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
 }
 
 // Sizes as given, for a limit that the store cannot keep.

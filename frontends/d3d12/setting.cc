@@ -15,7 +15,7 @@ std::atomic<KeyHashFunction> hash_for_tests = nullptr;
 
 std::string default_root() {
     std::vector<char> buffer(4096);
-    return cairn_resolve_root(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
+    return cairn_root_resolve(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
 }
 
 // The smallest size that was ever published.

@@ -43,7 +43,7 @@ cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
     return cache_for(driver_identity(vendor, names), kBlobsPercent);
 }
 
-// cairn_egl_attach_blob_cache gets its functions by name alone.
+// cairn_egl_blob_cache_attach gets its functions by name alone.
 thread_local const Vendor *t_vendor = nullptr;
 
 cairn_egl_function function_of_vendor(const char *name) {
@@ -66,7 +66,7 @@ void serve_blobs(const Vendor &vendor, EGLDisplay display) {
     t_vendor = &vendor;
     const int result = cache == nullptr
                            ? int{CAIRN_ERROR_IO}
-                           : cairn_egl_attach_blob_cache(display, cache, function_of_vendor);
+                           : cairn_egl_blob_cache_attach(display, cache, function_of_vendor);
     if (result == CAIRN_OK) {
         all.ours.insert(display);
     } else {
@@ -79,7 +79,7 @@ void stop_serving_blobs(EGLDisplay display) {
     const MutexLock lock(all.mutex);
     all.applications.erase(display);
     if (all.ours.erase(display) != 0) {
-        cairn_egl_detach_blob_cache(display);
+        cairn_egl_blob_cache_detach(display);
     }
 }
 

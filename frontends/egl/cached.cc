@@ -52,13 +52,13 @@ Stored store(cairn_cache *cache, std::string_view key, std::string_view value, u
 
 InUse::InUse(cairn_cache *cache, std::string_view key) : cache_(cache) {
     if (cache_ != nullptr &&
-        cairn_begin_use(cache_, key.data(), key.size(), &ticket_) != CAIRN_OK) {
+        cairn_use_begin(cache_, key.data(), key.size(), &ticket_) != CAIRN_OK) {
         cache_ = nullptr;
     }
 }
 
 InUse::~InUse() {
-    cairn_end_use(cache_, ticket_);
+    cairn_use_end(cache_, ticket_);
 }
 
 }  // namespace cairn::egl

@@ -76,7 +76,7 @@ bool load(Context &context, Program &program, const ProgramKey &key,
 }
 
 bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
-    return cairn_egl_check_entry(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
+    return cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
 }
 
 // From the display's cache, whose content may be the application's: no driver sees what is not

@@ -94,7 +94,7 @@ int broker_connection() {
     options.identifier = name.c_str();
     options.version = kVersion;
     int fd = -1;
-    const int result = cairn_connect_broker(&options, &fd);
+    const int result = cairn_broker_connect(&options, &fd);
     if (result != CAIRN_OK) log_line("no broker: %s", cairn_result_string(result));
     return fd;
 }
@@ -108,7 +108,7 @@ cairn_cache *open_broker() {
     options.log = hear;
     cairn_cache *cache = nullptr;
     t_said = {};
-    const int result = cairn_open_broker_fd(broker_connection(), &options, &cache);
+    const int result = cairn_broker_open_fd(broker_connection(), &options, &cache);
     if (result == CAIRN_OK) {
         log_line("cache behind the broker");
     } else {
@@ -121,7 +121,7 @@ cairn_cache *open_broker() {
 void count_failed(cairn_cache *cache) {
     cairn_program_cache_stats stats = {};
     stats.size = sizeof stats;
-    if (cairn_program_cache_get_stats(cache, &stats) != CAIRN_OK) {
+    if (cairn_program_cache_stats_get(cache, &stats) != CAIRN_OK) {
         return;
     }
     Caches &all = caches();

@@ -98,7 +98,7 @@ void DisplayCache::set_limit(EGLint bytes) {
 EGLint DisplayCache::count() const {
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    cairn_get_stats(entries_, &stats);
+    cairn_stats_get(entries_, &stats);
     return as_int(stats.entries);
 }
 

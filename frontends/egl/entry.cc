@@ -11,7 +11,7 @@ namespace {
 // The first number of an entry says what it is and in which layout.
 constexpr uint32_t kShader = 0x31534743;   // "CGS1"
 constexpr uint32_t kProgram = 0x32504743;  // "CGP2"
-// Follows it in a program's entry: what cairn_egl_check_entry checks.
+// Follows it in a program's entry: what cairn_egl_entry_check checks.
 constexpr size_t kSealSize = CAIRN_EGL_ENTRY_HEAD_SIZE - sizeof kProgram;
 // Drivers say lengths with and without the byte that ends a log; applications make room for what
 // they are told.

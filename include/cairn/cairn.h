@@ -28,7 +28,7 @@
  * grow. Set everything else to zero for the defaults.
  *  8. Nothing is printed. A log function given at open receives one line per event worth knowing.
  * No signal handler is installed, no thread outlives cairn_close, the environment is read by
- * cairn_open, cairn_resolve_root, cairn_control_open and, once, where a cache first serves a
+ * cairn_open, cairn_root_resolve, cairn_control_open and, once, where a cache first serves a
  * driver's blobs (cairn_egl.h).
  *  9. No exception leaves a call, and none may enter it from a callback. Each call that returns a
  * cairn_result may return CAIRN_ERROR_NO_MEMORY, also where its comment does not name it.
@@ -132,7 +132,7 @@ enum {
 
 typedef struct cairn_options {
     size_t size;            /* sizeof(cairn_options) */
-    const char *root;       /* directory that holds the caches. NULL: see cairn_resolve_root */
+    const char *root;       /* directory that holds the caches. NULL: see cairn_root_resolve */
     const char *identifier; /* names the cache below the root: 1 to 128 of A-Z a-z 0-9 . _ - and not
                                beginning with a dot */
     uint64_t version;     /* contents written under another version are not seen, see cairn_open */
@@ -157,7 +157,7 @@ typedef struct cairn_options {
  * $XDG_CACHE_HOME/cairn; else $HOME/.cache/cairn (or the home directory of the user database).
  * Relative values of the two variables are ignored. `capacity` is in bytes. CAIRN_TOO_SMALL;
  * CAIRN_ERROR_NOT_FOUND when the user has no home directory. */
-CAIRN_API int cairn_resolve_root(char *buffer, size_t capacity);
+CAIRN_API int cairn_root_resolve(char *buffer, size_t capacity);
 
 /* Opens a cache, and creates it (mode 0700) where it is missing. Takes the same time however large
  * the cache is, and waits for nobody. The handle is given back with cairn_close.
@@ -345,7 +345,7 @@ typedef struct cairn_stats {
 } cairn_stats;
 
 /* Fills `*stats`. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT. */
-CAIRN_API int cairn_get_stats(cairn_cache *cache, cairn_stats *stats);
+CAIRN_API int cairn_stats_get(cairn_cache *cache, cairn_stats *stats);
 
 typedef struct cairn_entry {
     size_t size; /* sizeof(cairn_entry) as the library was built */

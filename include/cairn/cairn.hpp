@@ -232,7 +232,7 @@ class Cache {
     [[nodiscard]] cairn_stats stats() const noexcept {
         cairn_stats stats{};
         stats.size = sizeof(stats);
-        if (handle_) cairn_get_stats(handle_.get(), &stats);
+        if (handle_) cairn_stats_get(handle_.get(), &stats);
         return stats;
     }
 
@@ -387,7 +387,7 @@ class KeyBuilder {
 // directory.
 [[nodiscard]] inline std::optional<std::string> resolve_root() {
     std::array<char, 4096> buffer;
-    if (cairn_resolve_root(buffer.data(), buffer.size()) != CAIRN_OK) return std::nullopt;
+    if (cairn_root_resolve(buffer.data(), buffer.size()) != CAIRN_OK) return std::nullopt;
     return std::string(buffer.data());
 }
 

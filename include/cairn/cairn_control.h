@@ -61,7 +61,7 @@ enum {
 
 typedef struct cairn_control_options {
     size_t size;      /* sizeof(cairn_control_options) */
-    const char *root; /* that of the caches, an absolute path. NULL: see cairn_resolve_root */
+    const char *root; /* that of the caches, an absolute path. NULL: see cairn_root_resolve */
     uint32_t flags;   /* CAIRN_CONTROL_OPEN_... */
     cairn_log_fn log; /* may be NULL; must not call into the same control */
     void *log_user;

@@ -67,7 +67,7 @@ typedef void (*cairn_d3d12_message_fn)(void *user, int id, int severity, const c
 /* Where and for which adapter. Everything but `size` may be 0. Strings are copied. */
 typedef struct cairn_d3d12_options {
     size_t size;      /* sizeof(cairn_d3d12_options) */
-    const char *root; /* directory of the caches, an absolute path. NULL: see cairn_resolve_root */
+    const char *root; /* directory of the caches, an absolute path. NULL: see cairn_root_resolve */
     /* What the graphics adapter and its driver are, for D3D12_SHADER_CACHE_FLAG_DRIVER_VERSIONED:
      * any text that changes when they do. NULL: the device is asked, see docs/d3d12.md; without a
      * device, the same as "". */

@@ -25,7 +25,7 @@ typedef cairn_egl_function (*cairn_egl_get_proc_address)(const char *name);
 
 /* Has the driver of an initialised display keep what it wants to keep in `cache`, by
  * EGL_ANDROID_blob_cache. The extension has no way back: the display's functions are set once. The
- * cache must stay open until the display is no longer used or cairn_egl_detach_blob_cache has
+ * cache must stay open until the display is no longer used or cairn_egl_blob_cache_detach has
  * returned. It should be a cache of its own: keys are the driver's.
  *
  * Drivers ask for the size of a blob first and for its bytes then. What was found by the first
@@ -34,14 +34,14 @@ typedef cairn_egl_function (*cairn_egl_get_proc_address)(const char *name);
  *
  * While the kind CACHE_FOR_DRIVER of cairn_control.h is disabled, the driver finds nothing and
  * keeps nothing; when it is cleared, so is the cache, with the driver's next call. The root whose
- * control is obeyed is the cache's own; for a cache in memory it is that of cairn_resolve_root.
+ * control is obeyed is the cache's own; for a cache in memory it is that of cairn_root_resolve.
  *
  * CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED when the display does not offer
  * the extension; CAIRN_ERROR_BUSY when its functions have been set before; CAIRN_ERROR_FULL when
  * CAIRN_EGL_ATTACHED_MAX displays of this process are attached. A display that was attached before
  * answers CAIRN_OK also where it was terminated and others have set functions since: no driver
  * says. */
-CAIRN_API int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
+CAIRN_API int cairn_egl_blob_cache_attach(void *display, cairn_cache *cache,
                                           cairn_egl_get_proc_address get_proc_address);
 
 #define CAIRN_EGL_ATTACHED_MAX 16u
@@ -49,7 +49,7 @@ CAIRN_API int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
 /* From now on the driver finds nothing and keeps nothing. Waits for calls in progress; when it
  * returns, the cache may be closed. The same display may then be attached again, also to another
  * cache. CAIRN_OK; CAIRN_MISS when the display is not attached. */
-CAIRN_API int cairn_egl_detach_blob_cache(void *display);
+CAIRN_API int cairn_egl_blob_cache_detach(void *display);
 
 /* For layers between an application and EGL: from now on the functions given get what the driver of
  * an attached display asks, until it is detached. With two NULLs, the cache does again. CAIRN_OK;
@@ -64,7 +64,7 @@ CAIRN_API int cairn_egl_redirect_blob_cache(void *display,
  * itself (glBlobCacheCallbacksANGLE with NULLs). CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT;
  * CAIRN_ERROR_UNSUPPORTED when the driver has no such function. Whether the context offers the
  * extension is the caller's to know. */
-CAIRN_API int cairn_gl_attach_blob_cache(cairn_cache *cache,
+CAIRN_API int cairn_gl_blob_cache_attach(cairn_cache *cache,
                                          cairn_egl_get_proc_address get_proc_address);
 
 /* The two functions themselves, with the signatures of GL_ANGLE_blob_cache; `user` is the
@@ -92,7 +92,7 @@ CAIRN_API int cairn_egl_seal_entry(const void *key, size_t key_size, void *entry
  * a byte changed. For those who keep entries and give them to eglProgramCachePopulateANGLE, which
  * accepts anything: what is not whole is found out at the link only. CAIRN_OK; CAIRN_MISS when they
  * are not; CAIRN_ERROR_INVALID_ARGUMENT. */
-CAIRN_API int cairn_egl_check_entry(const void *key, size_t key_size, const void *entry,
+CAIRN_API int cairn_egl_entry_check(const void *key, size_t key_size, const void *entry,
                                     size_t entry_size);
 
 #ifdef __cplusplus

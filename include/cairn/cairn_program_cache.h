@@ -17,7 +17,7 @@
  * replaced is removed.
  *  - One generation for each identity. The cache is that of one application, its build, and one
  * identity, such as a driver's; others are beside it, and come back when their identity does.
- *  - An entry is remembered that a driver dies with: cairn_begin_use.
+ *  - An entry is remembered that a driver dies with: cairn_use_begin.
  *  - A thread of the cache's own brings entries into memory after it was opened: first those that
  * the last start used, in its order, then the newest, until memory is full. No call waits for it;
  * an entry that is wanted before is read at once. What is put, removed or cleared meanwhile is not
@@ -42,7 +42,7 @@ extern "C" {
 #define CAIRN_IDENTITY_SIZE_MAX 65536u                /* bytes, without the terminating zero */
 #define CAIRN_QUEUE_BYTES_DEFAULT 8388608u            /* 8 MiB */
 #define CAIRN_LOAD_BYTES_PER_SECOND_DEFAULT 67108864u /* 64 MiB */
-#define CAIRN_USED_KEY_SIZE_MAX 64u /* bytes of a key that cairn_begin_use remembers */
+#define CAIRN_USED_KEY_SIZE_MAX 64u /* bytes of a key that cairn_use_begin remembers */
 
 /* A flag of cairn_program_cache_options: memory is trimmed on request only. */
 #define CAIRN_PROGRAM_CACHE_IGNORE_PRESSURE (1u << 16)
@@ -92,7 +92,7 @@ typedef struct cairn_program_cache_options {
  *
  * Opens the generation of this application, build and identity, and makes it where it is missing: a
  * cache below the root whose name begins with the application's, with a text `generation` in it
- * that says what it is of. An entry that an earlier process died with (cairn_begin_use) is dropped.
+ * that says what it is of. An entry that an earlier process died with (cairn_use_begin) is dropped.
  * The handle is given back with cairn_close. Errors as cairn_open. */
 CAIRN_API int cairn_program_cache_open(const cairn_program_cache_options *options,
                                        cairn_cache **cache);
@@ -126,20 +126,20 @@ CAIRN_API int cairn_trim_for_pressure(cairn_cache *cache, int pressure, uint64_t
 CAIRN_API int cairn_flush(cairn_cache *cache, uint32_t patience_ms);
 
 /* Notes, in memory that outlives the process, that a driver is about to be given the entry of this
- * key; cairn_end_use takes it back. If the process dies in between, however it does, the next one
+ * key; cairn_use_end takes it back. If the process dies in between, however it does, the next one
  * that opens the cache removes this entry, and no other, counts it, and says so in the log. The
  * second time that it happens to an entry, it is kept out of this generation: it is not found, and
  * cairn_put of it returns CAIRN_KEPT_OUT. Costs some hundred nanoseconds and no system call.
  *
- * `*ticket` is for cairn_end_use, and may be given to it whatever the result. CAIRN_OK;
+ * `*ticket` is for cairn_use_end, and may be given to it whatever the result. CAIRN_OK;
  * CAIRN_ERROR_UNSUPPORTED: it is not remembered, because the cache is no program cache or is
  * read-only, the key is longer than CAIRN_USED_KEY_SIZE_MAX, or too many (63) are in use;
  * CAIRN_ERROR_INVALID_ARGUMENT. A process that is killed by somebody else in this time counts as
  * well. As long as a child of fork() lives that has not called exec, a crash of its parent is not
  * seen. */
-CAIRN_API int cairn_begin_use(cairn_cache *cache, const void *key, size_t key_size,
+CAIRN_API int cairn_use_begin(cairn_cache *cache, const void *key, size_t key_size,
                               uint32_t *ticket);
-CAIRN_API void cairn_end_use(cairn_cache *cache, uint32_t ticket);
+CAIRN_API void cairn_use_end(cairn_cache *cache, uint32_t ticket);
 
 /* Removes the entries that were stored at `begin_ms` or later and before `end_ms`, in milliseconds
  * since 1970-01-01 UTC, by any process. Where the clock was set back, an entry still counts as
@@ -178,7 +178,7 @@ typedef struct cairn_program_cache_stats {
 
 /* Fills `*stats`, as far as `size` reaches. CAIRN_OK; CAIRN_ERROR_UNSUPPORTED for other caches;
  * CAIRN_ERROR_INVALID_ARGUMENT. */
-CAIRN_API int cairn_program_cache_get_stats(cairn_cache *cache, cairn_program_cache_stats *stats);
+CAIRN_API int cairn_program_cache_stats_get(cairn_cache *cache, cairn_program_cache_stats *stats);
 
 #ifdef __cplusplus
 }

@@ -70,7 +70,7 @@ int open_connection(Socket socket, const BrokerOptions &options, std::uint64_t m
 
 using namespace cairn;
 
-int cairn_resolve_broker(char *buffer, size_t capacity) {
+int cairn_broker_resolve(char *buffer, size_t capacity) {
     return result_of([&]() -> int {
         if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         const auto path = default_broker_socket();
@@ -81,7 +81,7 @@ int cairn_resolve_broker(char *buffer, size_t capacity) {
     });
 }
 
-int cairn_connect_broker(const cairn_broker_options *options, int *fd) {
+int cairn_broker_connect(const cairn_broker_options *options, int *fd) {
     return result_of([&]() -> int {
         if (options == nullptr || fd == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         BrokerOptions read = defaults();
@@ -95,7 +95,7 @@ int cairn_connect_broker(const cairn_broker_options *options, int *fd) {
     });
 }
 
-int cairn_open_broker(const cairn_broker_options *options, cairn_cache **cache) {
+int cairn_broker_open(const cairn_broker_options *options, cairn_cache **cache) {
     return result_of([&]() -> int {
         if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         *cache = nullptr;
@@ -110,7 +110,7 @@ int cairn_open_broker(const cairn_broker_options *options, cairn_cache **cache) 
     });
 }
 
-int cairn_open_broker_fd(int fd, const cairn_broker_options *options, cairn_cache **cache) {
+int cairn_broker_open_fd(int fd, const cairn_broker_options *options, cairn_cache **cache) {
     return result_of([&]() -> int {
         if (fd < 0) return CAIRN_ERROR_INVALID_ARGUMENT;
         UniqueFd owned(fd);
@@ -136,7 +136,7 @@ int cairn_flush_broker(cairn_cache *cache, uint32_t timeout_ms) {
     });
 }
 
-int cairn_get_broker_stats(cairn_cache *cache, cairn_broker_stats *stats) {
+int cairn_broker_stats_get(cairn_cache *cache, cairn_broker_stats *stats) {
     return result_of([&]() -> int {
         if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
             return CAIRN_ERROR_INVALID_ARGUMENT;

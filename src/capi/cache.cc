@@ -176,7 +176,7 @@ int get_blob(cairn_cache *cache, const void *key, size_t key_size, MemoryLevel::
 
 using namespace cairn;
 
-int cairn_resolve_root(char *buffer, size_t capacity) {
+int cairn_root_resolve(char *buffer, size_t capacity) {
     return result_of([&]() -> int {
         if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         const auto root = default_root();
@@ -415,7 +415,7 @@ int cairn_compress(cairn_cache *cache) {
     });
 }
 
-int cairn_get_stats(cairn_cache *cache, cairn_stats *stats) {
+int cairn_stats_get(cairn_cache *cache, cairn_stats *stats) {
     return result_of([&]() -> int {
         if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
             return CAIRN_ERROR_INVALID_ARGUMENT;

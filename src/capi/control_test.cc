@@ -221,7 +221,7 @@ TEST_F(ControlTest, ClearingReachesACacheThatIsOpenAndKeepsItsLimit) {
     ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    ASSERT_EQ(cairn_get_stats(cache, &stats), CAIRN_OK);
+    ASSERT_EQ(cairn_stats_get(cache, &stats), CAIRN_OK);
     EXPECT_EQ(stats.limit_bytes, uint64_t{3} << 20);
     EXPECT_EQ(stats.version, 7u);
     cairn_close(cache);

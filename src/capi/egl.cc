@@ -214,7 +214,7 @@ std::size_t find_place(void *display) {
 }  // namespace
 }  // namespace cairn
 
-int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
+int cairn_egl_blob_cache_attach(void *display, cairn_cache *cache,
                                 cairn_egl_get_proc_address get_proc_address) {
     return result_of([&]() -> int {
         if (display == nullptr || cache == nullptr || get_proc_address == nullptr) {
@@ -247,7 +247,7 @@ int cairn_egl_attach_blob_cache(void *display, cairn_cache *cache,
     });
 }
 
-int cairn_egl_detach_blob_cache(void *display) {
+int cairn_egl_blob_cache_detach(void *display) {
     if (display == nullptr) return CAIRN_MISS;
     const MutexLock attaching(g_attaching);
     const std::size_t index = find_place(display);
@@ -275,7 +275,7 @@ int cairn_egl_redirect_blob_cache(void *display, SetBlob set, GetBlob get) {
     return CAIRN_OK;
 }
 
-int cairn_gl_attach_blob_cache(cairn_cache *cache, cairn_egl_get_proc_address get_proc_address) {
+int cairn_gl_blob_cache_attach(cairn_cache *cache, cairn_egl_get_proc_address get_proc_address) {
     return result_of([&]() -> int {
         using Set = decltype(&cairn_blob_callback_set);
         using Get = decltype(&cairn_blob_callback_get);
@@ -331,7 +331,7 @@ int cairn_egl_seal_entry(const void *key, size_t key_size, void *entry, size_t e
     return CAIRN_OK;
 }
 
-int cairn_egl_check_entry(const void *key, size_t key_size, const void *entry, size_t entry_size) {
+int cairn_egl_entry_check(const void *key, size_t key_size, const void *entry, size_t entry_size) {
     if (key == nullptr || entry == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     return egl_entry::is_whole(bytes(key, key_size), bytes(entry, entry_size)) ? CAIRN_OK
                                                                                : CAIRN_MISS;

@@ -80,7 +80,7 @@ class BlobCacheTest : public testing::Test {
     }
     // The driver may not have it any more when the cache goes.
     ~BlobCacheTest() override {
-        cairn_egl_detach_blob_cache(display_);
+        cairn_egl_blob_cache_detach(display_);
         cairn_close(cache_);
     }
 
@@ -95,7 +95,7 @@ class BlobCacheTest : public testing::Test {
 };
 
 TEST_F(BlobCacheTest, ADisplayKeepsItsBlobsInTheCache) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     display_->set("key", 3, "value", 5);
     char buffer[8] = "-------";
     EXPECT_EQ(display_->get("key", 3, buffer, 8), 5);
@@ -105,7 +105,7 @@ TEST_F(BlobCacheTest, ADisplayKeepsItsBlobsInTheCache) {
 }
 
 TEST_F(BlobCacheTest, WhatDoesNotFitIsAMiss) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     display_->set("key", 3, "value", 5);
     char buffer[5] = "----";
     EXPECT_EQ(display_->get("key", 3, buffer, 4), 0);
@@ -117,7 +117,7 @@ TEST_F(BlobCacheTest, WhatDoesNotFitIsAMiss) {
 
 // Mesa makes room for 64 KiB, asks once, and reads as many bytes as the answer says.
 TEST_F(BlobCacheTest, NoAnswerIsLargerThanTheRoomThatADriverMade) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     constexpr ptrdiff_t kRoom = 64 * 1024;
     const auto get_as_mesa_does = [&](const char *key) {
         std::vector<char> room(kRoom);
@@ -133,7 +133,7 @@ TEST_F(BlobCacheTest, NoAnswerIsLargerThanTheRoomThatADriverMade) {
 }
 
 TEST_F(BlobCacheTest, TheBytesAreThoseWhoseSizeWasTold) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     display_->set("key", 3, "old", 3);
     ASSERT_EQ(display_->get("key", 3, nullptr, 0), 3);
     // Another thread replaces it, and then it is evicted.
@@ -146,7 +146,7 @@ TEST_F(BlobCacheTest, TheBytesAreThoseWhoseSizeWasTold) {
 }
 
 TEST_F(BlobCacheTest, WhatThisThreadSetsIsWhatItGets) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     display_->set("key", 3, "old", 3);
     ASSERT_EQ(display_->get("key", 3, nullptr, 0), 3);
     display_->set("key", 3, "newer", 5);
@@ -185,18 +185,18 @@ TEST_F(BlobCacheTest, ImpossibleArgumentsAreMisses) {
     EXPECT_EQ(cairn_blob_callback_get("key", 3, buffer, 8, nullptr), 0);
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    cairn_get_stats(cache_, &stats);
+    cairn_stats_get(cache_, &stats);
     EXPECT_EQ(stats.entries, 0u);
 }
 
 TEST_F(BlobCacheTest, DetachedItIsSilentAndCanBeAttachedAgain) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
-    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_ERROR_BUSY);
-    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_OK);
-    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_MISS);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_ERROR_BUSY);
+    EXPECT_EQ(cairn_egl_blob_cache_detach(display_), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_blob_cache_detach(display_), CAIRN_MISS);
     display_->set("key", 3, "value", 5);
     EXPECT_EQ(display_->get("key", 3, nullptr, 0), 0);
-    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     display_->set("key", 3, "value", 5);
     EXPECT_EQ(display_->get("key", 3, nullptr, 0), 5);
 }
@@ -205,7 +205,7 @@ TEST_F(BlobCacheTest, OtherFunctionsCanStandInItsPlace) {
     const auto set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
     const auto get = [](const void *, ptrdiff_t, void *, ptrdiff_t) { return ptrdiff_t{42}; };
     EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_MISS);
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_OK);
     display_->set("key", 3, "value", 5);
@@ -217,26 +217,26 @@ TEST_F(BlobCacheTest, OtherFunctionsCanStandInItsPlace) {
 
 TEST_F(BlobCacheTest, WhoCameFirstStays) {
     display_->set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
-    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_ERROR_BUSY);
-    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_ERROR_BUSY);
+    EXPECT_EQ(cairn_egl_blob_cache_detach(display_), CAIRN_MISS);
 }
 
 TEST_F(BlobCacheTest, WithoutTheExtensionNothingHappens) {
     display_->extensions = "EGL_ANDROID_blob_cache2 XEGL_ANDROID_blob_cache";
-    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address),
+    EXPECT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address),
               CAIRN_ERROR_UNSUPPORTED);
     display_->extensions = nullptr;
-    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address),
+    EXPECT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address),
               CAIRN_ERROR_UNSUPPORTED);
-    EXPECT_EQ(cairn_egl_attach_blob_cache(display_, cache_, nothing), CAIRN_ERROR_UNSUPPORTED);
-    EXPECT_EQ(cairn_gl_attach_blob_cache(cache_, nothing), CAIRN_ERROR_UNSUPPORTED);
-    EXPECT_EQ(cairn_egl_attach_blob_cache(nullptr, cache_, get_proc_address),
+    EXPECT_EQ(cairn_egl_blob_cache_attach(display_, cache_, nothing), CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_gl_blob_cache_attach(cache_, nothing), CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_egl_blob_cache_attach(nullptr, cache_, get_proc_address),
               CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(display_->set, nullptr);
 }
 
 TEST_F(BlobCacheTest, AContextGetsFunctionsThatKnowTheCache) {
-    ASSERT_EQ(cairn_gl_attach_blob_cache(cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_gl_blob_cache_attach(cache_, get_proc_address), CAIRN_OK);
     g_gl_set("key", 3, "value", 5, g_gl_user);
     char buffer[5];
     EXPECT_EQ(g_gl_get("key", 3, buffer, 5, g_gl_user), 5);
@@ -277,14 +277,14 @@ class BusyDriver {
 
 // Under ThreadSanitizer: what detach promises.
 TEST_F(BlobCacheTest, DetachWaitsForCallsInProgress) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     const BusyDriver driver(display_);
-    EXPECT_EQ(cairn_egl_detach_blob_cache(display_), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_blob_cache_detach(display_), CAIRN_OK);
     cairn_close(std::exchange(cache_, nullptr));
 }
 
 TEST_F(BlobCacheTest, RedirectingWaitsForNoNewCalls) {
-    ASSERT_EQ(cairn_egl_attach_blob_cache(display_, cache_, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
     const auto set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
     const auto get = [](const void *, ptrdiff_t, void *, ptrdiff_t) { return ptrdiff_t{3}; };
     const BusyDriver driver(display_);
@@ -373,12 +373,12 @@ TEST(EglEntries, AreCheckedAgainstTheirKey) {
     char entry[30] = {};
     EXPECT_EQ(cairn_egl_seal_entry(key, 20, entry, 20), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_egl_seal_entry(key, 19, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_egl_check_entry(key, 20, entry, 30), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_entry_check(key, 20, entry, 30), CAIRN_MISS);
     ASSERT_EQ(cairn_egl_seal_entry(key, 20, entry, 30), CAIRN_OK);
-    EXPECT_EQ(cairn_egl_check_entry(key, 20, entry, 30), CAIRN_OK);
-    EXPECT_EQ(cairn_egl_check_entry(key, 20, entry, 29), CAIRN_MISS);
-    EXPECT_EQ(cairn_egl_check_entry(key, 19, entry, 30), CAIRN_MISS);
-    EXPECT_EQ(cairn_egl_check_entry(nullptr, 20, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_egl_entry_check(key, 20, entry, 30), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_entry_check(key, 20, entry, 29), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_entry_check(key, 19, entry, 30), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_entry_check(nullptr, 20, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
 }
 
 // The kind CACHE_FOR_DRIVER, below a root of the test's own.
@@ -457,7 +457,7 @@ TEST_F(SwitchedBlobCacheTest, ClearedItIsEmptyWhateverItsName) {
 TEST_F(SwitchedBlobCacheTest, AnAttachedDisplayObeys) {
     cairn_cache *cache = open("an-embedders");
     static Display display;
-    ASSERT_EQ(cairn_egl_attach_blob_cache(&display, cache, get_proc_address), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_blob_cache_attach(&display, cache, get_proc_address), CAIRN_OK);
     display.set("a", 1, "value", 5);
     EXPECT_EQ(display.get("a", 1, nullptr, 0), 5);
     // What it was told the size of it gets, whatever happens in between.
@@ -467,7 +467,7 @@ TEST_F(SwitchedBlobCacheTest, AnAttachedDisplayObeys) {
     EXPECT_EQ(display.get("a", 1, value, 5), 0);
     apply(CAIRN_CONTROL_ENABLE | CAIRN_CONTROL_CLEAR);
     EXPECT_EQ(display.get("a", 1, value, 5), 0);
-    cairn_egl_detach_blob_cache(&display);
+    cairn_egl_blob_cache_detach(&display);
     cairn_close(cache);
 }
 

@@ -177,7 +177,7 @@ int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {
     });
 }
 
-int cairn_begin_use(cairn_cache *cache, const void *key, size_t key_size, uint32_t *ticket) {
+int cairn_use_begin(cairn_cache *cache, const void *key, size_t key_size, uint32_t *ticket) {
     return result_of([&]() -> int {
         if (ticket == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         *ticket = CrashMemory::kNoTicket;
@@ -188,7 +188,7 @@ int cairn_begin_use(cairn_cache *cache, const void *key, size_t key_size, uint32
     });
 }
 
-void cairn_end_use(cairn_cache *cache, uint32_t ticket) {
+void cairn_use_end(cairn_cache *cache, uint32_t ticket) {
     if (cache == nullptr || cache->programs == nullptr) return;
     cache->programs->end_use(ticket);
 }
@@ -212,7 +212,7 @@ int cairn_clear_range(cairn_cache *cache, uint64_t begin_ms, uint64_t end_ms, ui
     });
 }
 
-int cairn_program_cache_get_stats(cairn_cache *cache, cairn_program_cache_stats *stats) {
+int cairn_program_cache_stats_get(cairn_cache *cache, cairn_program_cache_stats *stats) {
     return result_of([&]() -> int {
         if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
             return CAIRN_ERROR_INVALID_ARGUMENT;

@@ -62,13 +62,13 @@ class Programs {
     int flush() const { return cairn_flush(cache_, kPatienceMs); }
     uint32_t begin_use(const std::string &key) const {
         uint32_t ticket = 0;
-        EXPECT_EQ(cairn_begin_use(cache_, key.data(), key.size(), &ticket), CAIRN_OK);
+        EXPECT_EQ(cairn_use_begin(cache_, key.data(), key.size(), &ticket), CAIRN_OK);
         return ticket;
     }
     cairn_program_cache_stats stats() const {
         cairn_program_cache_stats stats = {};
         stats.size = sizeof stats;
-        EXPECT_EQ(cairn_program_cache_get_stats(cache_, &stats), CAIRN_OK);
+        EXPECT_EQ(cairn_program_cache_stats_get(cache_, &stats), CAIRN_OK);
         return stats;
     }
 
@@ -208,7 +208,7 @@ class ProgramCacheLimitTest : public ProgramCacheTest {
         const Programs programs(options);
         cairn_stats stats = {};
         stats.size = sizeof stats;
-        EXPECT_EQ(cairn_get_stats(programs.handle(), &stats), CAIRN_OK);
+        EXPECT_EQ(cairn_stats_get(programs.handle(), &stats), CAIRN_OK);
         return stats.limit_bytes;
     }
     uint64_t limit_of(const char *application, uint64_t limit_bytes = 0, uint32_t percent = 0) {
@@ -256,7 +256,7 @@ TEST_F(ProgramCacheLimitTest, ASmallerOneMakesWhatIsThereSmallerAtOnce) {
         const Programs programs(asked);
         cairn_stats stats = {};
         stats.size = sizeof stats;
-        EXPECT_EQ(cairn_get_stats(programs.handle(), &stats), CAIRN_OK);
+        EXPECT_EQ(cairn_stats_get(programs.handle(), &stats), CAIRN_OK);
         return stats.disk_bytes;
     };
     setenv("CAIRN_LIMIT", "40M", 1);
@@ -350,7 +350,7 @@ TEST_F(ProgramCacheTest, AnEntryThatADriverTookStays) {
         Child child([&] {
             const Programs programs(options());
             programs.put("key", "binary");
-            cairn_end_use(programs.handle(), programs.begin_use("key"));
+            cairn_use_end(programs.handle(), programs.begin_use("key"));
             programs.flush();
             raise(SIGKILL);
             return 2;
@@ -474,7 +474,7 @@ TEST_F(ProgramCacheTest, AForkedChildUsesItWhateverThreadsDo) {
                              if (programs.put("child" + std::to_string(round), "2") != CAIRN_OK)
                                  return 1;
                              if (programs.get("child" + std::to_string(round)) != "2") return 2;
-                             cairn_end_use(programs.handle(), programs.begin_use("before"));
+                             cairn_use_end(programs.handle(), programs.begin_use("before"));
                              return programs.flush() == CAIRN_OK ? 0 : 3;
                          }),
             "");
@@ -541,7 +541,7 @@ TEST_F(ProgramCacheTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
     EXPECT_EQ(programs.get("b"), "(miss)");
     EXPECT_EQ(programs.put("b", "3"), CAIRN_OK);
     EXPECT_EQ(programs.contains("b"), CAIRN_OK);
-    cairn_end_use(programs.handle(), programs.begin_use("a"));
+    cairn_use_end(programs.handle(), programs.begin_use("a"));
     EXPECT_EQ(programs.stats().queue_entries, 2u);
     EXPECT_EQ(cairn_flush(programs.handle(), 10), CAIRN_ERROR_BUSY);
     stands = false;
@@ -635,8 +635,8 @@ TEST_F(ProgramCacheTest, AReaderWritesNothing) {
     EXPECT_EQ(programs.put("b", "1"), CAIRN_ERROR_READ_ONLY);
     EXPECT_EQ(programs.remove("a"), CAIRN_ERROR_READ_ONLY);
     uint32_t ticket = 0;
-    EXPECT_EQ(cairn_begin_use(programs.handle(), "a", 1, &ticket), CAIRN_ERROR_UNSUPPORTED);
-    cairn_end_use(programs.handle(), ticket);
+    EXPECT_EQ(cairn_use_begin(programs.handle(), "a", 1, &ticket), CAIRN_ERROR_UNSUPPORTED);
+    cairn_use_end(programs.handle(), ticket);
 }
 
 TEST_F(ProgramCacheTest, BadArgumentsAreRefused) {
@@ -676,8 +676,8 @@ TEST_F(ProgramCacheTest, BadArgumentsAreRefused) {
     refused(bad);
     EXPECT_EQ(cairn_program_cache_open(nullptr, &cache), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_flush(nullptr, 0), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_begin_use(nullptr, "a", 1, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
-    cairn_end_use(nullptr, 0);
+    EXPECT_EQ(cairn_use_begin(nullptr, "a", 1, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    cairn_use_end(nullptr, 0);
     EXPECT_TRUE(generations().empty());
 }
 

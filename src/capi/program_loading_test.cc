@@ -44,7 +44,7 @@ class ProgramLoadingTest : public testing::Test {
     cairn_program_cache_stats stats() const {
         cairn_program_cache_stats stats = {};
         stats.size = sizeof stats;
-        EXPECT_EQ(cairn_program_cache_get_stats(cache_, &stats), CAIRN_OK);
+        EXPECT_EQ(cairn_program_cache_stats_get(cache_, &stats), CAIRN_OK);
         return stats;
     }
 
@@ -140,7 +140,7 @@ TEST_F(ProgramLoadingTest, OlderStructsAreReadAndFilledAsFarAsTheyReach) {
     cairn_program_cache_stats few;
     std::memset(&few, 0x55, sizeof few);
     few.size = offsetof(cairn_program_cache_stats, loaded_entries);
-    EXPECT_EQ(cairn_program_cache_get_stats(cache_, &few), CAIRN_OK);
+    EXPECT_EQ(cairn_program_cache_stats_get(cache_, &few), CAIRN_OK);
     EXPECT_EQ(few.memory_entries, 1u);
     EXPECT_EQ(few.loaded_entries, 0x5555555555555555u);
 }

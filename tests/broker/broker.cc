@@ -62,7 +62,7 @@ void Broker::start() {
     ask.socket_path = socket_.c_str();
     ask.identifier = "started";
     int fd = -1;
-    if (!eventually([&] { return cairn_connect_broker(&ask, &fd) == CAIRN_OK; })) std::abort();
+    if (!eventually([&] { return cairn_broker_connect(&ask, &fd) == CAIRN_OK; })) std::abort();
     ::close(fd);
 }
 
@@ -112,7 +112,7 @@ BrokerCache::BrokerCache(const Broker &broker, const std::string &identifier, st
     options.version = version;
     options.timeout_ms = kPatienceMs;
     options.queue_bytes = queue_bytes;
-    result_ = cairn_open_broker(&options, &handle_);
+    result_ = cairn_broker_open(&options, &handle_);
 }
 
 BrokerCache BrokerCache::over(int fd) {
@@ -120,7 +120,7 @@ BrokerCache BrokerCache::over(int fd) {
     cairn_broker_options options = {};
     options.size = sizeof options;
     options.timeout_ms = kPatienceMs;
-    cache.result_ = cairn_open_broker_fd(fd, &options, &cache.handle_);
+    cache.result_ = cairn_broker_open_fd(fd, &options, &cache.handle_);
     return cache;
 }
 
@@ -146,7 +146,7 @@ std::optional<std::string> BrokerCache::get_soon(const std::string &key) {
 cairn_broker_stats BrokerCache::stats() {
     cairn_broker_stats stats = {};
     stats.size = sizeof stats;
-    if (cairn_get_broker_stats(handle_, &stats) != CAIRN_OK) std::abort();
+    if (cairn_broker_stats_get(handle_, &stats) != CAIRN_OK) std::abort();
     return stats;
 }
 

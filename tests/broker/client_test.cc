@@ -91,7 +91,7 @@ TEST_F(BrokerClientTest, AnswersEveryCallOrSaysThatItCannot) {
     EXPECT_EQ(seen, 1u);
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    ASSERT_EQ(cairn_get_stats(handle, &stats), CAIRN_OK);
+    ASSERT_EQ(cairn_stats_get(handle, &stats), CAIRN_OK);
     EXPECT_EQ(stats.entries, 1u);
     EXPECT_EQ(stats.puts, 1u);
     EXPECT_GT(stats.disk_bytes, 0u);
@@ -112,21 +112,21 @@ TEST_F(BrokerClientTest, RefusesWrongArguments) {
     cairn_cache *cache = nullptr;
     int fd = -1;
     cairn_broker_options options = {};
-    EXPECT_EQ(cairn_open_broker(&options, &cache), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_broker_open(&options, &cache), CAIRN_ERROR_INVALID_ARGUMENT);
     options.size = sizeof options;
     options.socket_path = broker.socket().c_str();
-    EXPECT_EQ(cairn_open_broker(&options, &cache), CAIRN_ERROR_INVALID_ARGUMENT);  // no identifier
+    EXPECT_EQ(cairn_broker_open(&options, &cache), CAIRN_ERROR_INVALID_ARGUMENT);  // no identifier
     options.identifier = "../other";
-    EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_broker_connect(&options, &fd), CAIRN_ERROR_INVALID_ARGUMENT);
     options.identifier = "app";
     options.flags = 1;
-    EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_broker_connect(&options, &fd), CAIRN_ERROR_INVALID_ARGUMENT);
     options.flags = 0;
     const std::string nobody = directory_ / "nobody";
     options.socket_path = nobody.c_str();
-    EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_ERROR_NOT_FOUND);
-    EXPECT_EQ(cairn_open_broker_fd(-1, nullptr, &cache), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_open_broker_fd(::open("/dev/null", O_RDONLY), nullptr, &cache),
+    EXPECT_EQ(cairn_broker_connect(&options, &fd), CAIRN_ERROR_NOT_FOUND);
+    EXPECT_EQ(cairn_broker_open_fd(-1, nullptr, &cache), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_broker_open_fd(::open("/dev/null", O_RDONLY), nullptr, &cache),
               CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cache, nullptr);
     EXPECT_EQ(cairn_flush_broker(nullptr, 1), CAIRN_ERROR_INVALID_ARGUMENT);
@@ -193,7 +193,7 @@ TEST_F(BrokerClientTest, IsSentEveryNewSegmentAndForgetsThoseThatGo) {
     EXPECT_GT(reader.stats().hits_reported, 0u);
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    ASSERT_EQ(cairn_get_stats(reader.handle(), &stats), CAIRN_OK);
+    ASSERT_EQ(cairn_stats_get(reader.handle(), &stats), CAIRN_OK);
     EXPECT_LE(stats.disk_bytes, 1u << 20) << "descriptors of deleted segments are kept";
     EXPECT_EQ(stats.damaged, 0u);
 }

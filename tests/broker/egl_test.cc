@@ -28,7 +28,7 @@ class BrokerEglTest : public testing::Test {
         options.identifier = "gpu-process";
         options.version = CAIRN_EGL_CONTENTS_VERSION;
         options.timeout_ms = kPatienceMs;
-        EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_OK);
+        EXPECT_EQ(cairn_broker_connect(&options, &fd), CAIRN_OK);
         return std::to_string(fd);
     }
 

@@ -36,7 +36,7 @@ int connect_to(const Broker &broker, const std::string &identifier) {
     options.version = 1;
     options.timeout_ms = kPatienceMs;
     int fd = -1;
-    EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_OK);
+    EXPECT_EQ(cairn_broker_connect(&options, &fd), CAIRN_OK);
     return fd;
 }
 
@@ -175,7 +175,7 @@ TEST_F(BrokerLifeTest, TakesOverTheSocketOfSystemd) {
         return 127;
     });
     cairn_cache *cache = nullptr;
-    ASSERT_EQ(cairn_open_broker(&options, &cache), CAIRN_OK);
+    ASSERT_EQ(cairn_broker_open(&options, &cache), CAIRN_OK);
     EXPECT_EQ(cairn_put(cache, "key", 3, "value", 5, nullptr), CAIRN_OK);
     EXPECT_EQ(cairn_flush_broker(cache, kPatienceMs), CAIRN_OK);
     cairn_close(cache);

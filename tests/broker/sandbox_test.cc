@@ -45,7 +45,7 @@ class SandboxTest : public testing::Test {
         options.version = 1;
         options.timeout_ms = kPatienceMs;
         int fd = -1;
-        EXPECT_EQ(cairn_connect_broker(&options, &fd), CAIRN_OK);
+        EXPECT_EQ(cairn_broker_connect(&options, &fd), CAIRN_OK);
         return fd;
     }
 
@@ -101,7 +101,7 @@ TEST_F(SandboxTest, HitsAndStoresThroughTheBroker) {
         if (cache.get_soon("large") != large) return 12;
         cairn_stats stats = {};
         stats.size = sizeof stats;
-        if (cairn_get_stats(cache.handle(), &stats) != CAIRN_OK) return 13;
+        if (cairn_stats_get(cache.handle(), &stats) != CAIRN_OK) return 13;
         if (stats.entries != 102 || stats.damaged != 0) return 14;
         if (cache.stats().stored != 101) return 15;
         return 0;

@@ -59,7 +59,7 @@ TEST(BrokerThreads, ShareOneHandle) {
     options.timeout_ms = kPatienceMs;
     options.queue_bytes = 1u << 20;
     cairn_cache *cache = nullptr;
-    ASSERT_EQ(cairn_open_broker(&options, &cache), CAIRN_OK);
+    ASSERT_EQ(cairn_broker_open(&options, &cache), CAIRN_OK);
     std::atomic<std::uint64_t> wrong = 0, found = 0;
     const auto work = [&](unsigned number) {
         for (unsigned i = 0; i < 1500; ++i) {
@@ -76,7 +76,7 @@ TEST(BrokerThreads, ShareOneHandle) {
                 if (cairn_flush_broker(cache, kPatienceMs) != CAIRN_OK) ++wrong;
                 cairn_stats stats = {};
                 stats.size = sizeof stats;
-                if (cairn_get_stats(cache, &stats) != CAIRN_OK) ++wrong;
+                if (cairn_stats_get(cache, &stats) != CAIRN_OK) ++wrong;
             }
         }
     };
@@ -88,7 +88,7 @@ TEST(BrokerThreads, ShareOneHandle) {
     cairn_broker_stats stats = {};
     stats.size = sizeof stats;
     ASSERT_EQ(cairn_flush_broker(cache, kPatienceMs), CAIRN_OK);
-    ASSERT_EQ(cairn_get_broker_stats(cache, &stats), CAIRN_OK);
+    ASSERT_EQ(cairn_broker_stats_get(cache, &stats), CAIRN_OK);
     EXPECT_EQ(stats.stored + stats.refused, stats.accepted);
     EXPECT_EQ(stats.lost, 0u);
     cairn_close(cache);

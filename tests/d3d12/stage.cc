@@ -154,7 +154,7 @@ unsigned Stage::entries_on_disk() const {
         cairn_stats stats = {};
         stats.size = sizeof stats;
         if (cairn_open(&options, &cache) == CAIRN_OK &&
-            cairn_get_stats(cache, &stats) == CAIRN_OK) {
+            cairn_stats_get(cache, &stats) == CAIRN_OK) {
             entries += stats.entries;
         }
         cairn_close(cache);

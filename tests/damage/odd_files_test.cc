@@ -196,8 +196,8 @@ TEST_F(OddFiles, AProgramCacheIsUsedAllTheSame) {
         EXPECT_EQ(cairn_contains(cache, "kept", 4), is_first ? CAIRN_MISS : CAIRN_OK);
         EXPECT_EQ(cairn_put(cache, "kept", 4, "value", 5, nullptr), CAIRN_OK);
         std::uint32_t ticket = 0;
-        EXPECT_EQ(cairn_begin_use(cache, "key", 3, &ticket), CAIRN_OK);
-        cairn_end_use(cache, ticket);
+        EXPECT_EQ(cairn_use_begin(cache, "key", 3, &ticket), CAIRN_OK);
+        cairn_use_end(cache, ticket);
         cairn_close(cache);
     };
     use_cache(true);

@@ -228,7 +228,7 @@ TEST_F(NoMemory, EveryCallOnACacheSaysSoAndLosesNothing) {
         expect_told("stats", CAIRN_OK, [&] {
             cairn_stats stats = {};
             stats.size = sizeof stats;
-            return cairn_get_stats(cache, &stats);
+            return cairn_stats_get(cache, &stats);
         });
         expect_told("sync", CAIRN_OK, [&] { return cairn_sync(cache); });
         for (int i = 0; i < kEntries; ++i) EXPECT_EQ(get(cache, i), CAIRN_OK) << i;
@@ -275,7 +275,7 @@ TEST_F(NoMemory, PutsThatMakeRoomGoOn) {
         EXPECT_EQ(get(cache, next - 1), CAIRN_OK);
         cairn_stats stats = {};
         stats.size = sizeof stats;
-        EXPECT_EQ(cairn_get_stats(cache, &stats), CAIRN_OK);
+        EXPECT_EQ(cairn_stats_get(cache, &stats), CAIRN_OK);
         EXPECT_LE(stats.disk_bytes, stats.limit_bytes);
         cairn_close(cache);
         return HasFailure() ? 1 : 0;
@@ -358,14 +358,14 @@ TEST_F(NoMemory, AProgramCacheKeepsWhatItHas) {
         expect_told("flush", CAIRN_OK, [&] { return cairn_flush(cache, 60'000); });
         expect_told("use", CAIRN_OK, [&] {
             std::uint32_t ticket = 0;
-            const int result = cairn_begin_use(cache, "key 3", 5, &ticket);
-            cairn_end_use(cache, ticket);
+            const int result = cairn_use_begin(cache, "key 3", 5, &ticket);
+            cairn_use_end(cache, ticket);
             return result;
         });
         expect_told("stats", CAIRN_OK, [&] {
             cairn_program_cache_stats stats = {};
             stats.size = sizeof stats;
-            return cairn_program_cache_get_stats(cache, &stats);
+            return cairn_program_cache_stats_get(cache, &stats);
         });
         for (int i = 0; i < kEntries; ++i) EXPECT_EQ(get(cache, i), CAIRN_OK) << i;
         cairn_close(cache);

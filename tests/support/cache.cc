@@ -107,7 +107,7 @@ std::optional<ByteVector> Cache::get_into(ByteView key, std::size_t capacity, in
 cairn_stats Cache::stats() {
     cairn_stats stats = {};
     stats.size = sizeof(stats);
-    cairn_get_stats(handle_, &stats);
+    cairn_stats_get(handle_, &stats);
     return stats;
 }
 

@@ -224,7 +224,7 @@ uint64_t programs_after_clear(Verdict &verdict, Stage &stage, unsigned kinds) {
     verdict.expect_result(stage.control(kinds, kClear), kOk, "clear");
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    cairn_get_stats(cache, &stats);
+    cairn_stats_get(cache, &stats);
     cairn_close(cache);
     return stats.entries;
 }

@@ -40,7 +40,7 @@ Cache memory_cache() {
 cairn_stats stats_of(const Cache &cache) {
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    cairn_get_stats(cache.get(), &stats);
+    cairn_stats_get(cache.get(), &stats);
     return stats;
 }
 
@@ -150,7 +150,7 @@ void own_functions(Verdict &verdict) {
 void attach_call(Verdict &verdict) {
     const EGLDisplay display = fresh_display(0);
     const Cache cache = memory_cache();
-    const int attached = cairn_egl_attach_blob_cache(display, cache.get(), get_proc_address);
+    const int attached = cairn_egl_blob_cache_attach(display, cache.get(), get_proc_address);
     if (!has_blobs(display)) {
         verdict.expect(attached == CAIRN_ERROR_UNSUPPORTED, "it attaches to nothing");
         return;
@@ -163,7 +163,7 @@ void attach_call(Verdict &verdict) {
     const cairn_stats stats = stats_of(cache);
     verdict.expect(stats.entries > 0, "nothing is kept");
     verdict.expect(stats.hits > 0, "nothing is found");
-    verdict.expect(cairn_egl_detach_blob_cache(display) == CAIRN_OK, "it does not detach");
+    verdict.expect(cairn_egl_blob_cache_detach(display) == CAIRN_OK, "it does not detach");
     const Context context(display);
     link_once({.variant = 92});
     verdict.expect(stats_of(cache).puts == stats.puts, "it is still used");
@@ -177,7 +177,7 @@ void attach_to_context(Verdict &verdict) {
         return verdict.cannot("the driver has no GL_ANGLE_blob_cache");
     }
     const Cache cache = memory_cache();
-    verdict.expect(cairn_gl_attach_blob_cache(cache.get(), get_proc_address) == CAIRN_OK,
+    verdict.expect(cairn_gl_blob_cache_attach(cache.get(), get_proc_address) == CAIRN_OK,
                    "it does not attach");
     verdict.expect(gl.GetError() == GL_NO_ERROR, "a GL error");
     link_once({.variant = 93});

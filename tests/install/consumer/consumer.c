@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
     CHECK(cairn_blob_size(blob) == 5 && memcmp(cairn_blob_data(blob), "value", 5) == 0);
     cairn_blob_free(blob);
     CHECK(cairn_enumerate(cache, count, &bytes) == CAIRN_OK && bytes == 8);
-    CHECK(cairn_get_stats(cache, &stats) == CAIRN_OK && stats.entries == 1 && stats.hits == 1);
+    CHECK(cairn_stats_get(cache, &stats) == CAIRN_OK && stats.entries == 1 && stats.hits == 1);
     cairn_close(cache);
     puts("C consumer: ok");
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cached_program.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -157,7 +157,7 @@ void store_linked(Context &context, GLuint program, const ProgramKey &key, uint6
     }
     memcpy(bytes.get(), encode_program_head(report, format).data(), head);
     const std::string_view entry(bytes.get(), head + static_cast<size_t>(size));
-    cairn_egl_seal_entry(key.data(), key.size(), bytes.get(), entry.size());
+    cairn_egl_entry_seal(key.data(), key.size(), bytes.get(), entry.size());
     Stored stored = Stored::no;
     if (context.cache != nullptr) {
         stored = store(context.cache, bytes_of(key), entry, cost_ns);

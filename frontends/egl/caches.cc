@@ -70,7 +70,7 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     options.version = kVersion;
     options.limit_percent = limit_percent;
     // The display's cache is what is kept in memory.
-    options.memory_bytes = UINT64_MAX;
+    options.memory_bytes = CAIRN_NONE;
     options.log = hear;
     cairn_cache *cache = nullptr;
     t_said = {};
@@ -103,7 +103,7 @@ int broker_connection() {
 cairn_cache *open_broker() {
     cairn_broker_options options = {};
     options.size = sizeof options;
-    options.memory_bytes = UINT64_MAX;
+    options.memory_bytes = CAIRN_NONE;
     options.log = hear;
     cairn_cache *cache = nullptr;
     t_said = {};

@@ -9,15 +9,15 @@ namespace cairn {
 namespace {
 
 constexpr std::size_t kTableMin = 8;
-// From this size on a table that is full forgets the entries that were seen only once, before it
-// grows for those with blobs, which are bounded by their bytes.
+// A full table of this size first forgets entries that were seen only once, and grows only for
+// those with blobs, which are bounded by their bytes.
 constexpr std::size_t kForgetFrom = 1 << 16;
 
 std::size_t home(std::uint64_t hash, std::size_t mask) {
     return static_cast<std::size_t>(hash >> 20) & mask;
 }
 
-// One at a time changes it.
+// Under the shard's mutex, so a load and a store will do.
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t by) {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
@@ -33,7 +33,7 @@ MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
     }
 }
 
-// Null: there is no memory for it, and nothing is kept.
+// Null: there is no memory.
 MemoryLevel::Entry *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
     const auto make_place = [&]() REQUIRES_LOCK(shard.mutex) {
         if (shard.count * 4 >= shard.table.size() * 3) grow(shard);
@@ -48,7 +48,7 @@ MemoryLevel::Entry *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
     return &shard.table[i];
 }
 
-// Makes place: at least half of the table is free afterwards.
+// Makes at least half of the table free.
 void MemoryLevel::grow(Shard &shard) {
     std::vector<Entry> &old = shard.table;
     const bool forget = old.size() >= kForgetFrom;
@@ -74,7 +74,7 @@ void MemoryLevel::grow(Shard &shard) {
     shard.mask_hint.store(mask, std::memory_order_relaxed);
 }
 
-// Removes an entry and moves back those that a search would no longer reach.
+// Removes an entry, and moves back entries that the hole would cut off.
 void MemoryLevel::erase(Shard &shard, std::size_t place) {
     const std::size_t mask = shard.table.size() - 1;
     std::size_t hole = place;
@@ -96,7 +96,7 @@ void MemoryLevel::drop_blob(Shard &shard, Entry &entry) {
     entry.set_blob(nullptr);
 }
 
-// CLOCK: the hand clears marks and drops the first blob that was not used since it last came by.
+// CLOCK: the hand clears marks and evicts the first blob that was not used since it last passed.
 void MemoryLevel::make_room(Shard &shard, std::uint64_t bytes) {
     const std::uint64_t capacity = capacity_bytes_ / kShardCount;
     std::size_t steps = shard.table.size() * 2;
@@ -113,13 +113,13 @@ void MemoryLevel::make_room(Shard &shard, std::uint64_t bytes) {
     }
 }
 
-// Both hints may be out of date, and of different tables: then the wrong line comes, or none.
+// The hints may be out of date, or of two tables: then this fetches the wrong line or none.
 void MemoryLevel::prefetch(std::uint64_t hash) const {
     const Shard &shard = shards_[hash >> 60];
     const auto table =
         reinterpret_cast<std::uintptr_t>(shard.table_hint.load(std::memory_order_relaxed));
     const std::size_t mask = shard.mask_hint.load(std::memory_order_relaxed);
-    if (table == 0) return;  // what is not mapped takes longer
+    if (table == 0) return;  // prefetching an unmapped address is slow
     __builtin_prefetch(reinterpret_cast<const void *>(table + home(hash, mask) * sizeof(Entry)));
 }
 
@@ -133,7 +133,7 @@ BlobRef MemoryLevel::find(std::uint64_t hash, std::uint64_t place) {
     if (blob != nullptr && blob->place() == place) {
         add(shard.found, 1);
         add(shard.found_bytes, blob->value().size());
-        // Written only when it changes, so that readers on other processors can share the line.
+        // Write only a change, so that readers on other processors can share the line.
         if (!entry->used()) entry->set_used(true);
         blob->retain();
         found = BlobRef::adopt(blob);

@@ -50,7 +50,7 @@ bool sizes_fit(const RecordHeader &header) {
            header.raw_size <= std::uint64_t{header.value_size} * kCompressionRatioMax;
 }
 
-// Over the header, without what changes later and this checksum itself, and the key.
+// Covers the key, and the header without the checksum itself and what changes later.
 std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
     std::array<std::byte, kRecordHeaderSize> covered;
     std::copy_n(header.begin(), covered.size(), covered.begin());
@@ -62,8 +62,8 @@ std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
 
 }  // namespace
 
-// The numbers of system starts are random: two of them differ in some 32 bits, and in 12 or fewer
-// once in four million times. A few wrong bits are told from another start so.
+// Numbers of system starts are random: two of them differ in about 32 bits, and in 12 or fewer once
+// in four million times. So a damaged number can be told from another start.
 bool RecordHeader::was_replaced(std::uint64_t boot) const {
     constexpr int kFewBits = 12;
     const int wrong_bits = std::popcount(replaced_in ^ boot);
@@ -128,7 +128,7 @@ std::optional<RecordHeader> decode_record_header(Bytes bytes, std::uint64_t seed
 }
 
 std::uint64_t value_checksum(Bytes value) {
-    // A seed of our own keeps an empty value's checksum from being a well-known constant.
+    // With this seed, an empty value's checksum is not a well-known constant.
     return checksum(value, 0x6E726961632D7631u);
 }
 

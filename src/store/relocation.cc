@@ -6,7 +6,7 @@ namespace {
 
 constexpr unsigned kPlaceBits = kSegmentIdBits + kOffsetBits;
 
-// The word for a place: after damage, or another system start, it must not name one.
+// The word for a location, with check bits: after damage or a system start it names none.
 std::uint64_t word_of(std::uint64_t place, std::uint64_t boot) {
     return place | (place + 1 + boot) * 0x9E3779B97F4A7C15u << kPlaceBits;
 }
@@ -29,7 +29,7 @@ std::optional<Location> announced(const Index &index, Counter counter) {
     return Location{static_cast<std::uint32_t>(place >> kOffsetBits), offset * kRecordAlignment};
 }
 
-// The copy may be lost with the power: until then it replaces the original.
+// The copy may be lost with the power, so it replaces the original only until then.
 void leave(const Index &index, const Writer &writer, Location original, std::uint64_t stamp_ns) {
     (void)writer.mark_replaced(original, stamp_ns, boot_of(index));
 }
@@ -44,7 +44,7 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
         writer.append(index, entry.header, entry.key, entry.value, entry.purpose,
                       [&](Location location) { announce(index, Counter::carrying, location); });
     if (!appended.ok()) {
-        carrying.store(0);  // what there is of it counts for nothing
+        carrying.store(0);  // an unfinished copy counts for nothing
         return appended.error();
     }
     const Location location = appended->location;
@@ -72,8 +72,8 @@ bool is_being_moved(const Index &index, Location location) {
            announced(index, Counter::carrying_from) == location;
 }
 
-// Of both places only one that a slot leads to counts from now on. None does when the entry has
-// been replaced or dropped since.
+// Of the two records only the one that a slot leads to counts from now on. No slot leads to either
+// if the entry was replaced or dropped since.
 Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &writer) {
     if (index.counter(Counter::carrying).load() == 0) return {};
     if (const auto place = announced(index, Counter::carrying)) {

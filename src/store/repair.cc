@@ -8,9 +8,9 @@
 namespace cairn {
 namespace {
 
-// How long one look-up may search. It happens once for a damage.
+// How long one look-up may rebuild. This happens once for each damage.
 constexpr std::uint64_t kSearchNs = 100'000'000;
-// The background check is busy for less than this at a time; another look-up may be for longer.
+// The background check works for less than this at a time; another look-up may work for longer.
 constexpr unsigned kSearchAttempts = 20;
 constexpr unsigned kSearchPauseUs = 100;
 constexpr std::uint64_t kRetryAfterNs = 5'000'000'000;
@@ -63,7 +63,7 @@ void Repair::check_in_background(Index &index) {
         static_cast<Repair *>(self)->run_background();
         return nullptr;
     };
-    // Without a thread there is no check: look-ups that meet damage search all the same.
+    // Without a thread there is no check; look-ups that meet damage rebuild all the same.
     (void)thread_.start(run, this);
 }
 
@@ -81,7 +81,7 @@ void Repair::run_background() {
         Outcome outcome = Outcome::more;
         if (mutex_.try_lock()) {
             const AdoptedLock lock(mutex_);
-            // Rescan looks at the clock every 16 records, so that a duration of 0 is a slice of 16.
+            // A rebuild looks at the clock every 16 records, so a duration of 0 is a slice of 16.
             const bool wanted = background_index_->search_due() != RescanReason::none;
             outcome = wanted ? step(*background_index_, 0) : Outcome::done;
         }

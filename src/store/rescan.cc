@@ -16,7 +16,7 @@ constexpr unsigned kRetirePatience = 200;  // of a tenth of a millisecond each
 
 }  // namespace
 
-// What is damaged is emptied first, so that what was found to be there is not emptied in the end.
+// Empties damaged slots first, so that it does not empty what it published.
 Status Rescan::begin() {
     index_.clear_damaged();
     due_ = index_.counter(Counter::rescan).load();
@@ -37,7 +37,7 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
     }
     if (!sorted_) {
         std::sort(listed_.begin(), listed_.end());
-        // Stamps go on from the latest, also if the counter was lost.
+        // Later stamps must be greater, even if the counter was lost.
         for (const Listed &listed : listed_) index_.raise_stamp(listed.stamp_ns);
         sorted_ = true;
     }
@@ -45,7 +45,7 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(settle_key());
     }
-    // Everything that was stored is published now, unless more was damaged meanwhile.
+    // All stored entries are published now, unless there was more damage meanwhile.
     index_.counter(Counter::rescan)
         .compare_exchange_strong(due_, static_cast<std::uint64_t>(RescanReason::none));
     return true;
@@ -69,7 +69,7 @@ Status Rescan::list_record() {
 }
 
 Status Rescan::begin_segment(std::uint32_t segment, std::uint64_t from) {
-    // In this order: whoever takes the segment over later writes behind its end.
+    // Ask for the writer before the size: a writer that takes over later writes behind that end.
     scanned_is_final_ = writer_.has_no_writer(segment);
     const auto info = directory_.info(segment_file_name(segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
@@ -78,7 +78,7 @@ Status Rescan::begin_segment(std::uint32_t segment, std::uint64_t from) {
     return {};
 }
 
-// While somebody writes to a segment, a record that is under way may lie before finished ones.
+// In a segment with a writer, a record that is being written may lie before finished ones.
 Rescan::ListedTo Rescan::end_segment() const {
     const std::uint64_t end = align_up(scanned_size_, kRecordAlignment);
     return {scan_->segment(), scanned_is_final_ ? end : scan_->first_gap()};
@@ -98,7 +98,7 @@ void Rescan::add(std::vector<Listed> &listed, const ScannedRecord &record) const
     listed.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | removed});
 }
 
-// Lists what was written since.
+// Lists what was written since the last listing.
 Status Rescan::list_newer() {
     const std::uint64_t removals = index_.counter(Counter::removals).load();
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
@@ -126,7 +126,7 @@ Status Rescan::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
     return {};
 }
 
-// What has been listed since of the key that is being settled; the newest is the last.
+// The newer records of the key that is being settled; the newest is the last.
 std::span<const Rescan::Listed> Rescan::newer_of_key() const {
     const std::uint64_t hash = key_.front().key_hash;
     const auto begin = std::ranges::lower_bound(newer_, hash, {}, &Listed::key_hash);
@@ -151,7 +151,7 @@ Status Rescan::settle_key() {
     }
 }
 
-// From the newest record down.
+// Goes from the newest record down.
 Result<Rescan::Adopted> Rescan::settle_records() {
     std::uint64_t oldest_stamp = 0;
     for (std::size_t i = 0; i < key_.size() && key_[i].stamp_ns >= oldest_stamp; ++i) {
@@ -168,8 +168,8 @@ Result<Rescan::Adopted> Rescan::settle_records() {
     return Adopted::settled;
 }
 
-// Tells how new a rival is. One that claims to be newer than `stamp_ns` must be whole: after a
-// power loss its header may be there without its value.
+// Tells how new a rival is. One that claims to be newer than `stamp_ns` must be whole: a power loss
+// may have kept its header without its value.
 Examine Rescan::examiner(Bytes key, std::uint64_t stamp_ns) {
     return [this, key, stamp_ns](Slot rival) -> Result<std::optional<SameKey>> {
         const std::uint64_t cache_id = index_.identity().cache_id;
@@ -185,8 +185,8 @@ Examine Rescan::examiner(Bytes key, std::uint64_t stamp_ns) {
     };
 }
 
-// What was replaced, or copied, before the last system start counted until now, because what
-// replaced it might have been lost with the power. It was not.
+// Records that were replaced or copied before the last system start counted until now, as the newer
+// record could have been lost with the power. It was not: mark them again.
 void Rescan::mark_others(std::uint64_t stamp_ns) {
     const std::uint64_t boot = index_.counter(Counter::boot).load();
     const bool published = std::ranges::any_of(key_, [&](const Listed &listed) {
@@ -194,7 +194,7 @@ void Rescan::mark_others(std::uint64_t stamp_ns) {
     });
     for (const Listed &other : key_) {
         if (other.stamp_ns > stamp_ns) continue;
-        // Nothing leads to one of two copies, and nothing will.
+        // Of two copies, no slot leads to this one, nor will.
         const bool left =
             published && !is_being_moved(index_, other.location()) && !has_slot(other);
         if (other.stamp_ns == stamp_ns && !left) continue;
@@ -209,7 +209,7 @@ bool Rescan::has_slot(const Listed &listed) const {
 Result<Rescan::Adopted> Rescan::adopt(const Listed &listed, bool has_older) {
     const Location location = listed.location();
     const bool known = has_slot(listed);
-    if (known && !has_older) return Adopted::settled;  // whoever reads it verifies it
+    if (known && !has_older) return Adopted::settled;  // readers will verify it
     RecordHeader header;
     const ReadBlob whole = reader_.read_any(index_.identity().cache_id, location, header);
     if (whole.outcome == ReadOutcome::unreadable) return Error::io;
@@ -243,21 +243,21 @@ Result<Rescan::Adopted> Rescan::publish_record(const Listed &listed, const Recor
         if (index_.free_damaged(listed.key_hash)) continue;
         const Status grown = writer_.grow_index(index_, listed.key_hash);
         if (grown.ok()) continue;
-        // An index that may not grow holds as many entries as it can.
+        // The index may not grow: it holds as many entries as it can.
         if (grown.error() == Error::full || grown.error() == Error::too_large) return adopted;
         return grown.error();
     }
 }
 
-// Asked while nobody else can publish the key. false: why not says `adopted`.
+// Asked while nobody else can publish the key. false: `adopted` says why.
 Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
     tell_compactor(listed);
-    // Before its state is looked at: it is marked before it counts as moved.
+    // Before its state: a relocated record is marked before the announcement is taken back.
     if (is_being_moved(index_, listed.location())) {
         adopted = Adopted::given_up;
         return false;
     }
-    // Of a record that was copied, one or the other may have been marked since.
+    // The record or its copy may have been marked since.
     for (const Listed &copy : key_) {
         if (copy.stamp_ns != listed.stamp_ns) continue;
         TRY_ASSIGN(const RecordState state, state_now(copy));
@@ -281,8 +281,8 @@ Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
     return false;
 }
 
-// Whoever compresses the segment may be past this record, and must look again before it deletes the
-// segment. While that happens we wait; one that died is not waited for.
+// The compactor may be past this record, and must look again before it retires the segment. If it
+// is retiring the segment, waits; but not for a process that died.
 void Rescan::tell_compactor(const Listed &listed) {
     auto compacting = index_.counter(Counter::compacting);
     for (unsigned attempt = 0; attempt < kRetirePatience; ++attempt) {
@@ -293,7 +293,7 @@ void Rescan::tell_compactor(const Listed &listed) {
     }
 }
 
-// `unused`, too, if it is gone.
+// `unused` also for a record that is gone.
 Result<RecordState> Rescan::state_now(const Listed &listed) {
     TRY_ASSIGN(const bool exists, segment_exists(listed.segment));
     if (!exists) return RecordState::unused;
@@ -305,7 +305,7 @@ Result<RecordState> Rescan::state_now(const Listed &listed) {
     return counts_now ? header.state : RecordState::unused;
 }
 
-// Whether a newer record, which was not taken into account, has been listed.
+// Whether a newer record was listed that was not taken into account.
 bool Rescan::is_superseded(const Listed &listed) const {
     return std::ranges::any_of(newer_of_key(), [&](const Listed &newer) {
         return listed < newer && std::ranges::count(key_, newer) == 0;
@@ -318,7 +318,7 @@ Result<bool> Rescan::segment_exists(std::uint32_t segment) const {
     return info.ok();
 }
 
-// Takes back what was published although a later record says that the key was removed.
+// Drops a published entry for which there is a newer tombstone.
 Status Rescan::take_back(const Listed &removal) {
     RecordHeader header;
     const ReadBlob record =

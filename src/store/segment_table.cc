@@ -6,7 +6,7 @@
 namespace cairn {
 namespace {
 
-// Reads through a descriptor that somebody else owns.
+// Reads through a descriptor without taking ownership of it.
 template <typename Call>
 auto with_borrowed(int fd, Call call) {
     File file{UniqueFd(fd)};
@@ -72,14 +72,14 @@ Result<SegmentTable::Reader> SegmentTable::open(std::uint32_t segment) {
     return Reader(std::move(file));
 }
 
-// Puts an open file into an entry that nobody reads; the caller becomes its reader.
+// Puts a file into an entry that has no readers; the caller becomes its reader.
 bool SegmentTable::replace(Entry &entry, std::uint64_t seen, std::uint32_t segment, File &file) {
     if ((seen & 0xFFFFFFFF) != 0) return false;
     if (!entry.state.compare_exchange_strong(seen, seen | kBusy)) return false;
     if (seen != 0) UniqueFd(entry.fd).reset(-1);
     entry.fd = file.release();
-    // Others may have counted themselves in meanwhile, and will count themselves out: add, do not
-    // store.
+    // Add rather than store: other threads may have counted themselves in meanwhile, and will count
+    // themselves out.
     entry.state.fetch_add(held(segment) - (seen >> 32 << 32) - kBusy + 1,
                           std::memory_order_release);
     return true;

@@ -108,7 +108,7 @@ Status Compactor::run_alone(State &state) {
     if (!opened.ok() && opened.error() == Error::not_found) return Error::busy;  // just deleted
     TRY_ASSIGN(std::unique_ptr<Index> index, std::move(opened));
     // An entry that the index lacks would be lost with its segment.
-    if (index->search_due() != RescanReason::none) return Error::busy;
+    if (index->rebuild_due() != RebuildReason::none) return Error::busy;
     Work work(directory_, limits_, std::move(index));
     Samples samples = take_samples(*work.index);
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
@@ -186,13 +186,13 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
         lock.emplace(std::move(locked.value()));
     }
     work.targets.clear();
-    work.removals_copied = false;
+    work.tombstones_copied = false;
     const Status status = guarded([&]() -> Status {
         for (bool finished = false; !finished;) {
             work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
             for (std::uint64_t left = 1; left != 0;) {
                 TRY_ASSIGN(left, copy_all(work, *lock, segment));
-                work.removals_copied = true;
+                work.tombstones_copied = true;
             }
             TRY_ASSIGN(finished, finish(work, *lock, segment));
         }
@@ -240,7 +240,7 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
     // put its tentative slot, so either we see the slot here or it sees the name.
     index.withdraw_tentative(hash, record.location);
     if (!index.leads_to(hash, record.location)) {
-        if (record.header.state == RecordState::removed) TRY(copy_removal(work, record));
+        if (record.header.state == RecordState::removed) TRY(copy_tombstone(work, record));
         // Damage may hide an entry, which would be lost with the segment.
         const bool hidden = record.header.state == RecordState::live && index.suspicious(hash);
         if (hidden) return Error::corrupt;
@@ -272,8 +272,8 @@ void Compactor::note_target(Work &work, const Writer::Appended &copy) {
 }
 
 // Copies a tombstone, so that an older record of the key in another segment does not come back.
-Status Compactor::copy_removal(Work &work, const ScannedRecord &record) {
-    if (work.removals_copied) return {};
+Status Compactor::copy_tombstone(Work &work, const ScannedRecord &record) {
+    if (work.tombstones_copied) return {};
     RecordHeader header = record.header;
     header.codec = Codec::none;
     header.value_size = header.raw_size = 0;
@@ -317,7 +317,7 @@ Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std:
     {
         TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
         if (!work.index->sees_all()) return Error::busy;
-        if (work.index->search_due() != RescanReason::none) return Error::busy;
+        if (work.index->rebuild_due() != RebuildReason::none) return Error::busy;
         TRY(finish_unfinished_move(*work.index, work.reader, work.writer));
         std::uint64_t name = std::uint64_t{segment} + 1;
         if (!work.index->counter(Counter::compacting)

@@ -92,7 +92,7 @@ class Compactor {
         Writer writer;
         Compressor compressor;
         std::vector<Writer::Appended> targets;  // one copy in each segment written to
-        bool removals_copied = false;           // the current segment's tombstones are copied
+        bool tombstones_copied = false;         // the current segment's tombstones are copied
     };
     // A forked child has none of its parent's threads, so it gets a state of its own.
     struct State {
@@ -120,7 +120,7 @@ class Compactor {
     Result<bool> copy_some(Work &work, const Writer::SegmentLock &lock, SegmentScan &scan,
                            std::uint64_t &count);
     Result<bool> copy(Work &work, const Writer::SegmentLock &lock, const ScannedRecord &record);
-    Status copy_removal(Work &work, const ScannedRecord &record);
+    Status copy_tombstone(Work &work, const ScannedRecord &record);
     static Status compress(Work &work, RecordHeader &header, Bytes &value);
     static Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock);
     static void note_target(Work &work, const Writer::Appended &copy);

@@ -62,7 +62,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     }
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
-        entry.keep ? carry(index, entry) : forget(index, entry.key_hash, entry.location);
+        entry.keep ? copy(index, entry) : forget(index, entry.key_hash, entry.location);
         done += entry.keep ? entry.size_bytes : kDropWork;
     }
     return Progress::some;
@@ -110,11 +110,11 @@ Status Evictor::plan_more(Index &index) {
         const RecordHeader &header = record->header;
         plan_.push_back({record->location, hash, header.record_size(), false});
         candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us, slot->hits(),
-                              header.pinned, header.carried});
+                              header.pinned, header.copied});
     }
     const std::uint64_t span = scan_->offset() - begin;
-    auto debt = index.counter(Counter::carry_debt);
-    policy_.choose(candidates, carry_allowance(span, debt.load(), writer_.limits().limit_bytes));
+    auto debt = index.counter(Counter::copy_debt);
+    policy_.choose(candidates, copy_allowance(span, debt.load(), writer_.limits().limit_bytes));
     std::uint64_t kept = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
         plan_[i].keep = candidates[i].keep;
@@ -125,16 +125,16 @@ Status Evictor::plan_more(Index &index) {
     return {};
 }
 
-void Evictor::carry(Index &index, const Planned &entry) {
+void Evictor::copy(Index &index, const Planned &entry) {
     RecordHeader header;
     const ReadBlob record = reader_.read_stored(index.identity().cache_id, entry.location, header);
     if (record.outcome != ReadOutcome::found) return forget(index, entry.key_hash, entry.location);
-    header.carried = true;
+    header.copied = true;
     header.state = RecordState::live;
     header.replaced_in = 0;
     const auto moved = relocate(index, writer_,
                                 {entry.location, header, record.blob->key(), record.blob->value(),
-                                 Writer::Purpose::carry, false, hits_after_carry});
+                                 Writer::Purpose::copy, false, hits_after_copy});
     if (!moved.ok()) forget(index, entry.key_hash, entry.location);
 }
 
@@ -175,7 +175,7 @@ void Evictor::discard(const std::string &name, bool wait) {
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     constexpr unsigned kSample = 16;
-    std::vector<Seen> seen;
+    std::vector<SlotInPlace> seen;
     index.for_each_from(start, [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;
         seen.push_back({place, slot});
@@ -185,7 +185,7 @@ bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) 
 }
 
 bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
-    std::vector<Seen> seen;
+    std::vector<SlotInPlace> seen;
     index.visit_buckets(hash, [&](Index::Place place, Slot slot) {
         seen.push_back({place, slot});
     });
@@ -195,23 +195,23 @@ bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
 // Drops the entry with the fewest hits, of these the oldest; a pinned one only if all are pinned; a
 // tentative slot last of all: its process may be dead, and a living one publishes it anew. A
 // rebuild must not bring the entry back.
-bool Evictor::drop_worst(Index &index, std::vector<Seen> &seen) {
+bool Evictor::drop_worst(Index &index, std::vector<SlotInPlace> &seen) {
     if (seen.empty()) return false;
-    std::sort(seen.begin(), seen.end(), [](const Seen &a, const Seen &b) {
+    std::sort(seen.begin(), seen.end(), [](const SlotInPlace &a, const SlotInPlace &b) {
         const auto rank = [](Slot slot) {
             const Location location = slot.location();
             return std::tuple(slot.tentative(), slot.hits(), location.segment, location.offset);
         };
         return rank(a.slot) < rank(b.slot);
     });
-    const auto header_of = [&](const Seen &one) {
+    const auto header_of = [&](const SlotInPlace &one) {
         RecordHeader header;
         (void)reader_.read_any_key(index.identity().cache_id, one.slot.location(), header);
         return header;
     };
-    const auto found = std::find_if_not(seen.begin(), seen.end(),
-                                        [&](const Seen &one) { return header_of(one).pinned; });
-    const Seen &worst = found != seen.end() ? *found : seen.front();
+    const auto found = std::find_if_not(
+        seen.begin(), seen.end(), [&](const SlotInPlace &one) { return header_of(one).pinned; });
+    const SlotInPlace &worst = found != seen.end() ? *found : seen.front();
     // Mark first: if we die in between, later values of the key say nothing of this record. If the
     // slot has changed since, the mark matters only once the index is lost.
     if (!worst.slot.tentative()) {

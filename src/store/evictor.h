@@ -59,11 +59,11 @@ class Evictor {
     static void forget(Index &index, std::uint64_t hash, Location location);
 
   private:
-    struct Seen {
+    struct SlotInPlace {
         Index::Place place;
         Slot slot;
     };
-    bool drop_worst(Index &index, std::vector<Seen> &seen);
+    bool drop_worst(Index &index, std::vector<SlotInPlace> &seen);
 
     struct Planned {
         Location location;
@@ -75,7 +75,7 @@ class Evictor {
     Result<Progress> step_locked(Index &index, std::uint64_t budget_bytes) REQUIRES_LOCK(mutex_);
     Result<bool> choose_victim(Index &index);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
-    void carry(Index &index, const Planned &entry);
+    void copy(Index &index, const Planned &entry);
     Status retire(Index &index, std::uint32_t segment, bool wait) REQUIRES_LOCK(mutex_);
 
     const Directory &directory_;

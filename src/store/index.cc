@@ -63,7 +63,7 @@ Status Index::map_levels() {
     for (unsigned i = 0; i < levels; ++i) TRY(map_level(i));
     level_count_.store(levels, std::memory_order_release);
     if (access_ == Access::read_only) return {};
-    if (whole == 0 || hint == 0 || hint > levels) ask_for_search();
+    if (whole == 0 || hint == 0 || hint > levels) ask_for_rebuild();
     // Compare-and-swap, as another process may have changed the counter since. Do not write an
     // unchanged value: the first write to a page of a mapped file is slow.
     if (hint != levels) counter(Counter::levels).compare_exchange_strong(hint, levels);
@@ -107,7 +107,7 @@ void Index::check_levels() {
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {
         if (any_page_initialised(levels_[i])) continue;
-        return ask_for_search();
+        return ask_for_rebuild();
     }
 }
 
@@ -349,7 +349,7 @@ void Index::initialise_page(const Level &level, std::uint64_t *slot) {
 }
 
 bool Index::suspicious(std::uint64_t hash) {
-    if (search_due() == RescanReason::damage) return true;
+    if (rebuild_due() == RebuildReason::damage) return true;
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {
         std::uint64_t *slots = bucket(levels_[i], hash);
@@ -370,16 +370,16 @@ bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
 
 // Each request is a different word: a rebuild takes back the request that it began with, and no
 // later one.
-void Index::ask_for_search() {
-    counter(Counter::rescan)
-        .store(monotonic_ns() << 8 | static_cast<std::uint64_t>(RescanReason::damage));
+void Index::ask_for_rebuild() {
+    counter(Counter::rebuild)
+        .store(monotonic_ns() << 8 | static_cast<std::uint64_t>(RebuildReason::damage));
 }
 
-RescanReason Index::search_due() const {
-    const std::uint64_t word = counter(Counter::rescan).load(std::memory_order_relaxed);
-    if (word == static_cast<std::uint64_t>(RescanReason::none)) return RescanReason::none;
-    const bool boot = word == static_cast<std::uint64_t>(RescanReason::boot);
-    return boot ? RescanReason::boot : RescanReason::damage;
+RebuildReason Index::rebuild_due() const {
+    const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
+    if (word == static_cast<std::uint64_t>(RebuildReason::none)) return RebuildReason::none;
+    const bool boot = word == static_cast<std::uint64_t>(RebuildReason::boot);
+    return boot ? RebuildReason::boot : RebuildReason::damage;
 }
 
 bool Index::free_damaged(std::uint64_t hash) {
@@ -437,7 +437,7 @@ bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
     const bool initialised = page_initialised(level, slot);  // as in has_damage()
     std::uint64_t word = at(slot).load(std::memory_order_relaxed);
     if (Slot(word).intact() || (word == 0 && !initialised)) return false;
-    ask_for_search();
+    ask_for_rebuild();
     return at(slot).compare_exchange_strong(word, kEmptySlot);
 }
 

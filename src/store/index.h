@@ -123,8 +123,8 @@ class Index {
     template <typename Visit>
     void visit_buckets(std::uint64_t hash, Visit visit);
     // Says in the index, for later processes too, that segments may hold entries that it lacks.
-    void ask_for_search();
-    RescanReason search_due() const;
+    void ask_for_rebuild();
+    RebuildReason rebuild_due() const;
     // Empties the damaged slots in the buckets of a hash to make room; false: there are none. This
     // and clear_damaged() ask for a rebuild first, so that others always see the damage or that a
     // rebuild is due.

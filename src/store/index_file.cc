@@ -33,7 +33,7 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
     put_le<std::uint64_t>(word, 0, 1);
     TRY(file.write_at(counter_offset(Counter::levels), word_piece));
     if (!use.segments.empty()) {
-        TRY(file.write_at(counter_offset(Counter::rescan), word_piece));
+        TRY(file.write_at(counter_offset(Counter::rebuild), word_piece));
         // Do not use the last numbers again: a process may still have a deleted file of that name
         // open.
         std::uint32_t highest = 0;

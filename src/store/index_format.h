@@ -60,18 +60,18 @@ enum class Counter : unsigned {
     segment_hint = 2,  // a segment number that was free
     entries = 3,       // about how many there are
     retired = 4,       // grows with each deleted segment
-    rescan = 5,        // a RescanReason; for `damage` with the time above it
+    rebuild = 5,       // a RebuildReason; for `damage` with the time above it
     limit_bytes = 6,   // of the latest process that opened the cache for writing
     victim = 7,        // number + 1 of the segment that is being evicted; 0: none. See kHasNoWriter
     unsynced = 8,      // 1: the cache was never synced. Else, also after damage: it was, so copies
                        // are synced before their originals go
-    carry_debt = 10,   // bytes copied lately beyond the bytes freed
+    copy_debt = 10,    // bytes copied lately beyond the bytes freed
     boot = 9,          // the system start in which the cache was last used
     removals = 11,     // grows before an entry is dropped for good
-    carrying = 12,     // where a copy is being written, until its slot has moved (relocation.h)
+    copying = 12,      // where a copy is being written, until its slot has moved (relocation.h)
     compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look again
-    carrying_from = 15,  // the location of that copy's original
-    clears = 14,         // grows when entries were removed on request, all or those of a time
+    copying_from = 15,  // the location of that copy's original
+    clears = 14,        // grows when entries were removed on request, all or those of a time
 };
 
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.
@@ -82,7 +82,7 @@ inline constexpr std::uint64_t kHasNoWriter = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kRetiring = std::uint64_t{1} << 32;
 
 // Why segments may hold entries that the index lacks.
-enum class RescanReason : std::uint64_t {
+enum class RebuildReason : std::uint64_t {
     none = 0,
     damage = 1,  // a part of the index was lost: do not believe a miss before a rebuild
     boot = 2,    // the system was started: what was not synced may be lost, in the index or in

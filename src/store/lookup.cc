@@ -40,10 +40,10 @@ bool Store::look_up(Bytes key, Read read) {
     Damage damage;
     if (try_candidates(index, key, hash, read, damage)) return true;
     note_boot(index);
-    const bool unchecked = index.search_due() != RescanReason::none;
+    const bool unchecked = index.rebuild_due() != RebuildReason::none;
     const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
     if (!hidden && !(damage.met && unchecked)) return false;
-    if (repair_ == nullptr || !repair_->search(index)) return false;
+    if (repair_ == nullptr || !repair_->rebuild(index)) return false;
     return try_candidates(index, key, hash, read, damage);
 }
 

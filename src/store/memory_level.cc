@@ -24,7 +24,7 @@ void add(std::atomic<std::uint64_t> &counter, std::uint64_t by) {
 
 }  // namespace
 
-MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
+MemoryLevel::Cell *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
     if (shard.table.empty()) return nullptr;
     const std::size_t mask = shard.table.size() - 1;
     for (std::size_t i = home(hash, mask);; i = (i + 1) & mask) {
@@ -34,7 +34,7 @@ MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
 }
 
 // Null: there is no memory.
-MemoryLevel::Entry *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
+MemoryLevel::Cell *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
     const auto make_place = [&]() REQUIRES_LOCK(shard.mutex) {
         if (shard.count * 4 >= shard.table.size() * 3) grow(shard);
         return true;
@@ -50,23 +50,23 @@ MemoryLevel::Entry *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
 
 // Makes at least half of the table free.
 void MemoryLevel::grow(Shard &shard) {
-    std::vector<Entry> &old = shard.table;
+    std::vector<Cell> &old = shard.table;
     const bool forget = old.size() >= kForgetFrom;
-    const auto stays = [&](const Entry &entry) {
-        return entry.hash != 0 && (!forget || entry.blob() != nullptr);
+    const auto stays = [&](const Cell &cell) {
+        return cell.hash != 0 && (!forget || cell.blob() != nullptr);
     };
     const auto kept = static_cast<std::size_t>(std::ranges::count_if(old, stays));
     std::size_t size = std::max(kTableMin, old.size());
     while (kept * 2 >= size) size *= 2;
-    std::vector<Entry> table(size);
+    std::vector<Cell> table(size);
     shard.count = 0;
     shard.hand = 0;
     const std::size_t mask = size - 1;
-    for (const Entry &entry : old) {
-        if (!stays(entry)) continue;
-        std::size_t i = home(entry.hash, mask);
+    for (const Cell &cell : old) {
+        if (!stays(cell)) continue;
+        std::size_t i = home(cell.hash, mask);
         while (table[i].hash != 0) i = (i + 1) & mask;
-        table[i] = entry;
+        table[i] = cell;
         ++shard.count;
     }
     shard.table.swap(table);
@@ -74,7 +74,7 @@ void MemoryLevel::grow(Shard &shard) {
     shard.mask_hint.store(mask, std::memory_order_relaxed);
 }
 
-// Removes an entry, and moves back entries that the hole would cut off.
+// Removes a cell, and moves back cells that the hole would cut off.
 void MemoryLevel::erase(Shard &shard, std::size_t place) {
     const std::size_t mask = shard.table.size() - 1;
     std::size_t hole = place;
@@ -84,16 +84,16 @@ void MemoryLevel::erase(Shard &shard, std::size_t place) {
         shard.table[hole] = shard.table[i];
         hole = i;
     }
-    shard.table[hole] = Entry{};
+    shard.table[hole] = Cell{};
     --shard.count;
 }
 
-void MemoryLevel::drop_blob(Shard &shard, Entry &entry) {
-    Blob *blob = entry.blob();
+void MemoryLevel::drop_blob(Shard &shard, Cell &cell) {
+    Blob *blob = cell.blob();
     shard.bytes -= blob->footprint();
     bytes_.fetch_sub(blob->footprint(), std::memory_order_relaxed);
     blob->release();
-    entry.set_blob(nullptr);
+    cell.set_blob(nullptr);
 }
 
 // CLOCK: the hand clears marks and evicts the first blob that was not used since it last passed.
@@ -102,13 +102,13 @@ void MemoryLevel::make_room(Shard &shard, std::uint64_t bytes) {
     std::size_t steps = shard.table.size() * 2;
     while (shard.bytes + bytes > capacity && steps-- > 0) {
         if (shard.hand >= shard.table.size()) shard.hand = 0;
-        Entry &entry = shard.table[shard.hand];
-        if (entry.blob() != nullptr && !entry.used()) {
-            drop_blob(shard, entry);
+        Cell &cell = shard.table[shard.hand];
+        if (cell.blob() != nullptr && !cell.used()) {
+            drop_blob(shard, cell);
             erase(shard, shard.hand);
-            continue;  // another entry may have moved here
+            continue;  // another cell may have moved here
         }
-        entry.set_used(false);
+        cell.set_used(false);
         ++shard.hand;
     }
 }
@@ -120,7 +120,7 @@ void MemoryLevel::prefetch(std::uint64_t hash) const {
         reinterpret_cast<std::uintptr_t>(shard.table_hint.load(std::memory_order_relaxed));
     const std::size_t mask = shard.mask_hint.load(std::memory_order_relaxed);
     if (table == 0) return;  // prefetching an unmapped address is slow
-    __builtin_prefetch(reinterpret_cast<const void *>(table + home(hash, mask) * sizeof(Entry)));
+    __builtin_prefetch(reinterpret_cast<const void *>(table + home(hash, mask) * sizeof(Cell)));
 }
 
 BlobRef MemoryLevel::find(std::uint64_t hash, std::uint64_t place) {
@@ -128,13 +128,13 @@ BlobRef MemoryLevel::find(std::uint64_t hash, std::uint64_t place) {
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return {};
     BlobRef found;
-    Entry *entry = lookup(shard, hash);
-    Blob *blob = entry != nullptr ? entry->blob() : nullptr;
+    Cell *cell = lookup(shard, hash);
+    Blob *blob = cell != nullptr ? cell->blob() : nullptr;
     if (blob != nullptr && blob->place() == place) {
         add(shard.found, 1);
         add(shard.found_bytes, blob->value().size());
         // Write only a change, so that readers on other processors can share the line.
-        if (!entry->used()) entry->set_used(true);
+        if (!cell->used()) cell->set_used(true);
         blob->retain();
         found = BlobRef::adopt(blob);
     }
@@ -176,15 +176,15 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
     if (!shard.mutex.try_lock()) return;
     const AdoptedLock lock(shard.mutex);
     make_room(shard, bytes);
-    Entry *entry = lookup(shard, hash);
-    if (entry == nullptr) entry = try_insert(shard, hash);
-    if (entry == nullptr) return;
-    const bool older = entry->blob() != nullptr && entry->blob()->place() != place;
-    if (older) drop_blob(shard, *entry);
-    if (entry->blob() == nullptr && shard.bytes + bytes <= capacity) {
+    Cell *cell = lookup(shard, hash);
+    if (cell == nullptr) cell = try_insert(shard, hash);
+    if (cell == nullptr) return;
+    const bool older = cell->blob() != nullptr && cell->blob()->place() != place;
+    if (older) drop_blob(shard, *cell);
+    if (cell->blob() == nullptr && shard.bytes + bytes <= capacity) {
         blob->set_place(place);
         blob->retain();
-        entry->set_blob(blob.get());
+        cell->set_blob(blob.get());
         shard.bytes += bytes;
         bytes_.fetch_add(bytes, std::memory_order_relaxed);
     }
@@ -193,8 +193,8 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
 void MemoryLevel::clear() {
     for (Shard &shard : shards_) {
         if (!shard.mutex.try_lock()) continue;
-        for (Entry &entry : shard.table) {
-            if (entry.blob() != nullptr) drop_blob(shard, entry);
+        for (Cell &cell : shard.table) {
+            if (cell.blob() != nullptr) drop_blob(shard, cell);
         }
         shard.table.clear();  // keeps its memory, and the hints true
         shard.count = 0;

@@ -55,7 +55,7 @@ class MemoryLevel {
     static constexpr std::size_t kShardCount = 16;
 
     // A look-up waits for an entry to come from memory: four entries share a cache line.
-    struct alignas(16) Entry {
+    struct alignas(16) Cell {
         std::uint64_t hash = 0;     // 0: unused
         std::uintptr_t marked = 0;  // a Blob, which is aligned; bit 0: it was used
 
@@ -67,7 +67,7 @@ class MemoryLevel {
     };
     struct alignas(64) Shard {
         TryMutex mutex;
-        std::vector<Entry> table GUARDED_BY(mutex);  // open addressing; size is a power of two
+        std::vector<Cell> table GUARDED_BY(mutex);  // open addressing; size is a power of two
         std::size_t count GUARDED_BY(mutex) = 0;
         std::size_t hand GUARDED_BY(mutex) = 0;
         std::uint64_t bytes GUARDED_BY(mutex) = 0;
@@ -76,16 +76,16 @@ class MemoryLevel {
         std::atomic<std::uint64_t> found = 0;
         std::atomic<std::uint64_t> found_bytes = 0;
         // Where the table is, for prefetch() only.
-        std::atomic<const Entry *> table_hint = nullptr;
+        std::atomic<const Cell *> table_hint = nullptr;
         std::atomic<std::size_t> mask_hint = 0;
     };
 
     Shard &shard(std::uint64_t hash) { return shards_[hash >> 60]; }
-    static Entry *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
-    static Entry *try_insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
+    static Cell *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
+    static Cell *try_insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static void grow(Shard &shard) REQUIRES_LOCK(shard.mutex);
     static void erase(Shard &shard, std::size_t place) REQUIRES_LOCK(shard.mutex);
-    void drop_blob(Shard &shard, Entry &entry) REQUIRES_LOCK(shard.mutex);
+    void drop_blob(Shard &shard, Cell &cell) REQUIRES_LOCK(shard.mutex);
     void make_room(Shard &shard, std::uint64_t bytes) REQUIRES_LOCK(shard.mutex);
 
     const std::uint64_t capacity_bytes_;

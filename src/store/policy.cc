@@ -66,7 +66,7 @@ class Default final : public Policy {
         const unsigned usual = median_density(candidates);
         keep_best(candidates, keep_bytes, [usual](const Candidate &c) -> std::uint64_t {
             const unsigned density = c.cost_us == 0 ? usual : density_class(c);
-            if (c.hits == 0) return !c.carried && density >= usual + 2 ? 1 : 0;
+            if (c.hits == 0) return !c.copied && density >= usual + 2 ? 1 : 0;
             // A hit weighs as much as a four-fold cost per byte.
             return 16 + 2 * c.hits + density;
         });

@@ -21,7 +21,7 @@ struct Candidate {
     std::uint32_t cost_us;     // of making the value again; 0: unknown
     unsigned hits;             // since it was stored or last copied, at most 3
     bool pinned;
-    bool carried;       // at least once
+    bool copied;        // at least once
     bool keep = false;  // the policy's answer
 };
 
@@ -37,7 +37,7 @@ class Policy {
 };
 
 // The hit count of a copy: to be copied as often again, it must be hit again.
-constexpr unsigned hits_after_carry(unsigned hits) {
+constexpr unsigned hits_after_copy(unsigned hits) {
     return hits == 0 ? 0 : hits - 1;
 }
 
@@ -45,8 +45,8 @@ constexpr unsigned hits_after_carry(unsigned hits) {
 // forever. Bytes copied beyond the bytes freed are a debt; when it reaches an eighth of the limit,
 // three quarters of each part must be freed. An eighth is safe, because a put evicts four bytes for
 // each byte of its own, and three segments of 64 are kept free.
-constexpr std::uint64_t carry_allowance(std::uint64_t span_bytes, std::uint64_t debt_bytes,
-                                        std::uint64_t limit_bytes) {
+constexpr std::uint64_t copy_allowance(std::uint64_t span_bytes, std::uint64_t debt_bytes,
+                                       std::uint64_t limit_bytes) {
     return debt_bytes < limit_bytes / 8 ? span_bytes : span_bytes / 4;
 }
 constexpr std::uint64_t debt_after(std::uint64_t debt_bytes, std::uint64_t span_bytes,

@@ -21,7 +21,7 @@ constexpr std::size_t kKeyHashOffset = 32;
 constexpr std::size_t kValueCheckOffset = 40;
 
 constexpr std::uint16_t kFlagPinned = 1;
-constexpr std::uint16_t kFlagCarried = 2;
+constexpr std::uint16_t kFlagCopied = 2;
 constexpr std::uint16_t kFlagIncompressible = 4;
 
 int distance(std::byte octet, RecordState state) {
@@ -37,7 +37,7 @@ RecordState parse_state(std::byte octet) {
 
 std::uint16_t flags_of(const RecordHeader &header) {
     return static_cast<std::uint16_t>((header.pinned ? kFlagPinned : 0) |
-                                      (header.carried ? kFlagCarried : 0) |
+                                      (header.copied ? kFlagCopied : 0) |
                                       (header.incompressible ? kFlagIncompressible : 0));
 }
 
@@ -103,7 +103,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.codec = static_cast<Codec>(bytes[kCodecOffset]);
     const auto flags = get_le<std::uint16_t>(bytes, kFlagsOffset);
     header.pinned = (flags & kFlagPinned) != 0;
-    header.carried = (flags & kFlagCarried) != 0;
+    header.copied = (flags & kFlagCopied) != 0;
     header.incompressible = (flags & kFlagIncompressible) != 0;
     header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
     header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);

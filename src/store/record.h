@@ -42,7 +42,7 @@ struct RecordHeader {
     RecordState state = RecordState::live;
     Codec codec = Codec::none;
     bool pinned = false;
-    bool carried = false;          // a copy, from a segment that was evicted
+    bool copied = false;           // a copy, from a segment that was evicted
     bool incompressible = false;   // compressing it saved nothing
     std::uint32_t key_size = 0;    // bytes
     std::uint32_t value_size = 0;  // bytes as stored

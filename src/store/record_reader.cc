@@ -28,7 +28,7 @@ ReadOutcome outcome_of(Error error) {
 }
 
 // How much to read for the whole record; corrupt: its header is impossible.
-Result<std::uint64_t> bytes_to_read(const SegmentTable::Reader &segment, Slot slot) {
+Result<std::uint64_t> bytes_to_read(const SegmentTable::OpenSegment &segment, Slot slot) {
     if (slot.size_class() != kLargeSizeClass) return size_class_bytes(slot.size_class());
     std::array<std::byte, kRecordHeaderSize> head;
     TRY_ASSIGN(const std::size_t count, segment.read_at(slot.location().offset, head));
@@ -50,7 +50,7 @@ ReadInto copied_into(const ReadBlob &read, MutableBytes buffer) {
 
 }  // namespace
 
-ReadBlob RecordReader::read_through(const SegmentTable::Reader &segment, std::uint64_t seed,
+ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
                                     Slot slot, Bytes key, Form form) {
     const auto wanted = bytes_to_read(segment, slot);
     if (!wanted.ok()) return {outcome_of(wanted.error()), {}};
@@ -87,8 +87,9 @@ ReadBlob RecordReader::expand(Bytes key, Bytes frame, const RecordHeader &header
 
 // The key tells where the value is, before the record is read. So one call reads the head, and the
 // value straight into the buffer.
-ReadInto RecordReader::read_into_through(const SegmentTable::Reader &segment, std::uint64_t seed,
-                                         Slot slot, Bytes key, MutableBytes buffer) {
+ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segment,
+                                         std::uint64_t seed, Slot slot, Bytes key,
+                                         MutableBytes buffer) {
     std::array<std::byte, kSmallHead> head_buffer;
     const std::uint64_t value_offset = align_up(kRecordHeaderSize + key.size(), 16);
     const MutableBytes head = MutableBytes(head_buffer).first(value_offset);
@@ -177,7 +178,7 @@ ReadBlob RecordReader::read_any_key(std::uint64_t cache_id, Location location,
     return read_head(segment.value(), cache_id, location, header);
 }
 
-ReadBlob RecordReader::read_head(const SegmentTable::Reader &segment, std::uint64_t cache_id,
+ReadBlob RecordReader::read_head(const SegmentTable::OpenSegment &segment, std::uint64_t cache_id,
                                  Location location, RecordHeader &header) {
     for (const std::size_t size : {kSmallHead, kRecordHeaderSize + kKeySizeMax}) {
         BlobRef blob = allocate(size);

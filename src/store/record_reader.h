@@ -71,14 +71,14 @@ class RecordReader {
 
     ReadBlob read(std::uint64_t cache_id, Slot slot, Bytes key, Form form);
     ReadBlob read_any(std::uint64_t cache_id, Location location, RecordHeader &header, Form form);
-    ReadBlob read_through(const SegmentTable::Reader &segment, std::uint64_t seed, Slot slot,
+    ReadBlob read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed, Slot slot,
                           Bytes key, Form form);
     ReadBlob expand(Bytes key, Bytes frame, const RecordHeader &header);
 
-    ReadBlob read_head(const SegmentTable::Reader &segment, std::uint64_t cache_id,
+    ReadBlob read_head(const SegmentTable::OpenSegment &segment, std::uint64_t cache_id,
                        Location location, RecordHeader &header);
-    ReadInto read_into_through(const SegmentTable::Reader &segment, std::uint64_t seed, Slot slot,
-                               Bytes key, MutableBytes buffer);
+    ReadInto read_into_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
+                               Slot slot, Bytes key, MutableBytes buffer);
     SegmentTable segments_;
     Decompressor decompressor_;
 };

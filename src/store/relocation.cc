@@ -38,13 +38,13 @@ void leave(const Index &index, const Writer &writer, Location original, std::uin
 
 Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
                                                  const Relocation &entry) {
-    auto carrying = index.counter(Counter::carrying);
-    announce(index, Counter::carrying_from, entry.from);
+    auto copying = index.counter(Counter::copying);
+    announce(index, Counter::copying_from, entry.from);
     auto appended =
         writer.append(index, entry.header, entry.key, entry.value, entry.purpose,
-                      [&](Location location) { announce(index, Counter::carrying, location); });
+                      [&](Location location) { announce(index, Counter::copying, location); });
     if (!appended.ok()) {
-        carrying.store(0);  // an unfinished copy counts for nothing
+        copying.store(0);  // an unfinished copy counts for nothing
         return appended.error();
     }
     const Location location = appended->location;
@@ -57,7 +57,7 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
         });
     if (!moved) (void)writer.mark(location, entry.header.stamp_ns, RecordState::unused);
     if (moved && entry.segment_may_stay) leave(index, writer, entry.from, entry.header.stamp_ns);
-    carrying.store(0);
+    copying.store(0);
     if (deleted) {
         writer.release_segment();
         return Error::busy;
@@ -67,22 +67,22 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
 }
 
 bool is_being_moved(const Index &index, Location location) {
-    if (index.counter(Counter::carrying).load() == 0) return false;
-    return announced(index, Counter::carrying) == location ||
-           announced(index, Counter::carrying_from) == location;
+    if (index.counter(Counter::copying).load() == 0) return false;
+    return announced(index, Counter::copying) == location ||
+           announced(index, Counter::copying_from) == location;
 }
 
 // Of the two records only the one that a slot leads to counts from now on. No slot leads to either
 // if the entry was replaced or dropped since.
 Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &writer) {
-    if (index.counter(Counter::carrying).load() == 0) return {};
-    if (const auto place = announced(index, Counter::carrying)) {
+    if (index.counter(Counter::copying).load() == 0) return {};
+    if (const auto place = announced(index, Counter::copying)) {
         TRY(index.refresh());
         RecordHeader header;
         const ReadBlob copy = reader.read_any_key(index.identity().cache_id, *place, header);
         if (copy.outcome == ReadOutcome::unreadable) return Error::io;
         if (copy.outcome == ReadOutcome::found) {
-            const auto original = announced(index, Counter::carrying_from);
+            const auto original = announced(index, Counter::copying_from);
             if (original && !index.leads_to(header.key_hash, *original)) {
                 leave(index, writer, *original, header.stamp_ns);
             }
@@ -91,7 +91,7 @@ Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &
             }
         }
     }
-    index.counter(Counter::carrying).store(0);
+    index.counter(Counter::copying).store(0);
     return {};
 }
 

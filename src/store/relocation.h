@@ -3,7 +3,7 @@
 //
 // Relocating writes a copy, then moves the slot to it by compare-and-swap. In between there are two
 // whole records of one entry. If a process died there, a later removal would mark only the one that
-// the slot leads to, and the other could come back. So Counter::carrying names the copy's location
+// the slot leads to, and the other could come back. So Counter::copying names the copy's location
 // for that time, and the next process that relocates first marks a copy that no slot leads to.
 // Relocating and retiring take the same lock, so no segment is retired before that. A rebuild
 // publishes neither record meanwhile.

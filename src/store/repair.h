@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "os/thread.h"
-#include "store/rescan.h"
+#include "store/rebuild.h"
 
 namespace cairn {
 
@@ -36,7 +36,7 @@ class Repair {
     ~Repair() { stop(); }
 
     // For a look-up that met damage: rebuilds for a bounded time. True: look again.
-    bool search(Index &index);
+    bool rebuild(Index &index);
 
     // Starts the background check if the index asks for a rebuild. The index outlives the Repair.
     void check_in_background(Index &index);
@@ -58,8 +58,8 @@ class Repair {
     const std::string cache_name_;
 
     Mutex mutex_;
-    std::unique_ptr<Rescan> rescan_ GUARDED_BY(mutex_);
-    Index *rescan_index_ GUARDED_BY(mutex_) = nullptr;
+    std::unique_ptr<Rebuild> rebuild_ GUARDED_BY(mutex_);
+    Index *rebuild_index_ GUARDED_BY(mutex_) = nullptr;
     std::uint64_t not_before_ns_ GUARDED_BY(mutex_) = 0;  // after a failure
 
     std::atomic<std::uint64_t> bytes_total_ = 0;

@@ -24,7 +24,7 @@ inline constexpr const char *kLockFileName = "cache.lock";
 inline constexpr std::uint64_t kSessionByte = 0;   // shared: a cache is open; exclusive: to wipe it
 inline constexpr std::uint64_t kSpaceByte = 1;     // exclusive while disk space is taken
 inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during an eviction step
-inline constexpr std::uint64_t kRescanByte = 3;    // exclusive during the background check
+inline constexpr std::uint64_t kRebuildByte = 3;   // exclusive during the background check
 inline constexpr std::uint64_t kCompactByte = 4;   // exclusive while segments are compressed
 // Plus a segment's number: exclusive for the process that writes or compresses the segment.
 inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;

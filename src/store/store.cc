@@ -103,7 +103,7 @@ Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
                                         store->options_.log, options.identifier));
         store->compactor_.reset(new (std::nothrow) Compactor(
             store->directory_, options.identifier, store->writer_->limits(),
-            options.refuse_when_full ? Writer::Purpose::carry : Writer::Purpose::put));
+            options.refuse_when_full ? Writer::Purpose::copy : Writer::Purpose::put));
         if (store->evictor_ == nullptr || store->repair_ == nullptr ||
             store->compactor_ == nullptr) {
             return Error::no_memory;
@@ -124,10 +124,10 @@ void Store::note_boot(Index &index) {
     std::uint64_t before = boot.load();
     // A new index knows its boot: 0 means that damage took it.
     if (before != now && boot.compare_exchange_strong(before, now)) {
-        index.counter(Counter::carrying).store(0);  // that copy may be lost
-        std::uint64_t reason = static_cast<std::uint64_t>(RescanReason::none);
-        index.counter(Counter::rescan)
-            .compare_exchange_strong(reason, static_cast<std::uint64_t>(RescanReason::boot));
+        index.counter(Counter::copying).store(0);  // that copy may be lost
+        std::uint64_t reason = static_cast<std::uint64_t>(RebuildReason::none);
+        index.counter(Counter::rebuild)
+            .compare_exchange_strong(reason, static_cast<std::uint64_t>(RebuildReason::boot));
     }
     repair_->check_in_background(index);
 }
@@ -232,7 +232,7 @@ Status Store::open_index(Create create, bool may_wipe) {
                 options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
                                    options_.identifier.c_str());
             }
-            TRY(rebuild_index(create, missing ? Replace::no : Replace::yes));
+            TRY(create_index(create, missing ? Replace::no : Replace::yes));
             continue;
         }
         if (!options_.any_version && identity.value().version != options_.version) {
@@ -254,7 +254,7 @@ Status Store::open_index(Create create, bool may_wipe) {
 
 // Creates an index for the segments that are there. With any_version the identity comes from the
 // segments; if they tell none, only a caller that may create a cache gets a new one.
-Status Store::rebuild_index(Create create, Replace replace) const {
+Status Store::create_index(Create create, Replace replace) const {
     CacheIdentity identity;
     if (options_.any_version) {
         const auto known = identity_of_segments(directory_, std::nullopt, options_.identifier);

@@ -137,7 +137,7 @@ class Store {
     bool is_in_place() const;
     Status make_way(const char *name);
     Status open_index(Create create, bool may_wipe);
-    Status rebuild_index(Create create, Replace replace) const;
+    Status create_index(Create create, Replace replace) const;
     Result<bool> lock_alone() const;
     Status wipe();
     void note_boot(Index &index);

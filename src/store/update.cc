@@ -225,7 +225,7 @@ Status Store::compress() {
     const Status status = compactor_->run();
     if (status.error() != Error::corrupt) return status;
     // Damage of the index hides entries: find them first.
-    if (!repair_->search(*index)) return Error::busy;
+    if (!repair_->rebuild(*index)) return Error::busy;
     const Status again = compactor_->run();
     return again.error() == Error::corrupt ? Status(Error::busy) : again;
 }
@@ -256,7 +256,7 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
 void Store::find_hidden(Index &index, std::uint64_t hash) {
     const std::uint64_t deadline_ns = monotonic_ns() + kHiddenNs;
     while (index.suspicious(hash) && monotonic_ns() < deadline_ns) {
-        if (!repair_->search(index)) sleep_us(kRoomWaitUs);
+        if (!repair_->rebuild(index)) sleep_us(kRoomWaitUs);
     }
 }
 
@@ -297,10 +297,10 @@ Status Store::clear() {
     // Without the lock somebody could copy entries to a segment that we do not see.
     const auto lock = lock_eviction_for_clear();
     index->counter(Counter::victim).store(0);
-    index->counter(Counter::carrying).store(0);
+    index->counter(Counter::copying).store(0);
     TRY(remove_segments());
     index->clear();
-    index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
+    index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
     index->counter(Counter::retired).fetch_add(1);
     index->counter(Counter::clears).fetch_add(1);
     memory_.clear();

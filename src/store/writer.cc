@@ -35,11 +35,11 @@ WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full) {
     std::uint64_t size = kSegmentBytesMin;
     while (size < kSegmentBytesMax && size * 2 <= share) size *= 2;
     if (when_full == WhenFull::refuse) {
-        const std::uint64_t carry = limit_bytes - std::min(kMarginBytes, share);
-        return {limit_bytes, size, carry, carry - std::min(size, share), UINT64_MAX};
+        const std::uint64_t copies = limit_bytes - std::min(kMarginBytes, share);
+        return {limit_bytes, size, copies, copies - std::min(size, share), UINT64_MAX};
     }
-    const std::uint64_t carry = limit_bytes - kMarginBytes;
-    return {limit_bytes, size, carry, carry - size, carry - 3 * size};
+    const std::uint64_t copies = limit_bytes - kMarginBytes;
+    return {limit_bytes, size, copies, copies - size, copies - 3 * size};
 }
 
 // A segment that this process writes. Its last owner gives unused blocks back and unlocks it.

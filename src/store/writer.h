@@ -35,7 +35,7 @@ enum class WhenFull { make_room, refuse };
 struct WriterLimits {
     std::uint64_t limit_bytes;    // all files of the cache together
     std::uint64_t segment_bytes;  // a segment's size; a larger record gets a segment of its own
-    std::uint64_t carry_bytes;    // all files, after a copy
+    std::uint64_t copy_bytes;     // all files, after a copy
     std::uint64_t put_bytes;      // all files, after a put: less, so that eviction never lacks room
     std::uint64_t pressed_bytes;  // if all files hold more, evict
 };
@@ -60,7 +60,7 @@ class Writer {
         Location location;
         std::shared_ptr<ActiveSegment> segment;
     };
-    enum class Purpose { put, carry };
+    enum class Purpose { put, copy };
 
     // Writes a record. Fills in the checksums that depend on its location, after telling `announce`
     // about that location.
@@ -153,7 +153,7 @@ class Writer {
     Result<Space> take_space(Index &index);
     Result<Space> lock_space(Index &index);
     std::uint64_t allowed_bytes(Purpose purpose) const {
-        return purpose == Purpose::carry ? limits_.carry_bytes : limits_.put_bytes;
+        return purpose == Purpose::copy ? limits_.copy_bytes : limits_.put_bytes;
     }
     Result<Place> choose_place(Index &index, std::uint64_t record_size, Purpose purpose);
     Status reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose);

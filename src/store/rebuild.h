@@ -1,7 +1,7 @@
 // Publishes the entries that segments hold and a damaged or lost index lacks.
 // SPDX-License-Identifier: MIT
 //
-//  1. It empties the damaged slots. From then on a rebuild is due (Index::ask_for_search), until
+//  1. It empties the damaged slots. From then on a rebuild is due (Index::ask_for_rebuild), until
 //     one has come to its end.
 //  2. It lists all records, by their headers.
 //  3. Key by key, it publishes the newest whole record, unless there is a newer tombstone.
@@ -36,10 +36,10 @@
 
 namespace cairn {
 
-class Rescan {
+class Rebuild {
   public:
-    // All outlive the Rescan.
-    Rescan(const Directory &directory, Index &index, RecordReader &reader, Writer &writer)
+    // All outlive the Rebuild.
+    Rebuild(const Directory &directory, Index &index, RecordReader &reader, Writer &writer)
         : directory_(directory), index_(index), reader_(reader), writer_(writer) {}
 
     // Continues until all is done (true) or the time is up (false). An error means that a file
@@ -76,7 +76,7 @@ class Rescan {
     enum class Adopted {
         settled,     // no older record of the key may be published
         not_whole,   // an older one may be published
-        given_up,    // replaced or evicted: only its copy may be published
+        gone,        // replaced or evicted: only its copy may be published
         superseded,  // newer records were listed: begin again with them
     };
 
@@ -109,7 +109,7 @@ class Rescan {
     Writer &writer_;
 
     bool begun_ = false;
-    std::uint64_t due_ = 0;  // Counter::rescan at the begin
+    std::uint64_t due_ = 0;  // Counter::rebuild at the begin
     bool sorted_ = false;
     std::vector<SegmentFile> segments_;  // still to be listed; the last one is being listed
     std::optional<SegmentScan> scan_;

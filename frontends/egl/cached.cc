@@ -44,7 +44,7 @@ Stored store(cairn_cache *cache, std::string_view key, std::string_view value, u
     if (!stored) {
         log_line("an entry of %zu bytes is not stored: %s", value.size(),
                  cairn_result_string(result));
-        note_problem(CAIRN_PROBLEM_NOT_STORED, cairn_result_string(result));
+        note_problem(kProblemNotStored, cairn_result_string(result));
     }
     return stored ? Stored::yes : result == CAIRN_KEPT_OUT ? Stored::kept_out : Stored::no;
 }

@@ -101,7 +101,7 @@ class ThreadsTest : public ::testing::Test {
 };
 
 TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
-    const cairn_report before = testing::read_report();
+    const RunReport before = testing::read_report();
     std::vector<std::thread> threads;
     for (int who = 0; who < kLinkers; ++who) {
         threads.emplace_back([this, who] { link_often(who); });
@@ -113,7 +113,7 @@ TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
         thread.join();
     }
     EXPECT_EQ(wrong_, 0);
-    const cairn_report after = testing::read_report();
+    const RunReport after = testing::read_report();
     EXPECT_EQ(after.link_calls - before.link_calls, uint64_t{kLinkers} * kRounds);
     EXPECT_GT(after.hits, before.hits);
     EXPECT_NE(disk_, nullptr) << "not on disk, too";

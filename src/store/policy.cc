@@ -9,8 +9,7 @@
 namespace cairn {
 namespace {
 
-// Keeps candidates from the highest score down, while they fit. A score of 0 is not kept. Pinned
-// entries come before all.
+// Keeps candidates from the highest score down while they fit: pinned ones first, none with 0.
 template <typename Score>
 void keep_best(std::span<Candidate> candidates, std::uint64_t keep_bytes, Score score) {
     std::vector<std::pair<std::uint64_t, Candidate *>> ranked;
@@ -53,7 +52,7 @@ class Mru final : public Policy {
     }
 };
 
-// Cost per byte in steps of two, so that small differences do not outweigh hits.
+// The cost per byte in powers of two, so that small differences do not outweigh hits.
 unsigned density_class(const Candidate &candidate) {
     const std::uint64_t per_kib =
         std::uint64_t{candidate.cost_us} * 1024 / std::max<std::uint64_t>(candidate.size_bytes, 1);
@@ -67,8 +66,8 @@ class Default final : public Policy {
         const unsigned usual = median_density(candidates);
         keep_best(candidates, keep_bytes, [usual](const Candidate &c) -> std::uint64_t {
             const unsigned density = c.cost_us == 0 ? usual : density_class(c);
-            if (c.hits == 0) return !c.carried && density >= usual + 2 ? 1 : 0;
-            // Each hit is worth as much as a four-fold cost per byte.
+            if (c.hits == 0) return !c.copied && density >= usual + 2 ? 1 : 0;
+            // A hit weighs as much as a four-fold cost per byte.
             return 16 + 2 * c.hits + density;
         });
     }

@@ -1,4 +1,4 @@
-// What reads entries before anybody asks for them.
+// Look-ups for reading ahead.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <unordered_map>

@@ -13,22 +13,22 @@ namespace {
 // Bytes on the stack for a header and a key of ordinary size.
 constexpr std::size_t kSmallHead = 1024;
 
-// The caller is to hear of it: what cannot be read for lack of memory is no miss.
+// Throws without memory: the caller must not take that for a miss.
 BlobRef allocate(std::uint64_t size) {
     BlobRef blob = Blob::allocate(size);
     if (!blob) throw_no_memory();
     return blob;
 }
 
-// Errors that say nothing about what is stored, and others.
+// Only these two errors say something about the entry.
 ReadOutcome outcome_of(Error error) {
     if (error == Error::no_memory) throw_no_memory();
     const bool damaged = error == Error::not_found || error == Error::corrupt;
     return damaged ? ReadOutcome::damaged : ReadOutcome::unreadable;
 }
 
-// How much to read to have the record in one go; corrupt when its header cannot be one.
-Result<std::uint64_t> bytes_to_read(const SegmentTable::Reader &segment, Slot slot) {
+// How much to read for the whole record; corrupt: its header is impossible.
+Result<std::uint64_t> bytes_to_read(const SegmentTable::OpenSegment &segment, Slot slot) {
     if (slot.size_class() != kLargeSizeClass) return size_class_bytes(slot.size_class());
     std::array<std::byte, kRecordHeaderSize> head;
     TRY_ASSIGN(const std::size_t count, segment.read_at(slot.location().offset, head));
@@ -50,7 +50,7 @@ ReadInto copied_into(const ReadBlob &read, MutableBytes buffer) {
 
 }  // namespace
 
-ReadBlob RecordReader::read_through(const SegmentTable::Reader &segment, std::uint64_t seed,
+ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
                                     Slot slot, Bytes key, Form form) {
     const auto wanted = bytes_to_read(segment, slot);
     if (!wanted.ok()) return {outcome_of(wanted.error()), {}};
@@ -85,10 +85,11 @@ ReadBlob RecordReader::expand(Bytes key, Bytes frame, const RecordHeader &header
     return {ReadOutcome::found, std::move(blob)};
 }
 
-// The place of the value is known from the key, before the record is read: head and value go where
-// they belong in one call.
-ReadInto RecordReader::read_into_through(const SegmentTable::Reader &segment, std::uint64_t seed,
-                                         Slot slot, Bytes key, MutableBytes buffer) {
+// The key tells where the value is, before the record is read. So one call reads the head, and the
+// value straight into the buffer.
+ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segment,
+                                         std::uint64_t seed, Slot slot, Bytes key,
+                                         MutableBytes buffer) {
     std::array<std::byte, kSmallHead> head_buffer;
     const std::uint64_t value_offset = align_up(kRecordHeaderSize + key.size(), 16);
     const MutableBytes head = MutableBytes(head_buffer).first(value_offset);
@@ -102,7 +103,7 @@ ReadInto RecordReader::read_into_through(const SegmentTable::Reader &segment, st
     if (!count.ok()) return {ReadOutcome::unreadable};
     const Bytes record_head = Bytes(head).first(std::min(count.value(), head.size()));
     const auto parsed = parse_record_header(record_head);
-    // Another key, damage, or more to do.
+    // Another key, damage, or a value to decompress.
     if (parsed && (parsed->key_size != key.size() || parsed->codec != Codec::none)) {
         return copied_into(read_through(segment, seed, slot, key, Form::raw), buffer);
     }
@@ -157,7 +158,7 @@ ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form f
         ReadBlob result = read_through(segment.value(), seed, slot, key, form);
         if (result.outcome != ReadOutcome::damaged) return result;
     }
-    // Our descriptor may be of a file that was deleted since, whose number is in use again.
+    // Our descriptor may be of a deleted file whose number is in use again.
     const auto segment = segments_.reopen(location.segment);
     if (!segment.ok()) return {outcome_of(segment.error()), {}};
     return read_through(segment.value(), seed, slot, key, form);
@@ -177,7 +178,7 @@ ReadBlob RecordReader::read_any_key(std::uint64_t cache_id, Location location,
     return read_head(segment.value(), cache_id, location, header);
 }
 
-ReadBlob RecordReader::read_head(const SegmentTable::Reader &segment, std::uint64_t cache_id,
+ReadBlob RecordReader::read_head(const SegmentTable::OpenSegment &segment, std::uint64_t cache_id,
                                  Location location, RecordHeader &header) {
     for (const std::size_t size : {kSmallHead, kRecordHeaderSize + kKeySizeMax}) {
         BlobRef blob = allocate(size);
@@ -185,7 +186,7 @@ ReadBlob RecordReader::read_head(const SegmentTable::Reader &segment, std::uint6
         if (!count.ok()) return {ReadOutcome::unreadable, {}};
         const Bytes head = Bytes(blob->buffer()).first(count.value());
         const auto decoded = decode_record_header(head, record_seed(cache_id, location));
-        if (!decoded) continue;  // damaged, or a key longer than the first buffer
+        if (!decoded) continue;  // damaged, or a long key
         header = *decoded;
         blob->describe(kRecordHeaderSize, header.key_size, 0, 0, header.cost_us);
         return {ReadOutcome::found, std::move(blob)};

@@ -8,8 +8,8 @@
 namespace cairn {
 namespace {
 
-// What the Cache Directory Tagging specification asks for, so that backup and clean-up tools know
-// the directory for what it is.
+// The Cache Directory Tagging specification asks for this file, so that backup and clean-up tools
+// recognise the directory.
 constexpr std::string_view kTagName = "CACHEDIR.TAG";
 constexpr std::string_view kTagText =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -25,7 +25,7 @@ Status check_safe(const Directory &directory, const std::string &path, const Log
     }
     constexpr std::uint32_t kSticky = 01000;
     if (info.writable_by_others && (info.permissions & kSticky) != 0) {
-        // Meant for everybody, as /tmp is: it must stay so.
+        // A directory for everybody, like /tmp, must stay writable.
         log.write(Severity::error,
                   "%s can be written by others (mode %03o): not used; choose another directory "
                   "with CAIRN_DIR, which may be below it",
@@ -38,7 +38,7 @@ Status check_safe(const Directory &directory, const std::string &path, const Log
                   path.c_str(), info.permissions, path.c_str());
         return Error::denied;
     }
-    // What is on a block device is on no network.
+    // A file system on a block device is not a network file system.
     if (info.without_device && directory.on_network()) {
         log.write(Severity::error,
                   "%s is on a network file system, where processes cannot share a cache: not used; "
@@ -56,8 +56,8 @@ void log_failure(const Log &log, const std::string &path, Error error) {
     log.write(Severity::error, "cannot use %s: %s%s", path.c_str(), error_name(error), hint);
 }
 
-// Creates a directory and makes its name durable: what is synced in it later must not be lost with
-// it.
+// Creates a directory and makes its name durable, so that files synced in it later are not lost
+// with it.
 Status create_durably(const std::string &path) {
     TRY(Directory::working().create_directory(path));
     const std::size_t slash = path.rfind('/');
@@ -66,11 +66,11 @@ Status create_durably(const std::string &path) {
     return {};
 }
 
-// Creates a directory and, first, its parents.
+// Creates a directory, after its parents.
 Status create_with_parents(const std::string &path) {
     for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
          slash = path.find('/', slash + 1)) {
-        // A parent that cannot be created but exists will do; the last step tells.
+        // Ignore errors: the parent may exist. The last step tells.
         (void)create_durably(path.substr(0, slash));
     }
     const Status status = create_durably(path);
@@ -80,7 +80,7 @@ Status create_with_parents(const std::string &path) {
 
 void write_tag(const Directory &root) {
     const auto file = root.create_file(std::string(kTagName));
-    if (!file.ok()) return;  // there already, or of no consequence
+    if (!file.ok()) return;  // it exists, or does not matter
     (void)file->write_whole(as_bytes(kTagText));
 }
 

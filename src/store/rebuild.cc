@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/rescan.h"
+#include "store/rebuild.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,10 +16,10 @@ constexpr unsigned kRetirePatience = 200;  // of a tenth of a millisecond each
 
 }  // namespace
 
-// What is damaged is emptied first, so that what was found to be there is not emptied in the end.
-Status Rescan::begin() {
+// Empties damaged slots first, so that it does not empty what it published.
+Status Rebuild::begin() {
     index_.clear_damaged();
-    due_ = index_.counter(Counter::rescan).load();
+    due_ = index_.counter(Counter::rebuild).load();
     removals_ = index_.counter(Counter::removals).load();
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     segments_ = std::move(use.segments);
@@ -29,7 +29,7 @@ Status Rescan::begin() {
     return {};
 }
 
-Result<bool> Rescan::step(std::uint64_t deadline_ns) {
+Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
     if (!begun_) TRY(begin());
     for (unsigned count = 0; !segments_.empty(); ++count) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
@@ -37,7 +37,7 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
     }
     if (!sorted_) {
         std::sort(listed_.begin(), listed_.end());
-        // Stamps go on from the latest, also if the counter was lost.
+        // Later stamps must be greater, even if the counter was lost.
         for (const Listed &listed : listed_) index_.raise_stamp(listed.stamp_ns);
         sorted_ = true;
     }
@@ -45,14 +45,14 @@ Result<bool> Rescan::step(std::uint64_t deadline_ns) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(settle_key());
     }
-    // Everything that was stored is published now, unless more was damaged meanwhile.
-    index_.counter(Counter::rescan)
-        .compare_exchange_strong(due_, static_cast<std::uint64_t>(RescanReason::none));
+    // All stored entries are published now, unless there was more damage meanwhile.
+    index_.counter(Counter::rebuild)
+        .compare_exchange_strong(due_, static_cast<std::uint64_t>(RebuildReason::none));
     return true;
 }
 
 // Lists the next record.
-Status Rescan::list_record() {
+Status Rebuild::list_record() {
     const std::uint32_t segment = segments_.back().segment;
     const std::uint64_t before = scan_ ? scan_->offset() : 0;
     if (!scan_) TRY(begin_segment(segment, kSegmentHeaderSize));
@@ -68,8 +68,8 @@ Status Rescan::list_record() {
     return {};
 }
 
-Status Rescan::begin_segment(std::uint32_t segment, std::uint64_t from) {
-    // In this order: whoever takes the segment over later writes behind its end.
+Status Rebuild::begin_segment(std::uint32_t segment, std::uint64_t from) {
+    // Ask for the writer before the size: a writer that takes over later writes behind that end.
     scanned_is_final_ = writer_.has_no_writer(segment);
     const auto info = directory_.info(segment_file_name(segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
@@ -78,19 +78,19 @@ Status Rescan::begin_segment(std::uint32_t segment, std::uint64_t from) {
     return {};
 }
 
-// While somebody writes to a segment, a record that is under way may lie before finished ones.
-Rescan::ListedTo Rescan::end_segment() const {
+// In a segment with a writer, a record that is being written may lie before finished ones.
+Rebuild::ListedTo Rebuild::end_segment() const {
     const std::uint64_t end = align_up(scanned_size_, kRecordAlignment);
     return {scan_->segment(), scanned_is_final_ ? end : scan_->first_gap()};
 }
 
-bool Rescan::counts(const RecordHeader &header) const {
+bool Rebuild::counts(const RecordHeader &header) const {
     if (header.state == RecordState::removed) return true;
     const std::uint64_t boot = index_.counter(Counter::boot).load(std::memory_order_relaxed);
     return header.state == RecordState::live && !header.was_replaced(boot);
 }
 
-void Rescan::add(std::vector<Listed> &listed, const ScannedRecord &record) const {
+void Rebuild::add(std::vector<Listed> &listed, const ScannedRecord &record) const {
     const RecordHeader &header = record.header;
     if (!counts(header)) return;
     const auto place = static_cast<std::uint32_t>(record.location.offset / kRecordAlignment);
@@ -98,8 +98,8 @@ void Rescan::add(std::vector<Listed> &listed, const ScannedRecord &record) const
     listed.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | removed});
 }
 
-// Lists what was written since.
-Status Rescan::list_newer() {
+// Lists what was written since the last listing.
+Status Rebuild::list_newer() {
     const std::uint64_t removals = index_.counter(Counter::removals).load();
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     for (const SegmentFile &file : use.segments) TRY(list_tail(file.segment, file.size_bytes));
@@ -109,7 +109,7 @@ Status Rescan::list_newer() {
     return {};
 }
 
-Status Rescan::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
+Status Rebuild::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
     auto known = std::ranges::find(listed_to_, segment, &ListedTo::segment);
     if (known == listed_to_.end()) {
         known = listed_to_.insert(known, ListedTo{segment, kSegmentHeaderSize});
@@ -126,8 +126,8 @@ Status Rescan::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
     return {};
 }
 
-// What has been listed since of the key that is being settled; the newest is the last.
-std::span<const Rescan::Listed> Rescan::newer_of_key() const {
+// The newer records of the key that is being settled; the newest is the last.
+std::span<const Rebuild::Listed> Rebuild::newer_of_key() const {
     const std::uint64_t hash = key_.front().key_hash;
     const auto begin = std::ranges::lower_bound(newer_, hash, {}, &Listed::key_hash);
     const auto end = std::ranges::upper_bound(newer_, hash, {}, &Listed::key_hash);
@@ -135,7 +135,7 @@ std::span<const Rescan::Listed> Rescan::newer_of_key() const {
 }
 
 // Decides on one key.
-Status Rescan::settle_key() {
+Status Rebuild::settle_key() {
     key_.clear();
     const std::uint64_t hash = listed_.back().key_hash;
     for (; !listed_.empty() && listed_.back().key_hash == hash; listed_.pop_back()) {
@@ -151,8 +151,8 @@ Status Rescan::settle_key() {
     }
 }
 
-// From the newest record down.
-Result<Rescan::Adopted> Rescan::settle_records() {
+// Goes from the newest record down.
+Result<Rebuild::Adopted> Rebuild::settle_records() {
     std::uint64_t oldest_stamp = 0;
     for (std::size_t i = 0; i < key_.size() && key_[i].stamp_ns >= oldest_stamp; ++i) {
         Adopted adopted = Adopted::settled;
@@ -163,14 +163,14 @@ Result<Rescan::Adopted> Rescan::settle_records() {
         }
         if (adopted == Adopted::settled) mark_others(key_[i].stamp_ns);
         if (adopted == Adopted::settled || adopted == Adopted::superseded) return adopted;
-        if (adopted == Adopted::given_up) oldest_stamp = key_[i].stamp_ns;
+        if (adopted == Adopted::gone) oldest_stamp = key_[i].stamp_ns;
     }
     return Adopted::settled;
 }
 
-// Tells how new a rival is. One that claims to be newer than `stamp_ns` must be whole: after a
-// power loss its header may be there without its value.
-Examine Rescan::examiner(Bytes key, std::uint64_t stamp_ns) {
+// Tells how new a rival is. One that claims to be newer than `stamp_ns` must be whole: a power loss
+// may have kept its header without its value.
+Examine Rebuild::examiner(Bytes key, std::uint64_t stamp_ns) {
     return [this, key, stamp_ns](Slot rival) -> Result<std::optional<SameKey>> {
         const std::uint64_t cache_id = index_.identity().cache_id;
         const ReadKey head = reader_.read_key(cache_id, rival, key);
@@ -185,16 +185,16 @@ Examine Rescan::examiner(Bytes key, std::uint64_t stamp_ns) {
     };
 }
 
-// What was replaced, or copied, before the last system start counted until now, because what
-// replaced it might have been lost with the power. It was not.
-void Rescan::mark_others(std::uint64_t stamp_ns) {
+// Records that were replaced or copied before the last system start counted until now, as the newer
+// record could have been lost with the power. It was not: mark them again.
+void Rebuild::mark_others(std::uint64_t stamp_ns) {
     const std::uint64_t boot = index_.counter(Counter::boot).load();
     const bool published = std::ranges::any_of(key_, [&](const Listed &listed) {
         return listed.stamp_ns == stamp_ns && has_slot(listed);
     });
     for (const Listed &other : key_) {
         if (other.stamp_ns > stamp_ns) continue;
-        // Nothing leads to one of two copies, and nothing will.
+        // Of two copies, no slot leads to this one, nor will.
         const bool left =
             published && !is_being_moved(index_, other.location()) && !has_slot(other);
         if (other.stamp_ns == stamp_ns && !left) continue;
@@ -202,28 +202,28 @@ void Rescan::mark_others(std::uint64_t stamp_ns) {
     }
 }
 
-bool Rescan::has_slot(const Listed &listed) const {
+bool Rebuild::has_slot(const Listed &listed) const {
     return index_.leads_to(listed.key_hash, listed.location());
 }
 
-Result<Rescan::Adopted> Rescan::adopt(const Listed &listed, bool has_older) {
+Result<Rebuild::Adopted> Rebuild::adopt(const Listed &listed, bool has_older) {
     const Location location = listed.location();
     const bool known = has_slot(listed);
-    if (known && !has_older) return Adopted::settled;  // whoever reads it verifies it
+    if (known && !has_older) return Adopted::settled;  // readers will verify it
     RecordHeader header;
     const ReadBlob whole = reader_.read_any(index_.identity().cache_id, location, header);
     if (whole.outcome == ReadOutcome::unreadable) return Error::io;
     if (whole.outcome != ReadOutcome::found) {
         TRY_ASSIGN(const bool exists, segment_exists(location.segment));
-        return exists ? Adopted::not_whole : Adopted::given_up;
+        return exists ? Adopted::not_whole : Adopted::gone;
     }
     if (known) return Adopted::settled;
     if (index_.hash(whole.blob->key()) != listed.key_hash) return Adopted::not_whole;
     return publish_record(listed, header, whole.blob->key());
 }
 
-Result<Rescan::Adopted> Rescan::publish_record(const Listed &listed, const RecordHeader &header,
-                                               Bytes key) {
+Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const RecordHeader &header,
+                                                 Bytes key) {
     const Slot slot = Slot::make(listed.location(), size_class(header.record_size()),
                                  Slot::tag_of(listed.key_hash));
     Adopted adopted = Adopted::settled;
@@ -243,21 +243,21 @@ Result<Rescan::Adopted> Rescan::publish_record(const Listed &listed, const Recor
         if (index_.free_damaged(listed.key_hash)) continue;
         const Status grown = writer_.grow_index(index_, listed.key_hash);
         if (grown.ok()) continue;
-        // An index that may not grow holds as many entries as it can.
+        // The index may not grow: it holds as many entries as it can.
         if (grown.error() == Error::full || grown.error() == Error::too_large) return adopted;
         return grown.error();
     }
 }
 
-// Asked while nobody else can publish the key. false: why not says `adopted`.
-Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
+// Asked while nobody else can publish the key. false: `adopted` says why.
+Result<bool> Rebuild::may_publish(const Listed &listed, Adopted &adopted) {
     tell_compactor(listed);
-    // Before its state is looked at: it is marked before it counts as moved.
+    // Before its state: a relocated record is marked before the announcement is taken back.
     if (is_being_moved(index_, listed.location())) {
-        adopted = Adopted::given_up;
+        adopted = Adopted::gone;
         return false;
     }
-    // Of a record that was copied, one or the other may have been marked since.
+    // The record or its copy may have been marked since.
     for (const Listed &copy : key_) {
         if (copy.stamp_ns != listed.stamp_ns) continue;
         TRY_ASSIGN(const RecordState state, state_now(copy));
@@ -266,12 +266,12 @@ Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
             return false;
         }
         if (state == RecordState::unused && copy == listed) {
-            adopted = Adopted::given_up;
+            adopted = Adopted::gone;
             return false;
         }
     }
     if (index_.victim() == listed.segment) {
-        adopted = Adopted::given_up;
+        adopted = Adopted::gone;
         return false;
     }
     if (index_.counter(Counter::removals).load() == removals_) return true;
@@ -281,9 +281,9 @@ Result<bool> Rescan::may_publish(const Listed &listed, Adopted &adopted) {
     return false;
 }
 
-// Whoever compresses the segment may be past this record, and must look again before it deletes the
-// segment. While that happens we wait; one that died is not waited for.
-void Rescan::tell_compactor(const Listed &listed) {
+// The compactor may be past this record, and must look again before it retires the segment. If it
+// is retiring the segment, waits; but not for a process that died.
+void Rebuild::tell_compactor(const Listed &listed) {
     auto compacting = index_.counter(Counter::compacting);
     for (unsigned attempt = 0; attempt < kRetirePatience; ++attempt) {
         std::uint64_t name = std::uint64_t{listed.segment} + 1;
@@ -293,8 +293,8 @@ void Rescan::tell_compactor(const Listed &listed) {
     }
 }
 
-// `unused`, too, if it is gone.
-Result<RecordState> Rescan::state_now(const Listed &listed) {
+// `unused` also for a record that is gone.
+Result<RecordState> Rebuild::state_now(const Listed &listed) {
     TRY_ASSIGN(const bool exists, segment_exists(listed.segment));
     if (!exists) return RecordState::unused;
     RecordHeader header;
@@ -305,21 +305,21 @@ Result<RecordState> Rescan::state_now(const Listed &listed) {
     return counts_now ? header.state : RecordState::unused;
 }
 
-// Whether a newer record, which was not taken into account, has been listed.
-bool Rescan::is_superseded(const Listed &listed) const {
+// Whether a newer record was listed that was not taken into account.
+bool Rebuild::is_superseded(const Listed &listed) const {
     return std::ranges::any_of(newer_of_key(), [&](const Listed &newer) {
         return listed < newer && std::ranges::count(key_, newer) == 0;
     });
 }
 
-Result<bool> Rescan::segment_exists(std::uint32_t segment) const {
+Result<bool> Rebuild::segment_exists(std::uint32_t segment) const {
     const auto info = directory_.info(segment_file_name(segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
     return info.ok();
 }
 
-// Takes back what was published although a later record says that the key was removed.
-Status Rescan::take_back(const Listed &removal) {
+// Drops a published entry for which there is a newer tombstone.
+Status Rebuild::take_back(const Listed &removal) {
     RecordHeader header;
     const ReadBlob record =
         reader_.read_any_key(index_.identity().cache_id, removal.location(), header);

@@ -1,19 +1,20 @@
-// Finds the entries that segments hold and a damaged or lost index lacks, and publishes them again.
+// Publishes the entries that segments hold and a damaged or lost index lacks.
 // SPDX-License-Identifier: MIT
 //
-// First the damaged slots are emptied; from then on a search is due (Index::ask_for_search), until
-// one has come to its end. Then all records are listed, by their headers. Then, key by key, the
-// newest record that is whole is published, unless a newer one says that the key was removed. In
-// this order nothing is published that an older call has long replaced or removed.
+//  1. It empties the damaged slots. From then on a rebuild is due (Index::ask_for_rebuild), until
+//     one has come to its end.
+//  2. It lists all records, by their headers.
+//  3. Key by key, it publishes the newest whole record, unless there is a newer tombstone.
+// In this order it publishes nothing that an older call has replaced or removed.
 //
-// Meanwhile others go on storing and removing. Before an older record is published in a place where
-// none is, it has to be known that no newer one was taken out since the listing: our tentative slot
-// keeps others from publishing the key, whoever took an entry out before has counted that
-// (Counter:: removals), and when that count has changed, what was written since is listed too.
+// Meanwhile others go on storing and removing. Before it publishes an older record where the key
+// has no slot, it must know that no newer record was dropped since the listing. Its tentative slot
+// keeps others from publishing the key. A process that drops an entry first counts that in
+// Counter::removals. When that count has changed, the rebuild lists newer records, too.
 //
-// Runs in steps, so that the look-up that needs it is delayed by a bounded time; several processes
-// may do it at once, since publishing an entry twice is publishing it once. Takes 24 bytes of
-// memory for each record while it lasts.
+// It runs in steps, so that it delays the look-up that needs it by a bounded time. Several
+// processes may rebuild at once: publishing an entry twice is publishing it once. It takes 24 bytes
+// of memory for each record while it lasts.
 //
 // Thread safety: externally synchronised.
 #pragma once
@@ -35,15 +36,14 @@
 
 namespace cairn {
 
-class Rescan {
+class Rebuild {
   public:
-    // All outlive the Rescan.
-    Rescan(const Directory &directory, Index &index, RecordReader &reader, Writer &writer)
+    // All outlive the Rebuild.
+    Rebuild(const Directory &directory, Index &index, RecordReader &reader, Writer &writer)
         : directory_(directory), index_(index), reader_(reader), writer_(writer) {}
 
-    // Goes on until everything has been looked at (true) or the time is up (false). After an error,
-    // which is that of a file that could not be read or of an index that could not grow, nothing is
-    // concluded from what was not found.
+    // Continues until all is done (true) or the time is up (false). An error means that a file
+    // could not be read or that the index could not grow; entries may still be missing.
     Result<bool> step(std::uint64_t deadline_ns);
 
     std::uint64_t recovered() const { return recovered_; }
@@ -55,29 +55,29 @@ class Rescan {
         std::uint64_t key_hash;
         std::uint64_t stamp_ns;
         std::uint32_t segment;
-        std::uint32_t place;  // offset in units of kRecordAlignment; the state in the top bit
+        std::uint32_t place;  // offset in units of kRecordAlignment; tombstones have the top bit
         Location location() const {
             return {segment, std::uint64_t{place & ~kRemoved} * kRecordAlignment};
         }
         bool removed() const { return (place & kRemoved) != 0; }
         bool operator==(const Listed &) const = default;
-        // Of a record and its copy the one that was removed counts.
+        // Of a record and its copy, the tombstone counts.
         friend bool operator<(const Listed &a, const Listed &b) {
             return std::tuple(a.key_hash, a.stamp_ns, a.removed(), a.segment, a.place) <
                    std::tuple(b.key_hash, b.stamp_ns, b.removed(), b.segment, b.place);
         }
     };
     static constexpr std::uint32_t kRemoved = 1u << 31;
-    // Up to where a segment is listed. All that is written to it later lies behind that.
+    // How far a segment is listed. Everything written to it later is behind this offset.
     struct ListedTo {
         std::uint32_t segment;
         std::uint64_t offset;
     };
     enum class Adopted {
-        settled,     // nothing older of the key may be published
+        settled,     // no older record of the key may be published
         not_whole,   // an older one may be published
-        given_up,    // replaced, or its segment was given up: only a copy of it may be published
-        superseded,  // newer records have been listed: begin again with those
+        gone,        // replaced or evicted: only its copy may be published
+        superseded,  // newer records were listed: begin again with them
     };
 
     bool counts(const RecordHeader &header) const;
@@ -109,17 +109,17 @@ class Rescan {
     Writer &writer_;
 
     bool begun_ = false;
-    std::uint64_t due_ = 0;  // Counter::rescan when the search began
+    std::uint64_t due_ = 0;  // Counter::rebuild at the begin
     bool sorted_ = false;
-    std::vector<SegmentFile> segments_;  // still to be listed; the last one is under way
+    std::vector<SegmentFile> segments_;  // still to be listed; the last one is being listed
     std::optional<SegmentScan> scan_;
-    bool scanned_is_final_ = false;  // nobody wrote to the segment when its size was asked for
+    bool scanned_is_final_ = false;  // the segment had no writer when we asked for its size
     std::uint64_t scanned_size_ = 0;
-    std::vector<Listed> listed_;  // sorted: one key's together, its newest last
-    std::vector<Listed> newer_;   // sorted; written since
-    std::vector<Listed> key_;     // the records of the key that is being settled, newest first
+    std::vector<Listed> listed_;  // sorted: a key's records together, the newest last
+    std::vector<Listed> newer_;   // sorted; listed later
+    std::vector<Listed> key_;     // the records of the key being settled, newest first
     std::vector<ListedTo> listed_to_;
-    std::uint64_t removals_ = 0;  // as counted before the last listing
+    std::uint64_t removals_ = 0;  // Counter::removals before the last listing
     std::uint64_t recovered_ = 0;
     std::uint64_t bytes_total_ = 0;
     std::uint64_t bytes_left_ = 0;

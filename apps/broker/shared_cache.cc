@@ -34,7 +34,7 @@ int SharedCache::open(const Settings &settings, const Journal &journal,
     options.identifier = identifier.c_str();
     options.version = version;
     options.limit_bytes = settings.limit_bytes;
-    options.memory_bytes = UINT64_MAX;  // the broker itself reads nothing twice
+    options.memory_bytes = CAIRN_NONE;  // the broker itself reads nothing twice
     options.log = Journal::receive;
     options.log_user = const_cast<Journal *>(&journal);
     const int result = cairn_open(&options, &opened->handle_);

@@ -49,7 +49,7 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
         options.version = make->version;
         options.about = make->about.c_str();
     }
-    options.memory_bytes = UINT64_MAX;
+    options.memory_bytes = CAIRN_NONE;
     options.limit_bytes = limit_bytes;
     options.log = keep_first_line;
     options.log_user = log.get();

@@ -154,7 +154,7 @@ void prepare_cached(const RunOptions &options, RunResult &result, Preparation &p
             return;
         }
         preparation.report.emplace(SharedReport::create(result.root));
-        preparation.variables.emplace_back(CAIRN_REPORT_ENV, preparation.report->path());
+        preparation.variables.emplace_back(kRunReportVariable, preparation.report->path());
         if (!options.trace.empty()) {
             preparation.variables.emplace_back("CAIRN_TRACE", options.trace);
         }

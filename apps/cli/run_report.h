@@ -3,14 +3,13 @@
 // Thread safety: pure functions.
 #pragma once
 
-#include <cairn/cairn.h>
-
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/run_report.h"
 #include "witness.h"
 
 namespace cairn::cli {
@@ -24,7 +23,7 @@ struct RunResult {
     std::string root;                     // directory that holds the caches
     std::optional<std::string> manifest;  // of the front end; none: ran uncached
     std::string problem;  // why it ran uncached, or was not started; empty: it ran cached
-    cairn_report report = {};
+    RunReport report = {};
 };
 
 // Lines without the line end and without "cairn: " in front; at least one.

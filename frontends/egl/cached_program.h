@@ -23,8 +23,8 @@ bool has_cached(const Context &context, const ProgramKey &key);
 // REQUIRES: the program is locked.
 std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key);
 
-// Takes the binary of a program that the driver has just linked.
-void store_linked(Context &context, GLuint program, const ProgramKey &key, uint64_t cost_ns);
+// Takes the entry of a program that the driver has just linked.
+void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns);
 
 // The right to make this program, as long as it lives, where CAIRN_EGL_LEASE asks for it: while
 // another process has it, the constructor waits for what that stores, as long as it says.

@@ -41,7 +41,7 @@ Caches &caches() {
 }
 
 // What a cache said last on this thread. No string: that would have to be destroyed with it.
-thread_local std::array<char, sizeof(cairn_report::problem_text)> t_said = {};
+thread_local std::array<char, sizeof(RunReport::problem_text)> t_said = {};
 
 void hear(void *user, int severity, const char *line) {
     log_from_cache(user, severity, line);
@@ -53,8 +53,7 @@ void hear(void *user, int severity, const char *line) {
 
 void note_not_used(int result) {
     log_line("programs are not cached: %s", cairn_result_string(result));
-    note_problem(CAIRN_PROBLEM_NOT_USED,
-                 t_said[0] == '\0' ? cairn_result_string(result) : t_said.data());
+    note_problem(kProblemNotUsed, t_said[0] == '\0' ? cairn_result_string(result) : t_said.data());
 }
 
 // Of each program its own caches: one cannot flush another's, and they are removed by themselves.
@@ -71,7 +70,7 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     options.version = kVersion;
     options.limit_percent = limit_percent;
     // The display's cache is what is kept in memory.
-    options.memory_bytes = UINT64_MAX;
+    options.memory_bytes = CAIRN_NONE;
     options.log = hear;
     cairn_cache *cache = nullptr;
     t_said = {};
@@ -104,7 +103,7 @@ int broker_connection() {
 cairn_cache *open_broker() {
     cairn_broker_options options = {};
     options.size = sizeof options;
-    options.memory_bytes = UINT64_MAX;
+    options.memory_bytes = CAIRN_NONE;
     options.log = hear;
     cairn_cache *cache = nullptr;
     t_said = {};
@@ -133,7 +132,7 @@ void count_failed(cairn_cache *cache) {
         if (!all.of_blobs.contains(cache)) {
             count(&cairn_report::stored, before - stats.queue_failed);
         }
-        note_problem(CAIRN_PROBLEM_NOT_STORED, "the disk is full, or cannot be written");
+        note_problem(kProblemNotStored, "the disk is full, or cannot be written");
     }
 }
 

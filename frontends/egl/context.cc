@@ -98,10 +98,10 @@ Context *hold(EGLDisplay display, EGLContext handle) {
 Context *current_context() {
     Context *context = t_current;
     if (context != nullptr && !context->is_prepared) {
-        prepare(*context);
+        attempt([&] { prepare(*context); });
     }
     if (context != nullptr && context->group->is_unsettled()) {
-        settle(*context);
+        attempt([&] { settle(*context); });
     }
     return context;
 }

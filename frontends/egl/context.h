@@ -69,6 +69,14 @@ const GlFunctions &current_gl();
 // The same, without getting it ready: for questions about the context itself.
 Context *bound_context();
 
+// The object of this name in a context, which may be null; null when it is not tracked.
+inline ShaderRef find_shader(const Context *context, GLuint name) {
+    return context == nullptr ? nullptr : context->group->shader(context->gl(), name);
+}
+inline ProgramRef find_program(const Context *context, GLuint name) {
+    return context == nullptr ? nullptr : context->group->program(context->gl(), name);
+}
+
 // EGL has made, bound these. `attributes` is the list that ends in EGL_NONE, or null; `programs`
 // the display's cache, or null when programs are not to be cached in this context.
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,

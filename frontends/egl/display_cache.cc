@@ -92,7 +92,7 @@ void DisplayCache::clear() {
 void DisplayCache::set_limit(EGLint bytes) {
     const MutexLock lock(changing_limit_);
     limit_ = bytes;
-    cairn_set_limit(entries_, static_cast<uint64_t>(bytes), nullptr);
+    cairn_resize(entries_, static_cast<uint64_t>(bytes), static_cast<uint64_t>(bytes), nullptr);
 }
 
 EGLint DisplayCache::count() const {
@@ -199,7 +199,7 @@ EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {
     {
         const MutexLock lock(changing_limit_);
         limit_ = limit;
-        cairn_reset(entries_, static_cast<uint64_t>(limit), &held);
+        cairn_resize(entries_, static_cast<uint64_t>(limit), 0, &held);
     }
     bytes = as_int(held);
     return EGL_SUCCESS;

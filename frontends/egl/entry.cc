@@ -79,14 +79,14 @@ std::string encode_shader(const Report &report) {
     return bytes;
 }
 
-std::optional<ShaderEntry> decode_shader(std::span<const std::byte> bytes) {
+std::optional<Report> decode_shader(std::span<const std::byte> bytes) {
     Reader reader(bytes);
     const bool is_shader = reader.number() == kShader;
-    ShaderEntry entry{reader.report()};
+    Report report = reader.report();
     if (!is_shader || !reader.ok() || !reader.rest().empty()) {
         return std::nullopt;
     }
-    return entry;
+    return report;
 }
 
 std::string encode_program_head(const Report &report, GLenum format) {

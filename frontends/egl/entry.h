@@ -22,10 +22,6 @@ struct Report {
     GLint log_length = 0;  // what it says the length is, which is not always that of the log
 };
 
-struct ShaderEntry {
-    Report report;
-};
-
 struct ProgramEntry {
     Report report;
     GLenum format = 0;
@@ -33,7 +29,7 @@ struct ProgramEntry {
 };
 
 std::string encode_shader(const Report &report);
-std::optional<ShaderEntry> decode_shader(std::span<const std::byte> bytes);
+std::optional<Report> decode_shader(std::span<const std::byte> bytes);
 
 // The beginning of a program's entry, not yet sealed (cairn_egl.h); the binary follows it.
 std::string encode_program_head(const Report &report, GLenum format);

@@ -19,8 +19,8 @@ TEST(EntryTest, AShaderComesBack) {
         const std::string bytes = encode_shader(report);
         const auto entry = decode_shader(bytes_of(bytes));
         ASSERT_TRUE(entry);
-        EXPECT_EQ(entry->report.log, report.log);
-        EXPECT_EQ(entry->report.log_length, report.log_length);
+        EXPECT_EQ(entry->log, report.log);
+        EXPECT_EQ(entry->log_length, report.log_length);
     }
 }
 

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/run_report.h"
+
 namespace cairn::egl {
 namespace {
 
@@ -129,7 +131,7 @@ void load_settings() {
     loaded->vendors = vendor_lists();
     loaded->home = text_of("HOME");
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");
-    loaded->report = text_of(CAIRN_REPORT_ENV);
+    loaded->report = text_of(kRunReportVariable);
     loaded->trace = text_of("CAIRN_TRACE");
     loaded->driver_options = driver_options();
     g_settings = loaded;

@@ -11,22 +11,17 @@
 // Ownership: shared by the share group's table and by links in progress.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "mutex.h"
-#include "vendors.h"
+#include "requests.h"
 
 namespace cairn::egl {
 
 struct Context;
-
-using Key = std::array<uint8_t, 32>;
-// Of a linked program: that of its entry in the display's cache, where applications see it.
-using ProgramKey = std::array<uint8_t, 20>;
 
 struct Shader {
     enum class State {
@@ -49,10 +44,12 @@ struct Shader {
     bool is_binary = false;   // was given SPIR-V or another binary: never deferred again
     Key key = {};             // of the last compile; valid when deferred or compiled
     std::string source;       // of the last compile, while deferred
-    std::string log;          // what the driver would say, while deferred
-    GLint log_length = 0;     // what the driver would say the log's length is, while deferred
+    Report report;            // what the driver would say, while deferred
     uint64_t compile_ns = 0;  // that the driver took, when it compiled
     uint64_t lookup_ns = 0;   // that answering from the cache took, when deferred
+
+    // What the driver does not know; null where it does. REQUIRES: mutex is held.
+    const Report *kept_report() const { return state == State::deferred ? &report : nullptr; }
 
     // Guarded by the share group's mutex.
     bool is_deleted = false;  // by the application; lives on while it is attached
@@ -65,7 +62,7 @@ using ShaderRef = std::shared_ptr<Shader>;
 bool may_include_others(std::string_view source);
 
 // glCompileShader of a shader that is tracked, by the driver's function `compile`.
-void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint));
+void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile);
 
 // Makes the driver compile what is deferred. Afterwards the driver's state is what it would be
 // without the front end.

@@ -50,8 +50,8 @@ void resolve(Vendor &vendor) {
     EGL_DISPLAY_FUNCTIONS(X)
     EGL_OTHER_FUNCTIONS(X)
 #undef X
-#define X(name, type) resolve_gl(vendor, "gl" #name, vendor.gl.name);
-    GL_FUNCTIONS(X)
+#define X(name, ...) resolve_gl(vendor, "gl" #name, vendor.gl.name);
+    GL_FUNCTIONS(X, X)
 #undef X
 }
 

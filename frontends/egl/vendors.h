@@ -41,7 +41,7 @@ using BlobGetFunction = GLsizeiptr (*)(const void *key, GLsizeiptr key_size, voi
 using PFNGLBLOBCACHECALLBACKSANGLEPROC = void (*)(BlobSetFunction set, BlobGetFunction get,
                                                   const void *user);
 
-#define X(name, type) type name = nullptr;
+#define X(name, type, ...) type name = nullptr;
 // A vendor's EGL functions; null where it has none.
 struct EglFunctions {
     EGL_DISPLAY_FUNCTIONS(X)
@@ -49,7 +49,7 @@ struct EglFunctions {
 };
 // A vendor's GL functions. Where it has none, a function that does nothing and returns 0.
 struct GlFunctions {
-    GL_FUNCTIONS(X)
+    GL_FUNCTIONS(X, X)
 };
 #undef X
 

@@ -61,6 +61,7 @@ extern "C" {
 #define CAIRN_LIMIT_BYTES_DEFAULT 1073741824u /* 1 GiB */
 #define CAIRN_LIMIT_BYTES_MIN 1048576u /* 1 MiB; on disk, a smaller limit is raised to this */
 #define CAIRN_MEMORY_BYTES_DEFAULT 268435456u /* 256 MiB */
+#define CAIRN_NONE UINT64_MAX                 /* where a number of bytes is given: none at all */
 
 typedef enum cairn_result {
     CAIRN_OK = 0,
@@ -141,13 +142,13 @@ typedef struct cairn_options {
     uint64_t limit_bytes; /* on disk, every file counted; in memory mode keys and values. 0:
                              CAIRN_LIMIT_BYTES_DEFAULT */
     uint64_t limit_entries; /* 0: no limit but that on bytes */
-    uint64_t memory_bytes;  /* bound on private copies of entries found repeatedly. 0:
-                               CAIRN_MEMORY_BYTES_DEFAULT;  UINT64_MAX: none are kept. A copy makes
-                               the next hits faster and is what a view points to */
-    const char *about;      /* UTF-8 text for people, written to the file `about` when the cache is
+    /* The most bytes of entries that are kept in memory. 0: CAIRN_MEMORY_BYTES_DEFAULT, or the
+     * cache's limit where that is less. CAIRN_NONE: none. */
+    uint64_t memory_bytes;
+    const char *about; /* UTF-8 text for people, written to the file `about` when the cache is
                                created; may be NULL */
-    cairn_log_fn log;       /* may be NULL */
-    void *log_user;         /* passed to log */
+    cairn_log_fn log;  /* may be NULL */
+    void *log_user;    /* passed to log */
     /* What is kept when room must be made: "default" (also for NULL), "lru", "fifo", "mru". Every
      * process that opens the cache for writing evicts by its own. */
     const char *policy;
@@ -190,17 +191,13 @@ CAIRN_API size_t cairn_blob_size(const cairn_blob *blob);
 CAIRN_API uint32_t cairn_blob_cost_us(const cairn_blob *blob);
 CAIRN_API void cairn_blob_free(cairn_blob *blob);
 
-/* Looks up a key and gives a copy of its value, whose checksum has been verified on those very
- * bytes. One call: there is no size to be asked for first, hence no race between two calls. The
- * blob is given back with cairn_blob_free. CAIRN_OK; CAIRN_MISS, also for a damaged entry, which is
- * dropped; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_NO_MEMORY. */
+/* Looks up a key. The checksum of the value has been verified on the very bytes that are handed out.
+ * There is no size to be asked for first, hence no race between two calls. An entry that a process
+ * reads a second time is kept in its memory (see memory_bytes), and the blobs of one entry share
+ * that copy. A blob keeps its bytes when the entry is replaced, removed or evicted, and after
+ * cairn_close. It is given back with cairn_blob_free. CAIRN_OK; CAIRN_MISS, also for a damaged
+ * entry, which is dropped; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_NO_MEMORY. */
 CAIRN_API int cairn_get(cairn_cache *cache, const void *key, size_t key_size, cairn_blob **blob);
-
-/* The same without a copy per call: the blob shares one verified copy in this process with other
- * views of the entry. It stays valid, and keeps its bytes, when the entry is replaced, removed or
- * evicted, and after cairn_close. Results as cairn_get. */
-CAIRN_API int cairn_get_view(cairn_cache *cache, const void *key, size_t key_size,
-                             cairn_blob **blob);
 
 /* The same into the caller's buffer of `capacity` bytes, without a copy in between. `*value_size`
  * receives the value's size in bytes with CAIRN_OK and with CAIRN_TOO_SMALL. Whatever the result,
@@ -261,18 +258,25 @@ CAIRN_API int cairn_clear(cairn_cache *cache);
  * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache on disk. */
 CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes);
 
-/* The same, and `limit_bytes` is the cache's limit from now on; here 0 means 0: what counts any
- * bytes is refused as too large. Results as cairn_trim. */
-CAIRN_API int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes);
-
-/* The same, and nothing stays: what another thread stores is either freed and counted, or stored
- * under the new limit. Results as cairn_trim. */
-CAIRN_API int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes);
+/* In memory mode: `limit_bytes` is the cache's limit from now on, and in the same step entries are
+ * evicted as by cairn_trim until at most `keep_bytes` are held, or `limit_bytes` where that is less.
+ * Here a limit of 0 means 0: an entry that counts any bytes is refused as too large. Results as
+ * cairn_trim; CAIRN_ERROR_UNSUPPORTED for every other kind of cache. */
+CAIRN_API int cairn_resize(cairn_cache *cache, uint64_t limit_bytes, uint64_t keep_bytes,
+                           uint64_t *freed_bytes);
 
 /* Makes everything that was stored before, by any process, survive a power loss. Takes as long as
  * the disk does. CAIRN_OK; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_IO: then nothing is known to be
  * durable; CAIRN_ERROR_READ_ONLY for a handle that only reads. */
 CAIRN_API int cairn_sync(cairn_cache *cache);
+
+/* Waits until what was put before has arrived: of a program cache until it is written, behind a
+ * broker until the broker has stored it; at most `patience_ms` milliseconds. A put of any other
+ * cache has arrived when it returns. CAIRN_OK, also where a queued entry could not be stored, which
+ * is counted (cairn_program_cache_stats.queue_failed, cairn_broker_stats.refused);
+ * CAIRN_ERROR_BUSY: some entries still wait; CAIRN_ERROR_IO: the connection to the broker ended;
+ * CAIRN_ERROR_INVALID_ARGUMENT. */
+CAIRN_API int cairn_flush(cairn_cache *cache, uint32_t patience_ms);
 
 /* Compresses (zstd) what was stored: a 64th of the limit at a time, and what ended processes have
  * left; not what this or another process is writing just now. Program binaries take a quarter of

@@ -13,10 +13,10 @@
  *
  * The connection is bound to one cache by whoever connects; who has it reaches no other.
  *
- * What the handle can do: cairn_get, cairn_get_view, cairn_get_into, cairn_contains and
+ * What the handle can do: cairn_get, cairn_get_into, cairn_contains and
  * cairn_enumerate as always, but for entries that were stored moments ago, which may be missed;
  * cairn_stats_get; and cairn_put, which takes the entry into a queue and returns:
- *   CAIRN_OK                the entry is on its way; cairn_flush_broker tells when it has arrived
+ *   CAIRN_OK                the entry is on its way; cairn_flush tells when it has arrived
  *   CAIRN_EXISTS            with CAIRN_PUT_IF_ABSENT: there is one. That exactly one of several
  *                           concurrent calls returns CAIRN_OK does not hold here
  *   CAIRN_ERROR_BUSY        the queue is full, because the broker is slower than the caller
@@ -90,12 +90,6 @@ CAIRN_API int cairn_broker_open(const cairn_broker_options *options, cairn_cache
 CAIRN_API int cairn_broker_open_fd(int fd, const cairn_broker_options *options,
                                    cairn_cache **cache);
 
-/* Waits until the broker has stored what was put before, for `timeout_ms` at most. CAIRN_OK, also
- * where the broker had to refuse an entry (cairn_broker_stats.refused); CAIRN_ERROR_BUSY: not in
- * that time; CAIRN_ERROR_IO: the connection ended; CAIRN_ERROR_INVALID_ARGUMENT;
- * CAIRN_ERROR_UNSUPPORTED for a cache that is not behind a broker. */
-CAIRN_API int cairn_flush_broker(cairn_cache *cache, uint32_t timeout_ms);
-
 typedef struct cairn_broker_stats {
     size_t size;        /* sizeof(cairn_broker_stats), set by the caller */
     uint64_t connected; /* 1: there is a connection now */
@@ -103,7 +97,7 @@ typedef struct cairn_broker_stats {
     uint64_t accepted; /* taken into the queue */
     uint64_t dropped;  /* not taken: queue full, too large, or no connection */
     uint64_t lost;     /* taken, and still in the queue when a connection ended */
-    /* Entries of this connection, as the broker counted them at the latest cairn_flush_broker. */
+    /* Entries of this connection, as the broker counted them at the latest cairn_flush. */
     uint64_t stored;
     uint64_t refused;
     uint64_t queued_bytes;  /* now */

@@ -57,11 +57,12 @@ typedef struct cairn_converter_options {
     /* The program cairn-convert, as an absolute path. NULL: as CAIRN_CONVERT_ENV says, else where
      * it is installed with this library. */
     const char *program;
-    uint64_t limit_bytes;  /* of the cache `conversions`, as in cairn_options */
-    uint64_t memory_bytes; /* of one conversion. 0: CAIRN_CONVERT_MEMORY_BYTES_DEFAULT */
-    uint32_t timeout_ms;   /* of one cairn_convert. 0: CAIRN_CONVERT_TIMEOUT_MS_DEFAULT */
-    uint32_t flags;        /* 0 */
-    cairn_log_fn log;      /* may be NULL. A warning says why nothing is kept */
+    uint64_t limit_bytes; /* of the cache `conversions`, as in cairn_options */
+    uint64_t
+        process_bytes;   /* of memory, for one conversion. 0: CAIRN_CONVERT_MEMORY_BYTES_DEFAULT */
+    uint32_t timeout_ms; /* of one cairn_convert. 0: CAIRN_CONVERT_TIMEOUT_MS_DEFAULT */
+    uint32_t flags;      /* 0 */
+    cairn_log_fn log;    /* may be NULL. A warning says why nothing is kept */
     void *log_user;
 } cairn_converter_options;
 
@@ -90,7 +91,7 @@ typedef struct cairn_conversion {
     /* "glslang" (GLSL or HLSL to SPIR-V), "spirv-cross" (SPIR-V to GLSL) or "vkd3d-shader" (DXBC to
      * SPIR-V). */
     const char *converter;
-    /* The converter's, in any order, each name once; cairn_describe_converters has those that there
+    /* The converter's, in any order, each name once; cairn_converter_describe has those that there
      * are. What is not given has its default. */
     const cairn_conversion_option *options;
     size_t option_count;
@@ -132,7 +133,7 @@ CAIRN_API int cairn_convert(cairn_converter *converter, cairn_conversion *conver
  *                                       characters
  * Programs pass over lines that begin otherwise, and fields that they do not know. Errors as
  * cairn_convert. */
-CAIRN_API int cairn_describe_converters(cairn_converter *converter, cairn_blob **text);
+CAIRN_API int cairn_converter_describe(cairn_converter *converter, cairn_blob **text);
 
 #ifdef __cplusplus
 }

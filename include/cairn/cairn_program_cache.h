@@ -5,8 +5,8 @@
  * cairn_program_cache_open gives a cairn_cache, on which every call of cairn.h works, with these
  * differences:
  *
- *  - Memory over disk. A bounded level of least recently used order answers first; cairn_get and
- * cairn_get_view give the same shared copy. What other processes clear is gone from it at once;
+ *  - Memory over disk. A bounded level of least recently used order answers first; cairn_get gives
+ * the copy that it holds. What other processes clear is gone from it at once;
  * what they replace or remove is noticed when it has left this process's memory.
  *  - cairn_put returns when the entry is in a bounded queue, from which a thread of the cache's own
  * writes it, within milliseconds. It is found by this process at once, by others when it is
@@ -23,7 +23,7 @@
  * an entry that is wanted before is read at once. What is put, removed or cleared meanwhile is not
  * replaced by something older.
  *  - When Linux says that memory is short (pressure stall information, or the limits of the
- * process's cgroup, version 2), that thread trims the memory level: cairn_trim_for_pressure.
+ * process's cgroup, version 2), that thread trims the memory level: cairn_trim.
  *  - After fork() the child may use the cache at any time, whatever the parent's threads do: it
  * opens it anew with its first call, and begins with empty memory and queue.
  *
@@ -62,7 +62,7 @@ typedef struct cairn_program_cache_options {
                               UINT32_MAX: never */
     uint64_t limit_bytes;  /* of this generation on disk. 0: `limit_percent` of what the user gives
                               the application; see below */
-    uint64_t memory_bytes; /* keys and values in memory. 0: as limit_bytes; UINT64_MAX: none */
+    uint64_t memory_bytes; /* keys and values in memory, see cairn_options */
     uint64_t queue_bytes;  /* keys and values queued. 0: CAIRN_QUEUE_BYTES_DEFAULT; UINT64_MAX: no
                               queue, a put writes */
     uint64_t total_bytes;  /* of all generations below the root, on disk; see below. 0:
@@ -111,19 +111,6 @@ CAIRN_API const char *cairn_program_cache_identifier(const cairn_cache *cache);
  * cairn_get; CAIRN_ERROR_UNSUPPORTED for caches that are no program caches and not in memory. */
 CAIRN_API int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size,
                                uint32_t patience_ms, cairn_blob **blob);
-
-/* How short memory is. */
-enum { CAIRN_PRESSURE_MODERATE = 1, CAIRN_PRESSURE_CRITICAL = 2 };
-
-/* As cairn_trim, to a quarter of the limit (moderate) or to nothing (critical). A piece at a time:
- * other threads may use the cache meanwhile. Nothing more is loaded ahead. CAIRN_OK;
- * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED for a cache that is on disk only. */
-CAIRN_API int cairn_trim_for_pressure(cairn_cache *cache, int pressure, uint64_t *freed_bytes);
-
-/* Waits until what was put before is written, at most `patience_ms` milliseconds. CAIRN_OK, also
- * for caches without a queue; CAIRN_ERROR_BUSY: some is still queued, and is written when it can
- * be; CAIRN_ERROR_INVALID_ARGUMENT. */
-CAIRN_API int cairn_flush(cairn_cache *cache, uint32_t patience_ms);
 
 /* Notes, in memory that outlives the process, that a driver is about to be given the entry of this
  * key; cairn_use_end takes it back. If the process dies in between, however it does, the next one

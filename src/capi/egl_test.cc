@@ -354,17 +354,16 @@ TEST(MemoryMode, CanBeTrimmedLimitedAndLookedAtByPlace) {
     uint64_t freed = 0;
     EXPECT_EQ(cairn_trim(cache, 5, &freed), CAIRN_OK);
     EXPECT_EQ(freed, 4u);
-    EXPECT_EQ(cairn_set_limit(cache, 1, nullptr), CAIRN_OK);
+    EXPECT_EQ(cairn_resize(cache, 1, 1, nullptr), CAIRN_OK);
     EXPECT_EQ(cairn_put(cache, "a", 1, "12", 2, nullptr), CAIRN_ERROR_TOO_LARGE);
-    EXPECT_EQ(cairn_reset(cache, 2, &freed), CAIRN_OK);
+    EXPECT_EQ(cairn_resize(cache, 2, 0, &freed), CAIRN_OK);
     EXPECT_EQ(freed, 0u);
     EXPECT_EQ(cairn_put(cache, "a", 1, "12", 2, nullptr), CAIRN_OK);
-    EXPECT_EQ(cairn_reset(cache, 2, &freed), CAIRN_OK);
+    EXPECT_EQ(cairn_resize(cache, 2, 0, &freed), CAIRN_OK);
     EXPECT_EQ(freed, 2u);
     EXPECT_EQ(cairn_contains(cache, "a", 1), CAIRN_MISS);
     EXPECT_EQ(cairn_trim(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_reset(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_set_limit(nullptr, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_resize(nullptr, 0, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
     cairn_close(cache);
 }
 

@@ -1,20 +1,19 @@
-// The bytes that a cache holds on disk, and the locks that guard them.
+// The bytes that a cache holds on disk, and the bytes of its lock file.
 // SPDX-License-Identifier: MIT
 //
 // The file system keeps the account: a cache holds the sum of the blocks of its files. A process
 // that wants more takes a lock, adds up, and reserves blocks before it unlocks. The kernel releases
 // the lock of a process that dies.
 //
-// Thread safety: ByteLock excludes other processes, but not threads of this one; callers hold a
-// mutex of their own.
+// Thread safety: pure functions of the file system.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "os/byte_lock.h"
 #include "os/file.h"
 
 namespace cairn {
@@ -28,32 +27,6 @@ inline constexpr std::uint64_t kRebuildByte = 3;   // exclusive during the backg
 inline constexpr std::uint64_t kCompactByte = 4;   // exclusive while segments are compressed
 // Plus a segment's number: exclusive for the process that writes or compresses the segment.
 inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;
-
-// Holds one byte of the lock file exclusively. Waits only so long, because a process may be stopped
-// while it holds the lock.
-class ByteLock {
-  public:
-    // busy: another process held it for all of `patience_us`.
-    static Result<ByteLock> acquire(std::shared_ptr<const File> lock_file, std::uint64_t byte,
-                                    unsigned patience_us);
-    // The same with a lock file that outlives the ByteLock.
-    static Result<ByteLock> acquire(const File &lock_file, std::uint64_t byte,
-                                    unsigned patience_us) {
-        return acquire({std::shared_ptr<void>(), &lock_file}, byte, patience_us);
-    }
-    ByteLock(ByteLock &&other) noexcept = default;
-    ByteLock(const ByteLock &) = delete;
-    ~ByteLock() {
-        if (lock_file_ != nullptr) lock_file_->unlock(byte_);
-    }
-
-  private:
-    ByteLock(std::shared_ptr<const File> lock_file, std::uint64_t byte)
-        : lock_file_(std::move(lock_file)), byte_(byte) {}
-
-    std::shared_ptr<const File> lock_file_;
-    std::uint64_t byte_;
-};
 
 struct SegmentFile {
     std::uint32_t segment;

@@ -73,7 +73,7 @@ TEST(BrokerThreads, ShareOneHandle) {
                 (void)cairn_put(cache, key.data(), key.size(), value.data(), value.size(), nullptr);
             }
             if (i % 200 == 0) {
-                if (cairn_flush_broker(cache, kPatienceMs) != CAIRN_OK) ++wrong;
+                if (cairn_flush(cache, kPatienceMs) != CAIRN_OK) ++wrong;
                 cairn_stats stats = {};
                 stats.size = sizeof stats;
                 if (cairn_stats_get(cache, &stats) != CAIRN_OK) ++wrong;
@@ -87,7 +87,7 @@ TEST(BrokerThreads, ShareOneHandle) {
     EXPECT_GT(found, 0u);
     cairn_broker_stats stats = {};
     stats.size = sizeof stats;
-    ASSERT_EQ(cairn_flush_broker(cache, kPatienceMs), CAIRN_OK);
+    ASSERT_EQ(cairn_flush(cache, kPatienceMs), CAIRN_OK);
     ASSERT_EQ(cairn_broker_stats_get(cache, &stats), CAIRN_OK);
     EXPECT_EQ(stats.stored + stats.refused, stats.accepted);
     EXPECT_EQ(stats.lost, 0u);

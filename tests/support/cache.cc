@@ -85,14 +85,6 @@ std::optional<Blob> Cache::get(ByteView key, int *result) {
     return Blob(blob);
 }
 
-std::optional<Blob> Cache::view(ByteView key, int *result) {
-    cairn_blob *blob = nullptr;
-    const int code = cairn_get_view(handle_, key.data(), key.size(), &blob);
-    if (result != nullptr) *result = code;
-    if (code != CAIRN_OK) return std::nullopt;
-    return Blob(blob);
-}
-
 std::optional<ByteVector> Cache::get_into(ByteView key, std::size_t capacity, int *result) {
     ByteVector buffer(capacity);
     std::size_t size = 0;

@@ -2,9 +2,10 @@
 // Takes pictures of what an X application showed last, after it has ended. For scripts/run-demo.
 //
 //   demo_screen hold        covers the screen with a window that never paints, says "ready", and
-//   waits until killed demo_screen clear       paints the whole screen in one colour that no scene
-//   has demo_screen grab FILE   writes the screen to FILE (raw pixels); exit code 3 when all of it
-//   is still in that colour
+//                           waits until it is killed
+//   demo_screen clear       paints the whole screen in one colour that no scene has
+//   demo_screen grab FILE   writes the screen to FILE (raw pixels); its exit code is 3 when all of
+//                           the screen is still in that colour
 //
 // When an application's window goes away the X server repaints what was below it. A window whose
 // background is "none" is not repainted: the last frame stays on the screen. So nothing has to be

@@ -59,11 +59,7 @@ class Evictor {
     static void forget(Index &index, std::uint64_t hash, Location location);
 
   private:
-    struct SlotInPlace {
-        Index::Place place;
-        Slot slot;
-    };
-    bool drop_worst(Index &index, std::vector<SlotInPlace> &seen);
+    bool drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen);
 
     struct Planned {
         Location location;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "blob_service.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <set>
 #include <string>
@@ -93,7 +93,7 @@ void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDRO
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
         error = vendor.egl.GetError();
     } else if (set != nullptr && get != nullptr && !all.applications.contains(display) &&
-               cairn_egl_redirect_blob_cache(display, set, get) == CAIRN_OK) {
+               cairn_egl_blob_cache_redirect(display, set, get) == CAIRN_OK) {
         error = EGL_SUCCESS;
     }
     if (error == EGL_SUCCESS) {

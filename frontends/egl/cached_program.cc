@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cached_program.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
 #include <string_view>
@@ -120,7 +120,7 @@ void store_linked(Context &context, const ProgramKey &key, const Linked &made, u
     if (made.size == 0) {
         return;
     }
-    cairn_egl_seal_entry(key.data(), key.size(), made.bytes.get(), made.size);
+    cairn_egl_entry_seal(key.data(), key.size(), made.bytes.get(), made.size);
     const std::string_view entry(made.bytes.get(), made.size);
     Stored stored = Stored::no;
     if (context.cache != nullptr) {

@@ -15,6 +15,7 @@
 
 #include "common/application.h"
 #include "counters.h"
+#include "hook.h"
 #include "log.h"
 #include "mutex.h"
 #include "settings.h"
@@ -139,7 +140,7 @@ void count_failed(cairn_cache *cache) {
 }  // namespace
 
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
-    static const int is_registered = atexit(flush_caches);
+    static const int is_registered = atexit([] { attempt(flush_caches); });
     if (is_registered != 0) {
         log_line("what is stored last may be lost when the process exits");
     }

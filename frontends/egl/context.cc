@@ -2,6 +2,7 @@
 #include "context.h"
 
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "capabilities.h"
@@ -121,18 +122,19 @@ Vendor *current_vendor() {
 namespace {
 
 // Takes the context into the registry, and returns its group.
-std::shared_ptr<ShareGroup> enter(Context *context, EGLDisplay display, EGLContext handle,
+std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
                                   EGLContext share) {
     Registry &all = registry();
     const MutexLock lock(all.mutex);
-    const Context *shared = find(all, display, share);
+    const Context *shared = find(all, context->display, share);
     context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
     if (shared != nullptr && !is_asked_alike(*context, *shared)) {
         context->group->set_unlike();
     }
+    Context *&place = all.contexts[{context->display, handle}];
     // eglTerminate may have destroyed a context of this handle without a word.
-    release(std::exchange(all.contexts[{display, handle}], context));
-    return context->group;
+    release(std::exchange(place, context.release()));
+    return place->group;
 }
 
 }  // namespace
@@ -141,13 +143,13 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
                      EGLenum api, const EGLint *attributes, DisplayCache *programs) {
     count_process();
     count(&cairn_report::contexts);
-    auto *context = new Context;
+    auto context = std::make_unique<Context>();
     context->vendor = &vendor;
     context->display = display;
     context->programs = programs;
     context->request = request_bytes(api, attributes);
     context->is_newer = is_newer_kind(api, attributes);
-    const std::shared_ptr<ShareGroup> group = enter(context, display, handle, share);
+    const std::shared_ptr<ShareGroup> group = enter(std::move(context), handle, share);
     if (t_current != nullptr && t_current->group == group && group->is_unsettled()) {
         // The last moment at which this is certain to be possible.
         current_context();

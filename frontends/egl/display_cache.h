@@ -70,7 +70,8 @@ class DisplayCache {
     struct Entry;
 
     EGLint count() const;
-    EGLint store(const void *key, const void *binary, EGLint binary_size);
+    EGLint read(bool is_draft, EGLint index, void *key, EGLint *key_size, void *binary,
+                EGLint *binary_size);
 
     // Constant after construction; null without memory.
     cairn_cache *entries_ = nullptr;

@@ -3,9 +3,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <glvnd/libeglabi.h>
+#include "hook.h"
+#include "vendors.h"
 
 namespace cairn::egl {
+
+// What GLVND calls in place of an EGL function: `Function`, or EGL_BAD_ALLOC where it lacks memory.
+template <auto Function>
+struct EglEntry;
+
+template <typename R, typename... A, R (*Function)(A...)>
+struct EglEntry<Function> {
+    static R call(A... arguments) {
+        return guarded([&] { return Function(arguments...); },
+                       [] {
+                           host().exports->setEGLError(EGL_BAD_ALLOC);
+                           return R();
+                       });
+    }
+};
+
+#define EGL_ENTRY(name, function) \
+    { name, reinterpret_cast<void *>(&EglEntry<&function>::call) }
 
 // Our function to use in place of the vendor's for this "egl..." name; null where the vendor's own
 // will do.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <limits>
 

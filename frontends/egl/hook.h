@@ -9,6 +9,8 @@
 
 #include <cxxabi.h>
 
+#include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace cairn::egl {
@@ -30,6 +32,21 @@ auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
 template <typename Call>
 void attempt(Call call) {
     guarded(call, [] {});
+}
+
+struct NamedFunction {
+    const char *name;
+    void *function;
+};
+
+// Null when none has this name.
+inline void *function_of_name(std::span<const NamedFunction> functions, const char *name) {
+    for (const NamedFunction &one : functions) {
+        if (strcmp(one.name, name) == 0) {
+            return one.function;
+        }
+    }
+    return nullptr;
 }
 
 // The driver's function that a hook stands in front of.

@@ -57,8 +57,9 @@ std::string vendor_strings(int name) {
     for (const Vendor *vendor : vendors()) {
         const auto function = vendor->imports.getVendorString;
         const char *words = function == nullptr ? nullptr : function(name);
-        all.append(all.empty() || words == nullptr ? "" : " ")
-            .append(words == nullptr ? "" : words);
+        if (words != nullptr) {
+            all.append(all.empty() ? "" : " ").append(words);
+        }
     }
     return all;
 }
@@ -119,10 +120,22 @@ void fill_imports(__EGLapiImports &imports) {
         imports = vendors().front()->imports;
         return;
     }
-    imports.getPlatformDisplay = get_platform_display;
+    imports.getPlatformDisplay = [](EGLenum platform, void *native, const EGLAttrib *attributes) {
+        return guarded([=] { return get_platform_display(platform, native, attributes); },
+                       [] {
+                           set_own_error(EGL_BAD_ALLOC);
+                           return EGLDisplay{EGL_NO_DISPLAY};
+                       });
+    };
     imports.getSupportsAPI = supports_api;
-    imports.getVendorString = get_vendor_string;
-    imports.getProcAddress = get_proc_address;
+    imports.getVendorString = [](int name) {
+        return guarded([name] { return get_vendor_string(name); },
+                       [] { return static_cast<const char *>(nullptr); });
+    };
+    imports.getProcAddress = [](const char *name) {
+        return guarded([name] { return get_proc_address(name); },
+                       [] { return static_cast<void *>(nullptr); });
+    };
     imports.getDispatchAddress = get_dispatch_address;
     imports.setDispatchIndex = set_dispatch_index;
     imports.patchThreadAttach = patch_thread_attach;
@@ -139,13 +152,16 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) {
         return EGL_FALSE;
     }
-    load_settings();
-    if (!load_vendors({version, exports, vendor})) {
-        return EGL_FALSE;
-    }
-    if (!settings().disabled) {
-        attach_counters();
-    }
-    fill_imports(*imports);
-    return EGL_TRUE;
+    const auto start = [&] {
+        load_settings();
+        if (!load_vendors({version, exports, vendor})) {
+            return EGLBoolean{EGL_FALSE};
+        }
+        if (!settings().disabled) {
+            attach_counters();
+        }
+        fill_imports(*imports);
+        return EGLBoolean{EGL_TRUE};
+    };
+    return guarded(start, [] { return EGLBoolean{EGL_FALSE}; });
 }

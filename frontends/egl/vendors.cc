@@ -192,6 +192,12 @@ void set_last_vendor(Vendor &vendor) {
     t_own_error = EGL_SUCCESS;
 }
 
+Vendor &vendor_to_call(EGLDisplay display) {
+    Vendor &vendor = vendor_of_display(display);
+    set_last_vendor(vendor);
+    return vendor;
+}
+
 void set_own_error(EGLint error) {
     t_own_error = error;
 }

@@ -101,6 +101,8 @@ void remember_device(EGLDeviceEXT device, Vendor &vendor);
 
 // The vendor that the thread's last EGL call went to, for eglGetError.
 Vendor &last_vendor();
+// The vendor that made the display, which the thread's call goes to now.
+Vendor &vendor_to_call(EGLDisplay display);
 // An error of ours, for when GLVND asks its vendor for one; until the thread's next call.
 void set_own_error(EGLint error);
 EGLint take_own_error();

@@ -3,9 +3,9 @@
 // that nothing but what GLVND asks of all vendors ever gets here.
 #include <dlfcn.h>
 
-#include <cstring>
 #include <string_view>
 
+#include "hook.h"
 #include "last_vendor.h"
 
 namespace {
@@ -57,20 +57,14 @@ bool is_egl_function(std::string_view name) {
 }
 
 void *get_proc_address(const char *name) {
-    struct Function {
-        const char *name;
-        void *function;
-    };
-    const Function functions[] = {
+    static const cairn::egl::NamedFunction kFunctions[] = {
         {"eglGetError", reinterpret_cast<void *>(&get_error)},
         {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
         {"eglQueryString", reinterpret_cast<void *>(&query_string)},
         {"eglReleaseThread", reinterpret_cast<void *>(&release_thread)},
     };
-    for (const Function &function : functions) {
-        if (strcmp(function.name, name) == 0) {
-            return function.function;
-        }
+    if (void *function = cairn::egl::function_of_name(kFunctions, name)) {
+        return function;
     }
     return is_egl_function(name) ? reinterpret_cast<void *>(&nothing) : nullptr;
 }

@@ -97,7 +97,7 @@ void put(cairn_cache *cache, const std::string &key, const std::string &value) {
 
 cairn_blob *get(cairn_cache *cache, const std::string &key) {
     cairn_blob *blob = nullptr;
-    if (cairn_get_view(cache, key.data(), key.size(), &blob) != CAIRN_OK) fail("it is missed");
+    if (cairn_get(cache, key.data(), key.size(), &blob) != CAIRN_OK) fail("it is missed");
     return blob;
 }
 
@@ -265,7 +265,7 @@ void bench_memory(const Folder &folder, std::size_t rounds) {
     };
     std::printf(
         "\nA hit in memory, ns, of %zu entries: a mutex around std::list and "
-        "std::unordered_map, cairn_get_view, cairn_get_within\n",
+        "std::unordered_map, cairn_get, cairn_get_within\n",
         kKeys);
     std::printf("%8s %12s %12s %12s %8s\n", "threads", "plain", "view", "within", "ratio");
     for (const unsigned threads : {1u, 2u, 4u}) {
@@ -304,7 +304,7 @@ void bench_bounded(const Folder &folder, std::size_t rounds) {
                 cairn_blob *blob = nullptr;
                 const int result =
                     is_bounded ? cairn_get_within(cache, key.data(), key.size(), 1000, &blob)
-                               : cairn_get_view(cache, key.data(), key.size(), &blob);
+                               : cairn_get(cache, key.data(), key.size(), &blob);
                 if (result != CAIRN_OK) fail("it is missed");
                 cairn_blob_free(blob);
             }
@@ -316,7 +316,7 @@ void bench_bounded(const Folder &folder, std::size_t rounds) {
         ratios.push_back(spent[1] / spent[0]);
     }
     std::printf(
-        "\nA first hit on disk, warm, ns: cairn_get_view %.0f, cairn_get_within %.0f, "
+        "\nA first hit on disk, warm, ns: cairn_get %.0f, cairn_get_within %.0f, "
         "ratio %.2f\n",
         median(get_ns), median(within_ns), median(ratios));
 }

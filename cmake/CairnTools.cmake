@@ -23,7 +23,9 @@ if(CAIRN_DEVELOPER_MODE)
     cairn_require_every_test_file(src conversions frontends apps tests)
 endif()
 
-# What is installed, without tests and benchmarks: `cmake --build build/release --target ship`.
+cairn_subdirectories(tests/demo)
+
+# Everything that is installed, without tests and benchmarks: `scripts/build ship ship`.
 add_custom_target(ship)
 foreach(target cairn cairn_static cairn_command cairn_convert cairnd EGL_cairn EGL_cairn_last cairn_d3d12 cairn_vkd3d)
     if(TARGET ${target})

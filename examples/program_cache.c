@@ -60,7 +60,7 @@ int main(void) {
         return 1;
     }
 
-    if (cairn_get_view(cache, key, sizeof(key), &blob) == CAIRN_OK) {
+    if (cairn_get(cache, key, sizeof(key), &blob) == CAIRN_OK) {
         printf("found: %zu bytes that cost %" PRIu32 " us to make\n", cairn_blob_size(blob),
                cairn_blob_cost_us(blob));
         cairn_blob_free(blob);

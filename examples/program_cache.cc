@@ -39,7 +39,7 @@ int main() {
     if (!key) return 1;
 
     // A cache that is not open finds nothing and stores nothing: the program needs no second path.
-    if (const auto found = cache.view(*key)) {
+    if (const auto found = cache.get(*key)) {
         std::printf("found: %zu bytes that cost %u us to make\n", found->size(), found->cost_us());
     } else {
         const auto binary = compile(source);

@@ -43,7 +43,7 @@ cairn_cache *open_cache(const std::string &root) {
     options.size = sizeof(options);
     options.root = root.c_str();
     options.identifier = "files";
-    options.memory_bytes = UINT64_MAX;
+    options.memory_bytes = CAIRN_NONE;
     cairn_cache *cache = nullptr;
     if (const int result = cairn_open(&options, &cache); result != CAIRN_OK) fail("open", result);
     return cache;

@@ -44,7 +44,7 @@ class CairnEngine final : public Engine {
 
     View view(Bytes key) override {
         cairn_blob *blob = nullptr;
-        if (cairn_get_view(cache_, key.data(), key.size(), &blob) != CAIRN_OK) {
+        if (cairn_get(cache_, key.data(), key.size(), &blob) != CAIRN_OK) {
             return {};
         }
         return {static_cast<const std::byte *>(cairn_blob_data(blob)), cairn_blob_size(blob), blob};

@@ -137,8 +137,7 @@ EntryRef DiskLevel::find(const KeyHash &hash) {
     if (hidden_) {
         return nullptr;
     }
-    // The first look-up keeps the entry for the second of the usual pair.
-    if (cairn_get_view(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
+    if (cairn_get(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
         return nullptr;
     }
     return Entry::adopt(blob);

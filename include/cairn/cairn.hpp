@@ -1,16 +1,14 @@
-// Cairn for C++20: the C interface (cairn.h) with ownership by type and spans for bytes.
-// Header-only.
+// Cairn for C++17 and later: the C interface (cairn.h) with ownership by type. Header-only.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: as in cairn.h. A Cache may be used by any number of threads at once, but is moved
-// and destroyed by one; a
-//   Blob may be read by any; a KeyBuilder belongs to one.
+// Thread safety: as in cairn.h. Any number of threads may use a Cache at once, and one of them
+// moves
+//   or destroys it. Any thread may read a Blob. A KeyBuilder belongs to one thread.
 // Lifetime / ownership: each object gives its handle back when it is destroyed. Blobs outlive the
-// cache they come from.
-//   Every call copies what it keeps: keys and values may be reused as soon as it returns.
+//   cache they come from. Every call copies what it keeps, so keys and values may be reused as soon
+//   as it returns.
 // Failure: nothing here throws, and exceptions and RTTI may be off. Calls on a Cache that is not
-// open (never opened, or
-//   moved from) find nothing and return Status::invalid_argument.
+//   open (never opened, or moved from) find nothing and return Status::invalid_argument.
 #ifndef CAIRN_CAIRN_HPP
 #define CAIRN_CAIRN_HPP
 
@@ -18,9 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -31,7 +29,7 @@
 namespace cairn {
 // The inline namespace keeps these names apart from those of other versions that are linked into
 // the same program.
-inline namespace v0 {
+inline namespace v1 {
 
 // Outcomes and errors. Values that a newer library may add are carried unchanged.
 enum class Status : int {
@@ -65,18 +63,44 @@ inline const char *version() noexcept {
     return cairn_version_string();
 }
 
-// Keys and values: borrowed for the duration of a call.
-using Bytes = std::span<const std::byte>;
+// Keys and values, borrowed: std::span<const std::byte> for C++17. In C++20 each converts to the
+// other.
+class Bytes {
+  public:
+    constexpr Bytes() noexcept = default;
+    constexpr Bytes(const std::byte *data, std::size_t size) noexcept : data_(data), size_(size) {}
+    // Of a vector, an array or a span of std::byte.
+    template <typename Container,
+              typename = std::enable_if_t<std::is_convertible_v<
+                  decltype(std::data(std::declval<const Container &>())), const std::byte *>>>
+    constexpr Bytes(const Container &container) noexcept
+        : Bytes(std::data(container), std::size(container)) {}
 
-// The bytes of a text, of a number of integers, or of anything else contiguous and trivially
-// copyable.
+    [[nodiscard]] constexpr const std::byte *data() const noexcept { return data_; }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] constexpr const std::byte *begin() const noexcept { return data_; }
+    [[nodiscard]] constexpr const std::byte *end() const noexcept { return data_ + size_; }
+    constexpr const std::byte &operator[](std::size_t index) const noexcept { return data_[index]; }
+
+  private:
+    const std::byte *data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+// The bytes of a text.
 inline Bytes bytes(std::string_view text) noexcept {
-    return std::as_bytes(std::span(text));
+    return {reinterpret_cast<const std::byte *>(text.data()), text.size()};
 }
-template <typename T, std::size_t extent>
-requires std::is_trivially_copyable_v<T>
-inline Bytes bytes(std::span<T, extent> items) noexcept {
-    return std::as_bytes(items);
+// The bytes of a vector, an array, a span or another contiguous container of trivially copyable
+// items.
+template <
+    typename Container,
+    typename Item = std::remove_pointer_t<decltype(std::data(std::declval<const Container &>()))>,
+    typename = std::enable_if_t<std::is_trivially_copyable_v<Item> &&
+                                !std::is_convertible_v<const Container &, std::string_view>>>
+inline Bytes bytes(const Container &items) noexcept {
+    return {reinterpret_cast<const std::byte *>(std::data(items)), std::size(items) * sizeof(Item)};
 }
 
 // An immutable value, owned.
@@ -91,7 +115,7 @@ class Blob {
         return static_cast<const std::byte *>(cairn_blob_data(handle_.get()));
     }
     [[nodiscard]] std::size_t size() const noexcept { return cairn_blob_size(handle_.get()); }
-    // What making the value was said to cost when it was stored, in microseconds; 0: unknown.
+    // The cost of making the value, in microseconds, as given with the put; 0: unknown.
     [[nodiscard]] std::uint32_t cost_us() const noexcept {
         return cairn_blob_cost_us(handle_.get());
     }
@@ -126,7 +150,7 @@ struct Options {
 
 struct PutOptions {
     std::uint32_t flags = 0;    // CAIRN_PUT_...
-    std::uint32_t cost_us = 0;  // what making the value again would cost; 0: unknown
+    std::uint32_t cost_us = 0;  // of making the value again; 0: unknown
 };
 
 // One entry of an enumeration; `key` is valid during the call only.
@@ -154,7 +178,7 @@ class Lease {
     std::unique_ptr<cairn_lease, Release> handle_;
 };
 
-// What Cache::lease returns: a lease with Status::ok only.
+// The result of Cache::lease: a lease with Status::ok only.
 struct Leased {
     Lease lease;
     Status status;
@@ -173,15 +197,11 @@ class Cache {
 
     [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    // A verified copy of the value; nothing on a miss, for a damaged entry, or when memory cannot
-    // be had.
+    // The verified value; nothing on a miss, for a damaged entry, or when memory cannot be had.
     [[nodiscard]] std::optional<Blob> get(Bytes key) const noexcept {
-        return look_up(cairn_get, key);
-    }
-
-    // The same without a copy for each call: the blob shares one verified copy in this process.
-    [[nodiscard]] std::optional<Blob> view(Bytes key) const noexcept {
-        return look_up(cairn_get_view, key);
+        cairn_blob *blob = nullptr;
+        if (call(cairn_get, key.data(), key.size(), &blob) != Status::ok) return std::nullopt;
+        return std::optional<Blob>(std::in_place, blob);
     }
 
     [[nodiscard]] bool contains(Bytes key) const noexcept {
@@ -209,23 +229,22 @@ class Cache {
     // Removes all entries, for every process.
     Status clear() noexcept { return call(cairn_clear); }
 
-    // In memory mode: evicts the least recently used entries until at most `bytes` are held; the
-    // second one also makes that the limit, the third one that and evicts all. Results as
-    // cairn_trim.
+    // In memory mode: evicts the least recently used entries until at most `bytes` are held.
+    // Results as cairn_trim.
     Status trim(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
         return call(cairn_trim, bytes, freed_bytes);
     }
-    Status set_limit(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
-        return call(cairn_set_limit, bytes, freed_bytes);
-    }
-    Status reset(std::uint64_t limit_bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
-        return call(cairn_reset, limit_bytes, freed_bytes);
+    // In memory mode: sets the limit, and evicts until at most `keep_bytes` are held. Results as
+    // cairn_resize.
+    Status resize(std::uint64_t limit_bytes, std::uint64_t keep_bytes,
+                  std::uint64_t *freed_bytes = nullptr) noexcept {
+        return call(cairn_resize, limit_bytes, keep_bytes, freed_bytes);
     }
 
     // Makes everything stored before, by any process, survive a power loss.
     Status sync() noexcept { return call(cairn_sync); }
 
-    // Compresses what was stored; takes time.
+    // Compresses stored entries; takes time.
     Status compress() noexcept { return call(cairn_compress); }
 
     // Entries, bytes and the counters of this handle; all 0 when the cache is not open.
@@ -237,11 +256,11 @@ class Cache {
     }
 
     // Calls `visit(const Entry &)` for each entry, in no order. A `visit` that returns bool ends
-    // the enumeration with false. It may call get, view, contains and remove on this cache. An
+    // the enumeration with false. It may call get, contains and remove on this cache. An
     // exception that it throws ends the enumeration and goes on to the caller.
-    template <typename Visit>
-    requires std::is_invocable_v<Visit &, const Entry &> Status enumerate(Visit &&visit)
-    const {
+    template <typename Visit,
+              typename = std::enable_if_t<std::is_invocable_v<Visit &, const Entry &>>>
+    Status enumerate(Visit &&visit) const {
         Visitor<std::remove_reference_t<Visit>> visitor{visit};
         const Status status = call(cairn_enumerate, &visitor.step, static_cast<void *>(&visitor));
         visitor.rethrow();
@@ -256,7 +275,8 @@ class Cache {
         void operator()(cairn_cache *handle) const noexcept { cairn_close(handle); }
     };
 
-    // What cairn_enumerate calls for each entry. No exception may pass through C: it waits here.
+    // cairn_enumerate calls step() for each entry. An exception, which must not pass through C,
+    // waits here.
     template <typename Visit>
     struct Visitor {
         Visit &visit;
@@ -305,18 +325,10 @@ class Cache {
         return static_cast<Status>(function(handle_.get(), arguments...));
     }
 
-    std::optional<Blob> look_up(int (*function)(cairn_cache *, const void *, std::size_t,
-                                                cairn_blob **),
-                                Bytes key) const noexcept {
-        cairn_blob *blob = nullptr;
-        if (call(function, key.data(), key.size(), &blob) != Status::ok) return std::nullopt;
-        return std::optional<Blob>(std::in_place, blob);
-    }
-
     std::unique_ptr<cairn_cache, Close> handle_;
 };
 
-// What Cache::open returns: with Status::ok an open cache, else one that is not open.
+// The result of Cache::open: with Status::ok an open cache, else one that is not open.
 struct Opened {
     Cache cache;
     Status status;
@@ -391,7 +403,7 @@ class KeyBuilder {
     return std::string(buffer.data());
 }
 
-}  // namespace v0
+}  // namespace v1
 }  // namespace cairn
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/memory_cache.h"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -184,14 +185,6 @@ void MemoryCache::clear() {
     clear_locked();
 }
 
-std::uint64_t MemoryCache::reset(std::uint64_t limit_bytes) {
-    const MutexLock lock(mutex_);
-    const std::uint64_t held = bytes_;
-    clear_locked();
-    limit_bytes_ = limit_bytes;
-    return held;
-}
-
 void MemoryCache::evict_down_to(std::uint64_t bytes, bool pinned) {
     auto entry = order_.end();
     while (bytes_ > bytes && entry != order_.begin()) {
@@ -217,10 +210,10 @@ std::uint64_t MemoryCache::trim(std::uint64_t bytes) {
     return trim_locked(bytes);
 }
 
-std::uint64_t MemoryCache::set_limit(std::uint64_t bytes) {
+std::uint64_t MemoryCache::resize(std::uint64_t limit_bytes, std::uint64_t keep_bytes) {
     const MutexLock lock(mutex_);
-    limit_bytes_ = bytes;
-    return trim_locked(bytes);
+    limit_bytes_ = limit_bytes;
+    return trim_locked(std::min(limit_bytes, keep_bytes));
 }
 
 BlobRef MemoryCache::nth(std::uint64_t index) {

@@ -50,13 +50,11 @@ class MemoryCache {
     // Removes what was put at begin_ns or later and before end_ns (ns since 1970); returns how many
     // entries that were.
     std::uint64_t clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
-    // The same with another limit, in one step. Returns what was charged.
-    std::uint64_t reset(std::uint64_t limit_bytes);
     // Evicts until at most `bytes` are charged, the pinned entries last. With 0 nothing stays, nor
     // what is charged nothing. Returns what was freed.
     std::uint64_t trim(std::uint64_t bytes);
-    // The same with a limit that stays.
-    std::uint64_t set_limit(std::uint64_t bytes);
+    // The same to the lesser of both, and the first is the limit from now on, in one step.
+    std::uint64_t resize(std::uint64_t limit_bytes, std::uint64_t keep_bytes);
     // The entry at a place in the order, 0 being the most recently used; that order stays as it is.
     // Takes time in proportion to `index`.
     BlobRef nth(std::uint64_t index);

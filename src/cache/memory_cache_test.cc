@@ -113,32 +113,46 @@ TEST_F(MemoryCacheTest, ALimitThatIsLoweredEvictsAndStays) {
     MemoryCache cache(options(100));
     put(cache, "a", 60);
     put(cache, "b", 40);
-    EXPECT_EQ(cache.set_limit(50), 60u);
+    EXPECT_EQ(cache.resize(50, 50), 60u);
     EXPECT_EQ(order(cache), "b");
     EXPECT_EQ(cache.stats().limit_bytes, 50u);
     EXPECT_FALSE(put(cache, "c", 51));
-    EXPECT_EQ(cache.set_limit(0), 40u);
+    EXPECT_EQ(cache.resize(0, UINT64_MAX), 40u);
     EXPECT_FALSE(put(cache, "c", 1));
     EXPECT_TRUE(put(cache, "c", 0));
-    EXPECT_EQ(cache.set_limit(0), 0u);
+    EXPECT_EQ(cache.resize(0, UINT64_MAX), 0u);
     EXPECT_EQ(order(cache), "") << "nothing stays, nor what has no bytes";
 }
 
-TEST_F(MemoryCacheTest, ResettingDropsAllAndChangesTheLimit) {
+TEST_F(MemoryCacheTest, ResizingEvictsDownToWhatIsToStayAndSetsTheLimit) {
+    MemoryCache cache(options(100));
+    put(cache, "p", 30, true);
+    put(cache, "a", 30);
+    put(cache, "b", 30);
+    EXPECT_EQ(cache.resize(200, 60), 30u);
+    EXPECT_EQ(order(cache), "bp");
+    EXPECT_EQ(cache.stats().limit_bytes, 200u);
+    EXPECT_EQ(cache.resize(100, 200), 0u);
+    EXPECT_EQ(cache.stats().limit_bytes, 100u);
+    EXPECT_EQ(cache.resize(40, 200), 30u) << "the limit where that is less";
+    EXPECT_EQ(order(cache), "p");
+}
+
+TEST_F(MemoryCacheTest, ResizingToNothingDropsAllAndChangesTheLimit) {
     MemoryCache cache(options(100));
     put(cache, "p", 30, true);
     put(cache, "e", 0);
     put(cache, "a", 30);
-    EXPECT_EQ(cache.reset(40), 60u);
+    EXPECT_EQ(cache.resize(40, 0), 60u);
     EXPECT_EQ(order(cache), "");
     EXPECT_EQ(cache.stats().limit_bytes, 40u);
     EXPECT_FALSE(put(cache, "a", 41));
     EXPECT_TRUE(put(cache, "a", 40)) << "nothing is charged any more";
-    EXPECT_EQ(cache.reset(40), 40u);
+    EXPECT_EQ(cache.resize(40, 0), 40u);
 }
 
 // Whatever is put meanwhile is either told or still there.
-TEST_F(MemoryCacheTest, NoBytesAreLostBetweenResetsAndPuts) {
+TEST_F(MemoryCacheTest, NoBytesAreLostBetweenResizesAndPuts) {
     MemoryCache cache(options(1000));
     constexpr std::uint64_t kPuts = 20'000;
     std::atomic<bool> done = false;
@@ -152,7 +166,7 @@ TEST_F(MemoryCacheTest, NoBytesAreLostBetweenResetsAndPuts) {
         done = true;
     });
     std::uint64_t told = 0;
-    while (!done) told += cache.reset(1000);
+    while (!done) told += cache.resize(1000, 0);
     putter.join();
     EXPECT_EQ(told + cache.stats().memory_bytes, kPuts);
 }

@@ -128,9 +128,8 @@ struct ProgramCache::Local final : LoadTarget {
     // The same without waiting for the disk; null: it must be asked.
     BlobRef look_up_cached(Bytes key);
     void note_use(Bytes key) override { store->note_use(key); }
-    void trim(Pressure pressure) override { (void)trim_for(pressure); }
-
-    std::uint64_t trim_for(Pressure pressure);
+    void trim(Pressure pressure) override;
+    std::uint64_t trim_to(std::uint64_t stay);
 
     std::unique_ptr<Store> store;
     std::unique_ptr<CrashMemory> crashes;  // null: nothing is remembered
@@ -180,12 +179,15 @@ BlobRef ProgramCache::Local::look_up_cached(Bytes key) {
     return found;
 }
 
-std::uint64_t ProgramCache::Local::trim_for(Pressure pressure) {
-    if (!memory || pressure == Pressure::none) return 0;
-    const StoreStats now = memory->stats();
-    const std::uint64_t stay = pressure == Pressure::critical ? 0 : now.limit_bytes / 4;
+void ProgramCache::Local::trim(Pressure pressure) {
+    if (!memory || pressure == Pressure::none) return;
+    (void)trim_to(pressure == Pressure::critical ? 0 : memory->stats().limit_bytes / 4);
+}
+
+std::uint64_t ProgramCache::Local::trim_to(std::uint64_t stay) {
     std::uint64_t freed = 0;
-    for (std::uint64_t held = now.memory_bytes; held > stay + kTrimBytes; held -= kTrimBytes) {
+    for (std::uint64_t held = memory->stats().memory_bytes; held > stay + kTrimBytes;
+         held -= kTrimBytes) {
         freed += memory->trim(held - kTrimBytes);
     }
     return freed + memory->trim(stay);
@@ -450,14 +452,9 @@ void ProgramCache::end_use(std::uint32_t ticket) {
 
 std::uint64_t ProgramCache::trim(std::uint64_t bytes) {
     Local *own = page().local.load(std::memory_order_acquire);
-    return own == nullptr || !own->memory ? 0 : own->memory->trim(bytes);
-}
-
-std::uint64_t ProgramCache::trim(Pressure pressure) {
-    Local *own = page().local.load(std::memory_order_acquire);
-    if (own == nullptr) return 0;
+    if (own == nullptr || !own->memory) return 0;
     if (own->loader != nullptr) own->loader->stop_loading();
-    return own->trim_for(pressure);
+    return own->trim_to(bytes);
 }
 
 StoreStats ProgramCache::stats() {

@@ -81,10 +81,9 @@ class ProgramCache {
     std::uint32_t begin_use(Bytes key);
     void end_use(std::uint32_t ticket);
 
-    // Of the memory level: evicts the least recently used entries until `bytes` are left.
+    // Of the memory level: evicts the least recently used entries until `bytes` are left, a piece
+    // at a time. Nothing more is loaded ahead.
     std::uint64_t trim(std::uint64_t bytes);
-    // The same to a quarter of the limit, or to nothing.
-    std::uint64_t trim(Pressure pressure);
 
     const std::string &root() const { return options_.store.root; }
     const std::string &identifier() const { return options_.store.identifier; }

@@ -55,7 +55,7 @@ int open_connection(Socket socket, const BrokerOptions &options, std::uint64_t m
     store.identifier = handle->broker->identifier();
     store.any_version = true;  // the broker has opened the right one
     store.access = Access::read_only;
-    store.memory_bytes = memory_level_bytes(memory_bytes);
+    store.memory_bytes = memory_level_bytes(memory_bytes, UINT64_MAX);
     store.log = options.log;
     store.lent = handle->broker.get();
     auto opened = Store::open(store);
@@ -125,14 +125,6 @@ int cairn_broker_open_fd(int fd, const cairn_broker_options *options, cairn_cach
         if (!socket.ok()) return CAIRN_ERROR_INVALID_ARGUMENT;
         return open_connection(std::move(socket.value()), read,
                                options != nullptr ? options->memory_bytes : 0, cache);
-    });
-}
-
-int cairn_flush_broker(cairn_cache *cache, uint32_t timeout_ms) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-        return result_code(cache->broker->flush(timeout_ms));
     });
 }
 

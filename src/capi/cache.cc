@@ -67,9 +67,9 @@ int find_root(const char *given, std::string &root) {
     return root.empty() ? CAIRN_ERROR_INVALID_ARGUMENT : CAIRN_OK;
 }
 
-std::uint64_t memory_level_bytes(std::uint64_t memory_bytes) {
-    if (memory_bytes == 0) return CAIRN_MEMORY_BYTES_DEFAULT;
-    return memory_bytes == UINT64_MAX ? 0 : memory_bytes;
+std::uint64_t memory_level_bytes(std::uint64_t given, std::uint64_t limit_bytes) {
+    if (given == 0) return std::min<std::uint64_t>(CAIRN_MEMORY_BYTES_DEFAULT, limit_bytes);
+    return given == CAIRN_NONE ? 0 : given;
 }
 
 namespace {
@@ -106,7 +106,7 @@ int open_disk(const cairn_options &options, cairn_cache &cache) {
     store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
     store.limit_bytes = std::max<std::uint64_t>(limit_of(options), CAIRN_LIMIT_BYTES_MIN);
     store.limit_entries = options.limit_entries;
-    store.memory_bytes = memory_level_bytes(options.memory_bytes);
+    store.memory_bytes = memory_level_bytes(options.memory_bytes, store.limit_bytes);
     store.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
     store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
     store.notice_deletion = (options.flags & CAIRN_OPEN_NOTICE_DELETION) != 0;
@@ -156,15 +156,15 @@ Result<PutOutcome> put_anywhere(cairn_cache &cache, Bytes key, Bytes value,
     return cache.store->put(key, value, options);
 }
 
-int get_blob(cairn_cache *cache, const void *key, size_t key_size, MemoryLevel::Admission admission,
-             BlobRef &blob) {
+int get_blob(cairn_cache *cache, const void *key, size_t key_size, BlobRef &blob) {
     if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (cache->memory != nullptr) {
         blob = cache->memory->get(bytes(key, key_size));
     } else {
-        auto found = cache->programs != nullptr
-                         ? cache->programs->get(bytes(key, key_size))
-                         : cache->store->get(bytes(key, key_size), admission);
+        auto found =
+            cache->programs != nullptr
+                ? cache->programs->get(bytes(key, key_size))
+                : cache->store->get(bytes(key, key_size), MemoryLevel::Admission::second_use);
         if (!found.ok()) return result_code(found.error());
         blob = std::move(found.value());
     }
@@ -222,18 +222,7 @@ int cairn_get(cairn_cache *cache, const void *key, size_t key_size, cairn_blob *
     return result_of([&]() -> int {
         if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         BlobRef found;
-        const int result =
-            get_blob(cache, key, key_size, MemoryLevel::Admission::second_use, found);
-        if (result == CAIRN_OK) *blob = to_handle(std::move(found));
-        return result;
-    });
-}
-
-int cairn_get_view(cairn_cache *cache, const void *key, size_t key_size, cairn_blob **blob) {
-    return result_of([&]() -> int {
-        if (blob == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        BlobRef found;
-        const int result = get_blob(cache, key, key_size, MemoryLevel::Admission::at_once, found);
+        const int result = get_blob(cache, key, key_size, found);
         if (result == CAIRN_OK) *blob = to_handle(std::move(found));
         return result;
     });
@@ -345,21 +334,12 @@ int cairn_clear(cairn_cache *cache) {
     });
 }
 
-int cairn_set_limit(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
+int cairn_resize(cairn_cache *cache, uint64_t limit_bytes, uint64_t keep_bytes,
+                 uint64_t *freed_bytes) {
     return result_of([&]() -> int {
         if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-        const uint64_t freed = cache->memory->set_limit(limit_bytes);
-        if (freed_bytes != nullptr) *freed_bytes = freed;
-        return CAIRN_OK;
-    });
-}
-
-int cairn_reset(cairn_cache *cache, uint64_t limit_bytes, uint64_t *freed_bytes) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-        const uint64_t freed = cache->memory->reset(limit_bytes);
+        const uint64_t freed = cache->memory->resize(limit_bytes, keep_bytes);
         if (freed_bytes != nullptr) *freed_bytes = freed;
         return CAIRN_OK;
     });

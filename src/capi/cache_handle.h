@@ -60,8 +60,8 @@ int result_of(Body body) {
 }
 // A handle with nothing in it yet; null when memory cannot be had.
 std::unique_ptr<cairn_cache> make_handle();
-// As cairn_options.memory_bytes says.
-std::uint64_t memory_level_bytes(std::uint64_t memory_bytes);
+// What a memory_bytes of the public options comes to, in a cache of that limit.
+std::uint64_t memory_level_bytes(std::uint64_t given, std::uint64_t limit_bytes);
 inline int result_code(Status status) {
     return status.ok() ? CAIRN_OK : result_code(status.error());
 }

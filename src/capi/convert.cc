@@ -62,8 +62,8 @@ struct cairn_converter {
           worker(canonical_path(named)),
           timeout_ms(options.timeout_ms != 0 ? options.timeout_ms
                                              : CAIRN_CONVERT_TIMEOUT_MS_DEFAULT),
-          memory_bytes(options.memory_bytes != 0 ? options.memory_bytes
-                                                 : CAIRN_CONVERT_MEMORY_BYTES_DEFAULT) {}
+          memory_bytes(options.process_bytes != 0 ? options.process_bytes
+                                                  : CAIRN_CONVERT_MEMORY_BYTES_DEFAULT) {}
 
     // Constant after open.
     const Log log;
@@ -95,7 +95,7 @@ void open_cache(cairn_converter &handle, const cairn_converter_options &options)
     cache.version = kLayout;
     cache.about = kAbout;
     cache.limit_bytes = options.limit_bytes;
-    cache.memory_bytes = UINT64_MAX;
+    cache.memory_bytes = CAIRN_NONE;
     cache.log = options.log;
     cache.log_user = options.log_user;
     cairn_cache *opened = nullptr;
@@ -337,7 +337,7 @@ int cairn_convert(cairn_converter *converter, cairn_conversion *conversion, cair
     return result;
 }
 
-int cairn_describe_converters(cairn_converter *converter, cairn_blob **text) {
+int cairn_converter_describe(cairn_converter *converter, cairn_blob **text) {
     if (text != nullptr) *text = nullptr;
     if (converter == nullptr || text == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     return result_of([&]() -> int {

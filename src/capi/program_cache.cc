@@ -1,6 +1,5 @@
 // The calls of cairn_program_cache.h.
 // SPDX-License-Identifier: MIT
-#include <cairn/cairn_broker.h>
 #include <cairn/cairn_program_cache.h>
 
 #include <algorithm>
@@ -51,7 +50,7 @@ bool is_valid(const cairn_program_cache_options *options) {
 }
 
 std::uint64_t or_default(std::uint64_t given, std::uint64_t otherwise) {
-    return given == 0 ? otherwise : given == UINT64_MAX ? 0 : given;
+    return given == 0 ? otherwise : given == CAIRN_NONE ? 0 : given;
 }
 
 // A limit of the caller's own is none of the user's.
@@ -70,7 +69,7 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.generation.build = options.build == nullptr ? "" : options.build;
     own.generation.identity = options.identity;
     const std::uint64_t limit = set_limit(options, own);
-    own.memory_bytes = or_default(options.memory_bytes, limit);
+    own.memory_bytes = memory_level_bytes(options.memory_bytes, limit);
     own.queue_bytes = or_default(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
     constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
     constexpr std::uint32_t kUnusedDays = 30;
@@ -150,28 +149,10 @@ int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint3
     });
 }
 
-int cairn_trim_for_pressure(cairn_cache *cache, int pressure, uint64_t *freed_bytes) {
-    return result_of([&]() -> int {
-        const bool is_known =
-            pressure == CAIRN_PRESSURE_MODERATE || pressure == CAIRN_PRESSURE_CRITICAL;
-        if (cache == nullptr || !is_known) return CAIRN_ERROR_INVALID_ARGUMENT;
-        const bool is_critical = pressure == CAIRN_PRESSURE_CRITICAL;
-        if (cache->programs == nullptr) {
-            if (cache->memory == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-            const std::uint64_t quarter = cache->memory->stats().limit_bytes / 4;
-            return cairn_trim(cache, is_critical ? 0 : quarter, freed_bytes);
-        }
-        const std::uint64_t freed =
-            cache->programs->trim(is_critical ? Pressure::critical : Pressure::moderate);
-        if (freed_bytes != nullptr) *freed_bytes = freed;
-        return CAIRN_OK;
-    });
-}
-
 int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {
     return result_of([&]() -> int {
         if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache->broker != nullptr) return cairn_flush_broker(cache, patience_ms);
+        if (cache->broker != nullptr) return result_code(cache->broker->flush(patience_ms));
         if (cache->programs == nullptr) return CAIRN_OK;
         return result_code(cache->programs->flush(patience_ms * kUsPerMs));
     });

@@ -250,8 +250,8 @@ TEST_F(ProgramCacheLimitTest, CachesThatAreUsedTogetherHaveTheirPartsOfIt) {
 
 TEST_F(ProgramCacheLimitTest, ASmallerOneMakesWhatIsThereSmallerAtOnce) {
     cairn_program_cache_options asked = options();
-    asked.queue_bytes = UINT64_MAX;
-    asked.memory_bytes = UINT64_MAX;
+    asked.queue_bytes = CAIRN_NONE;
+    asked.memory_bytes = CAIRN_NONE;
     const auto disk_bytes = [&] {
         const Programs programs(asked);
         cairn_stats stats = {};
@@ -276,7 +276,7 @@ TEST_F(ProgramCacheLimitTest, ASmallerOneMakesWhatIsThereSmallerAtOnce) {
 TEST_F(ProgramCacheLimitTest, SupersededOnesAreOfTheSameLimitAsSoonAsItIsAnother) {
     {
         cairn_program_cache_options asked = options("driver 1");
-        asked.queue_bytes = UINT64_MAX;
+        asked.queue_bytes = CAIRN_NONE;
         const Programs programs(asked);
         for (int i = 0; i < 8; ++i) {
             EXPECT_EQ(programs.put(std::to_string(i), std::string(kMiB, 'v')), CAIRN_OK);
@@ -381,6 +381,18 @@ TEST_F(ProgramCacheTest, TheLevelInMemoryIsExactlyTheLeastRecentlyUsed) {
     EXPECT_EQ(freed, 0u);
     EXPECT_EQ(cairn_trim(programs.handle(), 39, &freed), CAIRN_OK);
     EXPECT_EQ(freed, 20u);
+    EXPECT_EQ(cairn_resize(programs.handle(), 20, 20, nullptr), CAIRN_ERROR_UNSUPPORTED);
+}
+
+TEST_F(ProgramCacheTest, MemoryIsBoundByTheDefaultOrTheLimitWhereThatIsLess) {
+    EXPECT_EQ(Programs(options()).stats().memory_limit_bytes, CAIRN_MEMORY_BYTES_DEFAULT);
+    auto small = options();
+    small.limit_bytes = 8u << 20;
+    EXPECT_EQ(Programs(small).stats().memory_limit_bytes, 8u << 20);
+    small.memory_bytes = 16u << 20;
+    EXPECT_EQ(Programs(small).stats().memory_limit_bytes, 16u << 20);
+    small.memory_bytes = CAIRN_NONE;
+    EXPECT_EQ(Programs(small).stats().memory_limit_bytes, 0u);
 }
 
 TEST_F(ProgramCacheTest, WhatIsRemovedOrClearedIsGone) {
@@ -528,7 +540,7 @@ TEST_F(ProgramCacheTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
         ~Replace() { cairn::system_calls = &cairn::kKernel; }
     } const replace;
     auto none = options();
-    none.memory_bytes = UINT64_MAX;
+    none.memory_bytes = CAIRN_NONE;
     const Programs programs(none);
     programs.put("old", "1");
     ASSERT_EQ(programs.flush(), CAIRN_OK);
@@ -580,7 +592,7 @@ TEST_F(ProgramCacheTest, ALateLookUpNeverKeepsWhatWasReplaced) {
 // While others clear and remove, an entry is its latest or none, never an older one.
 TEST_F(ProgramCacheTest, NothingOlderComesUpWhileOthersClear) {
     auto none = options();
-    none.memory_bytes = UINT64_MAX;
+    none.memory_bytes = CAIRN_NONE;
     const Programs programs(none);
     std::atomic<bool> stop = false;
     std::thread clearing([&] {

@@ -61,7 +61,7 @@ TEST_F(ProgramLoadingTest, StatsShowWhatIsLoaded) {
     EXPECT_EQ(stats().loaded_bytes, stats().memory_bytes);
     EXPECT_EQ(stats().load_left, 0u);
     cairn_program_cache_options off = options();
-    off.load_bytes_per_second = UINT64_MAX;
+    off.load_bytes_per_second = CAIRN_NONE;
     open(off);
     EXPECT_EQ(stats().load_done, 1u);
     EXPECT_EQ(get_within("key1", kPatienceMs), CAIRN_OK);
@@ -88,8 +88,7 @@ TEST_F(ProgramLoadingTest, ABoundedGetOfOtherCaches) {
     plain.identifier = "plain";
     ASSERT_EQ(cairn_open(&plain, &cache_), CAIRN_OK);
     EXPECT_EQ(get_within("key", 10), CAIRN_ERROR_UNSUPPORTED);
-    EXPECT_EQ(cairn_trim_for_pressure(cache_, CAIRN_PRESSURE_CRITICAL, nullptr),
-              CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_trim(cache_, 0, nullptr), CAIRN_ERROR_UNSUPPORTED);
     cairn_close(cache_);
     plain.mode = CAIRN_MODE_MEMORY;
     ASSERT_EQ(cairn_open(&plain, &cache_), CAIRN_OK);
@@ -98,17 +97,17 @@ TEST_F(ProgramLoadingTest, ABoundedGetOfOtherCaches) {
     EXPECT_EQ(get_within("key", 0), CAIRN_OK);
 }
 
-TEST_F(ProgramLoadingTest, ModeratePressureLeavesAQuarterAndCriticalNothing) {
+TEST_F(ProgramLoadingTest, TrimmingLeavesWhatIsAskedForAndTheDiskKeepsAll) {
     open(options());
     for (int i = 0; i < 100; ++i) put("key" + std::to_string(i), std::string(8000, 'v'));
     const uint64_t held = stats().memory_bytes;
     ASSERT_GT(held, 800'000u);
     uint64_t freed = 0;
-    EXPECT_EQ(cairn_trim_for_pressure(cache_, CAIRN_PRESSURE_MODERATE, &freed), CAIRN_OK);
+    EXPECT_EQ(cairn_trim(cache_, stats().memory_limit_bytes / 4, &freed), CAIRN_OK);
     EXPECT_LE(stats().memory_bytes, 250'000u);
     EXPECT_GT(stats().memory_bytes, 240'000u);
     EXPECT_EQ(freed, held - stats().memory_bytes);
-    EXPECT_EQ(cairn_trim_for_pressure(cache_, CAIRN_PRESSURE_CRITICAL, nullptr), CAIRN_OK);
+    EXPECT_EQ(cairn_trim(cache_, 0, nullptr), CAIRN_OK);
     EXPECT_EQ(stats().memory_bytes, 0u);
     EXPECT_EQ(get_within("key1", kPatienceMs), CAIRN_OK) << "the disk has it still";
 }
@@ -120,18 +119,13 @@ TEST_F(ProgramLoadingTest, ArgumentsAreChecked) {
     EXPECT_EQ(cairn_get_within(cache_, nullptr, 1, 0, &blob), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_get_within(cache_, "a", 0, 0, &blob), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_get_within(cache_, "a", 1, 0, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_trim_for_pressure(nullptr, CAIRN_PRESSURE_MODERATE, nullptr),
-              CAIRN_ERROR_INVALID_ARGUMENT);
-    for (const int pressure : {0, 3, -1}) {
-        EXPECT_EQ(cairn_trim_for_pressure(cache_, pressure, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
-    }
 }
 
 // A program that was compiled before there was a loader.
 TEST_F(ProgramLoadingTest, OlderStructsAreReadAndFilledAsFarAsTheyReach) {
     cairn_program_cache_options older = options();
     older.size = offsetof(cairn_program_cache_options, load_bytes_per_second);
-    older.load_bytes_per_second = UINT64_MAX;  // not the caller's
+    older.load_bytes_per_second = CAIRN_NONE;  // not the caller's
     open(older);
     put("key", "value");
     open(older);

@@ -1,61 +1,32 @@
-// How many bytes a cache holds on disk, and who may take more.
+// The bytes that a cache holds on disk, and the bytes of its lock file.
 // SPDX-License-Identifier: MIT
 //
-// The file system keeps this account for us: what a cache holds is the sum of the blocks of its
-// files. A process that wants more takes one lock, which the kernel releases if it dies, adds up,
-// and reserves blocks before it lets go.
+// The file system keeps the account: a cache holds the sum of the blocks of its files. A process
+// that wants more takes a lock, adds up, and reserves blocks before it unlocks. The kernel releases
+// the lock of a process that dies.
 //
-// Thread safety: ByteLock excludes other processes, not threads of this one; callers hold their
-// own mutex.
+// Thread safety: pure functions of the file system.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "os/byte_lock.h"
 #include "os/file.h"
 
 namespace cairn {
 
 inline constexpr const char *kLockFileName = "cache.lock";
-// Its bytes that are locked.
-inline constexpr std::uint64_t kSessionByte =
-    0;  // shared while a cache is open; exclusive to wipe it
+// The bytes of the lock file:
+inline constexpr std::uint64_t kSessionByte = 0;   // shared: a cache is open; exclusive: to wipe it
 inline constexpr std::uint64_t kSpaceByte = 1;     // exclusive while disk space is taken
-inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during a step of making room
-inline constexpr std::uint64_t kRescanByte =
-    3;  // exclusive while segments are checked in the background
-inline constexpr std::uint64_t kCompactByte = 4;  // exclusive while segments are compressed
-// Plus a segment's number: exclusive for the process that writes it, or compresses it.
+inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during an eviction step
+inline constexpr std::uint64_t kRebuildByte = 3;   // exclusive during the background check
+inline constexpr std::uint64_t kCompactByte = 4;   // exclusive while segments are compressed
+// Plus a segment's number: exclusive for the process that writes or compresses the segment.
 inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;
-
-// Holds one byte of the lock file exclusively. Waits a bounded time: whoever has stopped while
-// holding it must not stop us.
-class ByteLock {
-  public:
-    // busy: not to be had in `patience_us`.
-    static Result<ByteLock> acquire(std::shared_ptr<const File> lock_file, std::uint64_t byte,
-                                    unsigned patience_us);
-    // The same in a file that outlives it.
-    static Result<ByteLock> acquire(const File &lock_file, std::uint64_t byte,
-                                    unsigned patience_us) {
-        return acquire({std::shared_ptr<void>(), &lock_file}, byte, patience_us);
-    }
-    ByteLock(ByteLock &&other) noexcept = default;
-    ByteLock(const ByteLock &) = delete;
-    ~ByteLock() {
-        if (lock_file_ != nullptr) lock_file_->unlock(byte_);
-    }
-
-  private:
-    ByteLock(std::shared_ptr<const File> lock_file, std::uint64_t byte)
-        : lock_file_(std::move(lock_file)), byte_(byte) {}
-
-    std::shared_ptr<const File> lock_file_;
-    std::uint64_t byte_;
-};
 
 struct SegmentFile {
     std::uint32_t segment;
@@ -70,7 +41,7 @@ struct DiskUse {
     std::vector<std::string> temporary_files;
 };
 
-// Adds up the files of a cache. Files that vanish meanwhile count nothing.
+// Adds up the files of a cache. Ignores files that vanish meanwhile.
 Result<DiskUse> measure_disk_use(const Directory &directory);
 
 }  // namespace cairn

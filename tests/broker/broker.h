@@ -73,7 +73,7 @@ class BrokerCache {
     }
     std::optional<std::string> get(ByteView key);
     std::optional<std::string> get(const std::string &key) { return get(as_bytes(key)); }
-    int flush() { return cairn_flush_broker(handle_, kPatienceMs); }
+    int flush() { return cairn_flush(handle_, kPatienceMs); }
     cairn_broker_stats stats();
     // Gets until it hits: what was stored moments ago may be missed.
     std::optional<std::string> get_soon(const std::string &key);

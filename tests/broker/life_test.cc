@@ -177,7 +177,7 @@ TEST_F(BrokerLifeTest, TakesOverTheSocketOfSystemd) {
     cairn_cache *cache = nullptr;
     ASSERT_EQ(cairn_broker_open(&options, &cache), CAIRN_OK);
     EXPECT_EQ(cairn_put(cache, "key", 3, "value", 5, nullptr), CAIRN_OK);
-    EXPECT_EQ(cairn_flush_broker(cache, kPatienceMs), CAIRN_OK);
+    EXPECT_EQ(cairn_flush(cache, kPatienceMs), CAIRN_OK);
     cairn_close(cache);
     broker.signal(SIGTERM);
     EXPECT_EQ(describe_status(broker.wait()), "");

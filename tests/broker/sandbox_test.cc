@@ -87,7 +87,7 @@ TEST_F(SandboxTest, HitsAndStoresThroughTheBroker) {
             if (cache.get("missing " + std::to_string(i))) return 5;
             if (cache.get("program") != "binary") return 6;
             cairn_blob *blob = nullptr;
-            if (cairn_get_view(cache.handle(), "program", 7, &blob) != CAIRN_OK) return 7;
+            if (cairn_get(cache.handle(), "program", 7, &blob) != CAIRN_OK) return 7;
             cairn_blob_free(blob);
         }
         for (unsigned i = 0; i < 100; ++i) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "broker/broker.h"
@@ -23,15 +24,9 @@ class BrokerThread {
         settings_.limit_bytes = 2u << 20;  // segments come and go
         settings_.messages_per_second = 1e6;
         settings_.bytes_per_second = 1e10;
-        std::string problem;
-        if (!cairn::broker::Listener::open(settings_.socket_path, listener_, problem)) {
-            ADD_FAILURE() << problem;
-        }
-        thread_ = std::thread([this] {
-            cairn::broker::Server server(settings_, journal_, listener_);
-            std::string none;
-            EXPECT_TRUE(server.run(end_, none)) << none;
-        });
+        listener_.emplace(settings_.socket_path);
+        thread_ = std::thread(
+            [this] { cairn::broker::Server(settings_, journal_, *listener_).run(end_); });
     }
     ~BrokerThread() {
         const std::uint64_t one = 1;
@@ -45,7 +40,7 @@ class BrokerThread {
     int end_;
     cairn::broker::Settings settings_;
     cairn::broker::Journal journal_{false};
-    cairn::broker::Listener listener_;
+    std::optional<cairn::broker::Listener> listener_;
     std::thread thread_;
 };
 
@@ -73,7 +68,7 @@ TEST(BrokerThreads, ShareOneHandle) {
                 (void)cairn_put(cache, key.data(), key.size(), value.data(), value.size(), nullptr);
             }
             if (i % 200 == 0) {
-                if (cairn_flush_broker(cache, kPatienceMs) != CAIRN_OK) ++wrong;
+                if (cairn_flush(cache, kPatienceMs) != CAIRN_OK) ++wrong;
                 cairn_stats stats = {};
                 stats.size = sizeof stats;
                 if (cairn_stats_get(cache, &stats) != CAIRN_OK) ++wrong;
@@ -87,7 +82,7 @@ TEST(BrokerThreads, ShareOneHandle) {
     EXPECT_GT(found, 0u);
     cairn_broker_stats stats = {};
     stats.size = sizeof stats;
-    ASSERT_EQ(cairn_flush_broker(cache, kPatienceMs), CAIRN_OK);
+    ASSERT_EQ(cairn_flush(cache, kPatienceMs), CAIRN_OK);
     ASSERT_EQ(cairn_broker_stats_get(cache, &stats), CAIRN_OK);
     EXPECT_EQ(stats.stored + stats.refused, stats.accepted);
     EXPECT_EQ(stats.lost, 0u);

@@ -63,7 +63,7 @@ void store_batch(BrokerCache &cache, unsigned worker, Progress &mine) {
         if (cache.put(key_of(worker, i), value_of(worker, i)) != CAIRN_OK) return;
     }
     const cairn_broker_stats before = cache.stats();
-    if (cairn_flush_broker(cache.handle(), 1000) != CAIRN_OK) return;
+    if (cairn_flush(cache.handle(), 1000) != CAIRN_OK) return;
     const cairn_broker_stats after = cache.stats();
     // A broker that was started in between has confirmed less than all of them.
     if (after.lost != before.lost || after.stored < kBatch) return;

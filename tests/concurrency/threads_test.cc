@@ -169,7 +169,7 @@ TEST(Threads, HandViewsToOneAnother) {
     }
     run_threads(kThreads, [&](unsigned self) {
         for (std::uint64_t key = 0; key < kKeys; ++key) {
-            auto view = cache.view(numbered_key(1, key));
+            auto view = cache.get(numbered_key(1, key));
             ASSERT_TRUE(view);
             views[self].push_back(std::move(*view));
         }

@@ -178,7 +178,7 @@ TEST_F(ConvertTest, ADamagedDescriptionIsMadeAnew) {
 
 TEST_F(ConvertTest, NothingAConverterDoesHarmsTheCaller) {
     cairn_converter_options few = options();
-    few.memory_bytes = 512u << 20;
+    few.process_bytes = 512u << 20;
     const Converter converter(few);
     std::map<std::string, const char *> said = {{"crash", "signal 6"},
                                                 {"exit", "without an answer"},
@@ -369,12 +369,12 @@ TEST_F(ConvertTest, WrongArgumentsAreSaidToBe) {
 TEST_F(ConvertTest, TellsWhichConvertersThereAre) {
     const Converter converter(options());
     cairn_blob *text = nullptr;
-    ASSERT_EQ(cairn_describe_converters(converter.handle(), &text), CAIRN_OK);
+    ASSERT_EQ(cairn_converter_describe(converter.handle(), &text), CAIRN_OK);
     const std::string lines = as_string(Blob(text).bytes());
     EXPECT_THAT(lines, StartsWith("converter\techo\t1"));
     EXPECT_THAT(lines, HasSubstr("\noption\tcolour\tred|blue\tof nothing\n"));
     EXPECT_THAT(lines, HasSubstr("\noption\tname\tmain|*\tany\n"));
-    EXPECT_EQ(cairn_describe_converters(nullptr, &text), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_converter_describe(nullptr, &text), CAIRN_ERROR_INVALID_ARGUMENT);
 }
 
 #ifdef CAIRN_CONVERT_PROGRAM

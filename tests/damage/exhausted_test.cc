@@ -25,7 +25,7 @@ constexpr std::uint64_t kEntries = 60;
 CacheOptions options_in(const std::string &root) {
     CacheOptions options;
     options.root = root;
-    options.memory_bytes = UINT64_MAX;  // so that each look-up reads the disk
+    options.memory_bytes = CAIRN_NONE;  // so that each look-up reads the disk
     return options;
 }
 

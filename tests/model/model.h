@@ -57,7 +57,7 @@ class Model {
     void put_invalid();
     void put_too_large();
     void get();
-    void view();
+    void get_and_hold();
     void get_into();
     void contains();
     void remove();
@@ -94,7 +94,7 @@ class Model {
         handles_;  // the first is always open; the second in disk mode at times
     ModelHandle *current_ = handles_.data();
     Entries entries_;
-    std::vector<std::pair<Blob, ByteVector>> held_;  // views and what they must keep showing
+    std::vector<std::pair<Blob, ByteVector>> held_;  // blobs and what they must keep showing
     std::string operation_;
     std::size_t operations_ = 0;
     std::string failure_;

@@ -39,14 +39,13 @@ void Model::get() {
     check_value("get", key, result, blob->bytes(), blob->cost_us());
 }
 
-void Model::view() {
-    operation_ = "get_view";
+void Model::get_and_hold() {
+    operation_ = "get and hold";
     const ByteVector key = pick_key();
     int result = 0;
-    auto blob = current_->cache.view(key, &result);
-    if (!blob) return check_value("get_view", key, result, std::nullopt, std::nullopt);
-    check(reinterpret_cast<std::uintptr_t>(blob->bytes().data()) % 16 == 0, "view not aligned");
-    check_value("get_view", key, result, blob->bytes(), blob->cost_us());
+    auto blob = current_->cache.get(key, &result);
+    if (!blob) return check_value("get", key, result, std::nullopt, std::nullopt);
+    check_value("get", key, result, blob->bytes(), blob->cost_us());
     if (!failure_.empty()) return;
     ByteVector shown(blob->bytes().begin(), blob->bytes().end());
     if (held_.size() < kHeldMax) {
@@ -202,9 +201,9 @@ void Model::check_stats() {
 }
 
 void Model::check_held() {
-    operation_ = "views held";
+    operation_ = "blobs held";
     for (const auto &[blob, shown] : held_)
-        check(std::ranges::equal(blob.bytes(), shown), "a view changed its bytes");
+        check(std::ranges::equal(blob.bytes(), shown), "a blob changed its bytes");
 }
 
 void Model::check_everything() {

@@ -65,7 +65,7 @@ void Model::storing(unsigned choice) {
 
 void Model::looking_up(unsigned choice) {
     if (choice < 30) return get();
-    if (choice < 50) return view();
+    if (choice < 50) return get_and_hold();
     if (choice < 75) return get_into();
     contains();
 }

@@ -93,7 +93,6 @@ class Cache {
     int put(ByteView key, ByteView value, std::uint32_t flags = 0, std::uint32_t cost_us = 0);
     // The value, or nullopt with `*result` set.
     std::optional<Blob> get(ByteView key, int *result = nullptr);
-    std::optional<Blob> view(ByteView key, int *result = nullptr);
     std::optional<ByteVector> get_into(ByteView key, std::size_t capacity, int *result = nullptr);
     int contains(ByteView key) { return cairn_contains(handle_, key.data(), key.size()); }
     int remove(ByteView key) { return cairn_remove(handle_, key.data(), key.size()); }
@@ -102,7 +101,7 @@ class Cache {
     int compress() { return cairn_compress(handle_); }
     // Says in the index on disk that a part of it was lost, as who meets damage does: from the next
     // miss on the segments are searched, while everybody goes on.
-    void ask_for_search() const;
+    void ask_for_rebuild() const;
     cairn_stats stats();
 
   private:

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -59,24 +60,22 @@ TEST(Wrapper, TrimsAndLimitsAMemoryCache) {
     ASSERT_EQ(cache.put(bytes("key"), bytes("value")), Status::ok);
     EXPECT_EQ(cache.trim(7, &freed), Status::ok);
     EXPECT_EQ(freed, 8u);
-    EXPECT_EQ(cache.set_limit(7), Status::ok);
+    EXPECT_EQ(cache.resize(7, 7), Status::ok);
     EXPECT_EQ(cache.put(bytes("key"), bytes("value")), Status::too_large);
-    EXPECT_EQ(cache.reset(8, &freed), Status::ok);
+    EXPECT_EQ(cache.resize(8, 0, &freed), Status::ok);
     EXPECT_EQ(freed, 0u);
     EXPECT_EQ(cache.put(bytes("key"), bytes("value")), Status::ok);
     EXPECT_EQ(Cache().trim(0), Status::invalid_argument);
 }
 
-TEST(Wrapper, APutIsFoundByGetViewAndContains) {
+TEST(Wrapper, APutIsFoundByGetAndContains) {
     Cache cache = memory_cache();
     EXPECT_FALSE(cache.get(bytes("key")));
     EXPECT_FALSE(cache.contains(bytes("key")));
     ASSERT_EQ(cache.put(bytes("key"), bytes("value"), {.cost_us = 7}), Status::ok);
     const auto got = cache.get(bytes("key"));
-    const auto seen = cache.view(bytes("key"));
-    ASSERT_TRUE(got && seen);
+    ASSERT_TRUE(got);
     EXPECT_EQ(text(*got), "value");
-    EXPECT_EQ(text(*seen), "value");
     EXPECT_EQ(got->cost_us(), 7u);
     EXPECT_EQ(got->bytes().size(), 5u);
     EXPECT_TRUE(cache.contains(bytes("key")));
@@ -126,7 +125,6 @@ TEST(Wrapper, AnUnopenedCacheFindsNothingAndRefusesEverything) {
     for (Cache *cache : {&never_opened, &moved_from}) {  // NOLINT(bugprone-use-after-move)
         EXPECT_FALSE(*cache);
         EXPECT_FALSE(cache->get(bytes("key")));
-        EXPECT_FALSE(cache->view(bytes("key")));
         EXPECT_FALSE(cache->contains(bytes("key")));
         EXPECT_EQ(cache->put(bytes("key"), bytes("value")), Status::invalid_argument);
         EXPECT_EQ(cache->remove(bytes("key")), Status::invalid_argument);
@@ -148,7 +146,7 @@ TEST(Wrapper, ABlobOutlivesItsCache) {
     {
         Cache cache = memory_cache();
         ASSERT_EQ(cache.put(bytes("key"), bytes("value")), Status::ok);
-        blob = cache.view(bytes("key"));
+        blob = cache.get(bytes("key"));
     }
     ASSERT_TRUE(blob);
     EXPECT_EQ(text(*blob), "value");
@@ -216,6 +214,15 @@ TEST(Wrapper, BytesOfIntegersAreTheirObjectRepresentation) {
     const std::array<uint32_t, 2> words{1, 2};
     EXPECT_EQ(bytes(std::span(words)).size(), 8u);
     EXPECT_EQ(bytes("ab")[1], std::byte{'b'});
+}
+
+TEST(Wrapper, BytesAndSpansConvertToEachOther) {
+    const std::array<std::byte, 3> from{};
+    const cairn::Bytes borrowed = std::span(from);
+    const std::span<const std::byte> back = borrowed;
+    EXPECT_EQ(back.data(), from.data());
+    EXPECT_EQ(back.size(), 3u);
+    EXPECT_EQ(bytes(std::string("key")).size(), 3u);
 }
 
 TEST(Wrapper, ADiskCacheIsFoundAgainByTheNextHandle) {

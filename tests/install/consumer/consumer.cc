@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     if (!check(key.has_value(), "a key is made")) return 1;
     bool good = check(!cache.get(*key), "an empty cache misses");
     good &= check(cache.put(*key, cairn::bytes("binary")) == cairn::Status::ok, "a put succeeds");
-    const auto blob = cache.view(*key);
+    const auto blob = cache.get(*key);
     good &= check(blob && blob->size() == 6, "what was put is found");
     if (good) std::puts("C++ consumer: ok");
     return good ? 0 : 1;

@@ -75,7 +75,7 @@ class Server final : public Host {
     std::vector<Socket> leaving_;
     std::uint64_t last_number_ = 0;
     std::uint64_t unfinished_bytes_ = 0;
-    std::uint64_t accept_again_ns_ = 0;  // not before, as there are no descriptors left; 0: now
+    std::uint64_t accept_again_ns_ = 0;  // when to try again, as descriptors ran out; 0: now
     bool stop_ = false;
 };
 

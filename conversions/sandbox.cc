@@ -286,9 +286,7 @@ Converted convert_in_child(const Converter &converter, const Options &options,
     }
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
-    if (child == 0) {
-        be_child(converter, options, input, limits, pipe[1], parent);
-    }
+    if (child == 0) be_child(converter, options, input, limits, pipe[1], parent);
     ::close(pipe[1]);
     if (child < 0) {
         ::close(pipe[0]);

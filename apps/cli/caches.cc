@@ -70,13 +70,9 @@ void refuse_relative_directory() {
 
 Error index_error(const std::string &path, const std::string &identifier) {
     auto file = Directory::working().open_file(path, cairn::Access::read_only);
-    if (!file.ok()) {
-        return file.error();
-    }
+    if (!file.ok()) return file.error();
     const auto identity = read_index_identity(file.value(), identifier);
-    if (!identity.ok()) {
-        return identity.error();
-    }
+    if (!identity.ok()) return identity.error();
     return Index::open(std::move(file.value()), identity.value(), cairn::Access::read_only).error();
 }
 
@@ -84,9 +80,7 @@ Error index_error(const std::string &path, const std::string &identifier) {
 bool has_no_index(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
     std::error_code ignored;
-    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) {
-        return false;
-    }
+    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) return false;
     const Error error = index_error(folder / kIndexFileName, identifier);
     return error == Error::not_found || error == Error::corrupt;
 }
@@ -96,9 +90,7 @@ bool has_no_index(const std::string &root, const std::string &identifier) {
 void keep_first_line(void *user, int severity, const char *line) {
     auto *log = static_cast<CacheLog *>(user);
     const std::lock_guard lock(log->mutex);
-    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) {
-        log->first_line = line;
-    }
+    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) log->first_line = line;
 }
 
 std::string first_line(CacheLog &log) {
@@ -107,9 +99,7 @@ std::string first_line(CacheLog &log) {
 }
 
 std::string resolve_root(const std::string &dir) {
-    if (!dir.empty()) {
-        return fs::absolute(dir).lexically_normal().string();
-    }
+    if (!dir.empty()) return fs::absolute(dir).lexically_normal().string();
     refuse_relative_directory();
     std::array<char, PATH_MAX> buffer = {};
     const int result = cairn_root_resolve(buffer.data(), buffer.size());
@@ -146,9 +136,7 @@ Words list_caches(const std::string &root) {
     Words identifiers;
     std::error_code error;
     fs::directory_iterator entry(root, error);
-    if (error == std::errc::no_such_file_or_directory) {
-        return identifiers;
-    }
+    if (error == std::errc::no_such_file_or_directory) return identifiers;
     for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
         std::string name = entry->path().filename().string();
@@ -158,9 +146,7 @@ Words list_caches(const std::string &root) {
             identifiers.push_back(std::move(name));
         }
     }
-    if (error) {
-        throw Failure(kExitFailure, "cannot read {}: {}", root, error.message());
-    }
+    if (error) throw Failure(kExitFailure, "cannot read {}: {}", root, error.message());
     std::sort(identifiers.begin(), identifiers.end());
     return identifiers;
 }

@@ -29,9 +29,7 @@ class SignalGuard {
   public:
     SignalGuard() {
         sigemptyset(&waited_);
-        for (const int signal : kPassedOn) {
-            sigaddset(&waited_, signal);
-        }
+        for (const int signal : kPassedOn) sigaddset(&waited_, signal);
         sigaddset(&waited_, SIGCHLD);
         sigprocmask(SIG_BLOCK, &waited_, &mask_before_);
         // Where the parent ignored SIGCHLD, the kernel would throw the program's exit status away.
@@ -70,16 +68,12 @@ bool exists(const std::string &path) {
 // Whether there is a file that a shell would have tried. The error of execvp does not tell: it is
 // "permission denied" too when a folder in $PATH may not be searched.
 bool is_there(const std::string &program) {
-    if (program.find('/') != std::string::npos) {
-        return exists(program);
-    }
+    if (program.find('/') != std::string::npos) return exists(program);
     const char *path = getenv("PATH");
     std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
     std::string folder;
     while (std::getline(folders, folder, ':')) {
-        if (exists((folder.empty() ? "." : folder) + "/" + program)) {
-            return true;
-        }
+        if (exists((folder.empty() ? "." : folder) + "/" + program)) return true;
     }
     return false;
 }
@@ -92,9 +86,7 @@ int exit_code_of_start_error(const std::string &program, int error_number) {
 
 [[noreturn]] void become(const Words &command, const Variables &variables,
                          const SignalGuard &signals, int error_pipe) {
-    for (const auto &[name, value] : variables) {
-        setenv(name.c_str(), value.c_str(), 1);
-    }
+    for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char *> arguments = argument_pointers(command);
     signals.restore();
     execvp(arguments[0], arguments.data());
@@ -127,43 +119,25 @@ void follow_stop(pid_t child, int signal) {
     }
 }
 
-// Doubles the time between two looks: most is to be seen in the first second, and a long run is
-// not disturbed.
-class Looks {
-  public:
-    explicit Looks(const Look &look) : look_(look) {}
-
-    std::chrono::milliseconds pause() const { return pause_; }
-    void take(pid_t child) {
-        constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
-        pause_ = look_(child) ? std::min(2 * pause_, kLongest) : kLongest;
-    }
-
-  private:
-    const Look &look_;
-    std::chrono::milliseconds pause_{50};
-};
-
 int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
-    Looks looks(look);
+    // Doubled after each look: most is to be seen in the first second, and a long run is not
+    // disturbed.
+    constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
+    std::chrono::milliseconds pause(50);
     while (true) {
-        const std::optional<siginfo_t> info = signals.wait(looks.pause());
+        const std::optional<siginfo_t> info = signals.wait(pause);
         if (!info) {
-            looks.take(child);
+            pause = look(child) ? std::min(2 * pause, kLongest) : kLongest;
             continue;
         }
         if (info->si_signo != SIGCHLD) {
-            if (!sent_by_terminal(*info)) {
-                kill(child, info->si_signo);
-            }
+            if (!sent_by_terminal(*info)) kill(child, info->si_signo);
             continue;
         }
         // One SIGCHLD may stand for several changes.
         int status = 0;
         while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
-            if (!WIFSTOPPED(status)) {
-                return status;
-            }
+            if (!WIFSTOPPED(status)) return status;
             follow_stop(child, WSTOPSIG(status));
         }
     }

@@ -2,14 +2,12 @@
 // `cairn run`: starts an application with the EGL front end in front of its driver and says at exit
 // what that saved.
 #include <cairn/cairn.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -77,14 +75,20 @@ std::string limit_bytes(const std::string &size) {
     return std::to_string(*bytes);
 }
 
-// Opened before the application starts, so that a wrong name is found at once and not after an hour
-// of play.
-std::optional<OutputFile> open_output(const std::string &name) {
+// A failure before the application starts is one of `cairn run` itself.
+template <typename Call>
+auto before_start(Call call) {
     try {
-        return name.empty() ? std::nullopt : std::optional<OutputFile>(name);
+        return call();
     } catch (const Failure &failure) {
         throw Failure(kExitRunFailed, failure.what());
     }
+}
+
+// A wrong name is found before the application starts, and not after an hour of play.
+std::optional<OutputFile> open_output(const std::string &name) {
+    if (name.empty()) return std::nullopt;
+    return before_start([&] { return std::optional<OutputFile>(name); });
 }
 
 // A failure is said and no more: the exit code belongs to the application.
@@ -98,11 +102,7 @@ void write_result(OutputFile &json, const RunResult &result) {
 
 // Makes the file of `--trace` empty, and returns the name by which processes append to it.
 std::string empty_trace(OutputFile &trace, const std::string &name) {
-    try {
-        trace.write("");
-    } catch (const Failure &failure) {
-        throw Failure(kExitRunFailed, failure.what());
-    }
+    before_start([&] { trace.write(""); });
     return trace.is_standard_output() ? fmt::format("/proc/{}/fd/{}", getpid(), STDOUT_FILENO)
                                       : fs::absolute(name).string();
 }
@@ -157,9 +157,7 @@ Variables without_driver_caches(const std::string &root, bool keeps_binaries) {
 void prepare_cached(const RunOptions &options, RunResult &result, Preparation &preparation) {
     try {
         result.root = resolve_root(options.dir);
-        if (!options.dir.empty()) {
-            preparation.variables.emplace_back("CAIRN_DIR", result.root);
-        }
+        if (!options.dir.empty()) preparation.variables.emplace_back("CAIRN_DIR", result.root);
         if (is_disabled()) {
             result.problem = fmt::format("{} is set", kDisableEnv);
             return;
@@ -201,21 +199,15 @@ int run(RunOptions options, const Words &command) {
     const std::string limit = options.limit ? limit_bytes(*options.limit) : "";
     std::optional<OutputFile> json = open_output(options.json);
     std::optional<OutputFile> trace = open_output(options.trace);
-    if (trace) {
-        options.trace = empty_trace(*trace, options.trace);
-    }
+    if (trace) options.trace = empty_trace(*trace, options.trace);
     RunResult result;
     result.command = command;
     Preparation preparation = prepare(options, result);
-    if (!limit.empty()) {
-        preparation.variables.emplace_back("CAIRN_LIMIT", limit);
-    }
+    if (!limit.empty()) preparation.variables.emplace_back("CAIRN_LIMIT", limit);
     const auto start = std::chrono::steady_clock::now();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {
-        if (!preparation.report || preparation.report->read().contexts > 0) {
-            return false;
-        }
+        if (!preparation.report || preparation.report->read().contexts > 0) return false;
         look_at_processes(child, result.seen);
         return true;
     };
@@ -227,9 +219,7 @@ int run(RunOptions options, const Words &command) {
         static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
     result.exit_code = end.exit_code;
     result.signal = end.signal;
-    if (preparation.report) {
-        result.report = preparation.report->read();
-    }
+    if (preparation.report) result.report = preparation.report->read();
     if (end.start_error != 0) {
         result.problem = end.exit_code == kExitNotFound
                              ? fmt::format("{}: no such program", command.front())
@@ -237,13 +227,9 @@ int run(RunOptions options, const Words &command) {
                                            error_text(end.start_error));
         complain(result.problem);
     } else if (options.quiet == Quiet::no) {
-        for (const std::string &line : report_lines(result)) {
-            complain(line);
-        }
+        for (const std::string &line : report_lines(result)) complain(line);
     }
-    if (json) {
-        write_result(*json, result);
-    }
+    if (json) write_result(*json, result);
     return result.exit_code;
 }
 

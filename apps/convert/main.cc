@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The program cairn-convert: what `cairn convert` starts, and what converts for cairn_convert.h.
 #include <cairn/cairn_convert.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <memory>
 
 #include "caches.h"
 #include "command.h"
@@ -61,9 +58,7 @@ void list_converters() {
             for (const std::string &value : rule.values) {
                 values += (values.empty() ? "" : ", ") + value;
             }
-            if (rule.values.empty()) {
-                values = rule.any_default + ", or any other identifier";
-            }
+            if (rule.values.empty()) values = rule.any_default + ", or any other identifier";
             cli::print_line("    {}: {} ({})", rule.name, rule.about, values);
         }
     }

@@ -32,8 +32,8 @@ std::string explanation(const CacheHandle &cache, int result) {
 
 using Opening = std::pair<CacheHandle, int>;
 
-// In whatever version it has: another would empty it. With `make`, a cache that is missing is made
-// like that.
+// Opens it in the version that it has, since another version would empty it. With `make`, makes a
+// cache that is missing.
 Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
                  uint64_t limit_bytes = 0, const NewCache *make = nullptr) {
     const auto log = std::make_shared<CacheLog>();
@@ -57,7 +57,7 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
-// The library would pass it over without a word and use another directory.
+// The library would ignore it without a word, and use another directory.
 void refuse_relative_directory() {
     const char *directory = getenv("CAIRN_DIR");
     if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
@@ -76,7 +76,7 @@ Error index_error(const std::string &path, const std::string &identifier) {
     return Index::open(std::move(file.value()), identity.value(), cairn::Access::read_only).error();
 }
 
-// Whether this is a cache whose index says nothing. Reading rebuilds none.
+// Whether this is a cache without a usable index. Opening it for reading rebuilds none.
 bool has_no_index(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
     std::error_code ignored;
@@ -117,8 +117,7 @@ std::string resolve_root(const std::string &dir) {
 }
 
 std::string root_problem(const std::string &root) {
-    // The library itself is asked, by looking for a cache; whether that one is there does not
-    // matter.
+    // Looking for a cache asks the library itself. It does not matter whether that cache is there.
     const auto [cache, result] = try_open(root, "cairn.probe", CAIRN_OPEN_READ_ONLY);
     const bool usable = result == CAIRN_OK || result == CAIRN_ERROR_NOT_FOUND;
     return usable ? "" : explanation(cache, result);
@@ -178,7 +177,7 @@ std::string about_text(const std::string &root, const std::string &identifier) {
 
 namespace {
 
-// The limit that a cache has, which whoever opens it for writing would change; 0: not known.
+// The limit that a cache has. A process that opens it for writing would change it; 0: not known.
 uint64_t limit_of(const std::string &root, const std::string &identifier) {
     const auto [cache, result] = try_open(root, identifier, CAIRN_OPEN_READ_ONLY);
     return result == CAIRN_OK ? cache_stats(cache).limit_bytes : 0;
@@ -211,7 +210,7 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
         std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
     }
     require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
-    // Also when somebody else has made it since.
+    // Another process may have made it since.
     if (cache_stats(cache).version != make.version) {
         throw Failure(kExitFailure, "the cache `{}` has contents of version {}, not {}", identifier,
                       cache_stats(cache).version, make.version);

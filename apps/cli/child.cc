@@ -19,12 +19,12 @@
 namespace cairn::cli {
 namespace {
 
-// What a person or a supervisor sends to a program. SIGPIPE and faults are our own affair.
+// The signals that a person or a supervisor sends to a program. SIGPIPE and faults are our own.
 constexpr std::array kPassedOn = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
                                   SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT, SIGALRM};
 
-// Blocks what is passed on, for sigwaitinfo to receive; what was before is put back in the program
-// and at the end.
+// Blocks these signals, for sigtimedwait to receive. The program gets the mask of before, and so
+// does this process at the end.
 class SignalGuard {
   public:
     SignalGuard() {
@@ -109,9 +109,8 @@ bool sent_by_terminal(const siginfo_t &info) {
     return info.si_code == SI_KERNEL;
 }
 
-// A job that stops must stop as a whole, or the shell would wait for us. SIGSTOP itself is left
-// alone: who sends it to the program (a debugger) did not mean us, and may continue the program
-// without us.
+// A job that stops must stop as a whole, or the shell would wait for us. This process does not
+// follow SIGSTOP: a debugger sends it to the program alone, and may continue the program without us.
 void follow_stop(pid_t child, int signal) {
     if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
         raise(SIGSTOP);
@@ -120,8 +119,8 @@ void follow_stop(pid_t child, int signal) {
 }
 
 int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
-    // Doubled after each look: most is to be seen in the first second, and a long run is not
-    // disturbed.
+    // Doubled after each look: most can be seen in the first second, and a long run stays
+    // undisturbed.
     constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
     std::chrono::milliseconds pause(50);
     while (true) {

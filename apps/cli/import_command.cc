@@ -64,7 +64,7 @@ struct Counts {
     uint64_t known = 0;
 };
 
-// Costs decide what is evicted; whoever makes a file can write any. No link takes longer.
+// Costs decide which entries are evicted, and a file can name any. No link takes longer.
 constexpr uint32_t kCostMaxUs = 10'000'000;
 
 Counts put_all(const CacheHandle &cache, const WarmSet &set, Quiet quiet) {

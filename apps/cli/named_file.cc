@@ -108,8 +108,8 @@ class HeldSignals {
     sigset_t before_ = {};
 };
 
-// A new file in the directory of the one that it is to replace, and gone unless it does. Its calls
-// return zero or errno.
+// A new file in the directory of the file that it is to replace. The destructor removes it unless
+// it has done so. Its calls return zero or errno.
 class Unfinished {
   public:
     explicit Unfinished(const std::string &path) : path_(path) {}
@@ -206,7 +206,7 @@ bool can_only_overwrite(int error) {
     return error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
 }
 
-// What is known of a regular file; nothing of all else.
+// The status of a regular file; nothing for anything else.
 std::optional<struct stat> regular_file(const UniqueFd &fd) {
     struct stat status = {};
     const bool is_one = ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `cairn run`: starts an application with the EGL front end in front of its driver and says at exit
-// what that saved.
+// `cairn run`: starts an application with the EGL front end in front of its driver, and reports at
+// exit how much that saved.
 #include <cairn/cairn.h>
 #include <unistd.h>
 
@@ -61,7 +61,7 @@ struct RunOptions {
 // The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
 constexpr uint64_t kLimitLeast = 4u << 20;
 
-// What CAIRN_LIMIT is set to, in bytes; a wrong size is found before the application starts.
+// The value of CAIRN_LIMIT, in bytes. This finds a wrong size before the application starts.
 std::string limit_bytes(const std::string &size) {
     const auto bytes = size_from_text(size);
     if (!bytes) {
@@ -91,7 +91,7 @@ std::optional<OutputFile> open_output(const std::string &name) {
     return before_start([&] { return std::optional<OutputFile>(name); });
 }
 
-// A failure is said and no more: the exit code belongs to the application.
+// Only prints a failure: the exit code belongs to the application.
 void write_result(OutputFile &json, const RunResult &result) {
     try {
         json.write(printable_json(report_json(result)) + "\n");
@@ -107,8 +107,8 @@ std::string empty_trace(OutputFile &trace, const std::string &name) {
                                       : fs::absolute(name).string();
 }
 
-// Everything the application needs to run cached. What cannot be had leaves `problem` and the
-// application uncached.
+// Everything the application needs to run cached. If something is missing, the application runs
+// uncached, and RunResult::problem says why.
 struct Preparation {
     Variables variables;
     std::optional<SharedReport> report;
@@ -146,7 +146,7 @@ Variables without_driver_caches(const std::string &root, bool keeps_binaries) {
         variables.emplace_back("MESA_SHADER_CACHE_DISABLE", "true");
     } else {
         variables.emplace_back("MESA_SHADER_CACHE_DIR", folder);
-        // What the directory is made for; newer versions of Mesa have a database by default.
+        // The directory serves this kind of cache; newer versions of Mesa have a database by default.
         variables.emplace_back("MESA_DISK_CACHE_MULTI_FILE", "true");
         variables.emplace_back("MESA_DISK_CACHE_SINGLE_FILE", "false");
         variables.emplace_back("MESA_DISK_CACHE_DATABASE", "false");

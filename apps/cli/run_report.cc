@@ -58,7 +58,7 @@ std::string nothing_passed(const RunResult &result) {
     return "";
 }
 
-// What the cache was not used for, and why; empty when it was.
+// Why the cache was not used, or entries were not stored; empty when all went well.
 std::string problem_line(const RunReport &report) {
     // Other processes wrote it.
     const size_t size = strnlen(report.problem_text, sizeof report.problem_text);

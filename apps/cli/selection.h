@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands have in common that change caches: `cairn VERB CACHE...`, `--application NAME` and
+// The arguments of all commands that change caches: `cairn VERB CACHE...`, `--application NAME` and
 // `--all`.
 // Thread safety: used by main only.
 // Failure: a Failure; where several caches are changed each one is reported, and the others are

@@ -130,7 +130,7 @@ std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::str
     const uint64_t about_size = reader.number<uint32_t>();
     set.identifier = reader.take(std::min<uint64_t>(identifier_size, SIZE_MAX));
     set.about = reader.take(about_size);
-    // Whoever computes a check can write any number: memory is taken for what is there.
+    // A hostile author can write any number and a good check: take memory for real bytes only.
     if (!reader.ok() || identifier_size > CAIRN_IDENTIFIER_SIZE_MAX || about_size > kAboutSizeMax ||
         count > reader.rest() / kEntryHeadSize) {
         problem = "its head makes no sense";

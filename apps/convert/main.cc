@@ -100,8 +100,8 @@ const Converter &choose(const Arguments &arguments, std::string_view input) {
     return *converter;
 }
 
-// Options that follow from a file's name, such as stage=fragment from `x.frag`; of those that the
-// converter has.
+// Options that follow from a file's name, such as stage=fragment from `x.frag`, as far as the
+// converter has them.
 conversions::Options options_from_name(const conversions::Converter &converter,
                                        const std::string &name) {
     struct Ending {

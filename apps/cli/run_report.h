@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "common/run_report.h"
+#include "text.h"
 #include "witness.h"
 
 namespace cairn::cli {
 
 struct RunResult {
-    std::vector<std::string> command;
+    Words command;
     int exit_code = 0;                    // what `cairn run` ends with
     std::optional<int> signal;            // that ended the application
     uint64_t wall_ns = 0;                 // from start to end of the application
@@ -27,7 +28,7 @@ struct RunResult {
 };
 
 // Lines without the line end and without "cairn: " in front; at least one.
-std::vector<std::string> report_lines(const RunResult &result);
+Words report_lines(const RunResult &result);
 
 // The object that docs/cli.md describes.
 nlohmann::ordered_json report_json(const RunResult &result);

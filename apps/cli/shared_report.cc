@@ -30,8 +30,8 @@ constexpr std::string_view kPrefix = ".report-";
 constexpr uint64_t kOwnerByte = 0;
 
 [[noreturn]] void fail(const char *what, int error_number) {
-    throw Failure(kExitRunFailed, fmt::format("cannot count what is saved: {}: {}", what,
-                                              error_text(error_number)));
+    throw Failure(kExitRunFailed, "cannot count what is saved: {}: {}", what,
+                  error_text(error_number));
 }
 
 // Those of launchers that were killed.

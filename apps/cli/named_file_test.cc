@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "output_file.h"
+#include "named_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -25,6 +25,7 @@
 #include <sstream>
 
 #include "failure.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
@@ -36,6 +37,7 @@ constexpr uid_t kNobody = 65534;
 class OutputFileTest : public testing::Test {
   protected:
     OutputFileTest() {
+        make_signals_errors();
         std::string name = (fs::temp_directory_path() / "cairn-output-XXXXXX").string();
         EXPECT_NE(mkdtemp(name.data()), nullptr);
         folder_ = name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "output_file.h"
+#include "named_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,20 +10,67 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <optional>
 
 #include "failure.h"
-#include "file_name.h"
 
 namespace cairn::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string &name, int error_number) {
-    throw Failure(kExitFailure, fmt::format("cannot write {}: {}", name, error_text(error_number)));
+// `verb`: read or write.
+[[noreturn]] void refuse(const char *verb, const std::string &name, int error_number) {
+    throw Failure(kExitFailure, "cannot {} {}: {}", verb, name, error_text(error_number));
+}
+
+struct FileName {
+    // `-`, and names of what this process has open, as /dev/stdout and /dev/fd/3; -1: all else.
+    int descriptor = -1;
+    std::string path;  // links followed; empty: a link of /proc, which is no name
+};
+
+int number_of(const std::string &text) {
+    int number = -1;
+    const char *const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && rest == end ? number : -1;
+}
+
+fs::path folder_of(const fs::path &path) {
+    return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+// `standard` is the descriptor that `-` stands for.
+FileName look_up(const std::string &name, int standard) {
+    if (name == "-") {
+        return {standard, ""};
+    }
+    constexpr int kLinksMax = 40;  // as the kernel
+    std::error_code error;
+    const fs::path own = fs::canonical("/proc/self/fd", error);
+    fs::path path = name;
+    for (int i = 0; i < kLinksMax && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
+        const fs::path folder = fs::canonical(folder_of(path), error);
+        if (!own.empty() && folder == own) {
+            return {number_of(path.filename().string()), ""};
+        }
+        if (folder.string().starts_with("/proc/")) {
+            return {};
+        }
+        path = folder / fs::read_symlink(path, error);
+    }
+    return {-1, path.string()};
+}
+
+// Opens it with these flags, or duplicates what is open already.
+UniqueFd open_named(const std::string &name, const FileName &found, int flags) {
+    return UniqueFd(found.descriptor >= 0
+                        ? ::fcntl(found.descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                        : ::open(name.c_str(), flags | O_CLOEXEC | O_NOCTTY));
 }
 
 // Zero, or errno.
@@ -40,29 +87,6 @@ int write_all(int fd, std::string_view bytes) {
     }
     return 0;
 }
-
-// While it lives, a closed pipe and a limit on the size of files are errors of write().
-class WriteErrors {
-  public:
-    WriteErrors() {
-        struct sigaction ignore = {};
-        ignore.sa_handler = SIG_IGN;
-        for (size_t i = 0; i < kSignals.size(); ++i) {
-            ::sigaction(kSignals[i], &ignore, &before_[i]);
-        }
-    }
-    ~WriteErrors() {
-        for (size_t i = 0; i < kSignals.size(); ++i) {
-            ::sigaction(kSignals[i], &before_[i], nullptr);
-        }
-    }
-    WriteErrors(const WriteErrors &) = delete;
-    WriteErrors &operator=(const WriteErrors &) = delete;
-
-  private:
-    static constexpr std::array kSignals = {SIGPIPE, SIGXFSZ};
-    std::array<struct sigaction, kSignals.size()> before_ = {};
-};
 
 // While it lives, the signals that end a program wait.
 class HeldSignals {
@@ -106,9 +130,7 @@ class Unfinished {
     Unfinished &operator=(const Unfinished &) = delete;
 
     int create() {
-        const fs::path folder = fs::path(path_).parent_path();
-        fd_.reset(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC,
-                         kNewFileMode));
+        fd_.reset(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kNewFileMode));
         return fd_.valid() ? 0 : give_name([this](const char *name) {
             fd_.reset(::open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kNewFileMode));
             return fd_.valid();
@@ -164,9 +186,8 @@ class Unfinished {
         held_.emplace();
         int error = 0;
         for (int attempt = 0; attempt < 100; ++attempt) {
-            const std::string name = (fs::path(path_).parent_path() /
-                                      fmt::format(".cairn-{}-{}.tmp", ::getpid(), attempt))
-                                         .string();
+            const std::string name =
+                (folder_ / fmt::format(".cairn-{}-{}.tmp", ::getpid(), attempt)).string();
             if (take(name.c_str())) {
                 name_ = name;
                 return 0;
@@ -180,6 +201,7 @@ class Unfinished {
     }
 
     const std::string path_;
+    const fs::path folder_ = folder_of(path_);
     std::optional<HeldSignals> held_;  // destroyed last
     std::string name_;                 // while it has one of its own
     UniqueFd fd_;
@@ -212,52 +234,61 @@ bool can_only_overwrite(int error) {
     return error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
 }
 
-bool is_regular(int fd) {
+// What is known of a regular file; nothing of all else.
+std::optional<struct stat> regular_file(const UniqueFd &fd) {
     struct stat status = {};
-    return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    const bool is_one = ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
+    return is_one ? std::optional(status) : std::nullopt;
 }
 
 }  // namespace
 
+InputFile::InputFile(const std::string &name)
+    : name_(name == "-" ? std::string("standard input") : name) {
+    fd_ = open_named(name, look_up(name, STDIN_FILENO), O_RDONLY);
+    if (!fd_.valid()) refuse("read", name_, errno);
+}
+
+bool InputFile::append_to(std::string &bytes) {
+    std::array<char, 65536> part;
+    ssize_t size = 0;
+    do {
+        size = ::read(fd_.get(), part.data(), part.size());
+    } while (size < 0 && errno == EINTR);
+    if (size < 0) refuse("read", name_, errno);
+    bytes.append(part.data(), static_cast<size_t>(size));
+    return size > 0;
+}
+
+uint64_t InputFile::size_bytes() const {
+    const auto status = regular_file(fd_);
+    return status ? static_cast<uint64_t>(status->st_size) : 0;
+}
+
 OutputFile::OutputFile(const std::string &name) : name_(name) {
     const FileName found = look_up(name, STDOUT_FILENO);
     is_standard_output_ = found.descriptor == STDOUT_FILENO;
-    if (is_standard_output_) {
-        name_ = "standard output";
-    }
-    fd_.reset(found.descriptor >= 0 ? ::fcntl(found.descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-                                    : ::open(name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    const int error = errno;
-    if (fd_.valid()) {
-        look_at_what_is_there(found);
-    } else if (error == ENOENT) {
-        look_at_its_place(found);
-    } else {
-        refuse(name_, error);
-    }
-}
-
-void OutputFile::look_at_what_is_there(const FileName &found) {
-    if (found.descriptor < 0 && is_regular(fd_.get())) {
-        path_ = found.path;
+    if (is_standard_output_) name_ = "standard output";
+    path_ = found.path;
+    fd_ = open_named(name, found, O_WRONLY);
+    if (!fd_.valid()) {
+        if (errno != ENOENT) refuse("write", name_, errno);
+        find_place();
+    } else if (found.descriptor < 0 && regular_file(fd_)) {
         way_ = path_.empty() ? Way::overwrite : Way::replace;
     }
 }
 
-void OutputFile::look_at_its_place(const FileName &found) {
-    path_ = found.path;
+// For a file that is not there yet.
+void OutputFile::find_place() {
     way_ = Way::replace;
-    const fs::path folder = fs::path(path_).parent_path();
     if (path_.empty() || path_.ends_with('/')) {
-        refuse(name_, path_.empty() ? ENOENT : EISDIR);
+        refuse("write", name_, path_.empty() ? ENOENT : EISDIR);
     }
-    if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-        refuse(name_, errno);
-    }
+    if (::access(folder_of(path_).c_str(), W_OK | X_OK) != 0) refuse("write", name_, errno);
 }
 
 void OutputFile::write(std::string_view bytes) {
-    const WriteErrors as_errors;
     int error = way_ == Way::replace ? replace(path_, fd_.get(), bytes) : 0;
     const bool is_refused = fd_.valid() && can_only_overwrite(error);
     if (way_ == Way::overwrite || is_refused) {
@@ -265,9 +296,7 @@ void OutputFile::write(std::string_view bytes) {
     } else if (way_ == Way::append) {
         error = write_all(fd_.get(), bytes);
     }
-    if (error != 0) {
-        refuse(name_, error);
-    }
+    if (error != 0) refuse("write", name_, error);
 }
 
 }  // namespace cairn::cli

@@ -33,8 +33,8 @@ const char *string_of(const Vendor &vendor, EGLDisplay display, EGLint name) {
     return text == nullptr ? "" : text;
 }
 
-// A driver's keys say what it is, so that the version of EGL would do; its libraries keep apart
-// what can never be of use to one another.
+// A driver's keys say what it is, so the version of EGL would do. The libraries in the identity
+// keep blobs of different drivers apart, which could never use each other's.
 cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
     DriverNames names;
     names.vendor = string_of(vendor, display, EGL_VENDOR);

@@ -26,8 +26,8 @@ Registry &registry() {
     return *the_registry;
 }
 
-// A plain pointer, so that nothing has to run when a thread ends. A context that is still current
-// then stays behind, as it does in the driver.
+// A plain pointer, so that nothing has to run when a thread ends. A context that is current then is
+// never freed, as in the driver.
 thread_local Context *t_current = nullptr;
 
 void release(Context *context) {
@@ -36,7 +36,7 @@ void release(Context *context) {
     }
 }
 
-// The version asked for matters only by the version that was given, which GL_VERSION tells.
+// The requested version matters only through the version of the context, which GL_VERSION tells.
 bool is_in_request(EGLint attribute) {
     return attribute != EGL_CONTEXT_MAJOR_VERSION && attribute != EGL_CONTEXT_MINOR_VERSION &&
            attribute != EGL_CONTEXT_PRIORITY_LEVEL_IMG;
@@ -69,7 +69,7 @@ bool is_asked_alike(const Context &one, const Context &other) {
     return one.request == other.request && one.is_newer == other.is_newer;
 }
 
-// What was put off has to be compiled in a context like that in which the application did it, while
+// Compiles deferred shaders in a context like the one in which the application compiled them, while
 // there is one.
 void settle(Context &context) {
     for (const ShaderRef &shader : context.group->take_unsettled(context.gl(), context.traits)) {
@@ -180,7 +180,7 @@ void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle)
     }
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
-    // A process with a broker may be about to enter its sandbox: what is in files is read before.
+    // A process with a broker may be about to enter its sandbox: read files before that.
     if (settings().has_broker()) (void)current_context();
 }
 

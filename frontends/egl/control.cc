@@ -48,7 +48,7 @@ struct Entry<R (*)(EGLDisplay, A...), Method> {
         return static_cast<R>(value);
     }
 
-    // What GLVND calls for the application, in the form that its interface asks for.
+    // GLVND calls this for the application; its interface prescribes the form.
     static R dispatch(EGLDisplay display, A... arguments) {
         const __EGLapiExports &exports = *host().exports;
         exports.threadInit();

@@ -48,7 +48,7 @@ Displays &displays() {
 
 }  // namespace
 
-// The entry at a place in the order; without one when there are not so many.
+// The entry at an index in the order of use; without a blob where there are fewer entries.
 struct DisplayCache::Entry {
     Entry(cairn_cache *cache, EGLint index) {
         size_t size = 0;
@@ -113,8 +113,8 @@ EGLint DisplayCache::attribute(EGLenum name, EGLint &value) const {
     }
 }
 
-// What is written when is observable, and as ANGLE does it: a binary that does not fit leaves its
-// key behind, but not in the draft.
+// Applications can observe when a key is written. As in ANGLE, the key is written also where the
+// binary does not fit, but not by the draft.
 EGLint DisplayCache::read(bool is_draft, EGLint index, void *key, EGLint *key_size, void *binary,
                           EGLint *binary_size) {
     if (index < 0 || index >= count() || key_size == nullptr || binary_size == nullptr ||

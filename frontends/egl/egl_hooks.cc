@@ -16,8 +16,8 @@
 namespace cairn::egl {
 namespace {
 
-// For a value that is neither EGL_TRUE nor EGL_FALSE. The driver refuses it, as it does attributes
-// that it does not know, after what it checks before attributes.
+// For a value that is neither EGL_TRUE nor EGL_FALSE. The driver gets the list with our attribute,
+// which it does not know: it checks what it checks before attributes, and refuses.
 EGLContext refuse_attribute(const Vendor &vendor, EGLDisplay display, EGLConfig config,
                             EGLContext share, const EGLint *attributes) {
     const EGLContext handle = vendor.egl.CreateContext(display, config, share, attributes);
@@ -34,7 +34,7 @@ bool is_to_cache(const std::optional<EGLint> &enabled, const DisplayCache &progr
     return !enabled || (*enabled == EGL_TRUE && programs.is_on());
 }
 
-// Switched off there is no extension, and so no attribute of ours.
+// While switched off, we offer no extension and take no attribute.
 EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share,
                           const EGLint *attributes) {
     Vendor &vendor = vendor_to_call(display);
@@ -56,7 +56,8 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
                         is_to_cache(own.enabled, programs) ? &programs : nullptr);
         return handle;
     };
-    // One that is not known would not know of what another context puts off.
+    // A context that we do not know would use deferred shaders of its sharers as if they were
+    // compiled.
     return guarded(enter, [&] {
         vendor.egl.DestroyContext(display, handle);
         host().exports->setEGLError(EGL_BAD_ALLOC);
@@ -103,13 +104,13 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
 void terminated(const Vendor &vendor, EGLDisplay display) {
     display_cache(display).is_terminated = true;
     EGLint error = EGL_SUCCESS;
-    // Not if something of it is current, or it was initialised more than once, for some drivers.
+    // With some drivers it is not, if a context is current or it was initialised more than once.
     if (is_initialised(vendor, display, error)) {
         return;
     }
     end(display);
     flush_caches();
-    // Another thread may have found it served still when it initialised it.
+    // Another thread may have initialised the display again while we still served it.
     if (is_initialised(vendor, display, error)) {
         serve_blobs(vendor, display);
     }
@@ -145,7 +146,7 @@ EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
     return done;
 }
 
-// What is current now, to be put back when something else cannot be made current.
+// The current context, to be made current again when another one cannot be.
 struct Current {
     EGLDisplay display = host().exports->getCurrentDisplay();
     EGLSurface draw = host().exports->getCurrentSurface(EGL_DRAW);
@@ -160,7 +161,7 @@ EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read, EG
     const Current current =
         changes_vendor ? Current() : Current{nullptr, nullptr, nullptr, nullptr};
     if (changes_vendor) {
-        // GLVND would have done this between two vendors, but to it we are one.
+        // GLVND does this between two vendors, but it takes us for one.
         older->egl.MakeCurrent(current.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     }
     const EGLBoolean done = vendor.egl.MakeCurrent(display, draw, read, handle);

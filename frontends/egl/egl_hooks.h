@@ -8,7 +8,7 @@
 
 namespace cairn::egl {
 
-// What GLVND calls in place of an EGL function: `Function`, or EGL_BAD_ALLOC where it lacks memory.
+// The function that GLVND calls: `Function`, or EGL_BAD_ALLOC where that lacks memory.
 template <auto Function>
 struct EglEntry;
 
@@ -26,15 +26,14 @@ struct EglEntry<Function> {
 #define EGL_ENTRY(name, function) \
     { name, reinterpret_cast<void *>(&EglEntry<&function>::call) }
 
-// Our function to use in place of the vendor's for this "egl..." name; null where the vendor's own
-// will do.
+// Our function for this "egl..." name; null where the vendor's own is used.
 void *egl_hook(const char *name);
 // The same when there are several vendors: for every function that GLVND takes from a vendor by
 // name.
 void *egl_route(const char *name);
 const char *route_query_string(EGLDisplay display, EGLint name);
 EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count);
-// Has GLVND take all devices for ours, so that it asks us for their displays.
+// Tells GLVND that all devices are ours, so that it asks us for their displays.
 void take_devices();
 
 // For __EGLapiImports.

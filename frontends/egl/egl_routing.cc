@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What EGL functions do when there are several vendors: most go to the vendor of their display,
-// each of the others has a rule.
+// Routes EGL functions to one of several vendors: most go to the vendor of their display, each of
+// the others has a rule.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ struct ByDisplay<Member> {
     }
 };
 
-// To the vendor whose context is current; nothing is to be done where there is none.
+// To the vendor of the current context. Without one there is nothing to do.
 template <auto Member, typename... A>
 EGLBoolean by_current(A... arguments) {
     Vendor *vendor = current_vendor();
@@ -83,7 +83,7 @@ std::vector<EGLDeviceEXT> devices_of(Vendor &vendor) {
     return devices;
 }
 
-// Of all vendors, in their order; each is remembered as its vendor's.
+// Those of all vendors, in their order. Remembers the vendor of each.
 std::vector<EGLDeviceEXT> all_devices() {
     std::vector<EGLDeviceEXT> all;
     for (Vendor *vendor : vendors()) {
@@ -126,7 +126,7 @@ const NamedFunction kRoutes[] = {
 #undef X
 };
 
-// That of the first vendor that has it.
+// The function of the first vendor that has it.
 void *vendors_function(const char *name) {
     void *function = nullptr;
     for (const Vendor *vendor : vendors()) {
@@ -194,8 +194,8 @@ void *egl_route(const char *name) {
 
 namespace {
 
-// From the first vendor that has such a display. Where none has, the error is that which GLVND
-// would choose: none if any vendor has none, else the first.
+// The display of the first vendor that has such a display. If none has, sets the error that GLVND
+// would choose: EGL_SUCCESS if any vendor says so, else the first vendor's.
 EGLDisplay find_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
     Vendor *owner = platform == EGL_PLATFORM_DEVICE_EXT ? vendor_of_device(native) : nullptr;
     EGLint error = EGL_BAD_PARAMETER;

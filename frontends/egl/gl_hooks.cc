@@ -8,7 +8,7 @@
 namespace cairn::egl {
 namespace {
 
-// What the application calls: the hook, and the driver where the hook lacks memory.
+// The function that the application calls: the hook, or the driver where the hook lacks memory.
 template <auto Member, auto Function>
 struct Entry;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // GLVND's handshake with its vendor libraries.
 //
-// Nothing of this library ends. It is linked so that dlclose leaves it in memory, what it allocates
-// for the process is never freed, and no destructor runs at exit: other threads may be in the
-// middle of a GL call at that moment, and the store loses nothing when a process simply stops.
+// This library never ends. It is linked so that dlclose leaves it in memory, it never frees what it
+// allocates for the process, and no destructor runs at exit: other threads may be in the middle of
+// a GL call at that moment, and the store loses nothing when a process simply stops.
 #include <cstring>
 #include <string>
 
@@ -41,7 +41,8 @@ void *get_proc_address_of_several(const char *name) {
     return hook != nullptr ? hook : slot;
 }
 
-// Ours whatever the drivers have under this name: their caches would know of none of our programs.
+// Ours, also where a driver has a function of this name: the driver's cache has none of our
+// programs.
 void *get_proc_address(const char *name) {
     void *control = settings().disabled ? nullptr : control_function(name);
     if (control != nullptr) {
@@ -51,7 +52,7 @@ void *get_proc_address(const char *name) {
                                  : get_proc_address_of_one(name);
 }
 
-// All vendors' words.
+// The words of all vendors.
 std::string vendor_strings(int name) {
     std::string all;
     for (const Vendor *vendor : vendors()) {
@@ -113,8 +114,8 @@ void patch_thread_attach() {
     }
 }
 
-// A vendor that rewrites GLVND's entry points would lead past us, so patching is not offered. With
-// nothing to stand in front of, and one vendor, even that passes through.
+// Patching is not offered: a vendor that rewrites GLVND's entry points would bypass us. If we are
+// switched off and there is one vendor, GLVND gets its imports as they are.
 void fill_imports(__EGLapiImports &imports) {
     if (settings().disabled && !has_several_vendors()) {
         imports = vendors().front()->imports;

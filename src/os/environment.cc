@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 
 #include "os/file.h"
+#include "os/mapping.h"
 
 namespace cairn {
 namespace {
@@ -46,6 +48,22 @@ std::optional<std::string> xdg_directory(const char *variable, const char *below
     auto home = home_directory();
     if (home) home->append(below_home);
     return home;
+}
+
+// The number of this process, in a page that the kernel wipes in a forked child; `no_word` where
+// there is none to be had. Constant initialisation, and no lock that a child might find held.
+using Number = std::atomic<std::uint64_t>;
+constinit Number no_word = 0;
+constinit std::atomic<Number *> process_word = nullptr;
+constinit Number generation = 0;  // copied by fork(): a child goes on counting from its parent's
+
+Number *make_process_word() {
+    auto page = Mapping::wiped_on_fork(sizeof(Number));
+    Number *made = page.ok() ? reinterpret_cast<Number *>(page->data()) : &no_word;
+    Number *other = nullptr;
+    if (!process_word.compare_exchange_strong(other, made)) return other;
+    if (page.ok()) page->release();
+    return made;
 }
 
 }  // namespace
@@ -119,7 +137,14 @@ std::uint64_t boot_number() {
 }
 
 std::uint64_t process_number() {
-    return static_cast<std::uint64_t>(::getpid());
+    Number *number = process_word.load(std::memory_order_acquire);
+    if (number == nullptr) number = make_process_word();
+    if (number == &no_word) return static_cast<std::uint64_t>(::getpid());
+    const std::uint64_t now = number->load(std::memory_order_acquire);
+    if (now != 0) return now;
+    std::uint64_t other = 0;
+    const std::uint64_t made = ++generation << 32 | static_cast<std::uint32_t>(::getpid());
+    return number->compare_exchange_strong(other, made) ? made : other;
 }
 
 void random_bytes(MutableBytes out) {

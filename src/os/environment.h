@@ -48,7 +48,8 @@ void sleep_us(unsigned microseconds);
 // A number that is another after each start of the system; 0 when it cannot be read.
 std::uint64_t boot_number();
 
-// Of this process: another one in a forked child.
+// Of this process: another one in a forked child, also where the kernel gives it the number of a
+// process that is gone. The low half is the kernel's number. Costs a load.
 std::uint64_t process_number();
 
 // Unpredictable bytes.

@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <functional>
 
+#include "os/byte_lock.h"
 #include "os/file.h"
+#include "os/testing/child.h"
 #include "os/testing/scratch.h"
 
 namespace cairn {
@@ -33,15 +34,6 @@ class LockTest : public ::testing::Test {
     Result<Directory> directory_;
 };
 
-// The exit code of `body` in a forked child.
-int in_child(const std::function<int()> &body) {
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(body());
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 TEST_F(LockTest, ExclusiveKeepsOthersOutUntilUnlocked) {
     const File one = open();
     const File two = open();
@@ -50,6 +42,21 @@ TEST_F(LockTest, ExclusiveKeepsOthersOutUntilUnlocked) {
     EXPECT_FALSE(take(two, 0, LockKind::shared));
     one.unlock(0);
     EXPECT_TRUE(take(two, 0, LockKind::exclusive));
+}
+
+TEST_F(LockTest, AByteLockIsGivenBackWithItsObject) {
+    const File one = open();
+    const File two = open();
+    {
+        const auto held = ByteLock::acquire(one, 0, 0);
+        ASSERT_TRUE(held.ok());
+        EXPECT_EQ(ByteLock::acquire(two, 0, 100).error(), Error::busy);
+        EXPECT_TRUE(ByteLock::acquire(two, 1, 0).ok());
+    }
+    const auto shared = ByteLock::acquire(two, 0, 0, LockKind::shared);
+    ASSERT_TRUE(shared.ok());
+    EXPECT_TRUE(take(one, 0, LockKind::shared));
+    EXPECT_FALSE(take(one, 0, LockKind::exclusive));
 }
 
 TEST_F(LockTest, SharedHoldersAgreeAndKeepAnExclusiveOneOut) {
@@ -105,7 +112,7 @@ TEST_F(LockTest, ClosingAnotherDescriptionOfTheFileUnlocksNothing) {
 TEST_F(LockTest, AChildSharesItsParentsLock) {
     const File one = open();
     ASSERT_TRUE(take(one, 0, LockKind::exclusive));
-    EXPECT_EQ(in_child([&] {
+    EXPECT_EQ(testing::in_child([&] {
                   const bool again = one.try_lock(0, LockKind::exclusive).value();
                   const bool other = open().try_lock(0, LockKind::exclusive).value();
                   return again && !other ? 0 : 1;
@@ -118,7 +125,7 @@ TEST_F(LockTest, AChildSharesItsParentsLock) {
 TEST_F(LockTest, AChildsUnlockingUnlocksItsParent) {
     const File one = open();
     ASSERT_TRUE(take(one, 0, LockKind::exclusive));
-    EXPECT_EQ(in_child([&] {
+    EXPECT_EQ(testing::in_child([&] {
                   one.unlock(0);
                   return 0;
               }),

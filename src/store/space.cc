@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "store/space.h"
 
-#include <algorithm>
-
-#include "os/environment.h"
 #include "store/segment_format.h"
 
 namespace cairn {
-
-Result<ByteLock> ByteLock::acquire(std::shared_ptr<const File> lock_file, std::uint64_t byte,
-                                   unsigned patience_us) {
-    unsigned waited_us = 0;
-    unsigned pause_us = 20;
-    for (;;) {
-        TRY_ASSIGN(const bool locked, lock_file->try_lock(byte, LockKind::exclusive));
-        if (locked) return ByteLock(std::move(lock_file), byte);
-        if (waited_us >= patience_us) return Error::busy;
-        sleep_us(pause_us);
-        waited_us += pause_us;
-        pause_us = std::min(pause_us * 2, 1000u);
-    }
-}
 
 Result<DiskUse> measure_disk_use(const Directory &directory) {
     DiskUse use;

@@ -5,16 +5,15 @@
 // files. A process that wants more takes one lock, which the kernel releases if it dies, adds up,
 // and reserves blocks before it lets go.
 //
-// Thread safety: ByteLock excludes other processes, not threads of this one; callers hold their
-// own mutex.
+// Thread safety: pure functions of the file system.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "os/byte_lock.h"
 #include "os/file.h"
 
 namespace cairn {
@@ -30,32 +29,6 @@ inline constexpr std::uint64_t kRescanByte =
 inline constexpr std::uint64_t kCompactByte = 4;  // exclusive while segments are compressed
 // Plus a segment's number: exclusive for the process that writes it, or compresses it.
 inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;
-
-// Holds one byte of the lock file exclusively. Waits a bounded time: whoever has stopped while
-// holding it must not stop us.
-class ByteLock {
-  public:
-    // busy: not to be had in `patience_us`.
-    static Result<ByteLock> acquire(std::shared_ptr<const File> lock_file, std::uint64_t byte,
-                                    unsigned patience_us);
-    // The same in a file that outlives it.
-    static Result<ByteLock> acquire(const File &lock_file, std::uint64_t byte,
-                                    unsigned patience_us) {
-        return acquire({std::shared_ptr<void>(), &lock_file}, byte, patience_us);
-    }
-    ByteLock(ByteLock &&other) noexcept = default;
-    ByteLock(const ByteLock &) = delete;
-    ~ByteLock() {
-        if (lock_file_ != nullptr) lock_file_->unlock(byte_);
-    }
-
-  private:
-    ByteLock(std::shared_ptr<const File> lock_file, std::uint64_t byte)
-        : lock_file_(std::move(lock_file)), byte_(byte) {}
-
-    std::shared_ptr<const File> lock_file_;
-    std::uint64_t byte_;
-};
 
 struct SegmentFile {
     std::uint32_t segment;

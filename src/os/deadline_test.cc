@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "os/deadline.h"
+
+#include <gtest/gtest.h>
+
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+TEST(Deadline, HasPassedOnceItsTimeHasCome) {
+    EXPECT_TRUE(Deadline::in_us(0).has_passed());
+    EXPECT_FALSE(Deadline::in_ms(1'000'000).has_passed());
+    EXPECT_FALSE(Deadline::never().has_passed());
+    const Deadline soon = Deadline::in_us(50);
+    while (monotonic_ns() < soon.ns()) {
+    }
+    EXPECT_TRUE(soon.has_passed());
+}
+
+TEST(Deadline, IsNeverWhereNoClockGetsThere) {
+    EXPECT_EQ(Deadline::in_us(UINT64_MAX).ns(), UINT64_MAX);
+    EXPECT_EQ(Deadline::in_ms(UINT64_MAX / 1'000'000).ns(), UINT64_MAX);
+    EXPECT_LT(Deadline::in_ms(60'000).ns(), UINT64_MAX);
+}
+
+TEST(Backoff, WithoutPatienceDoesNotPause) {
+    Backoff backoff(0);
+    EXPECT_FALSE(backoff.pause());
+}
+
+TEST(Backoff, SleepsAsLongAsItsPatienceInPausesThatGrow) {
+    const std::uint64_t begin = monotonic_ns();
+    Backoff backoff(5'000);
+    int count = 0;
+    while (backoff.pause()) ++count;
+    EXPECT_FALSE(backoff.pause());
+    EXPECT_GE(monotonic_ns() - begin, 5'000'000u);
+    // 20 + 40 + ... + 640 us and four of a millisecond, or each three quarters of that.
+    EXPECT_GE(count, 9);
+    EXPECT_LE(count, 13);
+}
+
+}  // namespace
+}  // namespace cairn

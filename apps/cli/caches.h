@@ -83,7 +83,7 @@ CrashCounts crash_counts(const std::string &root, const std::string &identifier)
 // When one of its files changed last, as each use does; in milliseconds since 1970.
 uint64_t last_used_ms(const std::string &root, const std::string &identifier);
 
-// Keys that the next start of a program cache loads first; 0 for others.
+// Keys that starts of a program cache have recorded; 0 for other caches.
 std::size_t start_keys(const std::string &root, const std::string &identifier);
 
 cairn_stats cache_stats(const CacheHandle &cache);

@@ -90,7 +90,7 @@ void print_row(const Row &row) {
                                row.crashes.dropped, row.crashes.kept_out));
     }
     if (row.start_keys != 0) {
-        print_line(fmt::format("    {} known of earlier starts, loaded first by the next one",
+        print_line(fmt::format("    {} recorded of earlier starts",
                                format_count(row.start_keys, "key", "keys")));
     }
     if (!row.about.empty()) {

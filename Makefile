@@ -15,7 +15,7 @@ STEPS ?=
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture fuzz conformance install clean packages packages-for-tests
+.PHONY: help run test check bench torture fuzz conformance install clean
 
 help: ## Explain these targets (the default)
 	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
@@ -25,42 +25,44 @@ help: ## Explain these targets (the default)
 	@echo 'Debian packages that are missing are installed first (with sudo where you are not root);'
 	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once.'
 
-run: packages ## Build, then run a real GL application cold and warm and show what was saved
-	@scripts/build release ship
+run: ## Build, then run a real GL application cold and warm and show what was saved
+	@scripts/install-packages
+	@scripts/build ship demo
 	@scripts/run-demo
 
-test: packages-for-tests ## Build and run all tests
+test: ## Build and run all tests
+	@scripts/install-packages convert tests large
 	@scripts/build dev
 	@scripts/run-tests dev
 
-check: packages-for-tests ## Everything a change must pass: style, layers, both compilers, tests, sanitizers, install
+check: ## Everything a change must pass: style, layers, both compilers, tests, sanitizers, install
+	@scripts/install-packages convert tests bench large
 	@scripts/check $(STEPS)
 
-bench: packages ## Compare the store with its rivals; writes build/bench/store.json
+bench: ## Compare the store with its rivals; writes build/bench/store.json
+	@scripts/install-packages tests bench
 	@scripts/build release bench
 	@bench/run
 
-torture: packages ## Kill processes that share a cache, KILLS=200 times, and check every promise
+torture: ## Kill processes that share a cache, KILLS=200 times, and check every promise
+	@scripts/install-packages tests
 	@scripts/build release cairn_torture broker_torture
 	@scripts/run-torture $(KILLS)
 
-fuzz: packages ## Run every fuzz target for SECONDS=60
+fuzz: ## Run every fuzz target for SECONDS=60
+	@scripts/install-packages tests
 	@scripts/build fuzz fuzzers
 	@scripts/run-fuzz $(SECONDS)
 
-conformance: packages-for-tests ## Run the conformance suites, one line per row
+conformance: ## Run the conformance suites, one line per row
+	@scripts/install-packages convert tests large
 	@scripts/build dev
 	@scripts/run-conformance
 
-install: packages ## Install below PREFIX=/usr/local (DESTDIR is honoured)
-	@scripts/build release ship
-	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+install: ## Install below PREFIX=/usr/local (DESTDIR is honoured)
+	@scripts/install-packages convert
+	@scripts/build ship ship
+	@DESTDIR="$(DESTDIR)" cmake --install build/ship --prefix "$(PREFIX)"
 
 clean: ## Remove build/
 	@rm -rf build
-
-packages:
-	@scripts/install-packages
-
-packages-for-tests:
-	@scripts/install-packages tests

@@ -59,7 +59,7 @@ endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 # The licences of the libraries that are linked in statically ask to be passed on with the binaries.
-set(packages libsodium-dev libxxhash-dev libzstd-dev)
+set(packages libxxhash-dev libzstd-dev)
 if(TARGET cairn_convert)
     list(APPEND packages glslang-dev spirv-tools)
 endif()

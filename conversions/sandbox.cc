@@ -26,14 +26,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A sanitizer's own memory would not fit.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kBoundsMemory = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kBoundsMemory = false;
-#else
-constexpr bool kBoundsMemory = true;
+#ifndef __has_feature
+#define __has_feature(feature) 0
 #endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kBoundsMemory = false;
 #else
 constexpr bool kBoundsMemory = true;
 #endif

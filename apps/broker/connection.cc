@@ -2,6 +2,7 @@
 #include "connection.h"
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace cairn::broker {
 namespace {
@@ -34,15 +35,15 @@ bool Connection::read(std::uint64_t now_ns) {
         if (!incoming.ok() && incoming.error() == Error::busy) return true;
         if (!incoming.ok()) {
             const bool garbage = incoming.error() == Error::corrupt;
-            journal_.line("client %llu: %s", static_cast<unsigned long long>(number_),
+            journal_.line("client %" PRIu64 ": %s", number_,
                           garbage ? "sent what is no message" : "gone");
             return false;
         }
         messages_.spend(1);
         bytes_.spend(static_cast<double>(incoming->size_bytes));
         if (!handle(incoming->message, now_ns)) {
-            journal_.line("client %llu: ended, for a message that it may not send now",
-                          static_cast<unsigned long long>(number_));
+            journal_.line("client %" PRIu64 ": ended, for a message that it may not send now",
+                          number_);
             return false;
         }
     }
@@ -81,8 +82,7 @@ bool Connection::handle(const Message &message, std::uint64_t now_ns) {
     lent_index_ = 0;
     lent_.clear();
     cache_->stale = true;
-    return answer(Welcome{kProtocolVersion, settings_.value_size_max, settings_.limit_bytes,
-                          cache_->version(), cache_->identifier()});
+    return welcome();
 }
 
 bool Connection::handle_hello(const Hello &hello) {
@@ -92,6 +92,10 @@ bool Connection::handle_hello(const Hello &hello) {
     cache_ = host_.open_cache(std::string(hello.identifier), hello.contents_version, refusal);
     if (cache_ == nullptr) return refuse(refusal);
     deadline_ns_ = 0;
+    return welcome();
+}
+
+bool Connection::welcome() {
     return answer(Welcome{kProtocolVersion, settings_.value_size_max, settings_.limit_bytes,
                           cache_->version(), cache_->identifier()});
 }
@@ -121,7 +125,12 @@ bool Connection::handle_data(Bytes data) {
     Unfinished &entry = *unfinished_;
     if (data.size() > entry.size - entry.received) return false;
     entry.received += data.size();
-    if (!entry.discarded && !host_.reserve_unfinished(data.size())) discard_store();
+    if (!entry.discarded && !host_.reserve_unfinished(data.size())) {
+        // The rest of it is read and thrown away.
+        host_.release_unfinished(entry.data.size());
+        entry.data = {};
+        entry.discarded = true;
+    }
     if (!entry.discarded) entry.data.insert(entry.data.end(), data.begin(), data.end());
     if (entry.received == entry.size) finish_store();
     return true;
@@ -133,8 +142,8 @@ void Connection::finish_store() {
         ++stored_;
     } else {
         ++refused_;
-        journal_.line("client %llu: an entry was not stored: %s",
-                      static_cast<unsigned long long>(number_), cairn_result_string(result));
+        journal_.line("client %" PRIu64 ": an entry was not stored: %s", number_,
+                      cairn_result_string(result));
     }
     cache_->stale = true;
     abandon_store();
@@ -149,13 +158,6 @@ int Connection::put_unfinished() const {
     options.cost_us = entry.cost_us;
     return cairn_put(cache_->handle(), entry.data.data(), entry.key_size,
                      entry.data.data() + entry.key_size, entry.size - entry.key_size, &options);
-}
-
-// The rest of it is read and thrown away.
-void Connection::discard_store() {
-    host_.release_unfinished(unfinished_->data.size());
-    unfinished_->data = {};
-    unfinished_->discarded = true;
 }
 
 void Connection::abandon_store() {

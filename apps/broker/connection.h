@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "ipc/channel.h"
-#include "journal.h"
 #include "settings.h"
 #include "shared_cache.h"
 #include "token_bucket.h"
@@ -75,10 +74,10 @@ class Connection {
     bool handle_data(Bytes data);
     bool handle_hits(const Hits &hits);
     bool handle_received(std::uint32_t count);
+    bool welcome();
     bool refuse(Refusal reason);
     void finish_store();
     int put_unfinished() const;
-    void discard_store();
     void abandon_store();
     bool answer(const Message &message);
     void settle_received();

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "connection.h"
-#include "journal.h"
 #include "listener.h"
 #include "settings.h"
 #include "shared_cache.h"
@@ -24,9 +23,9 @@ class Server final : public Host {
         : settings_(settings), journal_(journal), listener_(listener) {}
     ~Server() override;
 
-    // Serves until the descriptor can be read from. False: the system lacks what it needs;
-    // `problem` says what.
-    bool run(int until_readable, std::string &problem);
+    // Serves until the descriptor can be read from. Throws a std::runtime_error where the system
+    // lacks what it needs.
+    void run(int until_readable);
 
     SharedCache *open_cache(const std::string &identifier, std::uint64_t version,
                             Refusal &refusal) override;
@@ -45,17 +44,20 @@ class Server final : public Host {
     };
     using Clients = std::map<std::uint64_t, Client>;
 
-    bool prepare(int until_readable, std::string &problem);
+    void prepare(int until_readable);
     bool wait_for(int fd, std::uint64_t tag) const;
     void accept_clients();
     void accept_client(Socket socket);
     void serve(std::uint64_t number, std::uint32_t events);
     void read_changes();
     void go_on_with_paused();
-    void lend_more();
     void lend_changes();
-    void update(Clients::iterator client) const;
-    Clients::iterator end(Clients::iterator client);
+    template <typename Which>
+    void write_to(Which which);
+    template <typename Keep>
+    void end_unless(Keep keep);
+    void end(Client &client);
+    void update(std::uint64_t number, Client &client) const;
     std::size_t client_count();
     void end_overdue();
     bool is_used(const SharedCache *cache) const;

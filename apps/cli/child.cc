@@ -2,7 +2,6 @@
 #include "child.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <sstream>
 
 #include "failure.h"
+#include "os/file.h"
 
 namespace cairn::cli {
 namespace {
@@ -90,17 +90,12 @@ int exit_code_of_start_error(const std::string &program, int error_number) {
     return names_nothing && !is_there(program) ? kExitNotFound : kExitCannotExecute;
 }
 
-[[noreturn]] void become(const std::vector<std::string> &command, const Variables &variables,
+[[noreturn]] void become(const Words &command, const Variables &variables,
                          const SignalGuard &signals, int error_pipe) {
     for (const auto &[name, value] : variables) {
         setenv(name.c_str(), value.c_str(), 1);
     }
-    std::vector<char *> arguments;
-    arguments.reserve(command.size() + 1);
-    for (const std::string &argument : command) {
-        arguments.push_back(const_cast<char *>(argument.c_str()));
-    }
-    arguments.push_back(nullptr);
+    std::vector<char *> arguments = argument_pointers(command);
     signals.restore();
     execvp(arguments[0], arguments.data());
     const int error_number = errno;
@@ -174,30 +169,31 @@ int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
     }
 }
 
+[[noreturn]] void refuse_to_start(const Words &command) {
+    throw Failure(kExitRunFailed, "cannot start {}: {}", command.front(), error_text(errno));
+}
+
 }  // namespace
 
-ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables,
-                   const Look &look) {
+std::vector<char *> argument_pointers(const Words &words) {
+    std::vector<char *> pointers;
+    for (const std::string &word : words) pointers.push_back(const_cast<char *>(word.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+ChildEnd run_child(const Words &command, const Variables &variables, const Look &look) {
     std::array<int, 2> pipe = {};
-    if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
-        throw Failure(kExitRunFailed,
-                      fmt::format("cannot start {}: {}", command.front(), error_text(errno)));
-    }
+    if (pipe2(pipe.data(), O_CLOEXEC) != 0) refuse_to_start(command);
+    const UniqueFd read_end(pipe[0]);
+    UniqueFd write_end(pipe[1]);
     const SignalGuard signals;
     const pid_t child = fork();
-    if (child == 0) {
-        become(command, variables, signals, pipe[1]);
-    }
-    const int fork_error = errno;
-    close(pipe[1]);
-    if (child < 0) {
-        close(pipe[0]);
-        throw Failure(kExitRunFailed,
-                      fmt::format("cannot start {}: {}", command.front(), error_text(fork_error)));
-    }
+    if (child < 0) refuse_to_start(command);
+    if (child == 0) become(command, variables, signals, write_end.get());
+    write_end.reset(-1);
     ChildEnd end;
-    end.start_error = read_start_error(pipe[0]);
-    close(pipe[0]);
+    end.start_error = read_start_error(read_end.get());
     const int status = wait_for_end(child, signals, look);
     if (end.start_error != 0) {
         end.exit_code = exit_code_of_start_error(command.front(), end.start_error);

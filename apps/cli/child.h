@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "text.h"
+
 namespace cairn::cli {
 
 struct ChildEnd {
@@ -22,6 +24,9 @@ struct ChildEnd {
     std::optional<int> signal;  // that ended it
     int start_error = 0;        // errno of a program that could not be executed
 };
+
+// What the exec calls take, valid as long as the words.
+std::vector<char *> argument_pointers(const Words &words);
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
@@ -36,7 +41,6 @@ using Look = std::function<bool(pid_t)>;
 // terminal sent (Ctrl-C and so on) has reached the program as well, being in the same process
 // group, and is not sent twice. When the program stops because of SIGTSTP, SIGTTIN or SIGTTOU this
 // process stops too, so that the shell sees the job as stopped.
-ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables,
-                   const Look &look);
+ChildEnd run_child(const Words &command, const Variables &variables, const Look &look);
 
 }  // namespace cairn::cli

@@ -9,8 +9,7 @@
 #include <optional>
 
 #include "caches.h"
-#include "command_line.h"
-#include "failure.h"
+#include "command.h"
 #include "selection.h"
 #include "text.h"
 
@@ -74,9 +73,9 @@ uint64_t time_of(const char *option, const std::optional<std::string> &text,
     const auto seconds = seconds_of(*text);
     if (!seconds) {
         throw Failure(kExitUsage,
-                      fmt::format("{} `{}`: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
-                                  "@SECONDS",
-                                  option, *text));
+                      "{} `{}`: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
+                      "@SECONDS",
+                      option, *text);
     }
     return *seconds * 1000;
 }
@@ -123,27 +122,18 @@ int clear(const Options &options) {
          }});
 }
 
+Run define(Arguments &take) {
+    auto options = std::make_shared<Options>();
+    add_selection(take, options->selection, "Caches, as `cairn ls` shows them");
+    add_yes_option(take, options->selection);
+    take.value("--since", options->since, "Only what was stored at this time or later", "TIME");
+    take.value("--until", options->until, "Only what was stored before this time", "TIME");
+    return [options] { return clear(*options); };
+}
+
 }  // namespace
 
-void add_clear_command(CLI::App &app, int &exit_code) {
-    CLI::App *command =
-        app.add_subcommand("clear", "Remove the entries of caches, of an application's, or of all");
-    auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    add_selection(*command, options->selection, "Caches, as `cairn ls` shows them");
-    add_yes_option(*command, options->selection);
-    // Also when it is empty, as an unset variable is: not everything is meant then.
-    command
-        ->add_option_function<std::string>(
-            "--since", [options](const std::string &text) { options->since = text; },
-            "Only what was stored at this time or later")
-        ->type_name("TIME");
-    command
-        ->add_option_function<std::string>(
-            "--until", [options](const std::string &text) { options->until = text; },
-            "Only what was stored before this time")
-        ->type_name("TIME");
-    command->callback([options, &exit_code] { exit_code = clear(*options); });
-}
+const Command clear_command = {
+    "clear", "Remove the entries of caches, of an application's, or of all", kFooter, define};
 
 }  // namespace cairn::cli

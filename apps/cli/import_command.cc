@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "caches.h"
-#include "command_line.h"
-#include "failure.h"
-#include "input_file.h"
+#include "command.h"
+#include "named_file.h"
 #include "output.h"
 #include "text.h"
 #include "warm_set.h"
@@ -31,7 +30,7 @@ Exit codes: 0 imported (there may be nothing new), 1 the file or the cache canno
 2 wrong usage.)";
 
 [[noreturn]] void refuse_too_large(const std::string &name) {
-    throw Failure(kExitFailure, fmt::format("{} is too large", name));
+    throw Failure(kExitFailure, "{} is too large", name);
 }
 
 // All of it; of what begins like no warm set, only the beginning.
@@ -63,7 +62,7 @@ WarmSet read_set(const std::string &path, Quiet quiet) {
         problem = "it is for a cache that is not the EGL front end's";
     }
     if (!set) {
-        throw Failure(kExitFailure, fmt::format("{} is not imported: {}", file.name(), problem));
+        throw Failure(kExitFailure, "{} is not imported: {}", file.name(), problem);
     }
     return std::move(*set);
 }
@@ -107,33 +106,30 @@ void import_file(const std::string &root, const std::string &path, Quiet quiet) 
     if (quiet == Quiet::yes) {
         return;
     }
-    print_line(fmt::format("Imported {} into {}; {} there already",
-                           format_count(counts.added, "program", "programs"), set.identifier,
-                           format_count(counts.known, "was", "were")));
+    print_line("Imported {} into {}; {} there already",
+               format_count(counts.added, "program", "programs"), set.identifier,
+               format_count(counts.known, "was", "were"));
 }
 
-}  // namespace
-
-void add_import_command(CLI::App &app) {
+Run define(Arguments &take) {
     struct Options {
         std::string dir;
         std::string file;
         Quiet quiet = Quiet::no;
     };
-    CLI::App *command = app.add_subcommand("import", "Add the programs of a file to their cache");
     auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    command
-        ->add_option("FILE", options->file, "A file that `cairn export` wrote; - is standard input")
-        ->type_name("")
-        ->required();
-    add_dir_option(*command, options->dir);
-    add_quiet_option(*command, options->quiet, "Say nothing but what fails");
-    command->callback([options] {
-        const std::string root = resolve_root(options->dir);
-        require_usable_root(root);
-        import_file(root, options->file, options->quiet);
-    });
+    take.required("FILE", options->file, "A file that `cairn export` wrote; - is standard input");
+    take.dir(options->dir);
+    take.quiet(options->quiet);
+    return [options] {
+        import_file(usable_root(options->dir), options->file, options->quiet);
+        return kExitOk;
+    };
 }
+
+}  // namespace
+
+const Command import_command = {"import", "Add the programs of a file to their cache", kFooter,
+                                define};
 
 }  // namespace cairn::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -49,11 +50,16 @@ void pass_on(std::string_view text) {
     print_error(printable_text(text));
 }
 
+void make_signals_errors() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
 void finish_output() {
     note_error(std::fflush(stdout) == 0);
     if (output_error != 0) {
-        throw Failure(kExitFailure,
-                      fmt::format("cannot write to standard output: {}", error_text(output_error)));
+        throw Failure(kExitFailure, "cannot write to standard output: {}",
+                      error_text(output_error));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run_report.h"
 
+#include <cairn/cairn.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -33,7 +34,7 @@ std::string drew_past_us(const Seen &seen) {
            "covered)";
 }
 
-std::string nothing_linked(const cairn_report &report, const Seen &seen) {
+std::string nothing_linked(const RunReport &report, const Seen &seen) {
     if (report.contexts == 0 && seen.anything()) {
         return drew_past_us(seen);
     }
@@ -58,7 +59,7 @@ std::string nothing_linked(const cairn_report &report, const Seen &seen) {
 
 // Why there is nothing to tell; empty when there is.
 std::string nothing_passed(const RunResult &result) {
-    const cairn_report &report = result.report;
+    const RunReport &report = result.report;
     if (!result.problem.empty()) {
         return fmt::format("ran uncached: {}", result.problem);
     }
@@ -69,11 +70,11 @@ std::string nothing_passed(const RunResult &result) {
 }
 
 // What the cache was not used for, and why; empty when it was.
-std::string problem_line(const cairn_report &report) {
+std::string problem_line(const RunReport &report) {
     // Other processes wrote it.
     const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
     std::string why = printable_line(std::string_view(report.problem_text, size));
-    if (report.problem == CAIRN_PROBLEM_NOT_USED) {
+    if (report.problem == kProblemNotUsed) {
         // A process may have several, and the application several processes.
         return fmt::format("{} cache could not be used: {}",
                            report.hits + report.stored > 0 ? "a" : "the", why);
@@ -81,7 +82,7 @@ std::string problem_line(const cairn_report &report) {
     if (report.store_failed == 0) {
         return "";
     }
-    if (report.problem != CAIRN_PROBLEM_NOT_STORED) {
+    if (report.problem != kProblemNotStored) {
         why = "see `cairn stats`";
     }
     return fmt::format("{} could not be stored: {}",
@@ -90,11 +91,11 @@ std::string problem_line(const cairn_report &report) {
 
 // The sum can be a little below zero where hits were slower than compiling; in the counter that is
 // a huge number.
-uint64_t saved_ns(const cairn_report &report) {
+uint64_t saved_ns(const RunReport &report) {
     return static_cast<int64_t>(report.saved_ns) < 0 ? 0 : report.saved_ns;
 }
 
-std::string outcome_line(const cairn_report &report) {
+std::string outcome_line(const RunReport &report) {
     std::string line = fmt::format("{} of {} from the cache", report.hits,
                                    format_count(report.link_calls, "program", "programs"));
     const auto add = [&line](uint64_t count, const char *what) {
@@ -112,7 +113,7 @@ std::string outcome_line(const cairn_report &report) {
     return line;
 }
 
-std::string time_line(const cairn_report &report) {
+std::string time_line(const RunReport &report) {
     std::string line =
         fmt::format("{} and {} took {}", format_count(report.compile_calls, "compile", "compiles"),
                     format_count(report.link_calls, "link", "links"),
@@ -123,7 +124,7 @@ std::string time_line(const cairn_report &report) {
     return line;
 }
 
-nlohmann::ordered_json counters_json(const cairn_report &report) {
+nlohmann::ordered_json counters_json(const RunReport &report) {
     return {{"processes", report.processes},
             {"contexts", report.contexts},
             {"compile_calls", report.compile_calls},

@@ -3,20 +3,20 @@
 // Thread safety: pure functions.
 #pragma once
 
-#include <cairn/cairn.h>
-
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/run_report.h"
+#include "text.h"
 #include "witness.h"
 
 namespace cairn::cli {
 
 struct RunResult {
-    std::vector<std::string> command;
+    Words command;
     int exit_code = 0;                    // what `cairn run` ends with
     std::optional<int> signal;            // that ended the application
     uint64_t wall_ns = 0;                 // from start to end of the application
@@ -24,11 +24,11 @@ struct RunResult {
     std::string root;                     // directory that holds the caches
     std::optional<std::string> manifest;  // of the front end; none: ran uncached
     std::string problem;  // why it ran uncached, or was not started; empty: it ran cached
-    cairn_report report = {};
+    RunReport report = {};
 };
 
 // Lines without the line end and without "cairn: " in front; at least one.
-std::vector<std::string> report_lines(const RunResult &result);
+Words report_lines(const RunResult &result);
 
 // The object that docs/cli.md describes.
 nlohmann::ordered_json report_json(const RunResult &result);

@@ -103,14 +103,14 @@ TEST(RunReport, SaysWhyTheCacheWasNotUsed) {
     result.report.link_calls = 1;
     result.report.misses = 1;
     EXPECT_TRUE(report_json(result)["cache_problem"].is_null());
-    set_problem(result, CAIRN_PROBLEM_NOT_USED, "cannot use /x: read-only\033[2J");
+    set_problem(result, kProblemNotUsed, "cannot use /x: read-only\033[2J");
     EXPECT_EQ(report_lines(result).back(),
               "the cache could not be used: cannot use /x: read-only?[2J");
     EXPECT_EQ(report_json(result)["cache_problem"], report_lines(result).back());
     result.report.hits = 1;
     EXPECT_THAT(report_lines(result).back(), StartsWith("a cache could not be used: "));
     // Not ended by a zero, as nobody of ours would leave it.
-    set_problem(result, CAIRN_PROBLEM_NOT_USED, std::string(1000, 'x'));
+    set_problem(result, kProblemNotUsed, std::string(1000, 'x'));
     EXPECT_THAT(report_lines(result).back(), EndsWith("used: " + std::string(160, 'x')));
 }
 
@@ -118,7 +118,7 @@ TEST(RunReport, SaysWhyEntriesCouldNotBeStored) {
     RunResult result = cached_run();
     result.report.link_calls = 1;
     result.report.hits = 1;
-    set_problem(result, CAIRN_PROBLEM_NOT_STORED, "the disk is full");
+    set_problem(result, kProblemNotStored, "the disk is full");
     EXPECT_EQ(report_lines(result).size(), 2u) << "nothing was lost";
     result.report.store_failed = 2;
     EXPECT_EQ(report_lines(result).back(), "2 entries could not be stored: the disk is full");

@@ -6,18 +6,17 @@
 // changed all the same.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "terminal.h"
+#include "command.h"
 
 namespace cairn::cli {
 
 struct Selection {
     std::string dir;
-    std::vector<std::string> names;
+    Words names;
     std::string application;
     bool all = false;
     bool yes = false;
@@ -25,10 +24,10 @@ struct Selection {
 };
 
 // Adds the arguments to a subcommand. `about_names` explains the names.
-void add_selection(CLI::App &command, Selection &selection, const char *about_names);
+void add_selection(Arguments &take, Selection &selection, const char *about_names);
 
 // Adds `--yes` to one that asks before it changes everything.
-void add_yes_option(CLI::App &command, Selection &selection);
+void add_yes_option(Arguments &take, Selection &selection);
 
 struct Change {
     const char *verb;  // "clear"

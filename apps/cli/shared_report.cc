@@ -22,16 +22,16 @@
 namespace cairn::cli {
 namespace {
 
-static_assert(sizeof(cairn_report) % sizeof(uint64_t) == 0);
-static_assert(sizeof(cairn_report) <= 4096, "fits the one page that memory is had in");
+static_assert(sizeof(RunReport) % sizeof(uint64_t) == 0);
+static_assert(sizeof(RunReport) <= 4096, "fits the one page that memory is had in");
 
 constexpr std::string_view kPrefix = ".report-";
 // Locked by the launcher that the report is of.
 constexpr uint64_t kOwnerByte = 0;
 
 [[noreturn]] void fail(const char *what, int error_number) {
-    throw Failure(kExitRunFailed, fmt::format("cannot count what is saved: {}: {}", what,
-                                              error_text(error_number)));
+    throw Failure(kExitRunFailed, "cannot count what is saved: {}: {}", what,
+                  error_text(error_number));
 }
 
 // Those of launchers that were killed.
@@ -60,7 +60,7 @@ Result<File> create_file(const Directory &root, const std::string &name) {
     if (root.on_network()) return Error::unsupported;
     TRY_ASSIGN(File file, root.create_file(name));
     const auto is_locked = file.try_lock(kOwnerByte, LockKind::exclusive);
-    const Status extended = file.extend(sizeof(cairn_report));
+    const Status extended = file.extend(sizeof(RunReport));
     const auto info = file.info();
     if (is_locked.ok() && is_locked.value() && extended.ok() && info.ok() && info->links != 0) {
         return file;
@@ -73,7 +73,7 @@ Result<File> create_file(const Directory &root, const std::string &name) {
 File create_memory() {
     File file(UniqueFd(memfd_create("cairn-report", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
     if (!file.valid()) fail("memfd_create", errno);
-    if (!file.truncate(sizeof(cairn_report)).ok()) fail("ftruncate", errno);
+    if (!file.truncate(sizeof(RunReport)).ok()) fail("ftruncate", errno);
     if (fcntl(file.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         fail("sealing", errno);
     }
@@ -87,10 +87,10 @@ SharedReport::SharedReport(File file, std::string path, Directory directory, std
       path_(std::move(path)),
       directory_(std::move(directory)),
       name_(std::move(name)) {
-    auto mapping = Mapping::file(file_, Access::read_write, 0, sizeof(cairn_report));
+    auto mapping = Mapping::file(file_, Access::read_write, 0, sizeof(RunReport));
     if (!mapping.ok()) fail("mmap", errno);
     mapping_ = std::move(mapping.value());
-    reinterpret_cast<cairn_report *>(mapping_.data())->layout = CAIRN_REPORT_LAYOUT;
+    reinterpret_cast<RunReport *>(mapping_.data())->layout = kRunReportLayout;
 }
 
 SharedReport SharedReport::create(const std::string &root) {
@@ -113,12 +113,12 @@ SharedReport::~SharedReport() {
     if (directory_.valid()) (void)directory_.remove_file(name_);
 }
 
-cairn_report SharedReport::read() const {
+RunReport SharedReport::read() const {
     // Others may still be counting, so each number is read in one piece.
-    cairn_report copy = {};
+    RunReport copy = {};
     auto *from = reinterpret_cast<uint64_t *>(mapping_.data());
     auto *to = reinterpret_cast<uint64_t *>(&copy);
-    for (size_t i = 0; i < sizeof(cairn_report) / sizeof(uint64_t); ++i) {
+    for (size_t i = 0; i < sizeof(RunReport) / sizeof(uint64_t); ++i) {
         to[i] = std::atomic_ref<uint64_t>(from[i]).load(std::memory_order_relaxed);
     }
     return copy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The counters of one run: a cairn_report in memory that the processes of the application map and
+// The counters of one run: a RunReport in memory that the processes of the application map and
 // add to.
 //
 // The memory is a hidden file among the caches, since processes that may use the caches can open it
@@ -14,10 +14,9 @@
 // Failure: create() throws a Failure that says why; nothing is left behind.
 #pragma once
 
-#include <cairn/cairn.h>
-
 #include <string>
 
+#include "common/run_report.h"
 #include "os/file.h"
 #include "os/mapping.h"
 
@@ -39,7 +38,7 @@ class SharedReport {
     const std::string &path() const { return path_; }
 
     // The counters as they are now.
-    cairn_report read() const;
+    RunReport read() const;
 
   private:
     SharedReport(File file, std::string path, Directory directory, std::string name);

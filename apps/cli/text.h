@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and foreign text as people read them.
+// Numbers and foreign text as people read them, and what they meant by a word that they mistyped.
 // Thread safety: pure functions, except format_time, which reads the process's time zone.
 #pragma once
 
@@ -7,8 +7,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cairn::cli {
+
+using Words = std::vector<std::string>;
 
 // "0 B", "980 B", "1.5 KiB", "12.0 MiB".
 std::string format_bytes(uint64_t bytes);
@@ -35,5 +38,12 @@ std::string printable_text(std::string_view text);
 // Text of a JSON value, in which the same characters are written as \uXXXX, so that nothing is
 // lost.
 std::string printable_json(const nlohmann::ordered_json &json);
+
+// The one of `known` that is nearest to `word`, by letters missing, added, wrong or exchanged, or
+// that begins with it; empty when none is near.
+std::string nearest(std::string_view word, const Words &known);
+
+// " (did you mean `...`?)", or nothing.
+std::string did_you_mean(std::string_view word, const Words &known);
 
 }  // namespace cairn::cli

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <vector>
 
+#include "common/run_report.h"
+
 namespace cairn::cli {
 namespace {
 
@@ -59,7 +61,7 @@ bool has_our_variables(const std::string &process) {
     std::ifstream file(process + "/environ", std::ios::binary);
     bool is_empty = true;
     for (std::string variable; std::getline(file, variable, '\0');) {
-        if (variable.starts_with(CAIRN_REPORT_ENV "=")) {
+        if (variable.starts_with(std::string(kRunReportVariable) + "=")) {
             return true;
         }
         is_empty = false;

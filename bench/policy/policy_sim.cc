@@ -38,7 +38,7 @@ struct Trace {
 struct Result {
     std::uint64_t hits = 0;
     std::uint64_t avoided_us = 0;
-    std::uint64_t carried_bytes = 0;
+    std::uint64_t copied_bytes = 0;
 };
 
 std::uint64_t record_size(const Request &request) {
@@ -92,7 +92,7 @@ class SegmentedCache {
     struct Entry {
         Request request;
         unsigned hits;
-        bool carried;
+        bool copied;
         std::uint64_t stamp;
     };
     struct Segment {
@@ -121,21 +121,21 @@ class SegmentedCache {
         for (const std::uint32_t key : segment.keys) {
             const Entry &entry = entries_.at(key);
             candidates.push_back({record_size(entry.request), entry.stamp, entry.request.cost_us,
-                                  entry.hits, false, entry.carried});
+                                  entry.hits, false, entry.copied});
         }
-        policy_.choose(candidates, cairn::carry_allowance(segment.bytes, debt_, limit_));
+        policy_.choose(candidates, cairn::copy_allowance(segment.bytes, debt_, limit_));
         std::uint64_t kept = 0;
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             Entry entry = entries_.at(segment.keys[i]);
             entries_.erase(segment.keys[i]);
             if (!candidates[i].keep) continue;
-            entry.hits = cairn::hits_after_carry(entry.hits);
-            entry.carried = true;
+            entry.hits = cairn::hits_after_copy(entry.hits);
+            entry.copied = true;
             kept += candidates[i].size_bytes;
             append(entry);
         }
         debt_ = cairn::debt_after(debt_, segment.bytes, kept);
-        result_.carried_bytes += kept;
+        result_.copied_bytes += kept;
     }
 
     const cairn::Policy &policy_;
@@ -192,13 +192,13 @@ Result belady(const Trace &trace, std::uint64_t limit) {
 void print(const char *name, const Trace &trace, const Result &result) {
     const double requests = static_cast<double>(trace.requests.size());
     std::printf(
-        "%-10s %8.2f %% %10.3f s of %.3f s (%5.2f %%) %10.1f MiB carried over\n", name,
+        "%-10s %8.2f %% %10.3f s of %.3f s (%5.2f %%) %10.1f MiB copied\n", name,
         100.0 * static_cast<double>(result.hits) / requests,
         static_cast<double>(result.avoided_us) / 1e6, static_cast<double>(trace.cost_us) / 1e6,
         trace.cost_us == 0
             ? 0.0
             : 100.0 * static_cast<double>(result.avoided_us) / static_cast<double>(trace.cost_us),
-        static_cast<double>(result.carried_bytes) / 1048576.0);
+        static_cast<double>(result.copied_bytes) / 1048576.0);
 }
 
 }  // namespace

@@ -105,7 +105,9 @@ std::string identifier_from(std::string name) {
     if (name.size() <= kApplicationNameMax) return name;
     std::array<std::byte, 8> hash = {};
     put_le(MutableBytes(hash), 0, keyed_hash(as_bytes(whole), HashSeed{}));
-    const std::string digits = "-" + hexadecimal(Bytes(hash).first(4));
+    // Written so that GCC 12 does not take the strings for overlapping ones at -O3.
+    std::string digits = "-";
+    digits += hexadecimal(Bytes(hash).first(4));
     return name.substr(0, kApplicationNameMax - digits.size()) + digits;
 }
 

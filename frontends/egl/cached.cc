@@ -13,8 +13,7 @@
 namespace cairn::egl {
 
 Found::Found(cairn_cache *cache, std::string_view key) {
-    if (cache != nullptr && is_valid(key) &&
-        cairn_get(cache, key.data(), key.size(), &blob_) != CAIRN_OK) {
+    if (cache != nullptr && cairn_get(cache, key.data(), key.size(), &blob_) != CAIRN_OK) {
         blob_ = nullptr;
     }
     if (blob_ != nullptr) {
@@ -30,8 +29,8 @@ std::span<const std::byte> Found::bytes() const {
 }
 
 Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
-    // It may have been switched off since the program was looked for.
-    if (!is_valid(key) || !is_caching_on()) {
+    // Caching may have been switched off since the look-up.
+    if (!is_caching_on()) {
         return Stored::no;
     }
     cairn_put_options options = {};
@@ -45,7 +44,7 @@ Stored store(cairn_cache *cache, std::string_view key, std::string_view value, u
     if (!stored) {
         log_line("an entry of %zu bytes is not stored: %s", value.size(),
                  cairn_result_string(result));
-        note_problem(CAIRN_PROBLEM_NOT_STORED, cairn_result_string(result));
+        note_problem(kProblemNotStored, cairn_result_string(result));
     }
     return stored ? Stored::yes : result == CAIRN_KEPT_OUT ? Stored::kept_out : Stored::no;
 }

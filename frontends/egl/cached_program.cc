@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cached_program.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "cached.h"
@@ -21,25 +18,14 @@
 namespace cairn::egl {
 namespace {
 
-Report link_report(const GlFunctions &gl, GLuint program) {
-    Report report;
-    report.log_length = program_value(gl, program, GL_INFO_LOG_LENGTH);
-    if (report.log_length > 0) {
-        report.log.resize(static_cast<size_t>(report.log_length));
-        GLsizei size = 0;
-        gl.GetProgramInfoLog(program, report.log_length, &size, report.log.data());
-        report.log.resize(static_cast<size_t>(size));
-    }
-    return report;
-}
-
 // A link puts the hint that was set before into effect; not every driver's glProgramBinary does,
 // and the binary may be of a program with another one.
 void check_hint(const Context &context, Program &program) {
-    program.has_cached_hint =
-        context.has_hint && program_value(context.gl(), program.name,
-                                          GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint;
-    program.cached_hint = program.hint;
+    program.cached_hint.reset();
+    if (context.has_hint && program_value(context.gl(), program.name,
+                                          GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint) {
+        program.cached_hint = program.hint;
+    }
 }
 
 // Gives the driver the binary of an entry. False when there is none that it takes.
@@ -53,7 +39,7 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     // An unknown format would be a GL error, and the application would see it.
     const auto &formats = context.binary_formats;
     const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
-    // Until the driver has said what it makes of it.
+    // Until the driver has said whether it takes the binary.
     const InUse in_use(known ? context.cache : nullptr, bytes_of(key));
     if (known) {
         context.program_binary(program.name, entry->format, entry->binary.data(),
@@ -65,9 +51,7 @@ bool load(Context &context, Program &program, const ProgramKey &key,
                  entry->binary.size());
         return false;
     }
-    program.has_cached_log = true;
-    program.log = std::move(entry->report.log);
-    program.log_length = entry->report.log_length;
+    program.cached_report = std::move(entry->report);
     program.was_linked = true;
     check_hint(context, program);
     count(&cairn_report::hits);
@@ -79,8 +63,8 @@ bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
     return cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
 }
 
-// From the display's cache, whose content may be the application's: no driver sees what is not
-// whole, and what is refused goes.
+// From the display's cache, which may hold the application's bytes: no driver sees an entry that is
+// not whole, and an entry that the driver refuses is removed.
 std::optional<uint64_t> load_from_display(Context &context, Program &program, const ProgramKey &key,
                                           const Found &found) {
     const bool whole = is_whole(key, found.bytes());
@@ -109,7 +93,7 @@ Turn::Turn(const Context &context, const ProgramKey &key) {
     const auto patience_ms = static_cast<uint32_t>(settings().lease_ms);
     // Most programs are there, and to ask costs less than a lease does.
     if (patience_ms != 0 && context.cache != nullptr && is_caching_on() &&
-        is_valid(bytes_of(key)) && !has_cached(context, key)) {
+        !has_cached(context, key)) {
         (void)cairn_lease_acquire(context.cache, key.data(), key.size(), patience_ms, &lease_);
     }
 }
@@ -132,40 +116,20 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
     return std::nullopt;
 }
 
-// Takes the binary of a program that the driver has just linked.
-void store_linked(Context &context, GLuint program, const ProgramKey &key, uint64_t cost_ns) {
-    const GLint capacity = program_value(context.gl(), program, GL_PROGRAM_BINARY_LENGTH);
-    if (capacity <= 0) {
+void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns) {
+    if (made.size == 0) {
         return;
     }
-    struct Free {
-        void operator()(char *bytes) const { free(bytes); }
-    };
-    // The format comes with the binary, and the head has the same size whatever it is.
-    const Report report = link_report(context.gl(), program);
-    const size_t head = encode_program_head(report, 0).size();
-    const std::unique_ptr<char, Free> bytes(
-        static_cast<char *>(malloc(head + static_cast<size_t>(capacity))));
-    if (bytes == nullptr) {
-        return;
-    }
-    GLsizei size = 0;
-    GLenum format = 0;
-    context.get_program_binary(program, capacity, &size, &format, bytes.get() + head);
-    if (size <= 0) {
-        return;
-    }
-    memcpy(bytes.get(), encode_program_head(report, format).data(), head);
-    const std::string_view entry(bytes.get(), head + static_cast<size_t>(size));
-    cairn_egl_seal_entry(key.data(), key.size(), bytes.get(), entry.size());
+    cairn_egl_entry_seal(key.data(), key.size(), made.bytes.get(), made.size);
+    const std::string_view entry(made.bytes.get(), made.size);
     Stored stored = Stored::no;
     if (context.cache != nullptr) {
         stored = store(context.cache, bytes_of(key), entry, cost_ns);
     }
     if (stored == Stored::yes) {
-        count(&cairn_report::bytes_written, static_cast<uint64_t>(size));
+        count(&cairn_report::bytes_written, made.binary_size);
     }
-    // What drivers die with is linked each time.
+    // The driver links a program each time if drivers have died with its binary.
     if (stored != Stored::kept_out) {
         context.programs->put(key, entry, cost_ns);
     }

@@ -2,7 +2,7 @@
 #include "capabilities.h"
 
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +10,8 @@
 #include "caches.h"
 #include "counters.h"
 #include "identity.h"
-#include "key.h"
 #include "log.h"
+#include "requests.h"
 #include "settings.h"
 #include "words.h"
 
@@ -102,23 +102,19 @@ void find_limits(Context &context, Version version, const std::string &extension
     }
 }
 
-Key traits_of(const Context &context, Version version, const std::string &extensions,
-              const std::string &identity) {
+ContextTraits traits_of(const Context &context, Version version, const std::string &extensions,
+                        const std::string &identity) {
     const GlFunctions &gl = context.gl();
-    KeyBuilder builder("gl-context/1");
-    builder.add(Tag::identity, identity);
-    builder.add(Tag::request, context.request);
-    builder.add(Tag::version, string_of(gl, GL_VERSION));
-    builder.add(Tag::language, string_of(gl, GL_SHADING_LANGUAGE_VERSION));
-    builder.add(Tag::extensions, extensions);
-    if (version.number >= (version.is_es ? 302 : 300)) {
-        builder.add_number(Tag::flags, static_cast<uint32_t>(integer_of(gl, GL_CONTEXT_FLAGS)));
-    }
-    if (!version.is_es && version.number >= 302) {
-        builder.add_number(Tag::profile,
-                           static_cast<uint32_t>(integer_of(gl, GL_CONTEXT_PROFILE_MASK)));
-    }
-    return builder.finish();
+    const auto number_if = [&gl](bool is_known, GLenum name) {
+        return is_known ? std::optional(static_cast<GLuint>(integer_of(gl, name))) : std::nullopt;
+    };
+    return {.identity = std::string_view(identity),
+            .request = std::string_view(context.request),
+            .version = string_of(gl, GL_VERSION),
+            .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION),
+            .extensions = std::string_view(extensions),
+            .flags = number_if(version.number >= (version.is_es ? 302 : 300), GL_CONTEXT_FLAGS),
+            .profile = number_if(!version.is_es && version.number >= 302, GL_CONTEXT_PROFILE_MASK)};
 }
 
 }  // namespace
@@ -151,9 +147,11 @@ void prepare(Context &context) {
     find_binary_functions(context, version, extensions);
     find_limits(context, version, extensions);
     const std::string identity =
-        driver_identity(*context.vendor, {string_of(gl, GL_VENDOR), string_of(gl, GL_RENDERER),
-                                          text, string_of(gl, GL_SHADING_LANGUAGE_VERSION)});
-    context.traits = traits_of(context, version, extensions, identity);
+        driver_identity(*context.vendor, {.vendor = string_of(gl, GL_VENDOR),
+                                          .renderer = string_of(gl, GL_RENDERER),
+                                          .version = text,
+                                          .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION)});
+    context.traits = key_of(traits_of(context, version, extensions, identity));
     if (!context.group->accept(context.traits)) {
         log_line("contexts that share objects differ: programs are not cached in them");
         return;

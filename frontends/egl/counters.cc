@@ -12,15 +12,15 @@
 namespace cairn::egl {
 namespace {
 
-cairn_report *g_report = nullptr;
+RunReport *g_report = nullptr;
 std::atomic<bool> g_process_counted = false;
 
 }  // namespace
 
 void attach_counters() {
     if (g_report == nullptr && !settings().report.empty()) {
-        g_report = cairn_report_attach(settings().report.c_str());
-        count(&cairn_report::loads);
+        g_report = attach_run_report(settings().report.c_str());
+        count(&RunReport::loads);
     }
 }
 
@@ -32,7 +32,7 @@ void count(Counter counter, uint64_t amount) {
 
 void count_process() {
     if (!g_process_counted.exchange(true)) {
-        count(&cairn_report::processes);
+        count(&RunReport::processes);
     }
 }
 
@@ -40,7 +40,7 @@ void note_problem(uint64_t problem, std::string_view why) {
     if (g_report == nullptr) {
         return;
     }
-    // The thread that gets it from none to this one writes the text; readers know neither.
+    // The thread that changes 0 to this value writes the text; readers take it for no problem.
     constexpr uint64_t kBeingWritten = UINT64_MAX;
     const std::atomic_ref<uint64_t> state(g_report->problem);
     uint64_t none = 0;

@@ -1,18 +1,19 @@
-// What is counted for `cairn run`: the fields of cairn_report, in memory shared with the launcher.
+// Counts for `cairn run`: the fields of RunReport, in memory shared with the launcher.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread, any process; relaxed atomic additions. Failure: without a report
 // nothing is counted.
 #pragma once
 
-#include <cairn/cairn.h>
-
 #include <cstdint>
 #include <string_view>
 
+#include "common/run_report.h"
+
 namespace cairn::egl {
 
-using Counter = uint64_t cairn_report::*;
+using cairn_report = RunReport;
+using Counter = uint64_t RunReport::*;
 
 // Maps the report that the settings name, and counts this process in. Called once, when the library
 // is loaded.
@@ -23,7 +24,7 @@ void count(Counter counter, uint64_t amount = 1);
 // This process made its first context: counts it once.
 void count_process();
 
-// Tells the launcher of a problem (CAIRN_PROBLEM_...) with the cache, and why there is one. The
+// Tells the launcher of a problem (kProblem...) with the cache, and why there is one. The
 // first of all processes counts.
 void note_problem(uint64_t problem, std::string_view why);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Linking: by a binary from the cache where there is one, else by the driver, whose result is then
-// stored.
+// Links a program by a binary from the cache, or else by the driver, and stores the driver's
+// result.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -11,7 +11,6 @@
 #include "cached_program.h"
 #include "context.h"
 #include "counters.h"
-#include "key.h"
 #include "program.h"
 
 namespace cairn::egl {
@@ -35,9 +34,9 @@ std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &
     return shaders;
 }
 
-// The keys of shaders that have all been compiled successfully, else nothing. Shaders of different
-// types meet in the same way whichever was attached first, and vertex shaders are before fragment
-// shaders here; of those of one type, the order may show in the places that a linker gives.
+// The keys of the shaders, if all have been compiled successfully. A linker treats shaders of
+// different types alike in any order, so the keys are sorted by type. The order of shaders of one
+// type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
     std::stable_sort(
         shaders.begin(), shaders.end(),
@@ -53,40 +52,41 @@ std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
     return keys;
 }
 
-// The key of this link, if it is of a kind that is cached.
-std::optional<ProgramKey> key_of(Context &context, const Program &program,
-                                 const std::vector<ShaderRef> &shaders) {
+// This link as a request, if it is of a kind that is cached.
+std::optional<LinkRequest> request_of(const Context &context, const Program &program,
+                                      const std::vector<ShaderRef> &shaders,
+                                      Real<void (*)(GLuint)> &link) {
     if (!context.can_cache() || !program.is_understood || shaders.empty()) {
         return std::nullopt;
     }
-    // A link of a program that a transform feedback object uses fails, and a program may be used by
-    // several pipelines: in both cases glProgramBinary need not do the same to what is in use.
+    // A link of a program that a transform feedback object uses fails, and several pipelines may
+    // use one program: in both cases glProgramBinary may treat the program in use differently.
     if (program.was_linked &&
         (program.is_separable || context.group->has_transform_feedback.load())) {
         return std::nullopt;
     }
-    const auto keys = keys_of(shaders);
+    auto keys = keys_of(shaders);
     if (!keys) {
         return std::nullopt;
     }
-    return program_key(context.traits, *keys, program.settings);
+    return LinkRequest{.traits = context.traits,
+                       .shaders = std::move(*keys),
+                       .settings = std::span(program.settings),
+                       .program = program.name,
+                       .gl = &context.gl(),
+                       .link = &link,
+                       .get_binary = context.get_program_binary};
 }
 
-// The driver's own link, after what was put off is done.
-// REQUIRES: the program is locked. Returns the time that compiling and linking took.
-uint64_t link_by_driver(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
-                        void (*link)(GLuint)) {
+// Has the driver compile the deferred shaders. Returns the time that all compiles took.
+uint64_t compile_all(Context &context, const std::vector<ShaderRef> &shaders) {
     uint64_t cost = 0;
     for (const ShaderRef &shader : shaders) {
         force_compile(context, *shader);
         const MutexLock lock(shader->mutex);
         cost += shader->compile_ns;
     }
-    program.forget_cached_link();
-    const uint64_t start = now_ns();
-    link(program.name);
-    count(&cairn_report::driver_links);
-    return cost + now_ns() - start;
+    return cost;
 }
 
 uint64_t lookups_ns(const std::vector<ShaderRef> &shaders) {
@@ -104,39 +104,54 @@ void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
 
 // REQUIRES: the program is locked.
 void link_cached(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
-                 const ProgramKey &key, void (*link)(GLuint), uint64_t start_ns) {
+                 const LinkRequest &request, uint64_t start_ns) {
+    const ProgramKey key = program_key_of(request);
     const Turn turn(context, key);
     if (const auto cost = load_cached(context, program, key)) {
         count_saved(*cost, now_ns() - start_ns + lookups_ns(shaders));
         return;
     }
     count(&cairn_report::overhead_ns, now_ns() - start_ns);
-    const uint64_t cost = link_by_driver(context, program, shaders, link);
-    const uint64_t linked = now_ns();
-    if (program_value(context.gl(), program.name, GL_LINK_STATUS) != GL_FALSE) {
+    const uint64_t compiles_ns = compile_all(context, shaders);
+    program.forget_cached_link();
+    const uint64_t begin = now_ns();
+    const Linked made = make_anew(request, link_by_driver);
+    if (made.succeeded) {
         program.was_linked = true;
-        const uint64_t waited = now_ns() - linked;
-        store_linked(context, program.name, key, cost + waited);
-        count(&cairn_report::overhead_ns, now_ns() - linked - waited);
+        store_linked(context, key, made, compiles_ns + made.cost_ns);
+        count(&cairn_report::overhead_ns, now_ns() - begin - made.cost_ns);
     }
 }
 
 }  // namespace
 
-void link_program(Context &context, Program &program, void (*link)(GLuint)) {
+void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
     const uint64_t start = now_ns();
     const MutexLock lock(program.mutex);
     bool all_tracked = false;
     const std::vector<ShaderRef> shaders = attached_shaders(context, program.name, all_tracked);
-    const auto key = all_tracked ? key_of(context, program, shaders) : std::nullopt;
-    if (key) {
-        link_cached(context, program, shaders, *key, link, start);
-        return;
+    if (all_tracked) {
+        if (const auto request = request_of(context, program, shaders, link)) {
+            link_cached(context, program, shaders, *request, start);
+            return;
+        }
     }
     count(&cairn_report::bypassed);
-    link_by_driver(context, program, shaders, link);
-    // Whether it succeeded is not asked, which could wait for the driver: it may have.
+    compile_all(context, shaders);
+    program.forget_cached_link();
+    link(program.name);
+    count(&cairn_report::driver_links);
+    // It may have succeeded. To ask could wait for the driver.
     program.was_linked = true;
+}
+
+void note_shader_program(Context &context, GLuint name) {
+    context.group->add_program(context.gl(), name);
+    const ProgramRef program = context.group->program(context.gl(), name);
+    const MutexLock lock(program->mutex);
+    program->is_understood = false;
+    program->is_separable = true;
+    program->was_linked = true;
 }
 
 void compile_attached(Context &context, GLuint program) {
@@ -174,10 +189,9 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
     if (name == 0) {
         return 0;
     }
-    context.group->add_program(gl, name);
+    note_shader_program(context, name);
     const ProgramRef program = context.group->program(gl, name);
     const MutexLock lock(program->mutex);
-    program->is_separable = true;
     if (const auto cost = load_cached(context, *program, key)) {
         count_saved(*cost, now_ns() - start_ns);
         return name;
@@ -209,39 +223,36 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
 
 }  // namespace
 
-GLuint create_shader_program(Context &context, PFNGLCREATESHADERPROGRAMVPROC create, GLenum type,
-                             GLsizei count_of_sources, const GLchar *const *sources) {
+GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
+                             GLenum type, GLsizei count_of_sources, const GLchar *const *sources) {
     const uint64_t start = now_ns();
-    const GlFunctions &gl = context.gl();
-    const bool cached = can_cache(context, count_of_sources, sources);
-    ProgramKey key = {};
-    if (cached) {
-        key = shader_program_key(context.traits, type,
-                                 {sources, static_cast<size_t>(count_of_sources)});
+    Linked made;
+    if (can_cache(context, count_of_sources, sources)) {
+        const std::span all(sources, static_cast<size_t>(count_of_sources));
+        const SeparableRequest request = {.traits = context.traits,
+                                          .type = type,
+                                          .sources = all,
+                                          .gl = &context.gl(),
+                                          .create = &create,
+                                          .get_binary = context.get_program_binary};
+        const ProgramKey key = program_key_of(request);
         if (const GLuint program = load_shader_program(context, key, type, start)) {
             return program;
         }
         count(&cairn_report::overhead_ns, now_ns() - start);
+        const uint64_t begin = now_ns();
+        made = make_anew(request, create_by_driver);
+        store_linked(context, key, made, made.cost_ns);
+        count(&cairn_report::overhead_ns, now_ns() - begin - made.cost_ns);
     } else {
         count(&cairn_report::bypassed);
+        count(&cairn_report::driver_links);
+        made.program = create(type, count_of_sources, sources);
     }
-    const uint64_t begin = now_ns();
-    const GLuint name = create(type, count_of_sources, sources);
-    count(&cairn_report::driver_links);
-    if (name == 0) {
-        return 0;
+    if (made.program != 0) {
+        note_shader_program(context, made.program);
     }
-    context.group->add_program(gl, name);
-    const ProgramRef program = context.group->program(gl, name);
-    const MutexLock lock(program->mutex);
-    program->is_separable = true;
-    program->was_linked = true;
-    if (cached && program_value(gl, name, GL_LINK_STATUS) != GL_FALSE) {
-        const uint64_t done = now_ns();
-        store_linked(context, name, key, done - begin);
-        count(&cairn_report::overhead_ns, now_ns() - done);
-    }
-    return name;
+    return made.program;
 }
 
 }  // namespace cairn::egl

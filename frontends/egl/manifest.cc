@@ -10,8 +10,8 @@
 namespace cairn::egl {
 namespace {
 
-// The folders that GLVND is built with: on NixOS, on most systems, and in Flatpak's runtimes. What
-// is not there is passed over. `cairn run` names the same.
+// The folders that GLVND is built with: on NixOS, on most systems, and in Flatpak's runtimes. A
+// folder that is not there is passed over. `cairn run` names the same.
 constexpr const char *kFolders =
     "/run/opengl-driver/share/glvnd/egl_vendor.d:"
     "/etc/glvnd/egl_vendor.d:"
@@ -39,8 +39,7 @@ size_t skip_spaces(std::string_view text, size_t at) {
     return next == std::string_view::npos ? text.size() : next;
 }
 
-// The string literal that begins at `at` (a quote). Of the escapes only those that a path can need
-// are known.
+// The string literal that begins at `at` (a quote). Knows only the escapes that a path can need.
 std::string string_at(std::string_view text, size_t at) {
     std::string value;
     for (size_t i = at + 1; i < text.size() && text[i] != '"'; ++i) {
@@ -156,7 +155,7 @@ VendorLibraries vendor_libraries(const VendorLists &lists) {
         return {libraries_of(split(*lists.own)).real, false};
     }
     Found found = libraries_of(manifests(lists));
-    // With the last vendor, the list is all that there is without us, even if that is nothing.
+    // With the last vendor in the list, the list has all real vendors, even if these are none.
     if (found.real.empty() && found.has_front_end && !found.has_last) {
         return {libraries_of(manifests_in_all(kFolders)).real, false};
     }

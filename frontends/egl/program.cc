@@ -8,12 +8,12 @@
 namespace cairn::egl {
 namespace {
 
-// No sensible program has so many different settings; an application that makes up new ones for
-// ever is not followed.
+// No sensible program has so many different settings. It bounds the list of an application that
+// makes up new ones again and again.
 constexpr size_t kSettingsMax = 4096;
 
-bool comes_before(const Program::Call &one, const Program::Call &other) {
-    return std::tie(one.setting, one.subject) < std::tie(other.setting, other.subject);
+bool comes_before(const Call &one, const Call &other) {
+    return std::tie(*one.setting, *one.subject) < std::tie(*other.setting, *other.subject);
 }
 
 }  // namespace
@@ -36,8 +36,8 @@ void Program::add_setting(Call call, Effect effect) {
 }
 
 void Program::forget_cached_link() {
-    has_cached_log = false;
-    has_cached_hint = false;
+    cached_report.reset();
+    cached_hint.reset();
 }
 
 }  // namespace cairn::egl

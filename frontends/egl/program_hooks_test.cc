@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Hooks in front of functions that the drivers of the tests in tests/egl do not have.
-#include "program_hooks.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "gl_hooks.h"
-#include "key.h"
+#include "testing/driver.h"
 #include "testing/front_end.h"
 
 namespace cairn::egl {
 namespace {
+
+using testing::hook;
 
 constexpr GLuint kShader = 3;
 constexpr GLuint kProgram = 4;
@@ -37,8 +36,8 @@ void get_attached_shaders(GLuint, GLsizei, GLsizei *count, GLuint *shaders) {
 // A driver with one shader, which is attached to one program.
 void fill(GlFunctions &gl) {
     auto *const does_nothing = reinterpret_cast<void *>(&nothing);
-#define X(name, type) gl.name = reinterpret_cast<type>(does_nothing);
-    GL_FUNCTIONS(X)
+#define X(name, type, ...) gl.name = reinterpret_cast<type>(does_nothing);
+    GL_FUNCTIONS(X, X)
 #undef X
     gl.GetProgramiv = answer_program;
     gl.GetAttachedShaders = get_attached_shaders;
@@ -77,7 +76,7 @@ class ProgramHooksTest : public ::testing::Test {
     ProgramKey key_after(const BoundNames &attributes) {
         make_program();
         for (const auto &[index, name] : attributes) {
-            bind_attrib_location<&GlFunctions::BindAttribLocation>(kProgram, index, name);
+            hook<PFNGLBINDATTRIBLOCATIONPROC>("glBindAttribLocation")(kProgram, index, name);
         }
         return key();
     }
@@ -86,7 +85,15 @@ class ProgramHooksTest : public ::testing::Test {
         group.forget(kProgram);
         group.add_program(vendor_.gl, kProgram);
     }
-    ProgramKey key() { return program_key({}, {}, program()->settings); }
+    ProgramKey key() {
+        return program_key_of(LinkRequest{.traits = Key(),
+                                          .shaders = std::vector<Key>(),
+                                          .settings = std::span<const Call>(program()->settings),
+                                          .program = kProgram,
+                                          .gl = nullptr,
+                                          .link = nullptr,
+                                          .get_binary = nullptr});
+    }
 
     std::string calls_;
     int object_ = 0;
@@ -96,14 +103,14 @@ class ProgramHooksTest : public ::testing::Test {
 
 TEST_F(ProgramHooksTest, AProgramThatIsNotTrackedIsLinkedWithCompiledShaders) {
     add_deferred_shader();
-    link_program_hook<&GlFunctions::LinkProgram>(kProgram + 1);
+    hook<PFNGLLINKPROGRAMPROC>("glLinkProgram")(kProgram + 1);
     EXPECT_EQ(calls_, "link ");
-    link_program_hook<&GlFunctions::LinkProgram>(kProgram);
+    hook<PFNGLLINKPROGRAMPROC>("glLinkProgram")(kProgram);
     EXPECT_EQ(calls_, "link compile link ");
 }
 
 TEST_F(ProgramHooksTest, AProgramOfOneShaderIsTrackedAndNotCached) {
-    create_shader_program_of_one<&GlFunctions::CreateShaderProgramEXT>(GL_VERTEX_SHADER, "");
+    hook<PFNGLCREATESHADERPROGRAMEXTPROC>("glCreateShaderProgramEXT")(GL_VERTEX_SHADER, "");
     ASSERT_NE(program(), nullptr);
     EXPECT_FALSE(program()->is_understood);
     EXPECT_TRUE(program()->was_linked);
@@ -112,7 +119,7 @@ TEST_F(ProgramHooksTest, AProgramOfOneShaderIsTrackedAndNotCached) {
 TEST_F(ProgramHooksTest, AVaryingThatIsKeptEndsCaching) {
     ASSERT_NE(gl_hook("glActiveVaryingNV"), nullptr);
     current_context()->group->add_program(vendor_.gl, kProgram);
-    active_varying<&GlFunctions::ActiveVaryingNV>(kProgram, "color");
+    hook<PFNGLACTIVEVARYINGNVPROC>("glActiveVaryingNV")(kProgram, "color");
     EXPECT_FALSE(program()->is_understood);
 }
 
@@ -157,7 +164,7 @@ TEST_F(ProgramHooksTest, VaryingsThatMayBeRefusedReplaceNothing) {
     const auto key_with = [this](const std::vector<std::vector<const char *>> &calls) {
         make_program();
         for (const auto &names : calls) {
-            transform_feedback_varyings<&GlFunctions::TransformFeedbackVaryings>(
+            hook<PFNGLTRANSFORMFEEDBACKVARYINGSPROC>("glTransformFeedbackVaryings")(
                 kProgram, static_cast<GLsizei>(names.size()), names.data(), GL_INTERLEAVED_ATTRIBS);
         }
         return key();
@@ -174,7 +181,7 @@ TEST_F(ProgramHooksTest, AParameterIsAboutItselfAlone) {
     const auto key_with = [this](const std::vector<std::pair<GLenum, GLint>> &calls) {
         make_program();
         for (const auto &[name, value] : calls) {
-            program_parameter<&GlFunctions::ProgramParameteri>(kProgram, name, value);
+            hook<PFNGLPROGRAMPARAMETERIPROC>("glProgramParameteri")(kProgram, name, value);
         }
         return key();
     };
@@ -194,11 +201,11 @@ TEST_F(ProgramHooksTest, OnlyQuestionsThatMayWaitForALinkTakeItsTime) {
     GLint value = 0;
     const uint64_t before = testing::read_report().link_ns;
     for (const int name : {GL_ACTIVE_UNIFORMS, GL_ACTIVE_ATTRIBUTES, GL_DELETE_STATUS}) {
-        get_program_iv<&GlFunctions::GetProgramiv>(kProgram, static_cast<GLenum>(name), &value);
+        hook<PFNGLGETPROGRAMIVPROC>("glGetProgramiv")(kProgram, static_cast<GLenum>(name), &value);
     }
     EXPECT_EQ(testing::read_report().link_ns, before);
     for (const int name : {GL_LINK_STATUS, GL_INFO_LOG_LENGTH, GL_COMPLETION_STATUS_KHR}) {
-        get_program_iv<&GlFunctions::GetProgramiv>(kProgram, static_cast<GLenum>(name), &value);
+        hook<PFNGLGETPROGRAMIVPROC>("glGetProgramiv")(kProgram, static_cast<GLenum>(name), &value);
     }
     EXPECT_GT(testing::read_report().link_ns, before);
 }

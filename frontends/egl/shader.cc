@@ -7,21 +7,14 @@
 #include "context.h"
 #include "counters.h"
 #include "entry.h"
-#include "key.h"
 #include "log.h"
 
 namespace cairn::egl {
 namespace {
 
-GLint parameter(const GlFunctions &gl, GLuint shader, GLenum name) {
-    GLint value = 0;
-    gl.GetShaderiv(shader, name, &value);
-    return value;
-}
-
-// The source as the driver has it, which is what it would compile. Empty when it has none.
+// The source that the driver has and would compile. Empty when it has none.
 std::string current_source(const GlFunctions &gl, GLuint shader) {
-    const GLint capacity = parameter(gl, shader, GL_SHADER_SOURCE_LENGTH);
+    const GLint capacity = shader_value(gl, shader, GL_SHADER_SOURCE_LENGTH);
     if (capacity <= 1) {
         return {};
     }
@@ -38,50 +31,32 @@ void set_source(const GlFunctions &gl, GLuint shader, const std::string &source)
     gl.ShaderSource(shader, 1, &text, &size);
 }
 
-Report compile_report(const GlFunctions &gl, GLuint shader) {
-    Report report;
-    report.log_length = parameter(gl, shader, GL_INFO_LOG_LENGTH);
-    if (report.log_length > 0) {
-        report.log.resize(static_cast<size_t>(report.log_length));
-        GLsizei size = 0;
-        gl.GetShaderInfoLog(shader, report.log_length, &size, report.log.data());
-        report.log.resize(static_cast<size_t>(size));
-    }
-    return report;
-}
-
 // REQUIRES: the shader is locked.
 bool defer(Context &context, Shader &shader, uint64_t start_ns) {
     const Found found(context.cache, bytes_of(shader.key));
-    auto entry = decode_shader(found.bytes());
-    if (!entry) {
+    auto report = decode_shader(found.bytes());
+    if (!report) {
         return false;
     }
     shader.state = Shader::State::deferred;
-    shader.log = std::move(entry->report.log);
-    shader.log_length = entry->report.log_length;
+    shader.report = std::move(*report);
     shader.lookup_ns = now_ns() - start_ns;
     return true;
 }
 
 // REQUIRES: the shader is locked.
-void compile_and_learn(Context &context, Shader &shader, void (*compile)(GLuint)) {
-    const GlFunctions &gl = context.gl();
+void compile_and_store(Context &context, Shader &shader, const CompileRequest &request) {
     const uint64_t start = now_ns();
-    compile(shader.name);
-    count(&cairn_report::driver_compiles);
-    const bool compiled = parameter(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
-    const uint64_t done = now_ns();
-    shader.compile_ns = done - start;
-    shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
-    if (compiled && context.cache != nullptr) {
-        store(context.cache, bytes_of(shader.key), encode_shader(compile_report(gl, shader.name)),
-              shader.compile_ns);
+    const Compiled made = make_anew(request, compile_by_driver);
+    shader.compile_ns = made.cost_ns;
+    shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
+    if (made.succeeded && context.cache != nullptr) {
+        store(context.cache, bytes_of(shader.key), encode_shader(made.report), made.cost_ns);
     }
-    count(&cairn_report::overhead_ns, now_ns() - done);
+    count(&cairn_report::overhead_ns, now_ns() - start - made.cost_ns);
 }
 
-// A backslash at its end joins a line with the next one, even in the middle of a word.
+// Joins each line that ends in a backslash with the next one, even in the middle of a word.
 std::string joined_lines(std::string_view source) {
     std::string joined;
     for (size_t at = 0; at < source.size(); ++at) {
@@ -101,7 +76,7 @@ std::string joined_lines(std::string_view source) {
 constexpr std::string_view kBlanks = " \t\v\f";
 constexpr std::string_view kLineEnds = "\r\n";
 
-// The text behind the comment that it begins with; all of it where it begins with none.
+// The text after the comment at its beginning; all of it where it begins with none.
 std::string_view behind_comment(std::string_view text) {
     size_t end = 0;
     if (text.starts_with("//")) {
@@ -113,7 +88,7 @@ std::string_view behind_comment(std::string_view text) {
     return text.substr(std::min(end, text.size()));
 }
 
-// The text behind blanks and comments.
+// The text after blanks and comments.
 std::string_view behind_space(std::string_view text) {
     for (size_t size = text.size() + 1; text.size() < size;) {
         size = text.size();
@@ -123,7 +98,7 @@ std::string_view behind_space(std::string_view text) {
     return text;
 }
 
-// Drivers differ on what is a comment inside quotes. `text` is what follows the first of them.
+// Drivers differ on what is a comment inside quotes. `text` follows the first quote.
 bool has_quoted_comment(std::string_view text) {
     const std::string_view quoted = text.substr(0, text.find_first_of("\"\r\n"));
     return quoted.find("//") != std::string_view::npos ||
@@ -135,7 +110,8 @@ bool has_include(std::string_view text) {
     while (!text.empty()) {
         const std::string_view behind = behind_comment(text);
         if (behind.size() < text.size()) {
-            // Drivers may also differ on whether a line begins where a comment of several ends.
+            // Drivers may also differ on whether a line begins at the end of a comment of several
+            // lines.
             const std::string_view comment = text.substr(0, text.size() - behind.size());
             begins_line |= comment.find_first_of(kLineEnds) != std::string_view::npos;
             text = behind;
@@ -161,7 +137,7 @@ bool may_include_others(std::string_view source) {
     return has_include(source) || has_include(joined_lines(source));
 }
 
-void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
+void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
     const MutexLock lock(shader.mutex);
     const uint64_t start = now_ns();
     shader.state = Shader::State::untouched;
@@ -175,7 +151,13 @@ void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
         count(&cairn_report::driver_compiles);
         return;
     }
-    shader.key = shader_key(context.traits, shader.type, source);
+    const CompileRequest request = {.traits = context.traits,
+                                    .type = shader.type,
+                                    .source = std::string_view(source),
+                                    .shader = shader.name,
+                                    .gl = &context.gl(),
+                                    .compile = &compile};
+    shader.key = key_of(request);
     if (defer(context, shader, start)) {
         shader.source = std::move(source);
         // Another thread may have ended caching in the group, and not have seen this shader.
@@ -185,7 +167,7 @@ void compile_shader(Context &context, Shader &shader, void (*compile)(GLuint)) {
         return;
     }
     count(&cairn_report::overhead_ns, now_ns() - start);
-    compile_and_learn(context, shader, compile);
+    compile_and_store(context, shader, request);
 }
 
 void force_compile(Context &context, Shader &shader) {
@@ -202,7 +184,7 @@ void force_compile(Context &context, Shader &shader) {
     const uint64_t start = now_ns();
     gl.CompileShader(shader.name);
     count(&cairn_report::driver_compiles);
-    const bool compiled = parameter(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
+    const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
     shader.compile_ns = now_ns() - start;
     if (was_changed) {
         set_source(gl, shader.name, current);
@@ -218,7 +200,7 @@ void force_compile(Context &context, Shader &shader) {
 
 void hand_over(Context &context, Shader &shader) {
     const MutexLock lock(shader.mutex);
-    force_compile(context, shader);
+    attempt([&] { force_compile(context, shader); });
     shader.state = Shader::State::untouched;
 }
 

@@ -7,98 +7,51 @@ namespace cairn::egl {
 
 void ShareGroup::add_shader(const GlFunctions &gl, GLuint name, GLenum type) {
     const MutexLock lock(mutex_);
-    if (deleted_ >= deleted_limit_) {
-        sweep(gl);
-    }
-    programs_.erase(name);
-    shaders_[name] = std::make_shared<Shader>(name, type);
+    sweep_if_many(gl);
+    programs_.forget(name);
+    shaders_.add(name, type);
 }
 
 void ShareGroup::add_program(const GlFunctions &gl, GLuint name) {
     const MutexLock lock(mutex_);
-    if (deleted_ >= deleted_limit_) {
-        sweep(gl);
-    }
-    shaders_.erase(name);
-    programs_[name] = std::make_shared<Program>(name);
+    sweep_if_many(gl);
+    shaders_.forget(name);
+    programs_.add(name);
 }
 
 void ShareGroup::forget(GLuint name) {
     const MutexLock lock(mutex_);
-    shaders_.erase(name);
-    programs_.erase(name);
+    shaders_.forget(name);
+    programs_.forget(name);
 }
 
 ShaderRef ShareGroup::shader(const GlFunctions &gl, GLuint name) {
     const MutexLock lock(mutex_);
-    const auto found = shaders_.find(name);
-    if (found == shaders_.end()) {
-        return nullptr;
-    }
-    if (found->second->is_deleted && gl.IsShader(name) == GL_FALSE) {
-        shaders_.erase(found);
-        return nullptr;
-    }
-    return found->second;
+    return shaders_.find(name, gl.IsShader);
 }
 
 ProgramRef ShareGroup::program(const GlFunctions &gl, GLuint name) {
     const MutexLock lock(mutex_);
-    const auto found = programs_.find(name);
-    if (found == programs_.end()) {
-        return nullptr;
-    }
-    if (found->second->is_deleted && gl.IsProgram(name) == GL_FALSE) {
-        programs_.erase(found);
-        return nullptr;
-    }
-    return found->second;
+    return programs_.find(name, gl.IsProgram);
 }
 
 void ShareGroup::shader_deleted(const GlFunctions &gl, GLuint name) {
     const MutexLock lock(mutex_);
-    const auto found = shaders_.find(name);
-    if (found == shaders_.end()) {
-        return;
-    }
-    if (gl.IsShader(name) == GL_FALSE) {
-        shaders_.erase(found);
-    } else if (!found->second->is_deleted) {
-        found->second->is_deleted = true;
-        ++deleted_;
-    }
+    deleted_ += shaders_.flag(name, gl.IsShader) ? 1u : 0u;
 }
 
 void ShareGroup::program_deleted(const GlFunctions &gl, GLuint name) {
     const MutexLock lock(mutex_);
-    const auto found = programs_.find(name);
-    if (found == programs_.end()) {
-        return;
-    }
-    if (gl.IsProgram(name) == GL_FALSE) {
-        programs_.erase(found);
-    } else if (!found->second->is_deleted) {
-        found->second->is_deleted = true;
-        ++deleted_;
-    }
+    deleted_ += programs_.flag(name, gl.IsProgram) ? 1u : 0u;
 }
 
-// Objects that were flagged and have gone since, when their program was deleted, leave nothing else
-// to notice them by.
-void ShareGroup::sweep(const GlFunctions &gl) {
-    size_t alive = 0;
-    std::erase_if(shaders_, [&](const auto &item) {
-        const bool lives = !item.second->is_deleted || gl.IsShader(item.first) != GL_FALSE;
-        alive += lives && item.second->is_deleted ? 1u : 0u;
-        return !lives;
-    });
-    std::erase_if(programs_, [&](const auto &item) {
-        const bool lives = !item.second->is_deleted || gl.IsProgram(item.first) != GL_FALSE;
-        alive += lives && item.second->is_deleted ? 1u : 0u;
-        return !lives;
-    });
-    deleted_ = alive;
-    deleted_limit_ = std::max<size_t>(64, 2 * alive);
+// Removes flagged objects that have gone since, when their program was deleted: no call tells of
+// that.
+void ShareGroup::sweep_if_many(const GlFunctions &gl) {
+    if (deleted_ >= deleted_limit_) {
+        deleted_ = shaders_.sweep(gl.IsShader) + programs_.sweep(gl.IsProgram);
+        deleted_limit_ = std::max<size_t>(64, 2 * deleted_);
+    }
 }
 
 bool ShareGroup::accept(const Key &traits) {
@@ -122,13 +75,9 @@ void ShareGroup::set_unlike() {
 std::vector<ShaderRef> ShareGroup::take_unsettled(const GlFunctions &gl, const Key &traits) {
     const MutexLock lock(mutex_);
     std::vector<ShaderRef> shaders;
-    if (!has_traits_ || traits_ != traits || !is_unsettled_.exchange(false)) {
-        return shaders;
-    }
-    for (const auto &[name, shader] : shaders_) {
-        if (!shader->is_deleted || gl.IsShader(name) != GL_FALSE) {
-            shaders.push_back(shader);
-        }
+    if (has_traits_ && traits_ == traits && is_unsettled_) {
+        shaders = shaders_.all(gl.IsShader);
+        is_unsettled_ = false;
     }
     return shaders;
 }

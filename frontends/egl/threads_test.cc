@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -17,123 +16,11 @@
 
 #include "caches.h"
 #include "display_cache.h"
-#include "program_hooks.h"
-#include "shader_hooks.h"
+#include "testing/driver.h"
 #include "testing/front_end.h"
 
 namespace cairn::egl {
 namespace {
-
-constexpr GLint kFormat = 0x1234;
-
-// A program is its shaders' sources, its binary "BIN:" and that.
-struct Driver {
-    GLuint last_name = 0;
-    std::map<GLuint, std::string> sources;
-    std::map<GLuint, std::vector<GLuint>> attached;
-    std::map<GLuint, std::string> linked;
-};
-thread_local Driver t_driver;
-
-const GLubyte *get_string(GLenum name) {
-    const char *text = name == GL_VERSION ? "OpenGL ES 3.0 fake" : "fake";
-    return reinterpret_cast<const GLubyte *>(text);
-}
-
-void get_integer(GLenum name, GLint *value) {
-    switch (name) {
-        case GL_NUM_PROGRAM_BINARY_FORMATS:
-            *value = 1;
-            break;
-        case GL_PROGRAM_BINARY_FORMATS:
-            *value = kFormat;
-            break;
-        default:
-            *value = 0;
-    }
-}
-
-void get_program(GLuint program, GLenum name, GLint *value) {
-    const auto linked = t_driver.linked.find(program);
-    const bool is_linked = linked != t_driver.linked.end();
-    switch (name) {
-        case GL_ATTACHED_SHADERS:
-            *value = static_cast<GLint>(t_driver.attached[program].size());
-            break;
-        case GL_LINK_STATUS:
-            *value = is_linked ? GL_TRUE : GL_FALSE;
-            break;
-        case GL_PROGRAM_BINARY_LENGTH:
-            *value = is_linked ? static_cast<GLint>(linked->second.size() + 4) : 0;
-            break;
-        default:
-            *value = 0;
-    }
-}
-
-void get_shader(GLuint shader, GLenum name, GLint *value) {
-    *value = name == GL_COMPILE_STATUS ? GL_TRUE
-             : name == GL_SHADER_SOURCE_LENGTH
-                 ? static_cast<GLint>(t_driver.sources[shader].size() + 1)
-                 : 0;
-}
-
-void get_shader_source(GLuint shader, GLsizei capacity, GLsizei *size, GLchar *source) {
-    const std::string &text = t_driver.sources[shader];
-    *size = static_cast<GLsizei>(text.copy(source, static_cast<size_t>(capacity) - 1));
-    source[*size] = '\0';
-}
-
-void get_attached_shaders(GLuint program, GLsizei capacity, GLsizei *count, GLuint *shaders) {
-    const std::vector<GLuint> &all = t_driver.attached[program];
-    *count = std::min(capacity, static_cast<GLsizei>(all.size()));
-    std::copy_n(all.begin(), *count, shaders);
-}
-
-void link_program_of_driver(GLuint program) {
-    std::string all;
-    for (const GLuint shader : t_driver.attached[program]) {
-        all += t_driver.sources[shader];
-    }
-    t_driver.linked[program] = all;
-}
-
-void get_program_binary(GLuint program, GLsizei capacity, GLsizei *size, GLenum *format,
-                        void *binary) {
-    const std::string all = "BIN:" + t_driver.linked[program];
-    *size = static_cast<GLsizei>(all.copy(static_cast<char *>(binary), size_t(capacity)));
-    *format = kFormat;
-}
-
-void program_binary_of_driver(GLuint program, GLenum, const void *binary, GLsizei size) {
-    const std::string all(static_cast<const char *>(binary), static_cast<size_t>(size));
-    t_driver.linked.erase(program);
-    if (all.starts_with("BIN:")) {
-        t_driver.linked[program] = all.substr(4);
-    }
-}
-
-uintptr_t nothing() {
-    return 0;
-}
-
-void fill(GlFunctions &gl) {
-    auto *const does_nothing = reinterpret_cast<void *>(&nothing);
-#define X(name, type) gl.name = reinterpret_cast<type>(does_nothing);
-    GL_FUNCTIONS(X)
-#undef X
-    gl.CreateProgram = []() -> GLuint { return ++t_driver.last_name; };
-    gl.CreateShader = [](GLenum) -> GLuint { return ++t_driver.last_name; };
-    gl.GetAttachedShaders = get_attached_shaders;
-    gl.GetIntegerv = get_integer;
-    gl.GetProgramBinary = get_program_binary;
-    gl.GetProgramiv = get_program;
-    gl.GetShaderSource = get_shader_source;
-    gl.GetShaderiv = get_shader;
-    gl.GetString = get_string;
-    gl.LinkProgram = link_program_of_driver;
-    gl.ProgramBinary = program_binary_of_driver;
-}
 
 class ThreadsTest : public ::testing::Test {
   protected:
@@ -144,7 +31,7 @@ class ThreadsTest : public ::testing::Test {
     ThreadsTest() {
         testing::start_front_end();
         setenv("CAIRN_DIR", folder_.c_str(), 1);
-        fill(vendor_.gl);
+        testing::fill(vendor_.gl);
     }
     // The cache stays open, as it does in applications.
     ~ThreadsTest() override {
@@ -161,15 +48,9 @@ class ThreadsTest : public ::testing::Test {
         context_made_current(vendor_, display_, handle);
         disk_ = current_context()->disk;
         for (int round = 0; round < kRounds; ++round) {
-            const GLuint shader = create_shader<&GlFunctions::CreateShader>(GL_VERTEX_SHADER);
-            const GLuint program = create_program<&GlFunctions::CreateProgram>();
             const std::string source = "source " + std::to_string((who + round) % 5) +
                                        std::string(static_cast<size_t>(round % 50), '.');
-            t_driver.sources[shader] = source;
-            compile_shader_hook<&GlFunctions::CompileShader>(shader);
-            t_driver.attached[program] = {shader};
-            link_program_hook<&GlFunctions::LinkProgram>(program);
-            wrong_ += t_driver.linked[program] != source;
+            wrong_ += testing::link_anew(source) != source;
         }
         LeavingContext(display_, handle).destroyed();
         context_made_current(vendor_, display_, handle);  // unknown by now: nothing is current
@@ -220,7 +101,7 @@ class ThreadsTest : public ::testing::Test {
 };
 
 TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
-    const cairn_report before = testing::read_report();
+    const RunReport before = testing::read_report();
     std::vector<std::thread> threads;
     for (int who = 0; who < kLinkers; ++who) {
         threads.emplace_back([this, who] { link_often(who); });
@@ -232,7 +113,7 @@ TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
         thread.join();
     }
     EXPECT_EQ(wrong_, 0);
-    const cairn_report after = testing::read_report();
+    const RunReport after = testing::read_report();
     EXPECT_EQ(after.link_calls - before.link_calls, uint64_t{kLinkers} * kRounds);
     EXPECT_GT(after.hits, before.hits);
     EXPECT_NE(disk_, nullptr) << "not on disk, too";

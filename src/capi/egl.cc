@@ -1,6 +1,6 @@
 // The calls of cairn_egl.h.
 // SPDX-License-Identifier: MIT
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include "cache/blob_displays.h"
 #include "cache/egl_entry.h"
@@ -26,7 +26,7 @@ int cairn_egl_blob_cache_detach(void *display) {
     return blob_displays::detach(display) ? CAIRN_OK : CAIRN_MISS;
 }
 
-int cairn_egl_redirect_blob_cache(void *display, blob_displays::SetBlob set,
+int cairn_egl_blob_cache_redirect(void *display, blob_displays::SetBlob set,
                                   blob_displays::GetBlob get) {
     if ((set == nullptr) != (get == nullptr)) return CAIRN_ERROR_INVALID_ARGUMENT;
     return blob_displays::redirect(display, set, get) ? CAIRN_OK : CAIRN_MISS;
@@ -60,7 +60,7 @@ ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *val
     return cache->blobs.get(key, key_size, value, value_size);
 }
 
-int cairn_egl_seal_entry(const void *key, size_t key_size, void *entry, size_t entry_size) {
+int cairn_egl_entry_seal(const void *key, size_t key_size, void *entry, size_t entry_size) {
     if (key == nullptr || key_size != CAIRN_EGL_KEY_SIZE || entry == nullptr ||
         entry_size <= CAIRN_EGL_ENTRY_HEAD_SIZE) {
         return CAIRN_ERROR_INVALID_ARGUMENT;

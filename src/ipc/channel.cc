@@ -21,7 +21,7 @@ Status Channel::flush() {
 }
 
 std::size_t Channel::queued_stores() const {
-    // Of the first one, a part may have been sent.
+    // A part of the first one may have been sent already.
     const auto is_type = [](const std::vector<std::byte> &bytes, MessageType type) {
         return get_le<std::uint16_t>(bytes, 0) == static_cast<std::uint16_t>(type);
     };

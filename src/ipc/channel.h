@@ -3,7 +3,7 @@
 //
 // Thread safety: externally synchronised.
 // Ownership: owns the socket and what is queued.
-// Failure: nothing waits. io: the other side is gone, for good. Garbage from it is corrupt.
+// Failure: nothing waits. io: the other side is gone, for good; corrupt: it sent garbage.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ namespace cairn {
 
 class Channel {
   public:
-    // `descriptors` says whether what is received may bring any.
+    // `descriptors` says whether received messages may bring descriptors.
     Channel(Socket socket, std::size_t queue_bytes_max, Socket::Descriptors descriptors)
         : socket_(std::move(socket)),
           queue_bytes_max_(queue_bytes_max),
@@ -26,30 +26,30 @@ class Channel {
           buffer_(kMessageSizeMax) {}
 
     const Socket &socket() const { return socket_; }
-    // The socket alone; this object is of no use any more.
+    // Gives the socket away; the channel is of no use afterwards.
     Socket release_socket() { return std::move(socket_); }
 
-    // Whether so many messages of together so many bytes would be taken if there were no others.
+    // Whether an empty queue would take that many messages with that many bytes together.
     bool could_hold(std::size_t bytes, std::size_t messages) const {
         return bytes + messages * kMessageCost <= queue_bytes_max_;
     }
-    // The same now.
+    // Whether the queue takes them now.
     bool has_room(std::size_t bytes, std::size_t messages) const {
         return could_hold(queued_bytes_ + bytes, messages);
     }
     // Queues a message behind the others. full: the queue has no room for it.
     Status enqueue(const Message &message);
-    // Sends what is queued, as far as the kernel takes it. busy: something is left.
+    // Sends queued messages as far as the kernel takes them. busy: some are left.
     Status flush();
-    // Sends a message now, past the queue, which must be empty, and descriptors with it. busy.
+    // Sends the queue, and then a message with descriptors. busy: not all could be sent.
     Status send(const Message &message, std::span<const int> descriptors);
 
-    // Entries that wait, whole or in part.
+    // The number of entries that are still queued, wholly or in part.
     std::size_t queued_stores() const;
     std::size_t queued_bytes() const { return queued_bytes_; }
     bool queue_empty() const { return queue_.empty(); }
 
-    // What came in; points into this object and is valid until the next call. busy: nothing.
+    // A received message. Points into the channel, and is valid until the next call. busy: none.
     struct Incoming {
         Message message;
         std::vector<UniqueFd> descriptors;
@@ -58,7 +58,7 @@ class Channel {
     Result<Incoming> receive();
 
   private:
-    // What a queued message costs besides its bytes, about.
+    // About what a queued message costs besides its bytes.
     static constexpr std::size_t kMessageCost = 64;
 
     Socket socket_;

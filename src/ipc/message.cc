@@ -38,8 +38,8 @@ class Encoder {
     std::vector<std::byte> bytes_;
 };
 
-// Takes fields from the front; once something is missing, all that follows is zero, and whole()
-// says so.
+// Takes fields from the front. Once a field is missing, all later ones are zero and whole() is
+// false.
 class Decoder {
   public:
     explicit Decoder(Bytes bytes) : left_(bytes) {}
@@ -155,7 +155,7 @@ std::optional<Message> decode_hello(Decoder &decoder) {
     return m;
 }
 
-// A head is full before data follow it, so that an entry has one form only.
+// A head must be full before data may follow, so that an entry has one form only.
 std::optional<Message> decode_store(Decoder &decoder) {
     StoreHead m;
     m.flags = decoder.number<std::uint32_t>();
@@ -251,7 +251,7 @@ std::optional<Message> decode_body(MessageType type, Decoder &decoder) {
     return std::nullopt;
 }
 
-// std::visit would throw an exception of its own, from code that is loaded into other processes.
+// Not std::visit, which can throw: this code is loaded into other processes.
 template <std::size_t... indices>
 std::vector<std::byte> encode_any(const Message &message, std::index_sequence<indices...>) {
     std::vector<std::byte> bytes;

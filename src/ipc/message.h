@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: pure functions over bytes.
-// Lifetime: what a decoded message holds points into the bytes that it was decoded from.
-// Failure: decoding answers nullopt to anything but what encoding makes.
+// Lifetime: a decoded message points into the bytes it was decoded from.
+// Failure: decoding returns nullopt for all but the output of encoding.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMessageHeaderSize = 8;
 inline constexpr std::size_t kStoreHeadSize = kMessageHeaderSize + 16;
 inline constexpr std::size_t kBrokerKeySizeMax = 65536;
 inline constexpr std::size_t kBrokerIdentifierSizeMax = 128;
-// Keys in one message of hits, and the descriptors of one message of segments.
+// The limits on keys in a message of hits, and on descriptors in a message of segments.
 inline constexpr std::size_t kHitsMax = 64;
 inline constexpr std::size_t kSegmentsMax = 16;
 
@@ -49,14 +49,14 @@ struct Hello {  // binds the connection to one cache, once
     std::uint64_t contents_version = 0;
     std::string_view identifier;
 };
-struct Start {};    // descriptors, please
-struct StoreHead {  // an entry; what is missing of it follows in StoreData
+struct Start {};    // asks for descriptors
+struct StoreHead {  // an entry; StoreData messages bring the rest of it
     static constexpr std::uint32_t kIfAbsent = 1, kPinned = 2;
     std::uint32_t flags = 0;
     std::uint32_t cost_us = 0;
     std::uint32_t key_size = 0;
     std::uint32_t value_size = 0;
-    Bytes data;  // the first bytes of key and value, one behind the other
+    Bytes data;  // the key, then the value, as far as they fit
 };
 struct StoreData {
     Bytes data;
@@ -67,7 +67,7 @@ struct Hits {
 struct Want {
     std::uint32_t segment = 0;
 };
-struct Received {  // so many descriptors
+struct Received {  // the client has taken that many descriptors
     std::uint32_t count = 0;
 };
 struct Ping {
@@ -86,7 +86,7 @@ enum class Refusal : std::uint32_t {
     unsupported = 1,  // protocol version
     busy = 2,         // the cache is in use in another version
     denied = 3,
-    full = 4,  // as many clients as there may be
+    full = 4,  // the broker has as many clients as it may
     failed = 5,
 };
 struct Refused {
@@ -96,11 +96,11 @@ struct IndexFile {};   // with one descriptor
 struct SegmentFiles {  // with as many descriptors
     std::vector<std::uint32_t> segments;
 };
-struct Complete {};  // all segments that there are have been sent
+struct Complete {};  // all segments have been sent
 struct Pong {
     std::uint64_t number = 0;
-    std::uint64_t stored = 0;   // of this connection, until now
-    std::uint64_t refused = 0;  // stores that failed
+    std::uint64_t stored = 0;   // by this connection so far
+    std::uint64_t refused = 0;  // of this connection, because storing failed
 };
 
 using Message = std::variant<Hello, Start, StoreHead, StoreData, Hits, Want, Received, Ping,

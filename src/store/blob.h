@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: the count is atomic; the bytes are constant once a blob is shared.
-// Ownership: one allocation holds the object and a buffer behind it, in which a record is read and
-// where its value stays.
-// Failure: allocate answers a null BlobRef when memory cannot be had.
+// Ownership: one allocation holds the object and, behind it, a buffer. A record is read into the
+// buffer and its value stays there.
+// Failure: allocate() returns a null BlobRef without memory.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class BlobRef;
 class alignas(64) Blob {
   public:
     static BlobRef allocate(std::size_t capacity);
-    // A blob of its own for a key and a value.
+    // A new blob with a key and a value.
     static BlobRef copy(Bytes key, Bytes value, std::uint32_t cost_us);
 
     MutableBytes buffer() {
@@ -31,11 +31,11 @@ class alignas(64) Blob {
     std::uint32_t cost_us() const { return cost_us_; }
     std::size_t footprint() const { return sizeof(Blob) + capacity_; }
 
-    // Says where in the buffer key and value are. REQUIRES: not shared yet.
+    // Says where key and value are in the buffer. REQUIRES: not shared yet.
     void describe(std::size_t key_offset, std::size_t key_size, std::size_t value_offset,
                   std::size_t value_size, std::uint32_t cost_us);
 
-    // A number for those who keep blobs. REQUIRES for setting: not shared yet, or the same again.
+    // A number for a memory level. REQUIRES for setting: not shared yet, or the same number again.
     std::uint64_t place() const { return place_; }
     void set_place(std::uint64_t place) {
         if (place_ != place) place_ = place;

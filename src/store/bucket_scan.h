@@ -1,9 +1,8 @@
-// Passes over a bucket of the index: which slots may be of a key, and whether all are as they
-// should be.
+// Scans a bucket of the index: which slots may be of a key, and whether all are intact.
 // SPDX-License-Identifier: MIT
 //
-// Each word is read at once, but not all at the same time. What matches has to be read again, as an
-// atomic, before it is followed.
+// Reads each word at once, but not all at the same time. Read a match again, as an atomic, before
+// following it.
 //
 // Thread safety: any thread, while others write.
 #pragma once
@@ -33,7 +32,7 @@ namespace cairn {
 #ifdef CAIRN_SCAN_SSE2
 
 // Four slots at a time, their lower halves in one vector and their upper ones in another. The loops
-// are unrolled, since look-ups consist of little else.
+// are unrolled, as look-ups do little else.
 using FourHalves = std::uint32_t __attribute__((vector_size(16), may_alias));
 
 inline FourHalves lower_halves(const FourHalves *pairs) {
@@ -43,10 +42,10 @@ inline FourHalves upper_halves(const FourHalves *pairs) {
     return __builtin_shufflevector(pairs[0], pairs[1], 1, 3, 5, 7);
 }
 
-// Bit i is set when slot i has the tag, which lies in the upper half.
+// Sets bit i when slot i has the tag, which is in the upper half.
 inline std::uint32_t slots_with_tag(const std::uint64_t *slots, std::uint32_t tag) {
-    // Not before the stores of ours that a protocol puts ahead of it; the processor keeps to that
-    // behind a compare-and-swap.
+    // The compiler must not move these reads before our stores that the protocol puts first. Behind
+    // a compare-and-swap the processor does not.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
     const auto mask = static_cast<std::uint32_t>(Slot::tag_word(~0u) >> 32);
@@ -62,8 +61,8 @@ inline std::uint32_t slots_with_tag(const std::uint64_t *slots, std::uint32_t ta
     return matches;
 }
 
-// Whether each slot is empty or intact. Each is looked at for itself: what repeats in damage would
-// cancel out in a sum.
+// Whether each slot is empty or intact. Checks each on its own: in a sum, repeated damage would
+// cancel out.
 inline bool all_intact(const std::uint64_t *slots) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     const auto *pairs = reinterpret_cast<const FourHalves *>(slots);

@@ -5,8 +5,8 @@
 
 #include <new>
 
-// The static library looks for these four hooks in the whole process, where they may be those of
-// another zstd, of another version. Ours are found first, and do nothing.
+// libzstd.a looks for these four hooks in the whole process, where another zstd of another version
+// may define them. The linker finds ours first; they do nothing.
 #define CAIRN_HIDDEN __attribute__((visibility("hidden")))
 extern "C" {
 CAIRN_HIDDEN unsigned long long ZSTD_trace_compress_begin(const void *) {
@@ -35,7 +35,7 @@ Result<Bytes> Compressor::compress(Bytes value) {
     if (!may_compress(value.size())) return Bytes();
     if (context_ == nullptr) context_ = ZSTD_createCCtx();
     if (context_ == nullptr) return Error::no_memory;
-    // What saves less than an eighth is not worth decompressing.
+    // Saving less than an eighth is not worth decompressing.
     const std::size_t wanted = value.size() - value.size() / 8;
     if (capacity_ < wanted) {
         buffer_.reset(new (std::nothrow) std::byte[wanted]);

@@ -1,8 +1,8 @@
-// Makes values smaller, and gives them back: each value is one zstd frame of its own.
+// Compresses and decompresses values: each is one zstd frame of its own.
 // SPDX-License-Identifier: MIT
 //
-// Failure: a compressor that has no memory leaves values as they are; what does not decompress to
-// the size that its record says is damage.
+// Failure: without memory a compressor leaves values as they are. A frame that does not decompress
+// to the size in its record is damage.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ struct ZSTD_DCtx_s;
 
 namespace cairn {
 
-// Smaller values are left alone: a record is padded to 64 bytes anyway. Larger ones too: that
-// bounds the memory that compressing takes, and what a small file can make a reader allocate.
+// Smaller values stay as they are: a record is padded to 64 bytes anyway. So do larger ones: that
+// bounds the memory for compressing, and what a small file can make a reader allocate.
 inline constexpr std::uint32_t kCompressedRawMin = 256;
 inline constexpr std::uint32_t kCompressedRawMax = 16 * 1024 * 1024;
-// A frame that claims more than this many times its size is none of ours.
+// We make no frame that decompresses to more than this many times its size.
 inline constexpr std::uint32_t kCompressionRatioMax = 1024;
 
 constexpr bool may_compress(std::uint64_t raw_size) {
@@ -30,7 +30,7 @@ constexpr bool may_compress(std::uint64_t raw_size) {
 }
 
 // Thread safety: externally synchronised. Holds about a megabyte, and as much as the largest value
-// it was given.
+// so far.
 class Compressor {
   public:
     Compressor() = default;
@@ -38,8 +38,7 @@ class Compressor {
     Compressor &operator=(const Compressor &) = delete;
     ~Compressor();
 
-    // The value compressed, valid until the next call; empty when it is better left as it is.
-    // no_memory.
+    // The compressed value, valid until the next call; empty if it should stay as it is. no_memory.
     Result<Bytes> compress(Bytes value);
 
   private:
@@ -48,7 +47,7 @@ class Compressor {
     std::size_t capacity_ = 0;
 };
 
-// Thread safety: internally synchronised, without a lock. Keeps a few contexts of 160 KB each.
+// Thread safety: internally synchronised, without a lock. Keeps up to four contexts of 160 KB.
 class Decompressor {
   public:
     Decompressor() = default;
@@ -56,7 +55,7 @@ class Decompressor {
     Decompressor &operator=(const Decompressor &) = delete;
     ~Decompressor();
 
-    // Fills all of `raw`. corrupt: the frame does not give exactly as many bytes; no_memory.
+    // Fills all of `raw`. corrupt: the frame does not give exactly that many bytes; no_memory.
     Status decompress(Bytes frame, MutableBytes raw);
 
   private:

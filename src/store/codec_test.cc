@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <zstd.h>
 
-#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -15,7 +14,7 @@ using ByteVector = std::vector<std::byte>;
 
 ByteVector text(std::size_t size) {
     ByteVector bytes(size);
-    // Some structure, and something new every now and then, as in programs.
+    // Repetitive with some new bytes now and then, as programs are.
     std::uint32_t x = 1;
     for (std::size_t i = 0; i < size; ++i) {
         if (i % 16 == 0) x = x * 1664525u + 1013904223u;

@@ -15,13 +15,13 @@
 namespace cairn {
 namespace {
 
-// Bytes of records that are copied before their slots are moved; and the pause after them, which
-// leaves most of a core and of the disk to others.
+// Bytes of records to copy between two pauses. The pauses leave most of a core and of the disk to
+// others.
 constexpr std::uint64_t kPieceBytes = 64 * 1024;
 constexpr unsigned kPauseUs = 500;
-// How often the eviction lock, which others hold for moments, is asked for.
+// How often to try for the eviction lock, which others hold for moments.
 constexpr unsigned kLockAttempts = 50;
-// Whether a segment is worth it is told from this many of its entries.
+// How many entries decide whether a segment is worth it.
 constexpr std::size_t kSampleSize = 32;
 constexpr std::size_t kJudgedMax = 256;
 
@@ -37,15 +37,14 @@ bool is_untried(const RecordHeader &header) {
     return header.codec == Codec::none && !header.incompressible && may_compress(header.raw_size);
 }
 
-// Errors that are not of one segment.
+// Errors that do not concern one segment alone.
 bool ends_run(Error error) {
     return error == Error::full || error == Error::no_space || error == Error::no_memory;
 }
 
 }  // namespace
 
-// In a forked child the parent's state is left behind: its locks may be held by threads that are
-// not there.
+// A forked child abandons its parent's state: threads that do not exist there may hold its locks.
 Compactor::State *Compactor::state() {
     const std::uint64_t process = process_number();
     State *now = state_.load(std::memory_order_acquire);
@@ -108,8 +107,8 @@ Status Compactor::run_alone(State &state) {
     auto opened = open_index();
     if (!opened.ok() && opened.error() == Error::not_found) return Error::busy;  // just deleted
     TRY_ASSIGN(std::unique_ptr<Index> index, std::move(opened));
-    // What the index lacks would go with its segment.
-    if (index->search_due() != RescanReason::none) return Error::busy;
+    // An entry that the index lacks would be lost with its segment.
+    if (index->rebuild_due() != RebuildReason::none) return Error::busy;
     Work work(directory_, limits_, std::move(index));
     Samples samples = take_samples(*work.index);
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
@@ -127,7 +126,7 @@ Status Compactor::run_alone(State &state) {
             continue;
         }
         const Status status = compact(work, file.segment);
-        // Somebody else has given it up.
+        // Another process has retired it.
         if (status.error() == Error::not_found) continue;
         if (first.ok()) first = status;
         if (ends_run(status.error())) break;
@@ -135,7 +134,7 @@ Status Compactor::run_alone(State &state) {
     return first;
 }
 
-// As it is now: the store's own object may be of a file that somebody has deleted.
+// Opens the index of now: the store may still have one open that somebody deleted.
 Result<std::unique_ptr<Index>> Compactor::open_index() const {
     TRY_ASSIGN(File file, directory_.open_file(kIndexFileName, Access::read_write));
     TRY_ASSIGN(const CacheIdentity identity, read_index_identity(file, cache_name_));
@@ -159,41 +158,40 @@ Compactor::Samples Compactor::take_samples(Index &index) {
     return samples;
 }
 
-// At least half of it, as far as some entries tell, is values that nobody has tried to compress: so
-// what is copied without becoming smaller is never more than what does. Or nothing is left in it.
+// Whether untried values are at least half of the sample, so that we copy no more bytes in vain
+// than to some effect. Or the segment has no entries at all.
 bool Compactor::is_worth_it(Work &work, const Sample &sample) {
     std::uint64_t bytes = 0;
     std::uint64_t untried = 0;
     for (const Location place : sample.places) {
-        RecordHeader header;
-        const auto read = work.reader.read_any_key(work.index->identity().cache_id, place, header);
+        const auto read = work.reader.read_any_key(work.index->identity().cache_id, place);
         if (read.outcome != ReadOutcome::found) continue;
-        bytes += header.record_size();
-        if (is_untried(header)) untried += header.record_size();
+        bytes += read.header.record_size();
+        if (is_untried(read.header)) untried += read.header.record_size();
     }
     return untried >= bytes / 2 && (untried != 0 || sample.seen == 0);
 }
 
-// Goes over the segment until nothing in it is left to be copied: a search of the segments may have
-// published entries behind our back.
+// Goes over the segment again until nothing is left to copy: a rebuild may publish entries of it
+// meanwhile.
 Status Compactor::compact(Work &work, std::uint32_t segment) {
     std::optional<Writer::SegmentLock> lock;
     {
         TRY_ASSIGN(const ByteLock eviction, lock_eviction(work.writer));
         if (work.index->victim() == segment) return {};
         auto locked = work.writer.lock_segment(segment);
-        // A writer may have taken it over since it was looked at.
+        // A writer may have taken it over since we looked.
         if (!locked.ok()) return locked.error() == Error::busy ? Status() : Status(locked.error());
         lock.emplace(std::move(locked.value()));
     }
     work.targets.clear();
-    work.removals_copied = false;
+    work.tombstones_copied = false;
     const Status status = guarded([&]() -> Status {
         for (bool finished = false; !finished;) {
             work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
             for (std::uint64_t left = 1; left != 0;) {
                 TRY_ASSIGN(left, copy_all(work, *lock, segment));
-                work.removals_copied = true;
+                work.tombstones_copied = true;
             }
             TRY_ASSIGN(finished, finish(work, *lock, segment));
         }
@@ -203,7 +201,7 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
     return status;
 }
 
-// How many entries were copied.
+// Returns how many entries it copied.
 Result<std::uint64_t> Compactor::copy_all(Work &work, const Writer::SegmentLock &lock,
                                           std::uint32_t segment) {
     TRY(work.index->refresh());
@@ -219,7 +217,7 @@ Result<std::uint64_t> Compactor::copy_all(Work &work, const Writer::SegmentLock 
     return count;
 }
 
-// False: the segment has no more.
+// False: the segment has no more records.
 Result<bool> Compactor::copy_some(Work &work, const Writer::SegmentLock &lock, SegmentScan &scan,
                                   std::uint64_t &count) {
     const std::uint64_t begin = scan.offset();
@@ -232,27 +230,27 @@ Result<bool> Compactor::copy_some(Work &work, const Writer::SegmentLock &lock, S
     return true;
 }
 
-// Whether there was an entry to be copied.
+// Returns whether there was an entry to copy.
 Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
                              const ScannedRecord &record) {
     Index &index = *work.index;
     const std::uint64_t hash = index.hash(record.head->key());
-    // Named as what is compressed first, then withdrawn: a search of the segments looks at the name
-    // when its slot is there.
+    // The segment is named in Counter::compacting already. A rebuild looks at that name after it
+    // put its tentative slot, so either we see the slot here or it sees the name.
     index.withdraw_tentative(hash, record.location);
     if (!index.leads_to(hash, record.location)) {
-        if (record.header.state == RecordState::removed) TRY(copy_removal(work, record));
-        // An entry that damage hides would go with the segment.
+        if (record.header.state == RecordState::removed) TRY(copy_tombstone(work, record));
+        // Damage may hide an entry, which would be lost with the segment.
         const bool hidden = record.header.state == RecordState::live && index.suspicious(hash);
         if (hidden) return Error::corrupt;
         return false;
     }
-    RecordHeader header;
-    const ReadBlob read =
-        work.reader.read_stored(index.identity().cache_id, record.location, header);
+    const ReadRecord read = work.reader.read_any(index.identity().cache_id, record.location,
+                                                 RecordReader::Form::stored);
     if (read.outcome == ReadOutcome::unreadable) return Error::io;
-    if (read.outcome != ReadOutcome::found) return false;  // damaged: it goes with the segment
+    if (read.outcome != ReadOutcome::found) return false;  // damaged: let it go with the segment
     Bytes value = read.blob->value();
+    RecordHeader header = read.header;
     if (is_untried(header)) TRY(compress(work, header, value));
     header.state = RecordState::live;
     header.replaced_in = 0;
@@ -272,9 +270,9 @@ void Compactor::note_target(Work &work, const Writer::Appended &copy) {
     if (!known) work.targets.push_back(copy);
 }
 
-// What keeps an older record of the key, in another segment, from coming back.
-Status Compactor::copy_removal(Work &work, const ScannedRecord &record) {
-    if (work.removals_copied) return {};
+// Copies a tombstone, so that an older record of the key in another segment does not come back.
+Status Compactor::copy_tombstone(Work &work, const ScannedRecord &record) {
+    if (work.tombstones_copied) return {};
     RecordHeader header = record.header;
     header.codec = Codec::none;
     header.value_size = header.raw_size = 0;
@@ -307,9 +305,9 @@ Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLo
     return eviction;
 }
 
-// False: a search of the segments has published something there since we began to look.
+// False: a rebuild has published a record of the segment since we began.
 Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
-    // What was durable must stay so: the copies before the originals go.
+    // Durable entries stay durable: sync the copies before the originals go.
     if (work.index->counter(Counter::unsynced).load() != 1) {
         for (const Writer::Appended &target : work.targets) TRY(Writer::sync(target));
         TRY(directory_.sync());
@@ -318,7 +316,7 @@ Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std:
     {
         TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
         if (!work.index->sees_all()) return Error::busy;
-        if (work.index->search_due() != RescanReason::none) return Error::busy;
+        if (work.index->rebuild_due() != RebuildReason::none) return Error::busy;
         TRY(finish_unfinished_move(*work.index, work.reader, work.writer));
         std::uint64_t name = std::uint64_t{segment} + 1;
         if (!work.index->counter(Counter::compacting)

@@ -1,28 +1,31 @@
-// Compresses what was stored, off everybody's path.
+// Compresses stored values in the background.
 // SPDX-License-Identifier: MIT
 //
-// Puts write values as they are given. When a segment is full, or was left behind by a process that
-// ended, and most of it could be smaller, its entries are copied into another segment, compressed,
-// and the old one is deleted. None is lost by that, and none is slower to store.
+// Puts write values as they are. When a segment is full, or its process has ended, and most of it
+// could be smaller, the compactor copies its entries into another segment, compressed, and retires
+// the old one. No entry is lost, and no put gets slower.
 //
-// It works like one more process: it opens the index itself, and has a writer, file descriptors and
-// locks of its own. So it can be in a thread, and a child of fork(), which has no such thread, goes
-// on without it. Of all processes one compresses at a time: the one that holds kCompactByte. It
-// holds the lock of the segment's writer as well, so that nobody writes there or gives it up.
+// It works like another process: it opens the index itself, and has a writer, file descriptors and
+// locks of its own. So it can run in a thread, and a child of fork(), which lacks that thread,
+// needs nothing from it. One process at a time compresses: the one that holds kCompactByte. It also
+// holds the segment's lock, so that no process writes to the segment or evicts it.
 //
-// Why no entry is lost: a slot is moved from a record to its copy by compare-and-swap, under the
-// eviction lock, which clearing the cache takes, too; the old file is deleted after the last one,
-// also under that lock, and only if no slot can be hidden by damage, in a level of the index that
-// was not looked at, or by a search of the segments that is under way; and such a search publishes
-// nothing of the segment whose number stands in Counter::compacting.
+// Why no entry is lost:
+//  - A slot moves from a record to its copy by compare-and-swap, under the eviction lock, which
+//    Store::clear() takes, too.
+//  - The old file is deleted after the last move, under that lock, and only if no slot can be
+//    hidden by damage, in a level that was not mapped, or by a rebuild.
+//  - A rebuild publishes no record of the segment that Counter::compacting names.
 //
-// Why none comes back that was removed: store/relocation.h says what becomes of the copy of a
-// process that dies; of an original and its copy, which have the same stamp, a rebuilding of the
-// index takes either, and none if one of them was removed; a record that says so is copied, too.
+// Why no removed entry comes back:
+//  - relocation.h says what becomes of the copy that a dying process leaves.
+//  - An original and its copy have the same stamp. A rebuild takes either, and neither if one of
+//    them is a tombstone.
+//  - Tombstones are copied, too.
 //
 // Thread safety: any thread; stop() comes last.
-// Failure: what cannot be copied stays where it is; the next segment that is finished makes it try
-// again.
+// Failure: an entry that cannot be copied stays where it is. The next finished segment makes the
+// compactor try again.
 #pragma once
 
 #include <atomic>
@@ -46,7 +49,7 @@ namespace cairn {
 
 class Compactor {
   public:
-    // `directory` outlives the compactor. `purpose`: the part of the limit that copies may use.
+    // `directory` outlives the compactor. `purpose` says how much of the limit copies may use.
     Compactor(const Directory &directory, std::string cache_name, const WriterLimits &limits,
               Writer::Purpose purpose)
         : directory_(directory),
@@ -57,30 +60,30 @@ class Compactor {
     Compactor(const Compactor &) = delete;
     Compactor &operator=(const Compactor &) = delete;
 
-    // Begins in a thread of its own, or lets the one that is at work look once more.
+    // Runs in a thread of its own. If that is at work already, it will look once more.
     void start();
-    // On this thread: all that there is now. busy: somebody else is at it, writes to the index, or
-    // searches the segments; full: no room for copies; corrupt: damage of the index may hide
-    // entries of a segment. Of errors that concern one segment the first is given, and the others
-    // are compressed all the same.
+    // Compresses all that is worth it, on this thread. busy: another compactor or a rebuild is at
+    // work, or somebody changes the cache; full: no room for copies; corrupt: damage of the index
+    // may hide entries. An error of one segment does not stop the others; the first one is
+    // returned.
     Status run();
-    // Waits for the piece that is being compressed.
+    // Waits until the thread has finished the piece at hand.
     void stop();
 
   private:
-    // A segment as it was when compressing it did not seem worth it.
+    // A segment at the time when it was not worth compressing.
     struct Judged {
         std::uint32_t segment;
         std::uint64_t size_bytes;
         bool operator==(const Judged &) const = default;
     };
-    // Some of a segment's entries, each with the same chance to be among them.
+    // A random sample of a segment's entries.
     struct Sample {
         std::vector<Location> places;
         std::uint64_t seen = 0;
     };
     using Samples = std::unordered_map<std::uint32_t, Sample>;
-    // What a run needs; nothing of it outlives the run.
+    // The objects of one run.
     struct Work {
         Work(const Directory &directory, const WriterLimits &limits, std::unique_ptr<Index> opened)
             : index(std::move(opened)), reader(directory), writer(directory, limits) {}
@@ -88,10 +91,10 @@ class Compactor {
         RecordReader reader;
         Writer writer;
         Compressor compressor;
-        std::vector<Writer::Appended> targets;  // a copy in each segment written to
-        bool removals_copied = false;           // of the segment that is being compressed
+        std::vector<Writer::Appended> targets;  // one copy in each segment written to
+        bool tombstones_copied = false;         // the current segment's tombstones are copied
     };
-    // A forked child has none of its parent's threads: it gets a state of its own.
+    // A forked child has none of its parent's threads, so it gets a state of its own.
     struct State {
         State(Compactor &compactor, std::uint64_t number) : owner(compactor), process(number) {}
         Compactor &owner;
@@ -117,7 +120,7 @@ class Compactor {
     Result<bool> copy_some(Work &work, const Writer::SegmentLock &lock, SegmentScan &scan,
                            std::uint64_t &count);
     Result<bool> copy(Work &work, const Writer::SegmentLock &lock, const ScannedRecord &record);
-    Status copy_removal(Work &work, const ScannedRecord &record);
+    Status copy_tombstone(Work &work, const ScannedRecord &record);
     static Status compress(Work &work, RecordHeader &header, Bytes &value);
     static Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock);
     static void note_target(Work &work, const Writer::Appended &copy);

@@ -307,7 +307,7 @@ TEST_F(CompactorTest, ADamagedSlotCostsNoCompression) {
         overwrite_index(offset, word ^ 0x100);
         break;
     }
-    // The first time has the segments searched for what the slot led to.
+    // The first compression has the index rebuilt, which finds the entry.
     for (int patience = 0; disk_bytes() >= before / 2; ++patience) {
         const Status status = store_->compress();
         ASSERT_LT(patience, 200) << error_name(status.error()) << disk_bytes();

@@ -2,7 +2,6 @@
 #include "store/evictor.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 #include "base/guarded.h"
@@ -12,8 +11,7 @@
 namespace cairn {
 namespace {
 
-// What one step plans at most, and what dropping an entry counts for, next to the bytes of one that
-// is copied.
+// How much one step plans at most. Dropping an entry counts as kDropWork bytes of copying.
 constexpr unsigned kPlanRecords = 128;
 constexpr std::uint64_t kPlanBytes = 1024 * 1024;
 constexpr std::uint64_t kDropWork = 256;
@@ -33,7 +31,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         return lock.error();
     }
     TRY(finish_unfinished_move(index, reader_, writer_));
-    // One that was only named is of somebody who died before looking.
+    // If the victim is only named, the process that named it died before it looked for a writer.
     const std::uint64_t named = index.counter(Counter::victim).load();
     if ((named & kHasNoWriter) == 0 || !index.victim()) {
         TRY_ASSIGN(const bool chosen, choose_victim(index));
@@ -55,7 +53,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     }
     if (plan_.empty()) {
         const Status planned = guarded([&]() REQUIRES_LOCK(mutex_) { return plan_more(index); });
-        if (!planned.ok()) {  // begun anew: what was not judged must not be forgotten
+        if (!planned.ok()) {  // plan again, so that no entry is dropped unjudged
             plan_.clear();
             planned_victim_.reset();
             return planned.error();
@@ -63,7 +61,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     }
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
-        entry.keep ? carry(index, entry) : forget(index, entry.key_hash, entry.location);
+        entry.keep ? copy(index, entry) : forget(index, entry.key_hash, entry.location);
         done += entry.keep ? entry.size_bytes : kDropWork;
     }
     return Progress::some;
@@ -71,16 +69,17 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
 
 Result<bool> Evictor::choose_victim(Index &index) {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
-    // A segment is as old as its last record: one that was taken over is not the older for it.
+    // A segment's age is that of its last record: taking it over makes it younger.
     const bool oldest_first = policy_.order() == Policy::Order::oldest_segment_first;
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
     });
     auto victim = index.counter(Counter::victim);
     for (const SegmentFile &file : use.segments) {
-        // Named first, then looked: whoever takes a segment over locks it first, and then looks
-        // whether it is named. So it may be locked for a moment later on: entries having been
-        // dropped, it must not be let go of for that, as older values of theirs may be elsewhere.
+        // Name the victim, then look for a writer. A writer locks a segment, then looks whether it
+        // is named: so one of the two sees the other. It may still lock the victim for a moment
+        // later on. That must not stop the eviction: once entries were dropped, older values of
+        // their keys in other segments could come back.
         const std::uint64_t name = std::uint64_t{file.segment} + 1;
         victim.store(name);
         if (!writer_.has_no_writer(file.segment)) continue;
@@ -91,7 +90,7 @@ Result<bool> Evictor::choose_victim(Index &index) {
     return false;
 }
 
-// Decides on the next entries of the segment, if there are any in what one step looks at.
+// Plans the next part of the segment.
 Status Evictor::plan_more(Index &index) {
     TRY(index.refresh());
     std::vector<Candidate> candidates;
@@ -100,21 +99,20 @@ Status Evictor::plan_more(Index &index) {
          ++count) {
         TRY_ASSIGN(const auto record, scan_->next(reader_));
         if (!record) break;
-        Index::Place place;
         const std::uint64_t hash = index.hash(record->head->key());
-        // Named as the victim first, then withdrawn: a search of the segments looks at the name
-        // when its slot is there.
+        // The victim is named already. A rebuild looks at the name after it put its tentative slot,
+        // so either we see the slot here or it sees the name.
         index.withdraw_tentative(hash, record->location);
-        const auto slot = index.slot_at(hash, record->location, place);
-        if (!slot) continue;
+        const auto found = index.slot_at(hash, record->location);
+        if (!found) continue;
         const RecordHeader &header = record->header;
         plan_.push_back({record->location, hash, header.record_size(), false});
-        candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us, slot->hits(),
-                              header.pinned, header.carried});
+        candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us,
+                              found->slot.hits(), header.pinned, header.copied});
     }
     const std::uint64_t span = scan_->offset() - begin;
-    auto debt = index.counter(Counter::carry_debt);
-    policy_.choose(candidates, carry_allowance(span, debt.load(), writer_.limits().limit_bytes));
+    auto debt = index.counter(Counter::copy_debt);
+    policy_.choose(candidates, copy_allowance(span, debt.load(), writer_.limits().limit_bytes));
     std::uint64_t kept = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
         plan_[i].keep = candidates[i].keep;
@@ -125,16 +123,17 @@ Status Evictor::plan_more(Index &index) {
     return {};
 }
 
-void Evictor::carry(Index &index, const Planned &entry) {
-    RecordHeader header;
-    const ReadBlob record = reader_.read_stored(index.identity().cache_id, entry.location, header);
+void Evictor::copy(Index &index, const Planned &entry) {
+    const ReadRecord record =
+        reader_.read_any(index.identity().cache_id, entry.location, RecordReader::Form::stored);
     if (record.outcome != ReadOutcome::found) return forget(index, entry.key_hash, entry.location);
-    header.carried = true;
+    RecordHeader header = record.header;
+    header.copied = true;
     header.state = RecordState::live;
     header.replaced_in = 0;
     const auto moved = relocate(index, writer_,
                                 {entry.location, header, record.blob->key(), record.blob->value(),
-                                 Writer::Purpose::carry, false, hits_after_carry});
+                                 Writer::Purpose::copy, false, hits_after_copy});
     if (!moved.ok()) forget(index, entry.key_hash, entry.location);
 }
 
@@ -145,7 +144,7 @@ void Evictor::forget(Index &index, std::uint64_t hash, Location location) {
 }
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
-    // What was durable must stay so: the copies before the originals go.
+    // Durable entries stay durable: sync the copies before the originals go.
     if (index.counter(Counter::unsynced).load() != 1) TRY(writer_.sync_segments());
     TRY_ASSIGN(const auto discarded, writer_.retire_segment(index, segment));
     if (discarded) discard(*discarded, wait);
@@ -175,7 +174,7 @@ void Evictor::discard(const std::string &name, bool wait) {
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     constexpr unsigned kSample = 16;
-    std::vector<Seen> seen;
+    std::vector<Index::PlacedSlot> seen;
     index.for_each_from(start, [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;
         seen.push_back({place, slot});
@@ -185,43 +184,39 @@ bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) 
 }
 
 bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
-    std::vector<Seen> seen;
+    std::vector<Index::PlacedSlot> seen;
     index.visit_buckets(hash, [&](Index::Place place, Slot slot) {
         seen.push_back({place, slot});
     });
     return drop_worst(index, seen);
 }
 
-// Drops the one that was hit least and is oldest; a pinned one only if all are. The last to go is
-// one that is being published: it may be of a process that died, and a living one publishes it
-// anew. A search of the segments must not find it again.
-bool Evictor::drop_worst(Index &index, std::vector<Seen> &seen) {
+// Drops the entry with the fewest hits, of these the oldest; a pinned one only if all are pinned; a
+// tentative slot last of all: its process may be dead, and a living one publishes it anew. A
+// rebuild must not bring the entry back.
+bool Evictor::drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen) {
     if (seen.empty()) return false;
-    std::sort(seen.begin(), seen.end(), [](const Seen &a, const Seen &b) {
+    std::sort(seen.begin(), seen.end(), [](const Index::PlacedSlot &a, const Index::PlacedSlot &b) {
         const auto rank = [](Slot slot) {
             const Location location = slot.location();
             return std::tuple(slot.tentative(), slot.hits(), location.segment, location.offset);
         };
         return rank(a.slot) < rank(b.slot);
     });
-    const auto header_of = [&](const Seen &one) {
-        RecordHeader header;
-        (void)reader_.read_any_key(index.identity().cache_id, one.slot.location(), header);
-        return header;
+    const auto header_of = [&](const Index::PlacedSlot &one) {
+        return reader_.read_any_key(index.identity().cache_id, one.slot.location()).header;
     };
-    const auto found = std::find_if_not(seen.begin(), seen.end(),
-                                        [&](const Seen &one) { return header_of(one).pinned; });
-    const Seen &worst = found != seen.end() ? *found : seen.front();
-    // Marked first, also if we die in between: later values of the key know nothing of this one. If
-    // the slot has changed, it is in no danger before the index is lost.
+    const auto found =
+        std::find_if_not(seen.begin(), seen.end(),
+                         [&](const Index::PlacedSlot &one) { return header_of(one).pinned; });
+    const Index::PlacedSlot &worst = found != seen.end() ? *found : seen.front();
+    // Mark first: if we die in between, later values of the key say nothing of this record. If the
+    // slot has changed since, the mark matters only once the index is lost.
     if (!worst.slot.tentative()) {
         (void)writer_.mark(worst.slot.location(), header_of(worst).stamp_ns, RecordState::unused);
     }
     index.note_removal();
-    std::uint64_t word = worst.slot.word();
-    if (worst.place.ref().compare_exchange_strong(word, kEmptySlot) && !worst.slot.tentative()) {
-        index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-    }
+    index.drop(worst.place, worst.slot);
     return true;
 }
 

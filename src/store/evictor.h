@@ -1,19 +1,20 @@
-// Makes room: gives up whole segments, and carries over what the policy wants to keep.
+// Makes room: copies what the policy wants to keep of a segment, drops the rest, and retires it.
 // SPDX-License-Identifier: MIT
 //
 // One process does it at a time, in small steps, under a lock that the kernel releases if the
-// process dies. Which segment is being given up stands in the index (Counter::victim), so that any
-// process goes on where another one stopped: what was carried over has slots that point elsewhere,
-// and is left alone.
+// process dies. Counter::victim names the segment that is being evicted, so any process can
+// continue where another stopped. Copied entries have slots that lead elsewhere, and are left
+// alone.
 //
-// Why readers are safe: a slot changes from the old place to the new one, or to empty, by
-// compare-and-swap; the old file is deleted only when no slot points to it, and whoever still has
-// it open goes on reading it. A reader that comes too late finds no file, sees that the slot has
-// changed, and looks again. Why writers are safe: a segment whose writer lives, or has records
-// there that it has yet to publish, is locked by it and never chosen; a chosen segment is never
-// taken over for writing.
+// Why readers are safe: a slot changes from the original to the copy, or to empty, by
+// compare-and-swap. The file is deleted only when no slot leads to it, and a process that has it
+// open can go on reading. A reader that comes too late finds no file, sees that the slot has
+// changed, and looks again.
 //
-// Thread safety: any thread; a thread that finds another at work does nothing and says so.
+// Why writers are safe: a living writer locks its segment until all its records there are
+// published, and the evictor never chooses a locked segment. No writer takes over a victim.
+//
+// Thread safety: any thread. A thread that finds another at work returns `busy`.
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,6 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/thread.h"
@@ -41,28 +41,24 @@ class Evictor {
         : directory_(directory), reader_(reader), writer_(writer), policy_(policy) {}
 
     enum class Progress {
-        some,     // there is more to do in this segment
+        some,     // the victim has more entries
         retired,  // a segment was deleted
-        busy,     // somebody else is at work
-        none,     // nothing can be given up
+        busy,     // another thread or process is at work
+        none,     // there is no segment to evict
     };
 
-    // Handles entries of about `budget_bytes`.
+    // Copies or drops entries of about `budget_bytes`.
     Result<Progress> step(Index &index, std::uint64_t budget_bytes);
 
-    // Removes the least valuable of some entries that are not at `spare`, for a limit on entries.
+    // Drops the least valuable entry of a sample without `spare`, for a limit on entries.
     bool drop_one_entry(Index &index, Location spare, std::uint64_t start);
-    // The same of those in the buckets of a hash, which are full.
+    // Drops the least valuable entry of those in the buckets of a hash, which are full.
     bool drop_from_buckets(Index &index, std::uint64_t hash);
-    // Empties the slot that points to a place, if one does.
+    // Empties the slot that leads to a location, if there is one.
     static void forget(Index &index, std::uint64_t hash, Location location);
 
   private:
-    struct Seen {
-        Index::Place place;
-        Slot slot;
-    };
-    bool drop_worst(Index &index, std::vector<Seen> &seen);
+    bool drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen);
 
     struct Planned {
         Location location;
@@ -74,7 +70,7 @@ class Evictor {
     Result<Progress> step_locked(Index &index, std::uint64_t budget_bytes) REQUIRES_LOCK(mutex_);
     Result<bool> choose_victim(Index &index);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
-    void carry(Index &index, const Planned &entry);
+    void copy(Index &index, const Planned &entry);
     Status retire(Index &index, std::uint32_t segment, bool wait) REQUIRES_LOCK(mutex_);
 
     const Directory &directory_;
@@ -82,7 +78,7 @@ class Evictor {
     Writer &writer_;
     const Policy &policy_;
 
-    // Deletes a file in a thread of its own: where the file system tells the disk at once what is
+    // Deletes a file in a thread of its own: on a file system that tells the disk at once what is
     // free, deleting some megabytes takes tens of milliseconds.
     void discard(const std::string &name, bool wait) REQUIRES_LOCK(mutex_);
 
@@ -97,14 +93,14 @@ class Evictor {
     Mutex mutex_;
     struct Victim {
         std::uint32_t segment;
-        std::uint64_t retired_before;  // Counter::retired: its number may be given out again
-        std::uint64_t cache_id;        // of the index, which may be another, too
+        std::uint64_t retired_before;  // Counter::retired: the number may be used again later
+        std::uint64_t cache_id;        // of the index, which may be another one later
         bool operator==(const Victim &) const = default;
     };
     std::optional<Victim> planned_victim_ GUARDED_BY(mutex_);
-    std::optional<SegmentScan> scan_
-        GUARDED_BY(mutex_);  // of that segment; what is behind it is planned or done
-    std::vector<Planned> plan_ GUARDED_BY(mutex_);  // what is left to do, last first
+    // Of that segment: all before the scan's offset is planned or done.
+    std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
+    std::vector<Planned> plan_ GUARDED_BY(mutex_);  // still to be done, last first
 };
 
 }  // namespace cairn

@@ -14,7 +14,7 @@ namespace {
 class EvictorTest : public ::testing::Test {
   protected:
     using Progress = Evictor::Progress;
-    // An evictor of another process, as far as memory goes.
+    // An evictor with a writer of its own, as another process would have.
     struct Process {
         Process(const testing::CacheFiles &files, RecordReader &reader, const Policy &policy)
             : writer(files.open_writer()), evictor(files.directory(), reader, *writer, policy) {}
@@ -24,7 +24,7 @@ class EvictorTest : public ::testing::Test {
     Process process(const char *policy = "fifo") {
         return {files_, files_.reader(), *policy_by_name(policy)};
     }
-    // Fills segments, to which nobody writes any more.
+    // Fills segments, which then have no writer.
     void fill(int entries) {
         for (int i = 0; i < entries; ++i) files_.put(std::to_string(i), std::string(4000, 'v'));
         files_.writer().release_segment();
@@ -50,15 +50,15 @@ class EvictorTest : public ::testing::Test {
     mutable testing::CacheFiles files_;
 };
 
-// Entries that were dropped may have older values elsewhere, which a search of the segments would
-// bring back if the newer ones stayed in a segment that nobody gives up any more.
+// A dropped entry may have older values in other segments. A rebuild would bring them back if the
+// newer one stayed in a segment that is no longer the victim.
 TEST_F(EvictorTest, ASegmentThatIsLockedForAMomentIsGivenUpToItsEnd) {
     fill(600);
     Process first = process();
     ASSERT_EQ(step(first), Progress::some);
     const auto segment = victim();
     ASSERT_TRUE(segment);
-    // Somebody who looks for a segment to write to.
+    // A writer that looks for a segment to take over.
     const auto lock = files_.writer().lock_segment(*segment);
     ASSERT_TRUE(lock.ok());
     Process second = process();
@@ -79,7 +79,7 @@ TEST_F(EvictorTest, OneThatWasOnlyNamedIsLookedAtAnew) {
         active = slot.location().segment;
         return true;
     });
-    // By somebody who died then.
+    // By a process that died then.
     files_.index().counter(Counter::victim).store(std::uint64_t{active} + 1);
     Process other = process();
     ASSERT_EQ(step(other), Progress::some);
@@ -97,7 +97,7 @@ TEST_F(EvictorTest, ADamagedNameIsNoSegment) {
     }
 }
 
-// While one was away, another finished its segment, whose number was given out again.
+// While one evictor paused, another finished its victim, and the number was used again.
 TEST_F(EvictorTest, APlanIsForOneSegmentAndNotForTheNextOfItsNumber) {
     fill(600);
     Process first = process("mru");

@@ -1,11 +1,10 @@
-// What "full" means: how much of its limit a cache uses before it refuses, or gives up, anything.
+// How much of its limit a cache uses before it refuses or evicts an entry.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "os/testing/scratch.h"
-#include "store/index_file.h"
 #include "store/store.h"
 
 namespace cairn {
@@ -14,10 +13,10 @@ namespace {
 struct Load {
     std::uint64_t limit_bytes;
     std::uint64_t value_bytes;
-    unsigned seeds;  // caches, each of which has its own
+    unsigned seeds;  // one cache for each
 };
 
-// At these sizes of small values the index needs a level when that no longer fits.
+// With values of these sizes the index needs another level when that no longer fits.
 constexpr Load kLoads[] = {
     {1 << 20, 1, 3},       {1 << 20, 64, 5},      {1 << 20, 100, 10},     {1 << 20, 200, 5},
     {1 << 20, 250, 10},    {1 << 20, 300, 10},    {1 << 20, 400, 10},     {1 << 20, 1000, 5},
@@ -61,7 +60,7 @@ TEST_P(FullTest, NothingIsRefusedBelow95Percent) {
         EXPECT_EQ(error, Error::full);
         const StoreStats stats = store->stats();
         EXPECT_EQ(stats.entries, count - 1);
-        // Of large values, one more would not have fitted.
+        // One more large value would not have fitted.
         const std::uint64_t needed = value_.size() < 16'384 ? 0 : value_.size() + 8192;
         EXPECT_GE(stats.disk_bytes + needed, stats.limit_bytes / 100 * 95) << count << " entries";
         EXPECT_LE(stats.disk_bytes, stats.limit_bytes);
@@ -71,7 +70,7 @@ TEST_P(FullTest, NothingIsRefusedBelow95Percent) {
 }
 
 TEST_P(FullTest, NothingIsGivenUpWhileThereIsSpace) {
-    // Room is made ahead, for a few segments.
+    // The evictor keeps a few segments free.
     const WriterLimits limits = writer_limits(GetParam().limit_bytes);
     if (GetParam().value_bytes > limits.segment_bytes / 4) GTEST_SKIP() << "fill segments alone";
     const std::uint64_t used = GetParam().limit_bytes - 64 * 1024 - 4 * limits.segment_bytes;

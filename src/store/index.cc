@@ -15,7 +15,7 @@ alignas(64) const std::uint64_t Index::kEmptyBucket[kSlotsPerBucket] = {
 
 namespace {
 
-// How many levels a file of this size has whole.
+// How many whole levels a file of this size has.
 unsigned levels_of_size(std::uint64_t size) {
     unsigned levels = 0;
     while (levels < kLevelMax && size >= index_size(levels + 1)) ++levels;
@@ -44,10 +44,10 @@ Result<std::unique_ptr<Index>> Index::open(File file, const CacheIdentity &ident
     return index;
 }
 
-// Maps the levels that are in use. What was cut off is found again by a search, which lets the
-// index grow as it needs.
+// Maps the levels in use. If the file was cut, a rebuild finds the lost entries, and the index
+// grows again as they need.
 Status Index::map_levels() {
-    // The counter before the size: a level is added in the other order.
+    // Read the counter before the size: grow() changes the size first.
     std::array<std::byte, sizeof(std::uint64_t)> word = {};
     TRY(file_.read_at(counter_offset(Counter::levels), word));
     auto hint = get_le<std::uint64_t>(word, 0);
@@ -59,20 +59,20 @@ Status Index::map_levels() {
     }
     TRY_ASSIGN(const unsigned levels, levels_in_use(std::max(1u, whole), hint));
     TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
-    if (levels > 2) base_.expect_random_access();  // a small one is in memory after a few reads
+    if (levels > 2) base_.expect_random_access();  // a few reads bring a small index into memory
     for (unsigned i = 0; i < levels; ++i) TRY(map_level(i));
     level_count_.store(levels, std::memory_order_release);
     if (access_ == Access::read_only) return {};
-    if (whole == 0 || hint == 0 || hint > levels) ask_for_search();
-    // Not over what somebody has made of it since; and none of the slow first writes to a page of a
-    // mapped file where nothing changes.
+    if (whole == 0 || hint == 0 || hint > levels) ask_for_rebuild();
+    // Compare-and-swap, as another process may have changed the counter since. Do not write an
+    // unchanged value: the first write to a page of a mapped file is slow.
     if (hint != levels) counter(Counter::levels).compare_exchange_strong(hint, levels);
     return {};
 }
 
-// Of the levels that the file has room for, those that the counter tells of, and more where it
-// lies: what was put into them shows. All else behind them was appended by somebody, or is a level
-// that somebody is just adding or died adding.
+// Of the levels that the file has room for: those that the counter tells of, and behind them those
+// that hold slots, as the counter may be damaged. Anything else was appended by a stranger, or is a
+// level that a process is just adding or died adding.
 Result<unsigned> Index::levels_in_use(unsigned whole, std::uint64_t hint) const {
     const bool possible = hint >= 1 && hint <= kLevelMax;
     unsigned levels = possible ? std::min(whole, static_cast<unsigned>(hint)) : 1;
@@ -83,8 +83,8 @@ Result<unsigned> Index::levels_in_use(unsigned whole, std::uint64_t hint) const 
     return levels;
 }
 
-// Whether some of the first pages that a level says are initialised hold nothing but slots. Looks
-// at the file, as the level need not be mapped.
+// Whether one of the first initialised pages of a level holds nothing but slots. Reads the file, as
+// the level need not be mapped.
 Result<bool> Index::is_used(unsigned level) const {
     constexpr unsigned kPagesMax = 16;
     const std::uint64_t slots = level_offset(level) + level_bitmap_pages(level) * kPage;
@@ -104,11 +104,8 @@ Result<bool> Index::is_used(unsigned level) const {
 }
 
 void Index::check_levels() {
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        if (any_page_initialised(levels_[i])) continue;
-        return ask_for_search();
-    }
+    const auto whole = [&](const Level &level) { return any_page_initialised(level); };
+    if (!std::ranges::all_of(mapped_levels(), whole)) ask_for_rebuild();
 }
 
 Status Index::map_level(unsigned number) {
@@ -131,7 +128,7 @@ Status Index::map_level(unsigned number) {
 
 Status Index::prepare_for_holes(Level &level) {
     const auto info = file_.info();
-    // Of the whole file, as other levels' blocks must not stand for what this one lacks.
+    // Compare the whole file: blocks of other levels must not hide what this one lacks.
     if (info.ok() && info->disk_bytes >= info->size_bytes) return {};
     auto &holes = holes_[level.number];
     holes.reset(new (std::nothrow)
@@ -141,8 +138,8 @@ Status Index::prepare_for_holes(Level &level) {
     return {};
 }
 
-// Asked of a page whose bit is not set: after damage, there may be entries in it. It stays empty
-// until its bit is set. What cannot be asked is looked at.
+// For a page whose bit is not set: after damage there may be entries in it all the same. It stays a
+// hole until its bit is set. A page that cannot be read counts as full.
 bool Index::page_is_empty(const Level &level, const std::uint64_t *slot) const {
     const std::size_t page = page_of(level, slot);
     const std::uint64_t bit = std::uint64_t{1} << (page % 64);
@@ -156,15 +153,14 @@ bool Index::page_is_empty(const Level &level, const std::uint64_t *slot) const {
     return true;
 }
 
-// The levels that can be used now; maps what another process has added.
+// The levels that can be used now. Maps levels that another process has added.
 unsigned Index::levels() {
     const unsigned mapped = level_count_.load(std::memory_order_acquire);
     const std::uint64_t hint = counter(Counter::levels).load(std::memory_order_acquire);
     if (hint <= mapped || hint > kLevelMax) return mapped;
     if (hint == refused_hint_.load(std::memory_order_relaxed)) return mapped;
-    if (!map_mutex_.try_lock())
-        return mapped;             // another thread does it, and this one need not wait
-    (void)map_added_levels(hint);  // a look-up goes on with what there is
+    if (!map_mutex_.try_lock()) return mapped;  // another thread maps them: do not wait
+    (void)map_added_levels(hint);  // on failure, look-ups use the levels that are mapped
     map_mutex_.unlock();
     return level_count_.load(std::memory_order_acquire);
 }
@@ -183,7 +179,7 @@ Status Index::map_added_levels(std::uint64_t hint) {
 }
 
 Status Index::refresh() {
-    // The mutex is held for a system call or two; but in a forked child its owner may not exist.
+    // The mutex is held for a system call or two. But in a forked child its owner may not exist.
     for (unsigned attempt = 0; attempt < 1000; ++attempt) {
         const std::uint64_t hint = counter(Counter::levels).load();
         if (hint <= level_count_.load() || hint > kLevelMax) return {};
@@ -213,14 +209,14 @@ std::uint64_t Index::growth_bytes() const {
     if (now == kLevelMax) return 0;
     const auto info = file_.info();
     const std::uint64_t used = info.ok() ? info->disk_bytes : 0;
-    return index_size(now + 1) - std::min(used, index_size(now));  // holes are filled, too
+    return index_size(now + 1) - std::min(used, index_size(now));  // fills holes, too
 }
 
 Status Index::grow() {
     return add_level([&](std::uint64_t, std::uint64_t end) { return file_.extend(end); });
 }
 
-// Calls extend(begin, end) for the bytes of a new level.
+// Calls extend(begin, end) with the range of a new level.
 template <typename Extend>
 Status Index::add_level(Extend extend) {
     TRY(trim());
@@ -232,8 +228,8 @@ Status Index::add_level(Extend extend) {
     return refresh();
 }
 
-// The file becomes no shorter, where that can be helped: somebody may have a level mapped that the
-// counter has forgotten.
+// Punches a hole rather than cut the file where possible: another process may have a level mapped
+// that a damaged counter has forgotten.
 Status Index::trim() {
     TRY(refresh());
     TRY_ASSIGN(const FileInfo info, file_.info());
@@ -246,7 +242,7 @@ Status Index::trim() {
     return status.error() == Error::unsupported ? file_.truncate(end) : status;
 }
 
-// The largest level whose page for a hash is not in use yet.
+// The largest level whose page for a hash is not initialised.
 const Index::Level *Index::level_without_page(std::uint64_t hash) {
     for (unsigned i = levels(); i-- > 0;) {
         if (!page_initialised(levels_[i], place_of_bucket(levels_[i], hash))) return &levels_[i];
@@ -257,7 +253,7 @@ const Index::Level *Index::level_without_page(std::uint64_t hash) {
 std::uint64_t Index::growth_bytes_for(std::uint64_t hash) {
     if (level_without_page(hash) != nullptr) return kPage;
     const unsigned now = level_count_.load();
-    // With the last page of the level, which is what makes the file longer.
+    // A new level takes its bitmap, that page, and its last page, which extends the file.
     return now == kLevelMax ? 0 : (level_bitmap_pages(now) + 2) * kPage;
 }
 
@@ -283,17 +279,17 @@ Status Index::reserve_page(const Level &level, const std::uint64_t *slot) const 
     return file_.reserve(offset_of_page(level, page_of(level, slot)), kPage);
 }
 
-// Whether no page lacks blocks, as those of a level do that was added by grow_for(), or of a file
-// that was copied without its zeros.
+// Whether every page has blocks. Levels that grow_for() added lack some, and so does a file that
+// was copied without its zeros.
 bool Index::has_all_blocks() const {
     const auto info = file_.info();
     return info.ok() && info->disk_bytes >= index_size(level_count_.load());
 }
 
-// Whether that takes no disk space that nobody has accounted for.
+// Whether the page has blocks, or can get them within the space that the cache accounts for.
 bool Index::may_initialise(const Level &level, const std::uint64_t *slot) const {
     if (!has_all_blocks()) return false;
-    const Status reserved = reserve_page(level, slot);  // one may be missing all the same
+    const Status reserved = reserve_page(level, slot);  // this page may still lack its block
     return reserved.ok() || reserved.error() == Error::unsupported;
 }
 
@@ -350,17 +346,16 @@ void Index::initialise_page(const Level &level, std::uint64_t *slot) {
 }
 
 bool Index::suspicious(std::uint64_t hash) {
-    if (search_due() == RescanReason::damage) return true;
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        std::uint64_t *slots = bucket(levels_[i], hash);
-        if (!all_intact(slots) && has_damage(levels_[i], slots)) return true;
+    if (rebuild_due() == RebuildReason::damage) return true;
+    for (const Level &level : mapped_levels()) {
+        std::uint64_t *slots = bucket(level, hash);
+        if (!all_intact(slots) && has_damage(level, slots)) return true;
     }
     return false;
 }
 
 bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
-    const bool initialised = page_initialised(level, slots);  // first: it is noted last
+    const bool initialised = page_initialised(level, slots);  // before the slots: it is set last
     for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
         const Slot slot(at(slots + j).load(std::memory_order_relaxed));
         if (slot.intact()) continue;
@@ -369,27 +364,26 @@ bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
     return false;
 }
 
-// Each request is another word: a search takes back the one that was there when the
-// search began, and none that was made since.
-void Index::ask_for_search() {
-    counter(Counter::rescan)
-        .store(monotonic_ns() << 8 | static_cast<std::uint64_t>(RescanReason::damage));
+// Each request is a different word: a rebuild takes back the request that it began with, and no
+// later one.
+void Index::ask_for_rebuild() {
+    counter(Counter::rebuild)
+        .store(monotonic_ns() << 8 | static_cast<std::uint64_t>(RebuildReason::damage));
 }
 
-RescanReason Index::search_due() const {
-    const std::uint64_t word = counter(Counter::rescan).load(std::memory_order_relaxed);
-    if (word == static_cast<std::uint64_t>(RescanReason::none)) return RescanReason::none;
-    const bool boot = word == static_cast<std::uint64_t>(RescanReason::boot);
-    return boot ? RescanReason::boot : RescanReason::damage;
+RebuildReason Index::rebuild_due() const {
+    const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
+    if (word == static_cast<std::uint64_t>(RebuildReason::none)) return RebuildReason::none;
+    const bool boot = word == static_cast<std::uint64_t>(RebuildReason::boot);
+    return boot ? RebuildReason::boot : RebuildReason::damage;
 }
 
 bool Index::free_damaged(std::uint64_t hash) {
     bool freed = false;
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        std::uint64_t *slots = bucket(levels_[i], hash);
+    for (const Level &level : mapped_levels()) {
+        std::uint64_t *slots = bucket(level, hash);
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
-            freed = clear_if_damaged(levels_[i], slots + j) || freed;
+            freed = clear_if_damaged(level, slots + j) || freed;
         }
     }
     return freed;
@@ -422,36 +416,34 @@ std::uint64_t Index::count_entries() {
     return count;
 }
 
-void Index::clear_damaged() {
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
-        for (std::uint64_t j = 0; j < slot_count; ++j) {
-            if (is_hole(levels_[i], levels_[i].slots + j)) continue;
-            clear_if_damaged(levels_[i], levels_[i].slots + j);
+// Calls visit(level, slot) for every slot that is not in a hole.
+template <typename Visit>
+void Index::for_each_slot(Visit visit) {
+    for (const Level &level : mapped_levels()) {
+        const std::uint64_t slot_count = level_buckets(level.number) * kSlotsPerBucket;
+        for (std::uint64_t *slot = level.slots; slot < level.slots + slot_count; ++slot) {
+            if (!is_hole(level, slot)) visit(level, slot);
         }
     }
+}
+
+void Index::clear_damaged() {
+    for_each_slot([&](const Level &level, std::uint64_t *slot) { clear_if_damaged(level, slot); });
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
     if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return false;
-    const bool initialised = page_initialised(level, slot);  // as above
+    const bool initialised = page_initialised(level, slot);  // as in has_damage()
     std::uint64_t word = at(slot).load(std::memory_order_relaxed);
     if (Slot(word).intact() || (word == 0 && !initialised)) return false;
-    ask_for_search();
+    ask_for_rebuild();
     return at(slot).compare_exchange_strong(word, kEmptySlot);
 }
 
 void Index::clear() {
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
-        for (std::uint64_t j = 0; j < slot_count; ++j) {
-            std::uint64_t *place = levels_[i].slots + j;
-            if (is_hole(levels_[i], place)) continue;
-            if (at(place).load(std::memory_order_relaxed) != 0) at(place).store(kEmptySlot);
-        }
-    }
+    for_each_slot([&](const Level &, std::uint64_t *slot) {
+        if (at(slot).load(std::memory_order_relaxed) != 0) at(slot).store(kEmptySlot);
+    });
     counter(Counter::entries).store(0);
 }
 
@@ -463,27 +455,25 @@ bool Index::is_cached(std::uint64_t hash) const {
     return true;
 }
 
-std::optional<Slot> Index::slot_at(std::uint64_t hash, Location location, Place &place) {
-    std::optional<Slot> found;
-    probe(hash, [&](Place here, Slot slot) {
-        if (slot.tentative() || slot.location() != location) return false;
-        place = here;
-        found = slot;
-        return true;
+std::optional<Index::PlacedSlot> Index::slot_at(std::uint64_t hash, Location location) {
+    std::optional<PlacedSlot> found;
+    probe(hash, [&](Place place, Slot slot) {
+        if (!slot.tentative() && slot.location() == location) found = PlacedSlot{place, slot};
+        return found.has_value();
     });
     return found;
 }
 
-bool Index::leads_to(std::uint64_t hash, Location location) {
-    Place place;
-    return slot_at(hash, location, place).has_value();
+bool Index::drop(Place place, Slot slot) {
+    std::uint64_t word = slot.word();
+    if (!place.ref().compare_exchange_strong(word, kEmptySlot)) return false;
+    if (!slot.tentative()) counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    return true;
 }
 
 void Index::withdraw_tentative(std::uint64_t hash, Location location) {
     probe(hash, [&](Place place, Slot slot) {
-        std::uint64_t word = slot.word();
-        const bool ours = slot.tentative() && slot.location() == location;
-        if (ours) place.ref().compare_exchange_strong(word, kEmptySlot);
+        if (slot.tentative() && slot.location() == location) drop(place, slot);
         return false;
     });
 }

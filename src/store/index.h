@@ -2,28 +2,27 @@
 // lock.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: all methods may be called from any thread, and any number of processes share the
-// file.
-// Ownership: owns the file and its mappings; SlotRefs point into them and are valid as long as the
+// Thread safety: all methods, from any thread. Any number of processes share the file.
+// Ownership: owns the file and its mappings. SlotRefs point into them and live as long as the
 // Index.
 // Failure: a damaged file gives wrong or missing candidates, never wrong entries: callers verify
 // each record.
 //
 // How an entry is published, and why exactly one of several writers of a key wins:
 //
-//  1. A slot is one word, so that readers see an entry wholly or not at all.
+//  1. A slot is one word, so readers see an entry wholly or not at all.
 //  2. A writer that finds a published slot of its key replaces it in place, by compare-and-swap.
-//  3. Otherwise it puts a *tentative* slot into a free place (readers ignore it), and only then
-//  looks at all places where the
-//     key may be. Of two writers at least one sees the other's slot, as each writes before it looks
-//     (all operations are sequentially consistent). A published slot of the key: withdraw and begin
-//     again at 2. A tentative one at a higher rank: remove it by compare-and-swap; of a lower rank:
-//     withdraw, and let its owner finish.
-//  4. It publishes by compare-and-swap from tentative to published. If that fails, somebody removed
-//  it under 3: begin again.
+//  3. Otherwise it puts a *tentative* slot, which readers ignore, into a free place, and then looks
+//     at all places where the key may be. Of two writers at least one sees the other's slot, as
+//     each writes before it looks (all operations are sequentially consistent). It may find:
+//      - a published slot of the key: withdraw and begin again at 2;
+//      - a tentative one of a higher rank: remove it by compare-and-swap;
+//      - a tentative one of a lower rank: withdraw, and let its owner finish.
+//  4. It publishes by compare-and-swap from tentative to published. If that fails, another writer
+//     removed its slot under 3: begin again.
 //
-// A writer that died between 3 and 4 leaves a tentative slot. It stands in the way of nobody for
-// long: whoever has withdrawn for it a number of times removes it.
+// A writer that dies between 3 and 4 leaves a tentative slot. The next writer of the key withdraws
+// for it a number of times, and then removes it.
 #pragma once
 
 #include <array>
@@ -32,6 +31,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -47,8 +47,8 @@ using SlotRef = std::atomic_ref<std::uint64_t>;
 
 class Index {
   public:
-    // Maps a file whose header has been checked. One that is shorter than its counters say is
-    // marked for a rescan; what is behind the levels is left alone.
+    // Maps a file whose header has been checked. Asks for a rebuild if the file is shorter than its
+    // counters say. Ignores what follows the levels.
     static Result<std::unique_ptr<Index>> open(File file, const CacheIdentity &identity,
                                                Access access);
 
@@ -57,96 +57,101 @@ class Index {
     Access access() const { return access_; }
     std::uint64_t hash(Bytes key) const { return keyed_hash(key, identity_.hash_seed); }
 
-    // A slot's place in memory, and its rank among all places where entries of one hash can be,
-    // equal in all processes.
+    // A slot's place in memory, and its rank among all places where entries of one hash can be. The
+    // rank is the same in all processes.
     struct Place {
         std::uint64_t *word = nullptr;
         unsigned rank = 0;
         SlotRef ref() const { return SlotRef(*word); }
     };
 
-    // Calls visit(Place, Slot) for each intact slot whose tag matches, until it returns true. True:
-    // visit did. Else `*clean`, if given, tells that nothing there was damaged.
+    // Calls visit(Place, Slot) for each intact slot with the hash's tag until it returns true, and
+    // says whether it did. If it did not, sets `*clean` to whether all slots were intact.
     template <typename Visit>
     bool probe(std::uint64_t hash, Visit visit, bool *clean = nullptr);
 
-    // Whether probe() need not wait for the disk now.
+    // Whether probe() does not have to wait for the disk now.
     bool is_cached(std::uint64_t hash) const;
 
-    // The published slot that points to a place, if one does.
-    std::optional<Slot> slot_at(std::uint64_t hash, Location location, Place &place);
-    bool leads_to(std::uint64_t hash, Location location);
-    // Changes the slot that points to a place to change(Slot); its hit count may change meanwhile.
-    // False: no slot points there now.
+    struct PlacedSlot {
+        Place place;
+        Slot slot;
+    };
+    // The published slot that leads to a location, if there is one.
+    std::optional<PlacedSlot> slot_at(std::uint64_t hash, Location location);
+    bool leads_to(std::uint64_t hash, Location location) {
+        return slot_at(hash, location).has_value();
+    }
+    // Sets the slot that leads to a location to change(Slot), even if hits change it meanwhile.
+    // False: no slot leads there now.
     template <typename Change>
     bool change_slot(std::uint64_t hash, Location location, Change change);
 
-    // Empties a tentative slot that points to a place, whose owner died or begins again.
+    // Empties a slot unless it has changed, and no longer counts its entry if it was published.
+    bool drop(Place place, Slot slot);
+    // Empties a tentative slot that leads to a location. Its owner died, or begins again.
     void withdraw_tentative(std::uint64_t hash, Location location);
 
-    // Makes sure that all levels there are can be seen, which look-ups do as they can. To be called
-    // by whoever must see every slot of a key. busy, no_memory, io, ...: they cannot.
+    // Maps all levels, for callers that must see every slot of a key. (Look-ups map new levels only
+    // if they need not wait.) busy, no_memory, io, ...: this failed.
     Status refresh();
 
-    // Whether no slot can be hidden in a level that this object has not mapped, whatever the
-    // counters say.
+    // Whether all levels of the file are mapped, even if a damaged counter hides some.
     bool sees_all();
 
-    // Asks for a rescan if a level has lost all it had: one is added because an entry needs it, and
-    // has an initialised page from then on. To be called before the first miss is believed; it
-    // touches a page of each level, which opening need not wait for.
+    // Asks for a rebuild if a level has lost all its pages: each level is added for an entry, so it
+    // has an initialised page. Call this before believing the first miss, and not at open, as it
+    // touches a page of each level.
     void check_levels();
-    // Whether damage may hide an entry of this hash. To be asked after a miss.
+    // Whether damage may hide an entry of this hash. Ask after a miss.
     bool suspicious(std::uint64_t hash);
 
-    // Puts a slot into a free place of the buckets of its hash; full: there is none, grow first.
+    // Puts a slot into a free place in the buckets of its hash. full: there is none, grow first.
     Result<Place> insert(std::uint64_t hash, Slot slot);
     // Adds a level. REQUIRES: no other process does so now. no_space; full: there can be no more.
     Status grow();
-    // Gives back the disk space of what is behind the last level. REQUIRES: as for grow().
+    // Gives disk space behind the last level back. REQUIRES: as for grow().
     Status trim();
-    // Bytes of disk space that grow() would take; 0: there can be no more levels.
+    // The disk space that grow() would take, in bytes; 0: there can be no more levels.
     std::uint64_t growth_bytes() const;
-    // Gives the bucket of a hash one more page, of a level that is added, if need be, with blocks
-    // behind no other of its pages. Requires and fails as grow(); unsupported: the file system
-    // cannot.
+    // Adds one page for the bucket of a hash. If that needs a new level, adds one without blocks
+    // for its other pages. REQUIRES and fails as grow(); unsupported: the file system cannot.
     Status grow_for(std::uint64_t hash);
-    // Bytes of disk space that grow_for() would take; 0: there can be no more.
+    // The disk space that grow_for() would take, in bytes; 0: there can be no more pages.
     std::uint64_t growth_bytes_for(std::uint64_t hash);
 
-    // Calls visit(Place, Slot) for each slot that is intact, published and not empty, until it
-    // returns true.
+    // Calls visit(Place, Slot) for each published, intact slot until it returns true.
     template <typename Visit>
     void for_each(Visit visit);
-    // How many there are now; takes time in proportion to the index.
+    // Counts the entries; takes time in proportion to the index.
     std::uint64_t count_entries();
-    // The same as for_each, once around from a place that `start`, any number, chooses.
+    // As for_each(), once around from a place that `start`, any number, chooses.
     template <typename Visit>
     void for_each_from(std::uint64_t start, Visit visit);
-    // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, whatever its tag.
+    // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, of any tag.
     template <typename Visit>
     void visit_buckets(std::uint64_t hash, Visit visit);
-    // Says in the index that segments hold entries that it may lack, for who comes later, too.
-    void ask_for_search();
-    RescanReason search_due() const;
-    // Empties the damaged slots in the buckets of a hash, for a new entry; false: there are none.
-    // Asks for a search first, and so do all others: at every moment damage can be seen, or a
-    // search is due.
+    // Says in the index, for later processes too, that segments may hold entries that it lacks.
+    void ask_for_rebuild();
+    RebuildReason rebuild_due() const;
+    // Empties the damaged slots in the buckets of a hash to make room; false: there are none. This
+    // and clear_damaged() ask for a rebuild first, so that others always see the damage or that a
+    // rebuild is due.
     bool free_damaged(std::uint64_t hash);
     // Empties all damaged slots.
     void clear_damaged();
-    // Empties every slot.
+    // Empties all slots.
     void clear();
 
     std::atomic_ref<std::uint64_t> counter(Counter counter) const;
-    // The segment that is being given up, if there is one.
+    // The segment that is being evicted, if there is one.
     std::optional<std::uint32_t> victim() const;
-    // A time stamp greater than all before, in all processes.
+    // A time stamp greater than all before it, in all processes.
     std::uint64_t next_stamp();
-    // To be called before the slot of an entry is emptied for good: who has listed the records
-    // before must not publish an older one of the key now.
+    // Call before emptying an entry's slot for good: a rebuild that listed the records before must
+    // not publish an older one of the key now.
     void note_removal() { counter(Counter::removals).fetch_add(1); }
-    // Lets later stamps be greater than this one.
+    // Makes later stamps greater than this one.
     void raise_stamp(std::uint64_t stamp);
     Status sync();
 
@@ -156,8 +161,8 @@ class Index {
         std::uint64_t *bitmap = nullptr;
         std::uint64_t bucket_mask = 0;
         unsigned number = 0;
-        // One bit for each page that was found to hold nothing; null: all may be looked at. Some
-        // file systems put a block behind a page that is only looked at.
+        // One bit for each page that was found to be a hole; null: the level has none. Some file
+        // systems allocate a block when a hole is read through a mapping.
         std::atomic<std::uint64_t> *holes = nullptr;
     };
 
@@ -169,13 +174,14 @@ class Index {
     Result<unsigned> levels_in_use(unsigned whole, std::uint64_t hint) const;
     Result<bool> is_used(unsigned level) const;
     unsigned levels();
+    std::span<const Level> mapped_levels() { return std::span(levels_).first(levels()); }
     template <typename Extend>
     Status add_level(Extend extend);
     Status map_added_levels(std::uint64_t hint) REQUIRES_LOCK(map_mutex_);
     static std::uint64_t *place_of_bucket(const Level &level, std::uint64_t hash) {
         return level.slots + (hash & level.bucket_mask) * kSlotsPerBucket;
     }
-    // To look at; an empty one stands for one in a hole.
+    // For reading: stands an empty bucket in for one in a hole.
     std::uint64_t *bucket(const Level &level, std::uint64_t hash) const {
         std::uint64_t *const slots = place_of_bucket(level, hash);
         return is_hole(level, slots) ? const_cast<std::uint64_t *>(kEmptyBucket) : slots;
@@ -190,6 +196,8 @@ class Index {
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool any_page_initialised(const Level &level) const;
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
+    template <typename Visit>
+    void for_each_slot(Visit visit);
     const Level *level_without_page(std::uint64_t hash);
     bool has_all_blocks() const;
     bool may_initialise(const Level &level, const std::uint64_t *slot) const;
@@ -212,15 +220,15 @@ class Index {
     File file_;
     CacheIdentity identity_;
     Access access_;
-    Mapping base_;  // the fixed part and the levels there were at open
+    Mapping base_;  // the fixed part, and the levels that the file had at open
 
-    // Levels below level_count_ are constant. Others are written under map_mutex_.
+    // Levels below level_count_ are constant. The others are written under map_mutex_.
     std::array<Level, kLevelMax> levels_;
     std::array<Mapping, kLevelMax> later_levels_;
     std::array<std::unique_ptr<std::atomic<std::uint64_t>[]>, kLevelMax> holes_;
     std::atomic<unsigned> level_count_ = 0;
-    std::atomic<std::uint64_t> refused_hint_ =
-        0;  // a value of Counter::levels that the file's size disproved
+    // A value of Counter::levels that the file's size has disproved.
+    std::atomic<std::uint64_t> refused_hint_ = 0;
     Mutex map_mutex_;
 };
 
@@ -247,10 +255,9 @@ bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
 
 template <typename Change>
 bool Index::change_slot(std::uint64_t hash, Location location, Change change) {
-    Place place;
-    while (const auto slot = slot_at(hash, location, place)) {
-        std::uint64_t word = slot->word();
-        if (place.ref().compare_exchange_strong(word, change(*slot))) return true;
+    while (const auto found = slot_at(hash, location)) {
+        std::uint64_t word = found->slot.word();
+        if (found->place.ref().compare_exchange_strong(word, change(found->slot))) return true;
     }
     return false;
 }

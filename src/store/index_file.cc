@@ -21,7 +21,7 @@ std::string temporary_name() {
     return name;
 }
 
-// The fixed part and an initialised first level.
+// Writes the fixed part and an initialised first level.
 Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use) {
     TRY(file.extend(index_size(1)));
     const auto header = encode_index_header(identity);
@@ -33,9 +33,9 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
     put_le<std::uint64_t>(word, 0, 1);
     TRY(file.write_at(counter_offset(Counter::levels), word_piece));
     if (!use.segments.empty()) {
-        TRY(file.write_at(counter_offset(Counter::rescan), word_piece));
-        // A number that was used lately is not given out again: some process may still have the
-        // deleted file open.
+        TRY(file.write_at(counter_offset(Counter::rebuild), word_piece));
+        // Do not use the last numbers again: a process may still have a deleted file of that name
+        // open.
         std::uint32_t highest = 0;
         for (const SegmentFile &segment : use.segments)
             highest = std::max(highest, segment.segment);
@@ -88,7 +88,7 @@ Result<CacheIdentity> read_index_identity(const File &file, std::string_view nam
 std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
                                                   std::optional<std::uint64_t> version,
                                                   std::string_view name) {
-    // Most segments decide, so that a file that strayed in from another cache does not.
+    // The majority decides, so that a file that strayed in from another cache does not.
     std::vector<std::pair<CacheIdentity, unsigned>> votes;
     const auto use = measure_disk_use(directory);
     for (const SegmentFile &segment :

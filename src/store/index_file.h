@@ -1,17 +1,15 @@
 // Creates, opens and replaces the index file of a cache.
 // SPDX-License-Identifier: MIT
 //
-// A new index is built under another name and given its own by link or rename, so that nobody ever
-// sees half of one.
+// An index is built under another name and then linked or renamed to its own, so that no process
+// ever sees half of one.
 //
 // Thread safety: functions without state; any number of processes at once.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
 
-#include "base/log.h"
 #include "base/result.h"
 #include "os/file.h"
 #include "store/index.h"
@@ -22,19 +20,19 @@ inline constexpr const char *kIndexFileName = "cache.idx";
 
 enum class Replace { yes, no };
 
-// Puts an empty index in place. Replace::no: exists, when there is one.
+// Puts an empty index in place. Replace::no fails with `exists` when there is one.
 Status create_index_file(const Directory &directory, const CacheIdentity &identity,
                          Replace replace);
 
-// Reads the header. corrupt: no copy of it is whole, or it is that of a cache of another name;
+// Reads the header. corrupt: both copies are damaged or belong to a cache of another name;
 // unsupported: another format version.
 Result<CacheIdentity> read_index_identity(const File &file, std::string_view name);
 
-// The one that most segments of a cache whose index was lost have. Without a version, of any.
+// The identity that most segments have, for a cache without an index. Without `version`, of any.
 std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
                                                   std::optional<std::uint64_t> version,
                                                   std::string_view name);
-// The same, or a new one.
+// The same; if no segment tells one, a new identity.
 CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
                                      std::string_view name);
 

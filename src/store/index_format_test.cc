@@ -53,13 +53,13 @@ TEST(IndexFormat, LevelsLieBehindOneAnotherOnWholePages) {
 
 TEST(IndexFormat, EachCounterHasACacheLineOfItsOwn) {
     std::set<std::uint64_t> lines;
-    for (unsigned i = 0; i <= static_cast<unsigned>(Counter::carry_debt); ++i) {
+    for (unsigned i = 0; i <= static_cast<unsigned>(Counter::copy_debt); ++i) {
         const std::uint64_t offset = counter_offset(static_cast<Counter>(i));
         EXPECT_EQ(offset % 64, 0u);
         EXPECT_EQ(offset / kPage, kCountersPage);
         lines.insert(offset);
     }
-    EXPECT_EQ(lines.size(), static_cast<unsigned>(Counter::carry_debt) + 1);
+    EXPECT_EQ(lines.size(), static_cast<unsigned>(Counter::copy_debt) + 1);
 }
 
 }  // namespace

@@ -3,11 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <set>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -40,11 +37,11 @@ class IndexTest : public ::testing::Test {
         return entries;
     }
     std::uint64_t file_size() { return files_.directory().info(kIndexFileName)->size_bytes; }
-    // A hash whose bucket of the first level is given.
+    // A hash with the given bucket in the first level.
     static std::uint64_t hash_in_bucket(std::uint64_t bucket, std::uint64_t number) {
         return bucket | (number * 0x9E3779B97F4A7C15u & ~std::uint64_t{0xFF});
     }
-    // Inserts slots of one bucket until it is full everywhere. How many fitted.
+    // Inserts slots of one bucket until it is full in all levels. Returns how many fitted.
     static unsigned fill_bucket(Index &index, std::uint64_t bucket, std::uint64_t first = 1) {
         for (unsigned i = 0;; ++i) {
             const std::uint64_t hash = hash_in_bucket(bucket, first + i);
@@ -56,7 +53,7 @@ class IndexTest : public ::testing::Test {
     Index &index_ = files_.index();
 };
 
-// Every slot of a bucket, with every bit wrong, among others that match and that do not.
+// Tries each bit of each slot of a bucket, among slots that match and slots that do not.
 TEST_F(IndexTest, AProbeFindsAllMatchesAndTellsOfDamage) {
     constexpr std::uint64_t kBucket = 9;
     std::vector<std::uint64_t> hashes;
@@ -81,20 +78,20 @@ TEST_F(IndexTest, AProbeFindsAllMatchesAndTellsOfDamage) {
         bool clean = false;
         EXPECT_EQ(probe(hash, clean), 4u);
         EXPECT_TRUE(clean);
-        Index::Place place;
         const auto own = slot(hash, static_cast<std::uint32_t>(hash >> 20 & 0xFF));
-        ASSERT_TRUE(index_.slot_at(hash, own.location(), place));
+        const auto found = index_.slot_at(hash, own.location());
+        ASSERT_TRUE(found);
         for (unsigned bit = 0; bit < 64; ++bit) {
             const std::uint64_t bad = own.word() ^ std::uint64_t{1} << bit;
-            place.ref().store(bad);
+            found->place.ref().store(bad);
             const bool harmless = Slot(bad).intact();  // a hit
             EXPECT_EQ(probe(hash, clean), harmless ? 4u : 3u) << "bit " << bit;
             EXPECT_EQ(clean, harmless) << "bit " << bit;
         }
-        place.ref().store(0);
+        found->place.ref().store(0);
         EXPECT_EQ(probe(hash, clean), 3u);
         EXPECT_FALSE(clean);
-        place.ref().store(own.word());
+        found->place.ref().store(own.word());
     }
     bool clean = false;
     EXPECT_EQ(probe(kBucket | std::uint64_t{7} << 60, clean), 0u);
@@ -144,7 +141,7 @@ TEST_F(IndexTest, AFullBucketGrowsTheIndexAndNothingMoves) {
     EXPECT_EQ(count(index_), kSlotsPerBucket + 1);
 }
 
-// The file is in memory, where a page that is only looked at may get a block, too.
+// On this file system, reading a hole through a mapping may allocate a block, too.
 TEST_F(IndexTest, ALevelWithoutBlocksTakesThoseOfItsPagesAlone) {
     fill_bucket(index_, 3);
     const auto disk_bytes = [&] { return files_.directory().info(kIndexFileName)->disk_bytes; };
@@ -290,10 +287,11 @@ TEST_F(IndexTest, ClearingDamageEmptiesThatAndNothingElse) {
     ASSERT_TRUE(index_.insert(good, slot(good, 10)).ok());
     place->ref().store(0x1234567);
     ASSERT_TRUE(index_.suspicious(bad));
-    EXPECT_EQ(index_.search_due(), RescanReason::none);
+    EXPECT_EQ(index_.rebuild_due(), RebuildReason::none);
     index_.clear_damaged();
     EXPECT_EQ(place->ref().load(), kEmptySlot);
-    EXPECT_EQ(index_.search_due(), RescanReason::damage) << "nothing tells of the damage any more";
+    EXPECT_EQ(index_.rebuild_due(), RebuildReason::damage)
+        << "nothing tells of the damage any more";
     EXPECT_EQ(words_of(index_, good), std::set{slot(good, 10).word()});
     EXPECT_EQ(count(index_), 1u);
 }
@@ -310,7 +308,7 @@ TEST_F(IndexTest, ClearingEmptiesEveryLevel) {
 
 TEST_F(IndexTest, EnumeratingSkipsWhatIsNotPublished) {
     const std::uint64_t hash = hash_in_bucket(5, 1);
-    const auto place = index_.insert(hash, slot(hash, 9).with_state(Slot::State::tentative));
+    const auto place = index_.insert(hash, slot(hash, 9).as_tentative());
     EXPECT_EQ(count(index_), 0u);
     place->ref().store(slot(hash, 9).word());
     EXPECT_EQ(count(index_), 1u);
@@ -346,7 +344,7 @@ TEST_F(IndexTest, ACutFileGetsItsLengthBackAndAsksForASearch) {
         ASSERT_TRUE(file->truncate(index_size(2) - kPage).ok());
     }
     const auto cut = files_.open_index();
-    EXPECT_NE(cut->counter(Counter::rescan).load(), 0u);
+    EXPECT_NE(cut->counter(Counter::rebuild).load(), 0u);
     EXPECT_TRUE(cut->suspicious(hash_in_bucket(200, 1)));
     EXPECT_EQ(words_of(*cut, hash_in_bucket(3, 1)).size(), 1u) << "what was not cut off is there";
 }

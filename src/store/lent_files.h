@@ -1,13 +1,11 @@
-// The files of a cache as somebody else has opened them, for a process that may open none.
+// The files of a cache, opened by another process for one that may open none.
 // SPDX-License-Identifier: MIT
 //
-// A store that reads through it makes no system call that takes a path. It looks up in the index
-// and the segments as always, and verifies as always: what is lent may be damaged, outdated or
-// missing.
+// A store that reads through it makes no system call that takes a path. It verifies all it reads,
+// as always: lent files may be damaged, outdated or missing.
 //
-// Thread safety: all methods may be called from any thread, and wait for none longer than some
-// microseconds.
-// Ownership: descriptors that are given out are the caller's own.
+// Thread safety: all methods, from any thread; none waits longer than some microseconds.
+// Ownership: the caller owns the descriptors it gets.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +20,17 @@ class LentFiles {
   public:
     virtual ~LentFiles() = default;
 
-    // The index to look up in from now on.
+    // The index to use from now on.
     virtual Result<File> index() = 0;
-    // Whether there is another index than index() gave last.
+    // Whether there is a newer index than index() last returned.
     virtual bool index_changed() = 0;
     // busy: it has not come yet.
     virtual Result<File> segment(std::uint32_t segment) = 0;
-    // Segments were deleted: their descriptors can be closed.
+    // Closes the descriptors of deleted segments.
     virtual void forget_deleted() = 0;
-    // An entry was found that has not been found often.
+    // Tells of a hit of an entry that has had few.
     virtual void note_hit(Bytes key) = 0;
-    // Blocks that the files hold.
+    // The blocks that the files hold, in bytes.
     virtual std::uint64_t disk_bytes() = 0;
 };
 

@@ -8,19 +8,18 @@
 namespace cairn {
 namespace {
 
-// How often a look-up begins again because the slot it followed was changed: each time a writer has
-// made progress.
+// How often a look-up begins again because a writer changed the slot that it followed.
 constexpr unsigned kLookAgain = 16;
 constexpr unsigned kNoticeEach = 32;
 
-// A number for a place that is never 0 and never used for other contents.
+// A number for a location: never 0, and no other record's in this cache.
 std::uint64_t place_number(Location location) {
     return (std::uint64_t{location.segment} << 32 | location.offset) + 1;
 }
 
 }  // namespace
 
-// The index is retired as its segments are.
+// Segments and the index count their deletion in the same counter.
 void Store::notice_retired_segments() {
     const std::uint64_t retired = index().counter(Counter::retired).load(std::memory_order_relaxed);
     if (retired == retired_seen_.load(std::memory_order_relaxed)) return;
@@ -29,8 +28,8 @@ void Store::notice_retired_segments() {
     (void)notice_deleted_index();
 }
 
-// Calls read(index, hash, slot) for candidates until one is found. Segments are searched when
-// damage may hide the entry.
+// Calls read(index, hash, slot) for candidates until one is found. When damage may hide the entry,
+// rebuilds the index from the segments and tries once more.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
     if (options_.notice_deletion && !notice_deleted_index()) return false;
@@ -41,10 +40,10 @@ bool Store::look_up(Bytes key, Read read) {
     Damage damage;
     if (try_candidates(index, key, hash, read, damage)) return true;
     note_boot(index);
-    const bool unchecked = index.search_due() != RescanReason::none;
+    const bool unchecked = index.rebuild_due() != RebuildReason::none;
     const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
     if (!hidden && !(damage.met && unchecked)) return false;
-    if (repair_ == nullptr || !repair_->search(index)) return false;
+    if (repair_ == nullptr || !repair_->rebuild(index)) return false;
     return try_candidates(index, key, hash, read, damage);
 }
 
@@ -61,14 +60,14 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
                 return true;
             }
             if (outcome == ReadOutcome::other_key) return false;
-            // Replaced, carried over or removed since we looked?
+            // Has a writer replaced, copied or removed it since we read the slot?
             const Slot now(place.ref().load());
             if (now.with_hits(0).word() != slot.with_hits(0).word()) return true;
             if (outcome == ReadOutcome::damaged) {
                 drop_damaged(index, place, now);
                 damage.met = true;
                 const std::uint64_t word = place.ref().load();
-                return word != now.word() && word != kEmptySlot;  // mended: look again
+                return word != now.word() && word != kEmptySlot;  // drop_damaged() mended it
             }
             return false;
         };
@@ -78,11 +77,20 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
     return false;
 }
 
-// A put sees that the index was deleted by hand. A look-up asks the kernel now and then, at misses
-// and reads from disk, which take longer than that; with notice_deletion, each look-up asks.
+// A put asks each time whether the index was deleted by hand. A look-up asks at some misses and
+// some reads from disk, which take longer than asking; with notice_deletion it always asks.
 // False: the index was deleted, and there is no other yet.
 bool Store::notice_deleted_index() {
     return !index_was_deleted() || replace_index(Create::no).ok();
+}
+
+void Store::note_miss() {
+    if (count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
+}
+
+void Store::note_read(std::uint64_t bytes) {
+    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
+    count(bytes_read, bytes);
 }
 
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
@@ -90,7 +98,7 @@ Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
     const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
         return read_blob(index, hash, slot, key, admission, blob);
     });
-    if (!found && count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
+    if (!found) note_miss();
     return blob;
 }
 
@@ -105,8 +113,7 @@ ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes 
     ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     blob = std::move(read.blob);
-    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
-    count(bytes_read, blob->value().size());
+    note_read(blob->value().size());
     if (memory_.wants(hash, blob->footprint(), admission)) memory_.keep(hash, place, blob);
     return ReadOutcome::found;
 }
@@ -117,7 +124,7 @@ Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buf
         return read_into(index, hash, slot, key, buffer, value_size);
     });
     if (found) return std::optional(value_size);
-    if (count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
+    note_miss();
     return std::optional<std::uint64_t>();
 }
 
@@ -136,8 +143,7 @@ ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes 
     const ReadInto read = reader_.read_into(index.identity().cache_id, slot, key, buffer);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
-    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
-    count(bytes_read, value_size);
+    note_read(value_size);
     if (value_size <= buffer.size() &&
         memory_.wants(hash, key.size() + value_size, MemoryLevel::Admission::second_use)) {
         const BlobRef blob = Blob::copy(key, buffer.first(value_size), read.cost_us);
@@ -152,8 +158,7 @@ Result<bool> Store::contains(Bytes key) {
     });
 }
 
-// Up to three hits are counted, so that an entry that is read all the time is not written to all
-// the time.
+// Slots count up to three hits, so a hot entry's slot is soon no longer written to.
 void Store::note_hit(Index::Place place, Slot slot, Bytes key) {
     if (slot.hits() == 3) return;
     if (options_.lent != nullptr) options_.lent->note_hit(key);
@@ -163,7 +168,7 @@ void Store::note_hit(Index::Place place, Slot slot, Bytes key) {
     if (number % kHitsMax == kHitsMax - 1) flush_hits();
 }
 
-// A slot that changed since it was hit gets a hit that it did not have, which is of no consequence.
+// A slot may have changed since the hit. The extra hit that it then gets does no harm.
 void Store::flush_hits() {
     if (access_ == Access::read_only) return;
     for (auto &hit : hits_) {
@@ -177,14 +182,14 @@ void Store::flush_hits() {
     }
 }
 
-// A slot that was damaged and whose check still fits, as one in 64 does, may lead to a good record
-// and say a wrong size.
+// One damaged slot in 64 has check bits that fit by chance. It may lead to a whole record and say a
+// wrong size: then correct the size.
 bool Store::mend_size(Index &index, Index::Place place, Slot slot) {
     if (access_ == Access::read_only) return false;
-    RecordHeader header;
-    const ReadBlob whole = reader_.read_any(index.identity().cache_id, slot.location(), header);
+    const ReadRecord whole = reader_.read_any(index.identity().cache_id, slot.location());
     if (whole.outcome != ReadOutcome::found) return false;
-    const Slot right = Slot::make(slot.location(), size_class(header.record_size()), slot.tag());
+    const Slot right =
+        Slot::make(slot.location(), size_class(whole.header.record_size()), slot.tag());
     if (right.size_class() == slot.size_class()) return false;
     std::uint64_t word = slot.word();
     return place.ref().compare_exchange_strong(word, right.word());
@@ -194,10 +199,7 @@ void Store::drop_damaged(Index &index, Index::Place place, Slot slot) {
     if (mend_size(index, place, slot)) return;
     count(damaged);
     if (access_ == Access::read_only) return;
-    std::uint64_t word = slot.word();
-    if (!place.ref().compare_exchange_strong(word, kEmptySlot)) return;
-    index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-    reader_.segments().forget_deleted();
+    if (index.drop(place, slot)) reader_.segments().forget_deleted();
 }
 
 }  // namespace cairn

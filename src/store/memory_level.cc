@@ -9,22 +9,22 @@ namespace cairn {
 namespace {
 
 constexpr std::size_t kTableMin = 8;
-// From this size on a table that is full forgets the entries that were seen only once, before it
-// grows for those with blobs, which are bounded by their bytes.
+// A full table of this size first forgets entries that were seen only once, and grows only for
+// those with blobs, which are bounded by their bytes.
 constexpr std::size_t kForgetFrom = 1 << 16;
 
 std::size_t home(std::uint64_t hash, std::size_t mask) {
     return static_cast<std::size_t>(hash >> 20) & mask;
 }
 
-// One at a time changes it.
+// Under the shard's mutex, so a load and a store will do.
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t by) {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
+MemoryLevel::Cell *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
     if (shard.table.empty()) return nullptr;
     const std::size_t mask = shard.table.size() - 1;
     for (std::size_t i = home(hash, mask);; i = (i + 1) & mask) {
@@ -33,8 +33,8 @@ MemoryLevel::Entry *MemoryLevel::lookup(Shard &shard, std::uint64_t hash) {
     }
 }
 
-// Null: there is no memory for it, and nothing is kept.
-MemoryLevel::Entry *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
+// Null: there is no memory.
+MemoryLevel::Cell *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
     const auto make_place = [&]() REQUIRES_LOCK(shard.mutex) {
         if (shard.count * 4 >= shard.table.size() * 3) grow(shard);
         return true;
@@ -48,25 +48,25 @@ MemoryLevel::Entry *MemoryLevel::try_insert(Shard &shard, std::uint64_t hash) {
     return &shard.table[i];
 }
 
-// Makes place: at least half of the table is free afterwards.
+// Makes at least half of the table free.
 void MemoryLevel::grow(Shard &shard) {
-    std::vector<Entry> &old = shard.table;
+    std::vector<Cell> &old = shard.table;
     const bool forget = old.size() >= kForgetFrom;
-    const auto stays = [&](const Entry &entry) {
-        return entry.hash != 0 && (!forget || entry.blob() != nullptr);
+    const auto stays = [&](const Cell &cell) {
+        return cell.hash != 0 && (!forget || cell.blob() != nullptr);
     };
     const auto kept = static_cast<std::size_t>(std::ranges::count_if(old, stays));
     std::size_t size = std::max(kTableMin, old.size());
     while (kept * 2 >= size) size *= 2;
-    std::vector<Entry> table(size);
+    std::vector<Cell> table(size);
     shard.count = 0;
     shard.hand = 0;
     const std::size_t mask = size - 1;
-    for (const Entry &entry : old) {
-        if (!stays(entry)) continue;
-        std::size_t i = home(entry.hash, mask);
+    for (const Cell &cell : old) {
+        if (!stays(cell)) continue;
+        std::size_t i = home(cell.hash, mask);
         while (table[i].hash != 0) i = (i + 1) & mask;
-        table[i] = entry;
+        table[i] = cell;
         ++shard.count;
     }
     shard.table.swap(table);
@@ -74,7 +74,7 @@ void MemoryLevel::grow(Shard &shard) {
     shard.mask_hint.store(mask, std::memory_order_relaxed);
 }
 
-// Removes an entry and moves back those that a search would no longer reach.
+// Removes a cell, and moves back cells that the hole would cut off.
 void MemoryLevel::erase(Shard &shard, std::size_t place) {
     const std::size_t mask = shard.table.size() - 1;
     std::size_t hole = place;
@@ -84,43 +84,43 @@ void MemoryLevel::erase(Shard &shard, std::size_t place) {
         shard.table[hole] = shard.table[i];
         hole = i;
     }
-    shard.table[hole] = Entry{};
+    shard.table[hole] = Cell{};
     --shard.count;
 }
 
-void MemoryLevel::drop_blob(Shard &shard, Entry &entry) {
-    Blob *blob = entry.blob();
+void MemoryLevel::drop_blob(Shard &shard, Cell &cell) {
+    Blob *blob = cell.blob();
     shard.bytes -= blob->footprint();
     bytes_.fetch_sub(blob->footprint(), std::memory_order_relaxed);
     blob->release();
-    entry.set_blob(nullptr);
+    cell.set_blob(nullptr);
 }
 
-// CLOCK: the hand clears marks and drops the first blob that was not used since it last came by.
+// CLOCK: the hand clears marks and evicts the first blob that was not used since it last passed.
 void MemoryLevel::make_room(Shard &shard, std::uint64_t bytes) {
     const std::uint64_t capacity = capacity_bytes_ / kShardCount;
     std::size_t steps = shard.table.size() * 2;
     while (shard.bytes + bytes > capacity && steps-- > 0) {
         if (shard.hand >= shard.table.size()) shard.hand = 0;
-        Entry &entry = shard.table[shard.hand];
-        if (entry.blob() != nullptr && !entry.used()) {
-            drop_blob(shard, entry);
+        Cell &cell = shard.table[shard.hand];
+        if (cell.blob() != nullptr && !cell.used()) {
+            drop_blob(shard, cell);
             erase(shard, shard.hand);
-            continue;  // another entry may have moved here
+            continue;  // another cell may have moved here
         }
-        entry.set_used(false);
+        cell.set_used(false);
         ++shard.hand;
     }
 }
 
-// Both hints may be out of date, and of different tables: then the wrong line comes, or none.
+// The hints may be out of date, or of two tables: then this fetches the wrong line or none.
 void MemoryLevel::prefetch(std::uint64_t hash) const {
     const Shard &shard = shards_[hash >> 60];
     const auto table =
         reinterpret_cast<std::uintptr_t>(shard.table_hint.load(std::memory_order_relaxed));
     const std::size_t mask = shard.mask_hint.load(std::memory_order_relaxed);
-    if (table == 0) return;  // what is not mapped takes longer
-    __builtin_prefetch(reinterpret_cast<const void *>(table + home(hash, mask) * sizeof(Entry)));
+    if (table == 0) return;  // prefetching an unmapped address is slow
+    __builtin_prefetch(reinterpret_cast<const void *>(table + home(hash, mask) * sizeof(Cell)));
 }
 
 BlobRef MemoryLevel::find(std::uint64_t hash, std::uint64_t place) {
@@ -128,13 +128,13 @@ BlobRef MemoryLevel::find(std::uint64_t hash, std::uint64_t place) {
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return {};
     BlobRef found;
-    Entry *entry = lookup(shard, hash);
-    Blob *blob = entry != nullptr ? entry->blob() : nullptr;
+    Cell *cell = lookup(shard, hash);
+    Blob *blob = cell != nullptr ? cell->blob() : nullptr;
     if (blob != nullptr && blob->place() == place) {
         add(shard.found, 1);
         add(shard.found_bytes, blob->value().size());
-        // Written only when it changes, so that readers on other processors can share the line.
-        if (!entry->used()) entry->set_used(true);
+        // Write only a change, so that readers on other processors can share the line.
+        if (!cell->used()) cell->set_used(true);
         blob->retain();
         found = BlobRef::adopt(blob);
     }
@@ -176,15 +176,15 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
     if (!shard.mutex.try_lock()) return;
     const AdoptedLock lock(shard.mutex);
     make_room(shard, bytes);
-    Entry *entry = lookup(shard, hash);
-    if (entry == nullptr) entry = try_insert(shard, hash);
-    if (entry == nullptr) return;
-    const bool older = entry->blob() != nullptr && entry->blob()->place() != place;
-    if (older) drop_blob(shard, *entry);
-    if (entry->blob() == nullptr && shard.bytes + bytes <= capacity) {
+    Cell *cell = lookup(shard, hash);
+    if (cell == nullptr) cell = try_insert(shard, hash);
+    if (cell == nullptr) return;
+    const bool older = cell->blob() != nullptr && cell->blob()->place() != place;
+    if (older) drop_blob(shard, *cell);
+    if (cell->blob() == nullptr && shard.bytes + bytes <= capacity) {
         blob->set_place(place);
         blob->retain();
-        entry->set_blob(blob.get());
+        cell->set_blob(blob.get());
         shard.bytes += bytes;
         bytes_.fetch_add(bytes, std::memory_order_relaxed);
     }
@@ -193,8 +193,8 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
 void MemoryLevel::clear() {
     for (Shard &shard : shards_) {
         if (!shard.mutex.try_lock()) continue;
-        for (Entry &entry : shard.table) {
-            if (entry.blob() != nullptr) drop_blob(shard, entry);
+        for (Cell &cell : shard.table) {
+            if (cell.blob() != nullptr) drop_blob(shard, cell);
         }
         shard.table.clear();  // keeps its memory, and the hints true
         shard.count = 0;

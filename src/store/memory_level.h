@@ -1,15 +1,13 @@
 // Verified private copies of entries that this process has found more than once.
 // SPDX-License-Identifier: MIT
 //
-// A copy in memory that nobody else can write to stays verified: it is the one place where
-// "verified once" is provably enough, and where a reader is out of reach of whoever damages or cuts
-// a file. Entries are admitted at their second look-up, so that a start that reads each program
-// once costs no memory, and leave by the CLOCK rule when the bound is reached.
+// No other process can write to a copy in our memory, so a copy that was verified stays verified,
+// and damaged or truncated files do not reach its readers. An entry is admitted at its second
+// look-up, so that a start that reads each program once costs no memory. Entries leave by the CLOCK
+// rule.
 //
-// Thread safety: all methods may be called from any thread. None waits: what a busy shard holds is
-// simply not found, nor kept.
-//   That also makes them safe in a forked child, where a lock may have been held by a thread that
-//   is no more.
+// Thread safety: all methods, from any thread. None waits: a busy shard finds and keeps nothing.
+// That also makes them safe in a forked child, where a thread that does not exist may hold a lock.
 // Ownership: holds one reference to each blob.
 #pragma once
 
@@ -27,69 +25,67 @@ class MemoryLevel {
   public:
     enum class Admission { second_use, at_once };
 
-    // Keeps at most `capacity_bytes`, the blobs' whole allocations counted; 0 keeps nothing.
+    // Keeps at most `capacity_bytes`, counting whole allocations; 0 keeps nothing.
     explicit MemoryLevel(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
     ~MemoryLevel() { clear(); }
     MemoryLevel(const MemoryLevel &) = delete;
     MemoryLevel &operator=(const MemoryLevel &) = delete;
 
-    // Entries go by the hash of their key and by their place, a number that is never used for
-    // other contents. Of one hash the latest place is kept.
+    // An entry is known by the hash of its key and by its place, a number that no other contents
+    // ever have. The latest place of a hash is kept.
 
-    // Says that find() will follow: what it will look at comes into the processor's cache
-    // meanwhile.
+    // Prefetches what find() will look at.
     void prefetch(std::uint64_t hash) const;
     // The blob kept, or null.
     BlobRef find(std::uint64_t hash, std::uint64_t place);
-    // Notes that an entry of `bytes` was read, and tells whether to keep it. When that would push
-    // out another, only one in sixteen is let in: what is hot comes again, and what is not does not
-    // cost a copy each time.
+    // Notes that an entry of `bytes` was read, and tells whether to keep it. When that would evict
+    // another, admits only one in sixteen: a hot entry comes again, and others need not be copied.
     bool wants(std::uint64_t hash, std::uint64_t bytes, Admission admission);
-    // REQUIRES: the blob is the caller's alone, or was kept under that place before.
+    // REQUIRES: the caller alone has the blob, or it was kept under that place before.
     void keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob);
     void clear();
 
     std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-    // How many blobs were found, and the bytes of their values. Counted by shard, so that threads
-    // that read at the same time do not wait for one counter.
+    // The number of blobs found, and the bytes of their values. Counted by shard, so that threads
+    // do not contend for one counter.
     std::uint64_t found() const;
     std::uint64_t found_bytes() const;
 
   private:
     static constexpr std::size_t kShardCount = 16;
 
-    // Look-ups wait for an entry to come from memory: four of them are one cache line.
-    struct alignas(16) Entry {
+    // A look-up waits for an entry to come from memory: four entries share a cache line.
+    struct alignas(16) Cell {
         std::uint64_t hash = 0;     // 0: unused
-        std::uintptr_t marked = 0;  // a Blob, which is aligned, and in bit 0 whether it was used
+        std::uintptr_t marked = 0;  // a Blob, which is aligned; bit 0: it was used
 
         // Null: seen once.
         Blob *blob() const { return reinterpret_cast<Blob *>(marked & ~std::uintptr_t{1}); }
         void set_blob(Blob *blob) { marked = reinterpret_cast<std::uintptr_t>(blob); }
-        bool used() const { return (marked & 1) != 0; }  // since the hand passed
+        bool used() const { return (marked & 1) != 0; }  // since the CLOCK hand passed
         void set_used(bool used) { marked = (marked & ~std::uintptr_t{1}) | (used ? 1 : 0); }
     };
     struct alignas(64) Shard {
         TryMutex mutex;
-        std::vector<Entry> table GUARDED_BY(mutex);  // open addressing; size is a power of two
+        std::vector<Cell> table GUARDED_BY(mutex);  // open addressing; size is a power of two
         std::size_t count GUARDED_BY(mutex) = 0;
         std::size_t hand GUARDED_BY(mutex) = 0;
         std::uint64_t bytes GUARDED_BY(mutex) = 0;
         unsigned turned_away GUARDED_BY(mutex) = 0;
-        // Changed under the mutex, read without.
+        // Written under the mutex, read without it.
         std::atomic<std::uint64_t> found = 0;
         std::atomic<std::uint64_t> found_bytes = 0;
         // Where the table is, for prefetch() only.
-        std::atomic<const Entry *> table_hint = nullptr;
+        std::atomic<const Cell *> table_hint = nullptr;
         std::atomic<std::size_t> mask_hint = 0;
     };
 
     Shard &shard(std::uint64_t hash) { return shards_[hash >> 60]; }
-    static Entry *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
-    static Entry *try_insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
+    static Cell *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
+    static Cell *try_insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static void grow(Shard &shard) REQUIRES_LOCK(shard.mutex);
     static void erase(Shard &shard, std::size_t place) REQUIRES_LOCK(shard.mutex);
-    void drop_blob(Shard &shard, Entry &entry) REQUIRES_LOCK(shard.mutex);
+    void drop_blob(Shard &shard, Cell &cell) REQUIRES_LOCK(shard.mutex);
     void make_room(Shard &shard, std::uint64_t bytes) REQUIRES_LOCK(shard.mutex);
 
     const std::uint64_t capacity_bytes_;

@@ -45,7 +45,7 @@ TEST(MemoryLevelTest, GivesBackWhatItKeeps) {
     EXPECT_FALSE(find(level, 8));
 }
 
-// An entry that was replaced, or carried over, has another place.
+// An entry that was replaced, or copied, has another place.
 TEST(MemoryLevelTest, KeepsTheLatestPlaceOfAHash) {
     MemoryLevel level(1 << 20);
     const BlobRef older = blob(1, 300), newer = blob(2);
@@ -116,7 +116,7 @@ TEST(MemoryLevelTest, AFullLevelLetsFewNewcomersInAtTheirSecondUse) {
     EXPECT_LT(let_in, 200u);
 }
 
-// Removing an entry from an open-addressed table moves those behind it.
+// Removing an entry from an open-addressed table moves the entries behind it.
 TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
     MemoryLevel level(64 * 1024);
     std::map<std::uint64_t, BlobRef> all;
@@ -147,7 +147,7 @@ TEST(MemoryLevelTest, ManyEntriesSeenOnceCostABoundedAmount) {
     EXPECT_TRUE(keep(level, 9'999'999, blob(1), kSecondUse)) << "it still learns";
 }
 
-// All in one shard: their table must grow for as many blobs as the bound on bytes lets in.
+// All blobs are in one shard. Its table must grow for as many as the bound on bytes admits.
 TEST(MemoryLevelTest, ManySmallBlobsFindAPlace) {
     MemoryLevel level(std::uint64_t{1} << 30);
     constexpr std::uint64_t kCount = 100'000;

@@ -9,8 +9,7 @@
 namespace cairn {
 namespace {
 
-// Keeps candidates from the highest score down, while they fit. A score of 0 is not kept. Pinned
-// entries come before all.
+// Keeps candidates from the highest score down while they fit: pinned ones first, none with 0.
 template <typename Score>
 void keep_best(std::span<Candidate> candidates, std::uint64_t keep_bytes, Score score) {
     std::vector<std::pair<std::uint64_t, Candidate *>> ranked;
@@ -27,12 +26,19 @@ void keep_best(std::span<Candidate> candidates, std::uint64_t keep_bytes, Score 
     }
 }
 
-class Fifo final : public Policy {
+// Keeps only what is pinned.
+class KeepNone final : public Policy {
   public:
-    std::string_view name() const override { return "fifo"; }
+    constexpr KeepNone(std::string_view name, Order order) : name_(name), order_(order) {}
+    std::string_view name() const override { return name_; }
+    Order order() const override { return order_; }
     void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const override {
         keep_best(candidates, keep_bytes, [](const Candidate &) { return std::uint64_t{0}; });
     }
+
+  private:
+    std::string_view name_;
+    Order order_;
 };
 
 class Lru final : public Policy {
@@ -44,16 +50,7 @@ class Lru final : public Policy {
     }
 };
 
-class Mru final : public Policy {
-  public:
-    std::string_view name() const override { return "mru"; }
-    Order order() const override { return Order::newest_segment_first; }
-    void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const override {
-        keep_best(candidates, keep_bytes, [](const Candidate &) { return std::uint64_t{0}; });
-    }
-};
-
-// Cost per byte in steps of two, so that small differences do not outweigh hits.
+// The cost per byte in powers of two, so that small differences do not outweigh hits.
 unsigned density_class(const Candidate &candidate) {
     const std::uint64_t per_kib =
         std::uint64_t{candidate.cost_us} * 1024 / std::max<std::uint64_t>(candidate.size_bytes, 1);
@@ -67,8 +64,8 @@ class Default final : public Policy {
         const unsigned usual = median_density(candidates);
         keep_best(candidates, keep_bytes, [usual](const Candidate &c) -> std::uint64_t {
             const unsigned density = c.cost_us == 0 ? usual : density_class(c);
-            if (c.hits == 0) return !c.carried && density >= usual + 2 ? 1 : 0;
-            // Each hit is worth as much as a four-fold cost per byte.
+            if (c.hits == 0) return !c.copied && density >= usual + 2 ? 1 : 0;
+            // A hit weighs as much as a four-fold cost per byte.
             return 16 + 2 * c.hits + density;
         });
     }
@@ -87,9 +84,9 @@ class Default final : public Policy {
 };
 
 const Default kDefault;
-const Fifo kFifo;
+const KeepNone kFifo("fifo", Policy::Order::oldest_segment_first);
 const Lru kLru;
-const Mru kMru;
+const KeepNone kMru("mru", Policy::Order::newest_segment_first);
 
 }  // namespace
 

@@ -1,10 +1,10 @@
-// What is worth keeping when room must be made.
+// Decides what to keep of a segment that is being evicted.
 // SPDX-License-Identifier: MIT
 //
-// The store gives up whole segments. A policy says which segment goes next, and which of its
-// entries are carried over into a fresh one. It sees what the slot and the record say of an entry;
-// it keeps no state of its own, so that any process can go on where another stopped, and
-// bench/policy_sim can run the very same code on a recorded trace.
+// The store evicts whole segments. A policy says which segment goes next, and which of its entries
+// are copied into a fresh one. It sees an entry's slot and record header. It has no state, so that
+// any process can continue where another stopped, and so that bench/policy_sim can run it on a
+// recorded trace.
 //
 // Thread safety: const objects.
 #pragma once
@@ -19,9 +19,9 @@ struct Candidate {
     std::uint64_t size_bytes;  // of the whole record
     std::uint64_t stamp_ns;    // of the put
     std::uint32_t cost_us;     // of making the value again; 0: unknown
-    unsigned hits;             // since it was stored or last carried over, at most 3
+    unsigned hits;             // since it was stored or last copied, at most 3
     bool pinned;
-    bool carried;       // over at least once
+    bool copied;        // at least once
     bool keep = false;  // the policy's answer
 };
 
@@ -32,22 +32,21 @@ class Policy {
     virtual ~Policy() = default;
     virtual std::string_view name() const = 0;
     virtual Order order() const { return Order::oldest_segment_first; }
-    // Sets `keep` of what is to be carried over; together at most `keep_bytes`.
+    // Sets `keep` of the entries to be copied, of `keep_bytes` at most together.
     virtual void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const = 0;
 };
 
-// What an entry's hit count is after it was carried over: it must be hit again to be carried as
-// often again.
-constexpr unsigned hits_after_carry(unsigned hits) {
+// The hit count of a copy: to be copied as often again, it must be hit again.
+constexpr unsigned hits_after_copy(unsigned hits) {
     return hits == 0 ? 0 : hits - 1;
 }
 
-// How many bytes of a part of a segment may be carried over. Where everything is worth keeping that
-// may be all of it, but not forever: what was carried without as much being freed is a debt, and
-// when the debt is an eighth of the cache, three quarters must be freed. An eighth, because a put
-// carries over four bytes for each byte of its own, and three segments of 64 are kept free.
-constexpr std::uint64_t carry_allowance(std::uint64_t span_bytes, std::uint64_t debt_bytes,
-                                        std::uint64_t limit_bytes) {
+// How many bytes of a part of a segment may be copied: all of it if it is worth that, but not
+// forever. Bytes copied beyond the bytes freed are a debt; when it reaches an eighth of the limit,
+// three quarters of each part must be freed. An eighth is safe, because a put evicts four bytes for
+// each byte of its own, and three segments of 64 are kept free.
+constexpr std::uint64_t copy_allowance(std::uint64_t span_bytes, std::uint64_t debt_bytes,
+                                       std::uint64_t limit_bytes) {
     return debt_bytes < limit_bytes / 8 ? span_bytes : span_bytes / 4;
 }
 constexpr std::uint64_t debt_after(std::uint64_t debt_bytes, std::uint64_t span_bytes,
@@ -57,15 +56,16 @@ constexpr std::uint64_t debt_after(std::uint64_t debt_bytes, std::uint64_t span_
     return debt < freed ? 0 : debt - freed;
 }
 
-// "default", "fifo", "lru", "mru"; null for other names. Static objects.
+// Static objects by name; null for other names:
 //
-// fifo:    nothing is kept but what is pinned.
-// lru:     entries hit since they were stored or last carried over are kept, latest first. An
-// approximation: one bit of recency. mru:     the newest segments go first. For loads that read
-// everything once, in the same order each time. default: recency and frequency (up to three hits
-// count), weighed by the cost per byte; an entry that was never hit, as most
-//          of a scan are, goes at its first turn, unless it is much more expensive to make again
-//          than its neighbours.
+//  - "fifo": keeps only pinned entries.
+//  - "lru": keeps entries that were hit since they were stored or last copied, latest first. An
+//    approximation: one bit of recency.
+//  - "mru": evicts the newest segments first. For loads that read everything once, in the same
+//    order each time.
+//  - "default": recency and frequency (up to three hits count), weighed by the cost per byte. An
+//    entry that was never hit, as most of a scan, goes at its first eviction, unless it is much
+//    more expensive to make again than its neighbours.
 const Policy *policy_by_name(std::string_view name);
 const Policy &default_policy();
 

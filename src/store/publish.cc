@@ -6,8 +6,8 @@
 namespace cairn {
 namespace {
 
-// How often a writer withdraws for a tentative slot before it takes its owner for dead. Each time
-// it sleeps longer.
+// How often a writer withdraws for a tentative slot, with longer and longer pauses, before it takes
+// the slot's owner for dead.
 constexpr unsigned kPatience = 40;
 
 bool exchange(Index::Place place, Slot expected, std::uint64_t desired) {
@@ -17,9 +17,9 @@ bool exchange(Index::Place place, Slot expected, std::uint64_t desired) {
 
 enum class Visit { go_on, stop };
 
-// Calls visit(place, slot, same) for the slots of a key but `own`. A slot whose record is not whole
-// is emptied, unless it has changed since it was read: then the record was carried over or
-// replaced, and we begin again.
+// Calls visit(place, slot, same) for the slots of a key but `own`. Empties a slot whose record is
+// damaged. If that slot has changed since we read it, its record was copied or replaced: begins
+// again.
 template <typename Visitor>
 Status visit_slots_of_key(Index &index, std::uint64_t hash, const std::uint64_t *own,
                           const Examine &examine, Visitor visit) {
@@ -35,12 +35,9 @@ Status visit_slots_of_key(Index &index, std::uint64_t hash, const std::uint64_t 
                 error = same.error();
                 return true;
             }
-            // Unless it has changed, it leads nowhere: to what was damaged, or deleted with a
-            // process that was publishing it. Left there, it could be read by whoever still has the
-            // deleted file open.
-            std::uint64_t word = slot.word();
-            changed = !place.ref().compare_exchange_strong(word, kEmptySlot);
-            if (!changed && !slot.tentative()) index.counter(Counter::entries).fetch_sub(1);
+            // The record is damaged, or went with a segment that was deleted while its writer
+            // published it. A process that has the deleted file open could still read it.
+            changed = !index.drop(place, slot);
             return changed;
         });
         if (error != Error::none) return error;
@@ -53,13 +50,13 @@ Result<bool> may_stay(Index &index, std::uint64_t hash, Index::Place own, bool i
                       const Examine &examine) {
     bool stay = true;
     TRY(visit_slots_of_key(
-        index, hash, own.word, examine, [&](Index::Place place, Slot slot, SameKey) {
+        index, hash, own.word, examine, [&](Index::Place place, Slot slot, std::uint64_t) {
             const bool yields = slot.tentative() && (place.rank > own.rank || impatient);
             if (!yields) {
                 stay = false;
             } else if (!exchange(place, slot, kEmptySlot)) {
-                // Withdrawn, and perhaps set again: then after ours, which its writer will see.
-                // Published, it stands.
+                // If its owner withdrew it and set it again, it did so after ours and will see
+                // ours. If its owner published it, it stands.
                 const Slot now(place.ref().load());
                 stay = now.word() == kEmptySlot || now.tentative();
             }
@@ -74,9 +71,9 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
                                                     const Examine &examine) {
     std::optional<PublishedSlot> found;
     TRY(visit_slots_of_key(index, hash, nullptr, examine,
-                           [&](Index::Place place, Slot slot, SameKey same) {
+                           [&](Index::Place place, Slot slot, std::uint64_t stamp_ns) {
                                if (slot.tentative()) return Visit::go_on;
-                               found = PublishedSlot{place, slot, same.stamp_ns};
+                               found = PublishedSlot{place, slot, stamp_ns};
                                return Visit::stop;
                            }));
     return found;
@@ -85,14 +82,14 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
 Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPolicy policy,
                           std::uint64_t stamp_ns, const Examine &examine, const Confirm &confirm) {
     for (unsigned attempt = 0;; ++attempt) {
-        // A rescan may publish the very record that a living writer is about to: they must tell
-        // their tentative slots apart. The hit count, which means nothing there, is the mark.
+        // A rebuild may publish the same record as its living writer. The hit count, which means
+        // nothing in a tentative slot, tells their slots apart.
         const unsigned mark = policy == PublishPolicy::if_newer ? 1 + attempt % 3 : 0;
-        const Slot tentative = mine.with_state(Slot::State::tentative).with_hits(mark);
+        const Slot tentative = mine.as_tentative().with_hits(mark);
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (found) {
             if (found->slot.location() == mine.location()) {
-                return Published{Published::Outcome::added};  // a rescan was faster
+                return Published{Published::Outcome::added};  // by a rebuild
             }
             if (policy == PublishPolicy::if_absent ||
                 (policy == PublishPolicy::if_newer && found->stamp_ns >= stamp_ns)) {

@@ -1,9 +1,7 @@
-// Publishes a slot in the index: the protocol that store/index.h describes, for puts and for the
-// rebuilding of an index.
+// Publishes a slot in the index by the protocol in store/index.h, for puts and for rebuilds.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: any number of threads and processes at once; waits for none of them longer than
-// some milliseconds.
+// Thread safety: any number of threads and processes at once; waits some milliseconds at most.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +19,9 @@ enum class PublishPolicy {
     if_newer,  // replace an entry whose time stamp is smaller
 };
 
-// The record behind a slot: nullopt when it has not the key in question; corrupt when it is not
-// whole; another error when that cannot be told.
-struct SameKey {
-    std::uint64_t stamp_ns;
-};
-using Examine = std::function<Result<std::optional<SameKey>>(Slot)>;
+// Returns the stamp of the record behind a slot; nullopt: it has another key than the one in
+// question. corrupt: it is damaged; another error: it cannot be read now.
+using Examine = std::function<Result<std::optional<std::uint64_t>>(Slot)>;
 
 // The published slot of a key.
 struct PublishedSlot {
@@ -38,16 +33,16 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
                                                     const Examine &examine);
 
 struct Published {
-    // outdated: there is a newer entry, which only a put that began later can have made.
+    // outdated: there is an entry with a greater stamp; only a later put can have made it.
     enum class Outcome { added, replaced, exists, outdated } outcome;
     std::uint64_t newer_stamp_ns = 0;  // with `outdated`
 };
 
-// Asked last: while our slot is tentative, and so keeps others from publishing the key (null), or
-// before the slot of an older entry is replaced. false gives up, with the outcome `exists`.
+// Asked last: with null while our tentative slot keeps others from publishing the key, or with the
+// older entry before its slot is replaced. false makes the outcome `exists`.
 using Confirm = std::function<Result<bool>(const PublishedSlot *older)>;
 
-// Publishes `mine`. full: its buckets have no place; grow the index and try again.
+// Publishes `mine`. full: its buckets have no free place; grow the index and try again.
 Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPolicy policy,
                           std::uint64_t stamp_ns, const Examine &examine,
                           const Confirm &confirm = nullptr);

@@ -22,12 +22,11 @@ class PublishTest : public ::testing::Test {
                        files_.slot_of(key, value, record.location), policy, stamp,
                        files_.examiner(key));
     }
-    // As a writer leaves it that died before it published.
+    // As a writer that died before publishing leaves it.
     Index::Place leave_tentative(const std::string &key, const std::string &value) {
         const auto record = files_.append(key, value, 1);
         const Slot slot = files_.slot_of(key, value, record.location);
-        return index_.insert(index_.hash(as_bytes(key)), slot.with_state(Slot::State::tentative))
-            .value();
+        return index_.insert(index_.hash(as_bytes(key)), slot.as_tentative()).value();
     }
     void grow_with(const std::vector<std::string> &keys) {
         for (const std::string &key : keys) files_.put(key, "filler");
@@ -47,8 +46,7 @@ TEST_F(PublishTest, AddsAndReplaces) {
     EXPECT_EQ(files_.published_slots("key"), 1u);
 }
 
-// Whoever began later must be the one whose value stays, whoever comes first: a search of the
-// segments knows only the stamps.
+// The put that began later must win, even if it publishes first: a rebuild knows only the stamps.
 TEST_F(PublishTest, DoesNotReplaceWhatIsNewer) {
     ASSERT_TRUE(publish_value("key", "later", PublishPolicy::replace, 7).ok());
     const auto earlier = publish_value("key", "earlier", PublishPolicy::replace, 6);
@@ -121,12 +119,13 @@ TEST_F(PublishTest, AFullBucketIsSaidAndNothingIsLeftBehind) {
     for (std::size_t i = 0; i < kSlotsPerBucket; ++i) EXPECT_EQ(files_.get(keys[i]), "value");
 }
 
-// While a record cannot be read nobody can tell whether it is the key's: a second slot of the key
-// would be worse than an error.
+// An unreadable record may be the key's. A second slot of the key would be worse than an error.
 TEST_F(PublishTest, AnUnreadableRivalIsAnErrorNotAnotherKey) {
     ASSERT_TRUE(publish_value("key", "one", PublishPolicy::replace, 1).ok());
     const auto record = files_.append("key", "two", 2);
-    const Examine unreadable = [](Slot) -> Result<std::optional<SameKey>> { return Error::io; };
+    const Examine unreadable = [](Slot) -> Result<std::optional<std::uint64_t>> {
+        return Error::io;
+    };
     const Slot slot = files_.slot_of("key", "two", record.location);
     EXPECT_EQ(
         publish(index_, index_.hash(as_bytes("key")), slot, PublishPolicy::replace, 2, unreadable)
@@ -136,7 +135,7 @@ TEST_F(PublishTest, AnUnreadableRivalIsAnErrorNotAnotherKey) {
     EXPECT_EQ(files_.published_slots("key"), 1u);
 }
 
-// Between the look at a slot and the look at its record the entry is carried over, and its old
+// After a writer has read the slot, and before it reads the record, the entry is copied and its old
 // segment deleted.
 TEST_F(PublishTest, ARecordThatMovedAwayIsLookedForAgain) {
     const auto first = files_.append("key", "one", 1);
@@ -147,7 +146,7 @@ TEST_F(PublishTest, ARecordThatMovedAwayIsLookedForAgain) {
     const auto copy = files_.append("key", "one", 1);
     const Slot there = files_.slot_of("key", "one", copy.location);
     unsigned looks = 0;
-    const Examine moving = [&](Slot slot) -> Result<std::optional<SameKey>> {
+    const Examine moving = [&](Slot slot) -> Result<std::optional<std::uint64_t>> {
         if (slot.location() != here.location()) return normal(slot);
         ++looks;
         index_.probe(hash, [&](Index::Place place, Slot found) {
@@ -166,11 +165,11 @@ TEST_F(PublishTest, ARecordThatMovedAwayIsLookedForAgain) {
     EXPECT_EQ(looks, 1u);
 }
 
-// Of any number of threads that want to be the first, one is.
+// Of any number of threads that put if absent, exactly one stores.
 TEST_F(PublishTest, ExactlyOneOfManyThreadsWinsIfAbsent) {
     constexpr unsigned kThreads = 4;
     constexpr unsigned kRounds = 60;
-    // A part of the keys meets a growing index.
+    // The index grows under some of the keys.
     const auto keys = files_.keys_of_one_bucket(kRounds / 2);
     for (unsigned round = 0; round < kRounds; ++round) {
         const std::string key = round % 2 == 0 ? "round" + std::to_string(round) : keys[round / 2];

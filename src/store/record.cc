@@ -21,7 +21,7 @@ constexpr std::size_t kKeyHashOffset = 32;
 constexpr std::size_t kValueCheckOffset = 40;
 
 constexpr std::uint16_t kFlagPinned = 1;
-constexpr std::uint16_t kFlagCarried = 2;
+constexpr std::uint16_t kFlagCopied = 2;
 constexpr std::uint16_t kFlagIncompressible = 4;
 
 int distance(std::byte octet, RecordState state) {
@@ -37,7 +37,7 @@ RecordState parse_state(std::byte octet) {
 
 std::uint16_t flags_of(const RecordHeader &header) {
     return static_cast<std::uint16_t>((header.pinned ? kFlagPinned : 0) |
-                                      (header.carried ? kFlagCarried : 0) |
+                                      (header.copied ? kFlagCopied : 0) |
                                       (header.incompressible ? kFlagIncompressible : 0));
 }
 
@@ -50,7 +50,7 @@ bool sizes_fit(const RecordHeader &header) {
            header.raw_size <= std::uint64_t{header.value_size} * kCompressionRatioMax;
 }
 
-// Over the header, without what changes later and this checksum itself, and the key.
+// Covers the key, and the header without the checksum itself and what changes later.
 std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
     std::array<std::byte, kRecordHeaderSize> covered;
     std::copy_n(header.begin(), covered.size(), covered.begin());
@@ -62,8 +62,8 @@ std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
 
 }  // namespace
 
-// The numbers of system starts are random: two of them differ in some 32 bits, and in 12 or fewer
-// once in four million times. A few wrong bits are told from another start so.
+// Numbers of system starts are random: two of them differ in about 32 bits, and in 12 or fewer once
+// in four million times. So a damaged number can be told from another start.
 bool RecordHeader::was_replaced(std::uint64_t boot) const {
     constexpr int kFewBits = 12;
     const int wrong_bits = std::popcount(replaced_in ^ boot);
@@ -103,7 +103,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.codec = static_cast<Codec>(bytes[kCodecOffset]);
     const auto flags = get_le<std::uint16_t>(bytes, kFlagsOffset);
     header.pinned = (flags & kFlagPinned) != 0;
-    header.carried = (flags & kFlagCarried) != 0;
+    header.copied = (flags & kFlagCopied) != 0;
     header.incompressible = (flags & kFlagIncompressible) != 0;
     header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
     header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);
@@ -128,7 +128,7 @@ std::optional<RecordHeader> decode_record_header(Bytes bytes, std::uint64_t seed
 }
 
 std::uint64_t value_checksum(Bytes value) {
-    // A seed of our own keeps an empty value's checksum from being a well-known constant.
+    // With this seed, an empty value's checksum is not a well-known constant.
     return checksum(value, 0x6E726961632D7631u);
 }
 

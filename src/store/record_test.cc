@@ -47,7 +47,7 @@ TEST(RecordTest, ComesBackAsItWasWritten) {
     ASSERT_TRUE(decoded);
     EXPECT_EQ(decoded->state, RecordState::live);
     EXPECT_TRUE(decoded->pinned);
-    EXPECT_FALSE(decoded->carried);
+    EXPECT_FALSE(decoded->copied);
     EXPECT_EQ(decoded->key_size, header.key_size);
     EXPECT_EQ(decoded->value_size, header.value_size);
     EXPECT_EQ(decoded->raw_size, header.raw_size);
@@ -115,8 +115,7 @@ TEST(RecordTest, AStateWithAWrongBitIsWhatItWas) {
     }
 }
 
-// Noise in a state that was just changing: the record may be there or not, but brings back no older
-// one.
+// Noise in a changing state may keep the record or drop it, but must not bring back an older one.
 TEST(RecordTest, AStateThatIsNoneCountsAsRemoved) {
     std::vector<std::byte> bytes = encoded(sample());
     for (const unsigned noise : {0x00u, 0xFFu, 0xC5u, 0x33u}) {

@@ -6,7 +6,7 @@ namespace {
 
 constexpr unsigned kPlaceBits = kSegmentIdBits + kOffsetBits;
 
-// The word for a place: after damage, or another system start, it must not name one.
+// The word for a location, with check bits: after damage or a system start it names none.
 std::uint64_t word_of(std::uint64_t place, std::uint64_t boot) {
     return place | (place + 1 + boot) * 0x9E3779B97F4A7C15u << kPlaceBits;
 }
@@ -29,7 +29,7 @@ std::optional<Location> announced(const Index &index, Counter counter) {
     return Location{static_cast<std::uint32_t>(place >> kOffsetBits), offset * kRecordAlignment};
 }
 
-// The copy may be lost with the power: until then it replaces the original.
+// The copy may be lost with the power, so it replaces the original only until then.
 void leave(const Index &index, const Writer &writer, Location original, std::uint64_t stamp_ns) {
     (void)writer.mark_replaced(original, stamp_ns, boot_of(index));
 }
@@ -38,13 +38,13 @@ void leave(const Index &index, const Writer &writer, Location original, std::uin
 
 Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
                                                  const Relocation &entry) {
-    auto carrying = index.counter(Counter::carrying);
-    announce(index, Counter::carrying_from, entry.from);
+    auto copying = index.counter(Counter::copying);
+    announce(index, Counter::copying_from, entry.from);
     auto appended =
         writer.append(index, entry.header, entry.key, entry.value, entry.purpose,
-                      [&](Location location) { announce(index, Counter::carrying, location); });
+                      [&](Location location) { announce(index, Counter::copying, location); });
     if (!appended.ok()) {
-        carrying.store(0);  // what there is of it counts for nothing
+        copying.store(0);  // an unfinished copy counts for nothing
         return appended.error();
     }
     const Location location = appended->location;
@@ -57,7 +57,7 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
         });
     if (!moved) (void)writer.mark(location, entry.header.stamp_ns, RecordState::unused);
     if (moved && entry.segment_may_stay) leave(index, writer, entry.from, entry.header.stamp_ns);
-    carrying.store(0);
+    copying.store(0);
     if (deleted) {
         writer.release_segment();
         return Error::busy;
@@ -67,22 +67,22 @@ Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
 }
 
 bool is_being_moved(const Index &index, Location location) {
-    if (index.counter(Counter::carrying).load() == 0) return false;
-    return announced(index, Counter::carrying) == location ||
-           announced(index, Counter::carrying_from) == location;
+    if (index.counter(Counter::copying).load() == 0) return false;
+    return announced(index, Counter::copying) == location ||
+           announced(index, Counter::copying_from) == location;
 }
 
-// Of both places only one that a slot leads to counts from now on. None does when the entry has
-// been replaced or dropped since.
+// Of the two records only the one that a slot leads to counts from now on. No slot leads to either
+// if the entry was replaced or dropped since.
 Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &writer) {
-    if (index.counter(Counter::carrying).load() == 0) return {};
-    if (const auto place = announced(index, Counter::carrying)) {
+    if (index.counter(Counter::copying).load() == 0) return {};
+    if (const auto place = announced(index, Counter::copying)) {
         TRY(index.refresh());
-        RecordHeader header;
-        const ReadBlob copy = reader.read_any_key(index.identity().cache_id, *place, header);
+        const ReadRecord copy = reader.read_any_key(index.identity().cache_id, *place);
         if (copy.outcome == ReadOutcome::unreadable) return Error::io;
         if (copy.outcome == ReadOutcome::found) {
-            const auto original = announced(index, Counter::carrying_from);
+            const RecordHeader &header = copy.header;
+            const auto original = announced(index, Counter::copying_from);
             if (original && !index.leads_to(header.key_hash, *original)) {
                 leave(index, writer, *original, header.stamp_ns);
             }
@@ -91,7 +91,7 @@ Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &
             }
         }
     }
-    index.counter(Counter::carrying).store(0);
+    index.counter(Counter::copying).store(0);
     return {};
 }
 

@@ -1,23 +1,22 @@
-// Moves entries out of a segment that is being given up or compressed.
+// Copies entries out of a segment that is being evicted or compressed, and moves their slots.
 // SPDX-License-Identifier: MIT
 //
-// A copy of the record is written, then the slot follows by compare-and-swap. In between there are
-// two whole records of one entry. A process that dies there would leave both, and a later removal
-// marks only the one that the slot leads to: so the place of the copy stands in the index
-// (Counter::carrying) for that time, and who moves the next entry first withdraws a copy that no
-// slot leads to. As entries are moved and segments deleted under one lock, no segment goes before.
-// A search of the segments publishes neither meanwhile.
+// Relocating writes a copy, then moves the slot to it by compare-and-swap. In between there are two
+// whole records of one entry. If a process died there, a later removal would mark only the one that
+// the slot leads to, and the other could come back. So Counter::copying names the copy's location
+// for that time, and the next process that relocates first marks a copy that no slot leads to.
+// Relocating and retiring take the same lock, so no segment is retired before that. A rebuild
+// publishes neither record meanwhile.
 //
-// What was announced before a system start is void: nobody lives who moves it, and both records
-// count until the search after the start has chosen.
+// A system start makes the announcement void: the process is dead, and both records count until the
+// rebuild after the start has chosen one.
 //
-// Afterwards the original counts as replaced, in this system start: its segment may stay, where
-// nothing is deleted in the end. A segment that is being given up goes, whoever finishes that.
+// Afterwards the original is marked as replaced in this system start if its segment may stay, as
+// after a compression that failed. A victim never stays: some process finishes the eviction.
 //
-// Thread safety: the eviction lock is held by the caller, and excludes other threads, too.
+// Thread safety: the caller holds the eviction lock, which excludes other threads, too.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "base/result.h"
@@ -27,28 +26,27 @@
 
 namespace cairn {
 
-// What an entry that is to be moved is written with, and where it is.
+// An entry to be relocated: where it is, and how to write its copy.
 struct Relocation {
     Location from;
     RecordHeader header;
     Bytes key;
     Bytes value;  // as stored
     Writer::Purpose purpose;
-    bool segment_may_stay;       // of the original
-    unsigned (*hits)(unsigned);  // the hit count of the moved entry
+    bool segment_may_stay;       // the original's
+    unsigned (*hits)(unsigned);  // from the original's hit count to the copy's
 };
 
-// The copy, if the slot leads to it now; nullopt: the entry was replaced or removed meanwhile.
-// busy: the segment that the copy went to was deleted meanwhile. Other errors as Writer::append;
-// after one the entry is where it was.
+// Returns the copy if the slot leads to it now; nullopt: the entry was replaced or removed
+// meanwhile. busy: the copy's segment was deleted meanwhile. Other errors as Writer::append();
+// after an error the entry is where it was.
 Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
                                                  const Relocation &entry);
 
-// Whether an entry is just being copied from or to a place, or was by somebody who died.
+// Whether the record at a location is an original or a copy of an unfinished relocation.
 bool is_being_moved(const Index &index, Location location);
 
-// Finishes what somebody who died was about to move, one way or the other. io: what it is cannot be
-// told now.
+// Finishes a relocation of a process that died. io: the copy cannot be read now.
 Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &writer);
 
 }  // namespace cairn

@@ -8,62 +8,62 @@
 namespace cairn {
 namespace {
 
-// How long one look-up may search. It happens once for a damage.
-constexpr std::uint64_t kSearchNs = 100'000'000;
-// The background check is busy for less than this at a time; another look-up may be for longer.
-constexpr unsigned kSearchAttempts = 20;
-constexpr unsigned kSearchPauseUs = 100;
+// How long one look-up may rebuild. This happens once for each damage.
+constexpr std::uint64_t kRebuildNs = 100'000'000;
+// The background check works for less than this at a time; another look-up may work for longer.
+constexpr unsigned kRebuildAttempts = 20;
+constexpr unsigned kRebuildPauseUs = 100;
 constexpr std::uint64_t kRetryAfterNs = 5'000'000'000;
 constexpr unsigned kPauseUs = 2'500;
 
 }  // namespace
 
 Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
-    if (rescan_ == nullptr || rescan_index_ != &index) {
+    if (rebuild_ == nullptr || rebuild_index_ != &index) {
         if (monotonic_ns() < not_before_ns_) return Outcome::failed;
-        rescan_.reset(new (std::nothrow) Rescan(directory_, index, reader_, writer_));
-        rescan_index_ = &index;
-        if (rescan_ == nullptr) return Outcome::failed;
-        log_.write(Severity::info, "cache %s: searching the segments for what the index may lack",
+        rebuild_.reset(new (std::nothrow) Rebuild(directory_, index, reader_, writer_));
+        rebuild_index_ = &index;
+        if (rebuild_ == nullptr) return Outcome::failed;
+        log_.write(Severity::info, "cache %s: rebuilding the index from the segments",
                    cache_name_.c_str());
     }
     const auto step = guarded(
-        [&]() REQUIRES_LOCK(mutex_) { return rescan_->step(monotonic_ns() + duration_ns); });
-    bytes_total_.store(rescan_->bytes_total(), std::memory_order_relaxed);
-    bytes_left_.store(rescan_->bytes_left(), std::memory_order_relaxed);
+        [&]() REQUIRES_LOCK(mutex_) { return rebuild_->step(monotonic_ns() + duration_ns); });
+    bytes_total_.store(rebuild_->bytes_total(), std::memory_order_relaxed);
+    bytes_left_.store(rebuild_->bytes_left(), std::memory_order_relaxed);
     if (step.ok() && !step.value()) return Outcome::more;
     bytes_left_.store(0, std::memory_order_relaxed);
     if (step.ok()) {
         log_.write(Severity::info, "cache %s: %llu entries found again", cache_name_.c_str(),
-                   static_cast<unsigned long long>(rescan_->recovered()));
+                   static_cast<unsigned long long>(rebuild_->recovered()));
     } else {
-        log_.write(Severity::warning, "cache %s: searching the segments failed, trying again later",
+        log_.write(Severity::warning, "cache %s: rebuilding the index failed, trying again later",
                    cache_name_.c_str());
         not_before_ns_ = monotonic_ns() + kRetryAfterNs;
     }
-    rescan_.reset();
+    rebuild_.reset();
     return step.ok() ? Outcome::done : Outcome::failed;
 }
 
-bool Repair::search(Index &index) {
-    for (unsigned attempt = 0; attempt < kSearchAttempts; ++attempt) {
+bool Repair::rebuild(Index &index) {
+    for (unsigned attempt = 0; attempt < kRebuildAttempts; ++attempt) {
         if (mutex_.try_lock()) {
             const AdoptedLock lock(mutex_);
-            return step(index, kSearchNs) != Outcome::failed;
+            return step(index, kRebuildNs) != Outcome::failed;
         }
-        sleep_us(kSearchPauseUs);
+        sleep_us(kRebuildPauseUs);
     }
     return false;
 }
 
 void Repair::check_in_background(Index &index) {
-    if (index.search_due() == RescanReason::none || background_index_ != nullptr) return;
+    if (index.rebuild_due() == RebuildReason::none || background_index_ != nullptr) return;
     background_index_ = &index;
     const auto run = [](void *self) -> void * {
         static_cast<Repair *>(self)->run_background();
         return nullptr;
     };
-    // Without a thread there is no check: look-ups that meet damage search all the same.
+    // Without a thread there is no check; look-ups that meet damage rebuild all the same.
     (void)thread_.start(run, this);
 }
 
@@ -75,14 +75,14 @@ void Repair::stop() {
 void Repair::run_background() {
     const auto file = directory_.open_or_make_file(kLockFileName);
     if (!file.ok()) return;
-    const auto alone = file->try_lock(kRescanByte, LockKind::exclusive);
+    const auto alone = file->try_lock(kRebuildByte, LockKind::exclusive);
     if (!alone.ok() || !alone.value()) return;  // another process does it
     while (!stop_.load()) {
         Outcome outcome = Outcome::more;
         if (mutex_.try_lock()) {
             const AdoptedLock lock(mutex_);
-            // Rescan looks at the clock every 16 records, so that a duration of 0 is a slice of 16.
-            const bool wanted = background_index_->search_due() != RescanReason::none;
+            // A rebuild looks at the clock every 16 records, so a duration of 0 is a slice of 16.
+            const bool wanted = background_index_->rebuild_due() != RebuildReason::none;
             outcome = wanted ? step(*background_index_, 0) : Outcome::done;
         }
         if (outcome != Outcome::more) return;

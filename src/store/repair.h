@@ -1,16 +1,14 @@
-// Decides when segments are searched for what the index lacks: at once for a look-up that met
-// damage, and in the background after a system start.
+// Decides when to rebuild the index from the segments: at once for a look-up that met damage, and
+// in the background after a system start.
 // SPDX-License-Identifier: MIT
 //
-// After the system was started anew, what was not synced may be half there. No look-up trusts any
-// of it (each verifies what it reads), so nothing has to be checked before the cache is used; the
-// background check only brings back what a lost part of the index hid. It looks at 16 records,
-// mostly one page of the disk each, every 2.5 ms: at most 26 MB/s, and more where an entry is
-// brought back, which is read whole.
+// After a system start, what was not synced may be half written. Every look-up verifies what it
+// reads, so nothing needs checking before use. The background check only brings back entries that a
+// lost part of the index hid. It looks at 16 records, mostly one page of the disk each, every
+// 2.5 ms: at most 26 MB/s, and more for entries that come back, as those are read whole.
 //
 // Thread safety: any thread. A thread that finds another at work waits two milliseconds at most.
-// Failure: after an error the search is given up and tried again later; nothing is concluded from
-// it.
+// Failure: after an error the rebuild is abandoned and tried again later.
 #pragma once
 
 #include <atomic>
@@ -21,7 +19,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "os/thread.h"
-#include "store/rescan.h"
+#include "store/rebuild.h"
 
 namespace cairn {
 
@@ -37,10 +35,10 @@ class Repair {
           cache_name_(std::move(cache_name)) {}
     ~Repair() { stop(); }
 
-    // For a look-up that met damage: searches for a bounded time. True: it may find more now.
-    bool search(Index &index);
+    // For a look-up that met damage: rebuilds for a bounded time. True: look again.
+    bool rebuild(Index &index);
 
-    // Begins the background check if the index asks for one. The index outlives the Repair.
+    // Starts the background check if the index asks for a rebuild. The index outlives the Repair.
     void check_in_background(Index &index);
     void stop();
 
@@ -60,8 +58,8 @@ class Repair {
     const std::string cache_name_;
 
     Mutex mutex_;
-    std::unique_ptr<Rescan> rescan_ GUARDED_BY(mutex_);
-    Index *rescan_index_ GUARDED_BY(mutex_) = nullptr;
+    std::unique_ptr<Rebuild> rebuild_ GUARDED_BY(mutex_);
+    Index *rebuild_index_ GUARDED_BY(mutex_) = nullptr;
     std::uint64_t not_before_ns_ GUARDED_BY(mutex_) = 0;  // after a failure
 
     std::atomic<std::uint64_t> bytes_total_ = 0;

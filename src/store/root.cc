@@ -2,14 +2,15 @@
 #include "store/root.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "os/environment.h"
 
 namespace cairn {
 namespace {
 
-// What the Cache Directory Tagging specification asks for, so that backup and clean-up tools know
-// the directory for what it is.
+// The Cache Directory Tagging specification asks for this file, so that backup and clean-up tools
+// recognise the directory.
 constexpr std::string_view kTagName = "CACHEDIR.TAG";
 constexpr std::string_view kTagText =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -25,7 +26,7 @@ Status check_safe(const Directory &directory, const std::string &path, const Log
     }
     constexpr std::uint32_t kSticky = 01000;
     if (info.writable_by_others && (info.permissions & kSticky) != 0) {
-        // Meant for everybody, as /tmp is: it must stay so.
+        // A directory for everybody, like /tmp, must stay writable.
         log.write(Severity::error,
                   "%s can be written by others (mode %03o): not used; choose another directory "
                   "with CAIRN_DIR, which may be below it",
@@ -38,7 +39,7 @@ Status check_safe(const Directory &directory, const std::string &path, const Log
                   path.c_str(), info.permissions, path.c_str());
         return Error::denied;
     }
-    // What is on a block device is on no network.
+    // A file system on a block device is not a network file system.
     if (info.without_device && directory.on_network()) {
         log.write(Severity::error,
                   "%s is on a network file system, where processes cannot share a cache: not used; "
@@ -56,8 +57,8 @@ void log_failure(const Log &log, const std::string &path, Error error) {
     log.write(Severity::error, "cannot use %s: %s%s", path.c_str(), error_name(error), hint);
 }
 
-// Creates a directory and makes its name durable: what is synced in it later must not be lost with
-// it.
+// Creates a directory and makes its name durable, so that files synced in it later are not lost
+// with it.
 Status create_durably(const std::string &path) {
     TRY(Directory::working().create_directory(path));
     const std::size_t slash = path.rfind('/');
@@ -66,11 +67,11 @@ Status create_durably(const std::string &path) {
     return {};
 }
 
-// Creates a directory and, first, its parents.
+// Creates a directory, after its parents.
 Status create_with_parents(const std::string &path) {
     for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
          slash = path.find('/', slash + 1)) {
-        // A parent that cannot be created but exists will do; the last step tells.
+        // Ignore errors: the parent may exist. The last step tells.
         (void)create_durably(path.substr(0, slash));
     }
     const Status status = create_durably(path);
@@ -80,42 +81,31 @@ Status create_with_parents(const std::string &path) {
 
 void write_tag(const Directory &root) {
     const auto file = root.create_file(std::string(kTagName));
-    if (!file.ok()) return;  // there already, or of no consequence
+    if (!file.ok()) return;  // it exists, or does not matter
     (void)file->write_whole(as_bytes(kTagText));
 }
 
 }  // namespace
 
 const char *error_name(Error error) {
-    switch (error) {
-        case Error::none:
-            return "no error";
-        case Error::invalid_argument:
-            return "invalid argument";
-        case Error::not_found:
-            return "no such file or directory";
-        case Error::exists:
-            return "exists already";
-        case Error::no_memory:
-            return "out of memory";
-        case Error::no_space:
-            return "no space left on the file system, or quota exceeded";
-        case Error::full:
-            return "the cache's limit is reached";
-        case Error::too_large:
-            return "larger than the cache may become";
-        case Error::denied:
-            return "permission denied";
-        case Error::read_only:
-            return "read-only";
-        case Error::busy:
-            return "in use by another process";
-        case Error::corrupt:
-            return "damaged";
-        case Error::io:
-            return "input/output error";
-        case Error::unsupported:
-            return "not supported by this file system";
+    static constexpr std::pair<Error, const char *> kNames[] = {
+        {Error::none, "no error"},
+        {Error::invalid_argument, "invalid argument"},
+        {Error::not_found, "no such file or directory"},
+        {Error::exists, "exists already"},
+        {Error::no_memory, "out of memory"},
+        {Error::no_space, "no space left on the file system, or quota exceeded"},
+        {Error::full, "the cache's limit is reached"},
+        {Error::too_large, "larger than the cache may become"},
+        {Error::denied, "permission denied"},
+        {Error::read_only, "read-only"},
+        {Error::busy, "in use by another process"},
+        {Error::corrupt, "damaged"},
+        {Error::io, "input/output error"},
+        {Error::unsupported, "not supported by this file system"},
+    };
+    for (const auto &[known, name] : kNames) {
+        if (known == error) return name;
     }
     return "unknown error";
 }

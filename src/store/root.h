@@ -1,9 +1,9 @@
-// The directories that caches live in, and why one is refused.
+// Opens the directories that caches live in, and refuses unsafe ones.
 // SPDX-License-Identifier: MIT
 //
-// A cache feeds bytes to graphics drivers. It is used only where nobody but its user can have
-// written them: the root and the cache's directory must not be symbolic links, must belong to the
-// user, and must not be writable by others.
+// A cache feeds bytes to graphics drivers, so only its user may be able to write them. The root and
+// the cache's directory must not be symbolic links, must belong to the user, and must not be
+// writable by others.
 //
 // Thread safety: functions without state.
 // Failure: denied, with one log line that says what is wrong and what to do; read_only, no_space,
@@ -20,10 +20,10 @@ namespace cairn {
 
 enum class Create { yes, no };
 
-// Opens the root, and creates it (0700, with a CACHEDIR.TAG) where it is missing, with its parents.
+// Opens the root. Creates it if it is missing (0700, with a CACHEDIR.TAG), and its parents.
 Result<Directory> open_root(const std::string &path, Create create, const Log &log);
 
-// Opens the directory of a cache below the root. `created` tells whether it is new.
+// Opens the directory of a cache below the root. `created` says whether it is new.
 struct OpenedDirectory {
     Directory directory;
     bool created = false;
@@ -34,7 +34,7 @@ Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::s
 // Whether a string may name a cache: 1 to 128 of A-Z a-z 0-9 . _ - and no dot first.
 bool valid_identifier(std::string_view identifier);
 
-// A human-readable word for an error, for log lines.
+// An error in words, for log lines.
 const char *error_name(Error error);
 
 }  // namespace cairn

@@ -51,7 +51,7 @@ class RootTest : public ::testing::Test {
     Result<Directory> root_ = Error::not_found;
 };
 
-// Stands in front of the table while it lives: file systems are what it says.
+// While it lives, all file systems are of the type that it says.
 class PretendedFileSystem {
   public:
     explicit PretendedFileSystem(unsigned type) : behind_(system_calls), table_(*behind_) {
@@ -61,7 +61,7 @@ class PretendedFileSystem {
             out->f_type = type_;
             return 0;
         };
-        // On no block device, as a network's file systems are.
+        // Without a block device, as network file systems are.
         table_.fstat = [](int fd, struct stat *out) {
             const int result = kKernel.fstat(fd, out);
             out->st_dev = makedev(0, 99);

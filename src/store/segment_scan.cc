@@ -11,10 +11,11 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
     static_assert(kSegmentHeaderSize == kRecordAlignment);
     while (!at_end()) {
         ScannedRecord record = {{segment_, offset_}, {}, {}};
-        ReadBlob read = reader.read_any_key(cache_id_, record.location, record.header);
+        ReadRecord read = reader.read_any_key(cache_id_, record.location);
         if (read.outcome == ReadOutcome::unreadable) return Error::io;
         bool ended = false;
         if (read.outcome == ReadOutcome::found) {
+            record.header = read.header;
             record.head = std::move(read.blob);
             TRY_ASSIGN(ended, has_end(reader, record));
         }
@@ -23,13 +24,14 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
             return std::optional(std::move(record));
         }
         if (!first_gap_) first_gap_ = offset_;
-        // Who follows a slot to it takes it for whole if its value is.
+        // A reader that reaches this record through a slot checks only the value, so accept it if
+        // the value verifies.
         bool whole = false;
         if (record.head) {
             TRY_ASSIGN(whole, has_value(reader, record));
         }
         if (whole) {
-            // Another record may begin where its end would be.
+            // Another record may begin where its end should be.
             offset_ +=
                 align_up(record.header.value_offset() + record.header.value_size, kRecordAlignment);
             return std::optional(std::move(record));
@@ -39,7 +41,7 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
     return std::optional<ScannedRecord>();
 }
 
-// Whether the record was written to its end.
+// Whether the record has its end, and so was written completely.
 Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &record) {
     const auto segment = reader.segments().open(segment_);
     if (!segment.ok() && segment.error() == Error::not_found) return false;
@@ -51,15 +53,15 @@ Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &rec
     return count == end.size() && same_bytes(end, record_end(record.head->buffer()));
 }
 
-// A power loss may have taken the end of a record alone.
+// A power loss may have taken only the end of a record.
 Result<bool> SegmentScan::has_value(RecordReader &reader, const ScannedRecord &record) const {
-    RecordHeader header;
-    const ReadBlob whole = reader.read_stored(cache_id_, record.location, header);
+    const ReadRecord whole =
+        reader.read_any(cache_id_, record.location, RecordReader::Form::stored);
     if (whole.outcome == ReadOutcome::unreadable) return Error::io;
     return whole.outcome == ReadOutcome::found;
 }
 
-// Moves on to the next place that begins like a record.
+// Moves on to the next offset that begins like a record.
 Status SegmentScan::skip_damage(RecordReader &reader) {
     offset_ += kRecordAlignment;
     const auto segment = reader.segments().open(segment_);

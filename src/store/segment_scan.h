@@ -1,8 +1,8 @@
-// Walks over the records of a segment, past whatever is damaged or was never finished.
+// Walks over the records of a segment, past damaged and unfinished ones.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: belongs to one thread.
-// Failure: an error is one of the system's; damage is skipped.
+// Thread safety: externally synchronised.
+// Failure: system errors only; damage is skipped.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace cairn {
 struct ScannedRecord {
     Location location;
     RecordHeader header;
-    BlobRef head;  // its key; no value
+    BlobRef head;  // has the key but no value
 };
 
 class SegmentScan {
   public:
-    // From the first record; or from the first one at or behind `offset`.
+    // From the first record, or from the first one at or behind `offset`.
     SegmentScan(std::uint64_t cache_id, std::uint32_t segment, std::uint64_t size_bytes,
                 std::uint64_t offset = kRecordAlignment)
         : cache_id_(cache_id),
@@ -30,18 +30,18 @@ class SegmentScan {
           size_bytes_(std::min(size_bytes, kSegmentBytesMax)),
           offset_(offset) {}
 
-    // The next record that was written to its end, or whose value verifies, and whose header and
-    // key do; nullopt at the end of the segment.
+    // The next record whose header and key verify, and which has its end or whose value verifies;
+    // nullopt at the end of the segment.
     Result<std::optional<ScannedRecord>> next(RecordReader &reader);
     bool at_end() const { return offset_ + kRecordHeaderSize > size_bytes_; }
     std::uint32_t segment() const { return segment_; }
-    // Bytes behind us.
+    // How far the scan has come, in bytes.
     std::uint64_t offset() const { return offset_; }
-    // Where records no longer follow one another: there one may be under way.
+    // Where the records first stopped following one another: a writer may be writing one there.
     std::uint64_t first_gap() const { return first_gap_.value_or(offset_); }
 
   private:
-    // No slot leads to a record that begins later, however long a file was made.
+    // No slot can lead to a record behind this, however long the file is.
     static constexpr std::uint64_t kSegmentBytesMax = kRecordAlignment << kOffsetBits;
 
     Result<bool> has_end(RecordReader &reader, const ScannedRecord &record);

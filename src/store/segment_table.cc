@@ -6,7 +6,7 @@
 namespace cairn {
 namespace {
 
-// Reads through a descriptor that somebody else owns.
+// Reads through a descriptor without taking ownership of it.
 template <typename Call>
 auto with_borrowed(int fd, Call call) {
     File file{UniqueFd(fd)};
@@ -21,25 +21,26 @@ constexpr std::uint64_t held(std::uint32_t segment) {
 
 }  // namespace
 
-Result<std::size_t> SegmentTable::Reader::read_at(std::uint64_t offset, MutableBytes out) const {
+Result<std::size_t> SegmentTable::OpenSegment::read_at(std::uint64_t offset,
+                                                       MutableBytes out) const {
     return with_borrowed(fd_, [&](const File &file) {
         return waits_ ? file.read_at(offset, out) : file.read_cached_at(offset, out);
     });
 }
 
-Result<std::size_t> SegmentTable::Reader::read_at(std::uint64_t offset, MutableBytes first,
-                                                  MutableBytes second) const {
+Result<std::size_t> SegmentTable::OpenSegment::read_at(std::uint64_t offset, MutableBytes first,
+                                                       MutableBytes second) const {
     return with_borrowed(fd_,
                          [&](const File &file) { return file.read_at(offset, first, second); });
 }
 
-Result<FileInfo> SegmentTable::Reader::info() const {
+Result<FileInfo> SegmentTable::OpenSegment::info() const {
     return with_borrowed(fd_, [](const File &file) { return file.info(); });
 }
 
 SegmentTable::~SegmentTable() {
-    for (Entry &entry : entries_) {
-        if (entry.state.load() != 0) UniqueFd(entry.fd).reset(-1);
+    for (Opened &opened : opened_) {
+        if (opened.state.load() != 0) UniqueFd(opened.fd).reset(-1);
     }
 }
 
@@ -48,60 +49,61 @@ Result<File> SegmentTable::open_file(std::uint32_t segment) const {
     return directory_.open_file(segment_file_name(segment), Access::read_only);
 }
 
-Result<SegmentTable::Reader> SegmentTable::find_open(std::uint32_t segment) {
-    Entry &entry = entries_[segment % kEntryCount];
-    const std::uint64_t seen = entry.state.fetch_add(1, std::memory_order_acquire);
+Result<SegmentTable::OpenSegment> SegmentTable::find_open(std::uint32_t segment) {
+    Opened &opened = opened_[segment % kOpenedCount];
+    const std::uint64_t seen = opened.state.fetch_add(1, std::memory_order_acquire);
     if ((seen >> 32) == (held(segment) >> 32) && (seen & 0xFFFFFFFF) < kBusy) {
-        Reader reader(&entry.state, entry.fd);
+        OpenSegment reader(&opened.state, opened.fd);
         reader.waits_ = false;
         return reader;
     }
-    entry.state.fetch_sub(1, std::memory_order_relaxed);
+    opened.state.fetch_sub(1, std::memory_order_relaxed);
     return Error::not_found;
 }
 
-Result<SegmentTable::Reader> SegmentTable::open(std::uint32_t segment) {
-    Entry &entry = entries_[segment % kEntryCount];
-    const std::uint64_t seen = entry.state.fetch_add(1, std::memory_order_acquire);
+Result<SegmentTable::OpenSegment> SegmentTable::open(std::uint32_t segment) {
+    Opened &opened = opened_[segment % kOpenedCount];
+    const std::uint64_t seen = opened.state.fetch_add(1, std::memory_order_acquire);
     if ((seen >> 32) == (held(segment) >> 32) && (seen & 0xFFFFFFFF) < kBusy) {
-        return Reader(&entry.state, entry.fd);
+        return OpenSegment(&opened.state, opened.fd);
     }
-    entry.state.fetch_sub(1, std::memory_order_relaxed);
+    opened.state.fetch_sub(1, std::memory_order_relaxed);
     TRY_ASSIGN(File file, open_file(segment));
-    if (replace(entry, seen, segment, file)) return Reader(&entry.state, entry.fd);
-    return Reader(std::move(file));
+    if (replace(opened, seen, segment, file)) return OpenSegment(&opened.state, opened.fd);
+    return OpenSegment(std::move(file));
 }
 
-// Puts an open file into an entry that nobody reads; the caller becomes its reader.
-bool SegmentTable::replace(Entry &entry, std::uint64_t seen, std::uint32_t segment, File &file) {
+// Puts a file into a place that has no readers; the caller becomes its reader.
+bool SegmentTable::replace(Opened &opened, std::uint64_t seen, std::uint32_t segment, File &file) {
     if ((seen & 0xFFFFFFFF) != 0) return false;
-    if (!entry.state.compare_exchange_strong(seen, seen | kBusy)) return false;
-    if (seen != 0) UniqueFd(entry.fd).reset(-1);
-    entry.fd = file.release();
-    // Others may have counted themselves in meanwhile, and will count themselves out: add, do not
-    // store.
-    entry.state.fetch_add(held(segment) - (seen >> 32 << 32) - kBusy + 1,
-                          std::memory_order_release);
+    if (!opened.state.compare_exchange_strong(seen, seen | kBusy)) return false;
+    if (seen != 0) UniqueFd(opened.fd).reset(-1);
+    opened.fd = file.release();
+    // Add rather than store: other threads may have counted themselves in meanwhile, and will count
+    // themselves out.
+    opened.state.fetch_add(held(segment) - (seen >> 32 << 32) - kBusy + 1,
+                           std::memory_order_release);
     return true;
 }
 
-Result<SegmentTable::Reader> SegmentTable::reopen(std::uint32_t segment) {
+Result<SegmentTable::OpenSegment> SegmentTable::reopen(std::uint32_t segment) {
     TRY_ASSIGN(File file, open_file(segment));
-    Entry &entry = entries_[segment % kEntryCount];
-    if (replace(entry, entry.state.load(), segment, file)) return Reader(&entry.state, entry.fd);
-    return Reader(std::move(file));
+    Opened &opened = opened_[segment % kOpenedCount];
+    if (replace(opened, opened.state.load(), segment, file))
+        return OpenSegment(&opened.state, opened.fd);
+    return OpenSegment(std::move(file));
 }
 
 void SegmentTable::forget_deleted() {
     if (lent_ != nullptr) lent_->forget_deleted();
-    for (Entry &entry : entries_) {
-        std::uint64_t seen = entry.state.load();
+    for (Opened &opened : opened_) {
+        std::uint64_t seen = opened.state.load();
         if (seen == 0 || (seen & 0xFFFFFFFF) != 0) continue;
-        if (!entry.state.compare_exchange_strong(seen, seen | kBusy)) continue;
-        const auto info = with_borrowed(entry.fd, [](const File &file) { return file.info(); });
+        if (!opened.state.compare_exchange_strong(seen, seen | kBusy)) continue;
+        const auto info = with_borrowed(opened.fd, [](const File &file) { return file.info(); });
         const bool deleted = info.ok() && info.value().links == 0;
-        if (deleted) UniqueFd(entry.fd).reset(-1);
-        entry.state.fetch_sub(deleted ? (seen | kBusy) : kBusy, std::memory_order_release);
+        if (deleted) UniqueFd(opened.fd).reset(-1);
+        opened.state.fetch_sub(deleted ? (seen | kBusy) : kBusy, std::memory_order_release);
     }
 }
 

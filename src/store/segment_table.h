@@ -1,19 +1,16 @@
 // The segment files that this process has open for reading.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: all methods may be called from any thread; reading takes no lock. While a Reader
-// exists its descriptor stays open.
-// Ownership: owns the descriptors; they are closed when their segment is deleted (forget_deleted)
+// Thread safety: all methods, from any thread; reading takes no lock. An OpenSegment keeps its
+// descriptor open.
+// Ownership: owns the descriptors, and closes them when their segment was deleted (forget_deleted)
 // or with the table.
-// Failure: opening a segment fails with not_found when it was deleted, io and others as the kernel
-// says.
+// Failure: not_found: the segment was deleted; io and others as the kernel says.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
-#include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
 #include "store/lent_files.h"
@@ -23,19 +20,19 @@ namespace cairn {
 
 class SegmentTable {
   public:
-    // Keeps a segment's descriptor open, for reading.
-    class Reader {
+    // Keeps a segment's descriptor open for reading.
+    class OpenSegment {
       public:
-        Reader(Reader &&other) noexcept
+        OpenSegment(OpenSegment &&other) noexcept
             : state_(std::exchange(other.state_, nullptr)),
               file_(std::move(other.file_)),
               fd_(other.fd_),
               waits_(other.waits_) {}
-        Reader(const Reader &) = delete;
-        ~Reader() {
+        OpenSegment(const OpenSegment &) = delete;
+        ~OpenSegment() {
             if (state_ != nullptr) state_->fetch_sub(1, std::memory_order_release);
         }
-        // As File::read_at, or File::read_cached_at, where it is from find_open().
+        // As File::read_at(); or as File::read_cached_at(), if from find_open().
         Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const;
         Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
                                     MutableBytes second) const;
@@ -43,11 +40,11 @@ class SegmentTable {
 
       private:
         friend class SegmentTable;
-        Reader(std::atomic<std::uint64_t> *state, int fd) : state_(state), fd_(fd) {}
-        explicit Reader(File file) : file_(std::move(file)), fd_(file_.fd()) {}
+        OpenSegment(std::atomic<std::uint64_t> *state, int fd) : state_(state), fd_(fd) {}
+        explicit OpenSegment(File file) : file_(std::move(file)), fd_(file_.fd()) {}
 
-        std::atomic<std::uint64_t> *state_ =
-            nullptr;  // counted here, unless the descriptor is our own
+        // Counts this reader; null: the descriptor is our own.
+        std::atomic<std::uint64_t> *state_ = nullptr;
         File file_;
         int fd_;
         bool waits_ = true;  // for the disk
@@ -60,33 +57,34 @@ class SegmentTable {
     SegmentTable(const SegmentTable &) = delete;
     SegmentTable &operator=(const SegmentTable &) = delete;
 
-    Result<Reader> open(std::uint32_t segment);
-    // One that is open already, for reading what is in the system's memory; not_found: it is not.
-    Result<Reader> find_open(std::uint32_t segment);
-    // The same as open(), past a descriptor of a file that is no longer the one of that name.
-    Result<Reader> reopen(std::uint32_t segment);
-    // Closes descriptors of deleted files that are not being read.
+    Result<OpenSegment> open(std::uint32_t segment);
+    // Only a segment that is open already, for reading what is in the page cache; else not_found.
+    Result<OpenSegment> find_open(std::uint32_t segment);
+    // As open(), but opens the file anew, in case the open one was deleted.
+    Result<OpenSegment> reopen(std::uint32_t segment);
+    // Closes the descriptors of deleted files that nobody reads.
     void forget_deleted();
 
   private:
-    // A cache has 64 segments and one for each writer; where two of them have one place here, one
-    // is opened for each read. Few, because their memory is touched by each open.
-    static constexpr std::size_t kEntryCount = 128;
+    // A cache has 64 segments and one for each writer. Of two segments that share a place here, one
+    // is opened for each read. The table is small, because each open of a cache touches its memory.
+    static constexpr std::size_t kOpenedCount = 128;
 
-    // state: segment number + 1 in the upper half (0: unused), readers in the lower half. A state
-    // of kBusy readers is being changed. fd is constant while the upper half is.
-    struct Entry {
+    // state: segment number + 1 in the upper half (0: unused), the number of readers in the lower
+    // half. kBusy readers mean that a thread is changing this one. fd is constant while the upper
+    // half is.
+    struct Opened {
         std::atomic<std::uint64_t> state = 0;
         int fd = -1;
     };
     static constexpr std::uint64_t kBusy = 1u << 30;
 
     Result<File> open_file(std::uint32_t segment) const;
-    bool replace(Entry &entry, std::uint64_t seen, std::uint32_t segment, File &file);
+    bool replace(Opened &opened, std::uint64_t seen, std::uint32_t segment, File &file);
 
     const Directory &directory_;
     LentFiles *const lent_;
-    Entry entries_[kEntryCount];
+    Opened opened_[kOpenedCount];
 };
 
 }  // namespace cairn

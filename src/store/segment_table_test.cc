@@ -27,7 +27,7 @@ class SegmentTableTest : public ::testing::Test {
     void remove(std::uint32_t segment) {
         ASSERT_TRUE(directory_.remove_file(segment_file_name(segment)).ok());
     }
-    static std::string content(const SegmentTable::Reader &reader) {
+    static std::string content(const SegmentTable::OpenSegment &reader) {
         std::byte bytes[64];
         const auto count = reader.read_at(0, bytes);
         if (!count.ok()) return "(error)";
@@ -113,7 +113,7 @@ TEST_F(SegmentTableTest, ThreadsReadWhileFilesAreDeletedAndMadeAgain) {
     for (unsigned t = 0; t < 3; ++t) {
         readers.emplace_back([&, t] {
             for (unsigned i = t; !ended.load(); ++i) {
-                const std::uint32_t segment = i % kSegments * 1024;  // all in one entry
+                const std::uint32_t segment = i % kSegments * 1024;  // all in one place
                 const auto reader = i % 7 == 0 ? table_.reopen(segment) : table_.open(segment);
                 if (!reader.ok()) continue;
                 const std::string expected = "segment " + std::to_string(segment) + " age";

@@ -4,8 +4,8 @@
 //
 // Thread safety: values; the index holds them in atomics.
 //
-// A word is either kEmptySlot, or valid (its check bits agree), or damaged. Zero is never valid, so
-// that a zeroed page of an index is told from an empty one.
+// A word is kEmptySlot, or intact (its check bits agree), or damaged. Zero is damaged, so a zeroed
+// page of an index does not pass for an empty one.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace cairn {
 
 inline constexpr std::uint64_t kRecordAlignment = 64;  // bytes
-inline constexpr unsigned kOffsetBits = 20;  // in units of kRecordAlignment: 64 MiB a segment
+inline constexpr unsigned kOffsetBits = 20;  // in units of kRecordAlignment: 64 MiB per segment
 inline constexpr unsigned kSegmentIdBits = 17;
 inline constexpr std::uint32_t kSegmentIdMax =
-    (1u << kSegmentIdBits) - 2;  // the last one marks empty slots
+    (1u << kSegmentIdBits) - 2;  // kEmptySlot has the last
 
 // Where a record is.
 struct Location {
@@ -25,9 +25,9 @@ struct Location {
     bool operator==(const Location &) const = default;
 };
 
-// A slot tells an upper bound on its record's size, so that one read fetches the record whole: 63
-// classes in steps of an eighth, from 256 bytes to 60 KiB. Of larger records the header is read
-// first.
+// A slot holds an upper bound of its record's size, so that one read fetches the whole record: 63
+// classes in steps of an eighth, from 256 bytes to 60 KiB. For larger records the reader fetches
+// the header first.
 inline constexpr unsigned kSizeClassBits = 6;
 inline constexpr unsigned kLargeSizeClass = (1u << kSizeClassBits) - 1;
 
@@ -45,7 +45,6 @@ constexpr unsigned size_class(std::uint64_t record_size) {
 class Slot {
   public:
     static constexpr unsigned kTagBits = 12;
-    enum class State { published, tentative };
 
     constexpr explicit Slot(std::uint64_t word) : word_(word) {}
 
@@ -67,23 +66,22 @@ class Slot {
     constexpr bool tentative() const { return (word_ >> kTentativeShift) & 1; }
     constexpr unsigned hits() const { return (word_ >> kHitsShift) & 3; }
 
-    // The check bits cover all but the hit count, which readers change.
+    // The check bits do not cover the hit count, which readers change.
     constexpr bool intact() const {
         return damage_of(static_cast<std::uint32_t>(word_),
                          static_cast<std::uint32_t>(word_ >> 32)) == 0;
     }
 
-    constexpr Slot with_state(State state) const {
-        const std::uint64_t bit = std::uint64_t{1} << kTentativeShift;
-        return Slot(with_check(state == State::tentative ? word_ | bit : word_ & ~bit));
+    constexpr Slot as_tentative() const {
+        return Slot(with_check(word_ | std::uint64_t{1} << kTentativeShift));
     }
     constexpr Slot with_hits(unsigned hits) const {
         return Slot((word_ & ~(std::uint64_t{3} << kHitsShift)) | std::uint64_t{hits}
                                                                       << kHitsShift);
     }
 
-    // 0 for the halves of an intact slot's word: numbers of 32 bits, or vectors of such. Bit i of
-    // the upper half is bit i + 32 of the word, which falls into the same place as bit i + 2.
+    // 0 for the two halves of an intact word: numbers of 32 bits, or vectors of them. Bit i of the
+    // upper half is bit i + 32 of the word; folding puts it where it puts bit i + 2.
     template <typename Half>
     static constexpr Half damage_of(Half low, Half high) {
         const Half covered = low ^ ((high & kCoveredHigh) << 2);
@@ -91,7 +89,7 @@ class Slot {
         return ((folded ^ (folded >> 6)) & 0x3Fu) ^ (high >> (kCheckShift - 32)) ^ kCheckOfZero;
     }
 
-    // The part of a hash that slots keep; the index chooses the bucket by other bits.
+    // The bits of a hash that a slot keeps. The index chooses the bucket by other bits.
     static constexpr std::uint32_t tag_of(std::uint64_t hash) {
         return static_cast<std::uint32_t>(hash >> (64 - kTagBits));
     }
@@ -116,7 +114,7 @@ class Slot {
         ((1u << (kCheckShift - 32)) - 1) & ~(3u << (kHitsShift - 32));
     static constexpr std::uint32_t kCheckOfZero = 0x2A;  // keeps zero from being valid
 
-    // The covered bits are folded to six, so that each of them changes the result.
+    // Folds the covered bits to six, so that each of them changes the result.
     static constexpr std::uint64_t with_check(std::uint64_t word) {
         word &= (std::uint64_t{1} << kCheckShift) - 1;
         const std::uint64_t check =
@@ -129,7 +127,7 @@ class Slot {
 
 static_assert(!Slot(0).intact());
 
-// A slot of an initialised page that holds nothing.
+// An initialised slot without an entry.
 inline constexpr std::uint64_t kEmptySlot =
     Slot::make({kSegmentIdMax + 1, ((1u << kOffsetBits) - 1) * kRecordAlignment}, kLargeSizeClass,
                (1u << Slot::kTagBits) - 1)

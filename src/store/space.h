@@ -1,9 +1,9 @@
-// How many bytes a cache holds on disk, and who may take more.
+// The bytes that a cache holds on disk, and the bytes of its lock file.
 // SPDX-License-Identifier: MIT
 //
-// The file system keeps this account for us: what a cache holds is the sum of the blocks of its
-// files. A process that wants more takes one lock, which the kernel releases if it dies, adds up,
-// and reserves blocks before it lets go.
+// The file system keeps the account: a cache holds the sum of the blocks of its files. A process
+// that wants more takes a lock, adds up, and reserves blocks before it unlocks. The kernel releases
+// the lock of a process that dies.
 //
 // Thread safety: pure functions of the file system.
 #pragma once
@@ -19,15 +19,13 @@
 namespace cairn {
 
 inline constexpr const char *kLockFileName = "cache.lock";
-// Its bytes that are locked.
-inline constexpr std::uint64_t kSessionByte =
-    0;  // shared while a cache is open; exclusive to wipe it
+// The bytes of the lock file:
+inline constexpr std::uint64_t kSessionByte = 0;   // shared: a cache is open; exclusive: to wipe it
 inline constexpr std::uint64_t kSpaceByte = 1;     // exclusive while disk space is taken
-inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during a step of making room
-inline constexpr std::uint64_t kRescanByte =
-    3;  // exclusive while segments are checked in the background
-inline constexpr std::uint64_t kCompactByte = 4;  // exclusive while segments are compressed
-// Plus a segment's number: exclusive for the process that writes it, or compresses it.
+inline constexpr std::uint64_t kEvictionByte = 2;  // exclusive during an eviction step
+inline constexpr std::uint64_t kRebuildByte = 3;   // exclusive during the background check
+inline constexpr std::uint64_t kCompactByte = 4;   // exclusive while segments are compressed
+// Plus a segment's number: exclusive for the process that writes or compresses the segment.
 inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;
 
 struct SegmentFile {
@@ -43,7 +41,7 @@ struct DiskUse {
     std::vector<std::string> temporary_files;
 };
 
-// Adds up the files of a cache. Files that vanish meanwhile count nothing.
+// Adds up the files of a cache. Ignores files that vanish meanwhile.
 Result<DiskUse> measure_disk_use(const Directory &directory);
 
 }  // namespace cairn

@@ -2,7 +2,6 @@
 #include "store/store.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/guarded.h"
 #include "os/environment.h"
@@ -53,7 +52,7 @@ Store::~Store() {
 
 // Opening.
 
-// Without directories, a session (which whoever lends the files holds) and anything that writes.
+// Such a store has no directories and nothing that writes; the lender of the files holds a session.
 Result<std::unique_ptr<Store>> Store::open_lent(const StoreOptions &options) {
     std::unique_ptr<Store> store(new (std::nothrow) Store(options, Directory(), Directory()));
     if (store == nullptr) return Error::no_memory;
@@ -65,7 +64,7 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
     if (options.lent != nullptr) return open_lent(options);
     const bool may_make = options.access == Access::read_write && options.create == Create::yes;
     auto store = open_once(options);
-    // Somebody may be deleting what we make.
+    // Another process may be deleting the directory that we create: try again.
     for (unsigned attempt = 1; may_make && attempt < kFollowAttempts; ++attempt) {
         if (store.error() != Error::not_found) break;
         store = open_once(options);
@@ -103,7 +102,7 @@ Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
                                         store->options_.log, options.identifier));
         store->compactor_.reset(new (std::nothrow) Compactor(
             store->directory_, options.identifier, store->writer_->limits(),
-            options.refuse_when_full ? Writer::Purpose::carry : Writer::Purpose::put));
+            options.refuse_when_full ? Writer::Purpose::copy : Writer::Purpose::put));
         if (store->evictor_ == nullptr || store->repair_ == nullptr ||
             store->compactor_ == nullptr) {
             return Error::no_memory;
@@ -113,8 +112,8 @@ Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
     return store;
 }
 
-// After a system start, what was not synced may be lost or half there. Looked at with the first
-// miss or put, not at open: a process that only finds what it looks for needs no check.
+// After a system start, whatever was not synced may be lost or half written. The first miss or put
+// starts the check, not open(): a process that only has hits needs none.
 void Store::note_boot(Index &index) {
     if (access_ == Access::read_only || boot_noted_.load(std::memory_order_relaxed)) return;
     if (boot_noted_.exchange(true)) return;
@@ -122,22 +121,21 @@ void Store::note_boot(Index &index) {
     const std::uint64_t now = boot_number();
     auto boot = index.counter(Counter::boot);
     std::uint64_t before = boot.load();
-    // A new index knows its boot: 0 is one that lost it.
+    // A new index knows its boot: 0 means that damage took it.
     if (before != now && boot.compare_exchange_strong(before, now)) {
-        index.counter(Counter::carrying).store(0);  // of what may not be there any more
-        std::uint64_t reason = static_cast<std::uint64_t>(RescanReason::none);
-        index.counter(Counter::rescan)
-            .compare_exchange_strong(reason, static_cast<std::uint64_t>(RescanReason::boot));
+        index.counter(Counter::copying).store(0);  // that copy may be lost
+        std::uint64_t reason = static_cast<std::uint64_t>(RebuildReason::none);
+        index.counter(Counter::rebuild)
+            .compare_exchange_strong(reason, static_cast<std::uint64_t>(RebuildReason::boot));
     }
     repair_->check_in_background(index);
 }
 
-// A limit that is lower than before holds from now on. It is the one case in which opening takes
-// time.
+// Evicts at once when the limit is lower than before. Only then does opening take time.
 void Store::apply_limit(Index &index) {
     auto limit = index.counter(Counter::limit_bytes);
     const std::uint64_t before = limit.load();
-    // The first write to a page of a mapped file is slow: none is made where nothing changes.
+    // The first write to a page of a mapped file is slow, so avoid a store that changes nothing.
     if (before != options_.limit_bytes) limit.store(options_.limit_bytes);
     if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
     while (writer_->measure(index).error() == Error::full) {
@@ -146,8 +144,8 @@ void Store::apply_limit(Index &index) {
     }
 }
 
-// Holds the session byte in shared mode for as long as the store lives. A directory that cannot be
-// written opens for reading.
+// Holds the session byte in shared mode while the store lives. A directory that we cannot write is
+// opened for reading.
 Status Store::join_session() {
     auto file = access_ == Access::read_write
                     ? directory_.open_or_create_file(kLockFileName)
@@ -161,25 +159,24 @@ Status Store::join_session() {
         access_ = Access::read_only;
         file = directory_.open_file(kLockFileName, Access::read_only);
     }
-    // Who only reads needs no session.
+    // A reader needs no session.
     const bool is_missing =
         !file.ok() && (file.error() == Error::not_found || file.error() == Error::corrupt);
     if (is_missing && access_ == Access::read_only) return {};
     if (!file.ok()) return file.error();
     for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
         TRY_ASSIGN(const bool locked, file->try_lock(kSessionByte, LockKind::shared));
-        if (locked) {  // a file without the lock is no session, and is asked for again
+        if (locked) {  // without the lock we keep no file, so that the next call tries again
             lock_file_ = std::move(file.value());
             return {};
         }
-        sleep_us(500);  // somebody is emptying the cache, which takes that long
+        sleep_us(500);  // a process is wiping the cache, which takes about that long
     }
     return Error::busy;
 }
 
-// Whether our directory is still the one that the root has by this name. It may have been renamed,
-// to be deleted, when we had opened it and not yet joined; later it is not. Where that cannot be
-// told, it is.
+// Whether the root still has our directory under this name. Another process may have renamed it, to
+// delete it, after we opened it and before we joined its session. In doubt, true.
 bool Store::is_in_place() const {
     const auto there = root_.info(options_.identifier);
     if (!there.ok()) return there.error() != Error::not_found;
@@ -187,7 +184,7 @@ bool Store::is_in_place() const {
     return !ours.ok() || (ours->inode == there->inode && ours->device == there->device);
 }
 
-// Something else has the name of one of our files.
+// Replaces something that is no regular file and has the name of one of ours.
 Status Store::make_way(const char *name) {
     const char *const identifier = options_.identifier.c_str();
     const Status status =
@@ -234,7 +231,7 @@ Status Store::open_index(Create create, bool may_wipe) {
                 options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
                                    options_.identifier.c_str());
             }
-            TRY(rebuild_index(create, missing ? Replace::no : Replace::yes));
+            TRY(create_index(create, missing ? Replace::no : Replace::yes));
             continue;
         }
         if (!options_.any_version && identity.value().version != options_.version) {
@@ -254,9 +251,9 @@ Status Store::open_index(Create create, bool may_wipe) {
     return Error::busy;
 }
 
-// An index for the segments that there are. Whoever takes any version chooses one only for a cache
-// that it may make and that has none.
-Status Store::rebuild_index(Create create, Replace replace) const {
+// Creates an index for the segments that are there. With any_version the identity comes from the
+// segments; if they tell none, only a caller that may create a cache gets a new one.
+Status Store::create_index(Create create, Replace replace) const {
     CacheIdentity identity;
     if (options_.any_version) {
         const auto known = identity_of_segments(directory_, std::nullopt, options_.identifier);
@@ -268,12 +265,12 @@ Status Store::rebuild_index(Create create, Replace replace) const {
         identity = identity_for_new_index(directory_, options_.version, options_.identifier);
     }
     const Status created = create_index_file(directory_, identity, replace);
-    if (!created.ok() && created.error() == Error::exists) return {};  // somebody was faster
+    if (!created.ok() && created.error() == Error::exists) return {};  // another process was faster
     return created;
 }
 
-// Whoever wants to empty a cache must be alone in it. Several that want so at the same time, as
-// after a driver update, must not wait for one another: they step back for moments of any length.
+// Only a process that is alone in a cache may wipe it. Several may want to at once, as after a
+// driver update. So that they do not wait for one another, each steps back for a random time.
 Result<bool> Store::lock_alone() const {
     for (unsigned attempt = 0; attempt < kAloneAttempts; ++attempt) {
         TRY_ASSIGN(const bool alone, lock_file_.try_lock(kSessionByte, LockKind::exclusive));
@@ -283,7 +280,7 @@ Result<bool> Store::lock_alone() const {
         random_bytes(moment);
         sleep_us(100 + static_cast<unsigned>(moment[0]) * 8);
         TRY_ASSIGN(const bool shared, lock_file_.try_lock(kSessionByte, LockKind::shared));
-        if (!shared) continue;  // it is being emptied
+        if (!shared) continue;  // another process is wiping it
         auto file = directory_.open_file(kIndexFileName, Access::read_only);
         if (!file.ok()) continue;
         const auto identity = read_index_identity(file.value(), options_.identifier);
@@ -294,11 +291,11 @@ Result<bool> Store::lock_alone() const {
     return Error::busy;
 }
 
-// Empties a cache of another version, if nobody else has it open.
+// Wipes a cache of another version, if no other process has it open.
 Status Store::wipe() {
     TRY_ASSIGN(const bool alone, lock_alone());
-    if (!alone) return {};  // somebody has done it
-    // Somebody may have done it between our look and our lock.
+    if (!alone) return {};  // another process has done it
+    // Another process may have done it before we got the lock: look again.
     const auto file = directory_.open_file(kIndexFileName, Access::read_only);
     if (file.ok()) {
         const auto identity = read_index_identity(file.value(), options_.identifier);
@@ -317,8 +314,8 @@ Status Store::wipe() {
     return shared ? Status() : Status(Error::busy);
 }
 
-// Uses the index that is in the directory now, after somebody has deleted or replaced ours, and
-// the directory that the path leads to now.
+// Opens the index that is in the directory now, and the directory that the path leads to now, after
+// somebody deleted or replaced ours.
 Status Store::replace_index(Create create) {
     const MutexLock lock(replace_mutex_);
     if (!index_was_deleted()) return {};
@@ -330,12 +327,12 @@ Status Store::replace_index(Create create) {
                        options_.identifier.c_str());
     memory_.clear();
     reader_.segments().forget_deleted();
-    // Others who have it open look whether it was deleted when they see that.
+    // Tell other processes that have it open to look whether it was deleted.
     if (before.access() == Access::read_write) before.counter(Counter::retired).fetch_add(1);
     return {};
 }
 
-// After `rm -rf`. Why that cannot be followed is told once.
+// Follows an `rm -rf`. Logs once why that is impossible.
 Status Store::follow_directory(Create create) {
     const auto info = directory_.info();
     const auto lock = lock_file_.valid() ? lock_file_.info() : Result<FileInfo>(Error::not_found);
@@ -360,13 +357,13 @@ bool Store::index_was_deleted() {
     return info.ok() && info->links == 0;
 }
 
-// The index to publish in.
+// The index to publish in, which a put creates again after it was deleted.
 Result<Index *> Store::writable_index() {
     if (access_ == Access::read_only) return Error::read_only;
     Status status;
     for (unsigned attempt = 0; index_was_deleted() && attempt < kFollowAttempts; ++attempt) {
         status = replace_index(Create::yes);
-        // Somebody may still be deleting what we make.
+        // They may still be deleting what we create.
         const bool is_under_way =
             status.error() == Error::not_found || status.error() == Error::busy;
         if (!status.ok() && !is_under_way) return status.error();
@@ -376,7 +373,7 @@ Result<Index *> Store::writable_index() {
     return &index();
 }
 
-// Looking at.
+// Reports.
 
 std::uint64_t Store::limit_bytes() const {
     const std::uint64_t stored_limit = index().counter(Counter::limit_bytes).load();
@@ -412,18 +409,18 @@ StoreStats Store::stats() {
 void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
     Index &index = this->index();
     index.for_each([&](Index::Place place, Slot slot) {
-        RecordHeader header;
-        ReadBlob read = reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+        ReadRecord read = reader_.read_any_key(index.identity().cache_id, slot.location());
         while (read.outcome == ReadOutcome::damaged) {
-            // Carried over meanwhile?
+            // Was it copied meanwhile? Then follow the slot.
             const Slot now(place.ref().load());
             const bool moved = now.word() != kEmptySlot && now.intact() && !now.tentative() &&
                                now.tag() == slot.tag() && now.location() != slot.location();
             if (!moved) break;
             slot = now;
-            read = reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+            read = reader_.read_any_key(index.identity().cache_id, slot.location());
         }
         if (read.outcome != ReadOutcome::found) return false;
+        const RecordHeader &header = read.header;
         return !visit({read.blob->key(), header.raw_size, header.value_size, header.stamp_ns,
                        header.cost_us, header.pinned});
     });

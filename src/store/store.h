@@ -2,10 +2,9 @@
 // processes.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: all methods may be called from any thread at once. After fork() both processes may
-// go on.
-// Ownership: blobs handed out outlive the store. Failure: damage makes misses; errors of a put
-// leave what was there before. Nothing here ends the process.
+// Thread safety: all methods, from any thread. After fork() parent and child may both go on.
+// Ownership: blobs outlive the store.
+// Failure: damage makes misses. A put that fails leaves what was there before.
 #pragma once
 
 #include <array>
@@ -39,18 +38,18 @@ struct StoreOptions {
     std::string root;
     std::string identifier;
     std::uint64_t version = 0;
-    bool any_version = false;  // take the cache in the version it has
+    bool any_version = false;  // open the cache in the version that it has
     Access access = Access::read_write;
     Create create = Create::yes;
     std::uint64_t limit_bytes = 0;
     std::uint64_t limit_entries = 0;  // 0: none
     std::uint64_t memory_bytes = 0;   // 0: none kept
     bool sync_on_close = false;
-    bool refuse_when_full = false;  // instead of making room
-    bool compress = false;          // in the background, what was stored
-    bool notice_deletion = false;   // of the files by hand, with each look-up
+    bool refuse_when_full = false;  // rather than evict
+    bool compress = false;          // stored values, in the background
+    bool notice_deletion = false;   // each look-up asks whether the index was deleted by hand
     const Policy *policy = &default_policy();
-    // Where the files come from, for reading only, in place of `root`; outlives the store.
+    // If set, the files come from here and not from `root`, for reading only; outlives the store.
     LentFiles *lent = nullptr;
     std::string about;
     Log log;
@@ -62,14 +61,14 @@ struct PutOptions {
     std::uint32_t cost_us = 0;
 };
 
-// kept_out: of program_cache.h.
+// kept_out: see cache/program_cache.h.
 enum class PutOutcome { stored, exists, kept_out };
 
 struct StoreStats {
     std::uint64_t entries, disk_bytes, limit_bytes, version;
     std::uint64_t hits, misses, puts, puts_refused, damaged, memory_bytes, bytes_read,
         bytes_written;
-    std::uint64_t check_bytes_total, check_bytes_left;  // of the check after a system start
+    std::uint64_t check_bytes_total, check_bytes_left;  // of the rebuild after a system start
 };
 
 struct EntryInfo {
@@ -88,43 +87,43 @@ class Store {
     Store(const Store &) = delete;
     Store &operator=(const Store &) = delete;
 
-    // The value, or a null reference for a miss.
+    // The value; null: a miss.
     Result<BlobRef> get(Bytes key, MemoryLevel::Admission admission);
-    // The value in a buffer, of which all may be overwritten. nullopt: a miss. When the size is
-    // larger than the buffer, the value is not there.
+    // The size of the value, which is in the buffer if it fits; nullopt: a miss. May overwrite the
+    // whole buffer.
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer);
     Result<bool> contains(Bytes key);
 
-    // For those who read ahead: as get() with what is on disk, but no hit is counted or noted,
-    // nothing is kept, and nothing is searched for where damage may hide it.
+    // For reading ahead: as get() for what is on disk, but counts and notes no hit, keeps nothing
+    // in memory, and does not rebuild the index when it meets damage.
     BlobRef peek(Bytes key);
-    // What get() finds without waiting for the disk; null: it is to be asked. Notes no hit.
+    // As get(), without waiting for the disk or noting a hit; null: only get() can tell.
     BlobRef get_cached(Bytes key);
-    // The key of what is stored at a place, in a blob without a value; null: there is nothing.
+    // The key of the record at a location, in a blob without a value; null: there is no record.
     BlobRef key_at(Location location);
-    // Where the entries are: those last stored or carried over first, as far as the segments'
-    // times and the places in them tell; `count_max` at most are looked at. Reads no entry.
+    // Locations of up to `count_max` entries, the last written first, judged by the times of the
+    // segments and the offsets in them. A copy counts as new. Reads no entry.
     std::vector<Location> newest(std::size_t count_max);
-    // Notes a hit of an entry that was found in a copy elsewhere.
+    // Notes a hit of an entry whose value the caller has from elsewhere.
     void note_use(Bytes key) { (void)contains(key); }
 
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
-    // Whether there was an entry.
+    // Returns whether there was an entry.
     Result<bool> remove(Bytes key);
     Status clear();
-    // Removes the entries that were stored at begin_ns or later, and before end_ns (ns since 1970).
+    // Removes the entries that were stored from begin_ns until before end_ns (ns since 1970).
     // Returns how many. After an error some of them may still be there.
     Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
-    // Another number after any process has cleared something.
+    // Changes whenever a process has cleared something.
     std::uint64_t clears() const;
     Status sync();
-    // Compresses what is worth it and not being written to, now. Errors as Compactor::run().
+    // Compresses the segments that are worth it and have no writer. Errors as Compactor::run().
     Status compress();
 
     StoreStats stats();
     const std::string &root() const { return options_.root; }
     const std::string &identifier() const { return options_.identifier; }
-    // As stats() has it, without counting anything.
+    // The same as in stats().
     std::uint64_t limit_bytes() const;
     // Calls visit for each entry until it returns false.
     void enumerate(const std::function<bool(const EntryInfo &)> &visit);
@@ -138,7 +137,7 @@ class Store {
     bool is_in_place() const;
     Status make_way(const char *name);
     Status open_index(Create create, bool may_wipe);
-    Status rebuild_index(Create create, Replace replace) const;
+    Status create_index(Create create, Replace replace) const;
     Result<bool> lock_alone() const;
     Status wipe();
     void note_boot(Index &index);
@@ -154,10 +153,10 @@ class Store {
     // lookup.cc
     template <typename Read>
     bool look_up(Bytes key, Read read);
-    // What a look-up in vain met on its way.
+    // The damage that a look-up met before it missed.
     struct Damage {
-        bool met = false;            // a slot led to a record that was damaged
-        bool none_in_index = false;  // all slots that were looked at were whole
+        bool met = false;            // a slot led to a damaged record
+        bool none_in_index = false;  // all slots of the buckets were intact
     };
     template <typename Read>
     bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage);
@@ -167,6 +166,8 @@ class Store {
                           MutableBytes buffer, std::uint64_t &value_size);
     void note_hit(Index::Place place, Slot slot, Bytes key);
     void flush_hits();
+    void note_miss();
+    void note_read(std::uint64_t bytes);
     bool mend_size(Index &index, Index::Place place, Slot slot);
     void drop_damaged(Index &index, Index::Place place, Slot slot);
 
@@ -189,20 +190,20 @@ class Store {
     Result<ByteLock> lock_eviction_for_clear();
     Status remove_segments() const;
 
-    // Constant after construction; what a directory stands for may change, when it was deleted.
+    // Constant after construction. follow_directory() lets a Directory stand for another one.
     const StoreOptions options_;
     const Directory root_;
     const Directory directory_;
-    // Becomes read_only when what was deleted and made again may not be written.
+    // Becomes read_only when we may not write to files that were deleted and made again.
     std::atomic<Access> access_;
-    File lock_file_;        // its session byte is held in shared mode
-    bool is_told_ = false;  // that something cannot be used
-    Mutex replace_mutex_;   // held while what was deleted is made anew
+    File lock_file_;        // holds the session byte in shared mode
+    bool is_told_ = false;  // the log says why we cannot use something
+    Mutex replace_mutex_;   // held while we follow a deleted index or directory
     std::unique_ptr<Writer> writer_;
     std::uint64_t version_ = 0;
 
-    // The index in use, the last of indexes_: others are those that somebody deleted while we had
-    // them, kept for their readers.
+    // The index in use is the last of indexes_. The others were deleted by somebody; readers may
+    // still use them.
     std::atomic<Index *> index_ = nullptr;
     Mutex index_mutex_;
     std::vector<std::unique_ptr<Index>> indexes_ GUARDED_BY(index_mutex_);
@@ -212,22 +213,22 @@ class Store {
     std::atomic<std::uint64_t> retired_seen_ = 0;
     std::atomic<bool> entries_counted_ = false;
     std::atomic<bool> boot_noted_ = false;
-    std::atomic<std::uint64_t> hasty_until_ns_ = 0;  // nobody waits for room until then
+    std::atomic<std::uint64_t> hasty_until_ns_ = 0;  // until then no put waits for room
 
-    // Hits that are yet to be counted in slots: the first write to a page of the index costs a
-    // process more than a hit does, and many processes do no more than a few hits.
+    // Hits to be counted in slots later. The first write to a page of the index costs a process
+    // more than a hit does, and many processes make only a few hits.
     static constexpr std::size_t kHitsMax = 64;
     std::array<std::atomic<std::uint64_t *>, kHitsMax> hits_ = {};
     std::atomic<std::uint64_t> hit_count_ = 0;
     std::unique_ptr<Evictor> evictor_;
 
-    // Last: their threads use the others.
+    // Last, as their threads use the members above.
     std::unique_ptr<Repair> repair_;
     std::unique_ptr<Compactor> compactor_;
-    std::atomic<std::uint64_t> segments_seen_ = 0;  // as in Writer::segments_taken()
+    std::atomic<std::uint64_t> segments_seen_ = 0;  // a value of Writer::segments_taken()
 
     enum Count { hits, misses, puts, puts_refused, damaged, bytes_read, bytes_written, kCounts };
-    // Returns how many there were before.
+    // Returns the count before.
     std::uint64_t count(Count which, std::uint64_t by = 1) {
         return counts_[which].fetch_add(by, std::memory_order_relaxed);
     }

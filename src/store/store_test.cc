@@ -61,7 +61,7 @@ class StoreTest : public ::testing::Test {
         do {
             (void)get("what nobody stored");
             const auto index = directory().open_file(kIndexFileName, Access::read_only);
-            ASSERT_TRUE(index.ok() && index->read_at(counter_offset(Counter::rescan), word).ok());
+            ASSERT_TRUE(index.ok() && index->read_at(counter_offset(Counter::rebuild), word).ok());
         } while (get_le<std::uint64_t>(word, 0) != 0);
     }
     Directory directory() { return std::move(Directory::open(options_.root + "/cache").value()); }
@@ -146,7 +146,7 @@ TEST_F(StoreTest, RemovesAndClears) {
     EXPECT_EQ(get("one"), std::nullopt);
 }
 
-// Else it would come back when the index is lost.
+// Otherwise the entry would come back when the index is lost.
 TEST_F(StoreTest, ARemovalThatCannotBeNotedIsNoRemoval) {
     store_.reset();
     testing::FailingCalls calls;  // before there are threads
@@ -172,7 +172,7 @@ TEST_F(StoreTest, ARemovalThatCannotBeNotedIsNoRemoval) {
     store_.reset();
 }
 
-// Nor is one of what damage hides while the search for it has not come to its end.
+// The same for a key that damage may hide while the rebuild has not come to its end.
 TEST_F(StoreTest, WhatIsHiddenIsNotSaidToBeRemoved) {
     store_.reset();
     testing::FailingCalls calls;
@@ -418,7 +418,7 @@ TEST_F(StoreTest, ACounterOfEntriesThatIsDamagedDropsNone) {
     EXPECT_EQ(store_->stats().entries, 101u);
 }
 
-// Deleted by hand and made again by somebody else: whoever only looks up sees it before long.
+// A cache is deleted by hand and created by another process. A process that only looks up notices.
 TEST_F(StoreTest, AReaderFindsAnIndexThatWasMadeAgain) {
     put("key", "old");
     EXPECT_EQ(get("key"), "old");
@@ -451,7 +451,7 @@ TEST_F(StoreTest, ALookUpThatAsksEachTimeNoticesADeletionAtOnce) {
     EXPECT_EQ(get("key"), "new");
 }
 
-// A segment number that was used is not given out again: somebody may still read the deleted file.
+// A used segment number is not used again: a process may still read the deleted file.
 TEST_F(StoreTest, ADeletedSegmentIsNotReadAsANewOne) {
     put("key", "old");
     EXPECT_EQ(get("key"), "old");

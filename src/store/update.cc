@@ -9,19 +9,18 @@
 namespace cairn {
 namespace {
 
-// What a put does towards making room, in bytes of entries carried over for each byte of its own:
-// less than the half of a segment that may be carried over for the half that is freed would never
-// catch up.
+// For each byte that it stores, a put evicts this many bytes of entries. An eviction may copy half
+// of a segment to free the other half, so a small factor would never catch up.
 constexpr std::uint64_t kRoomPerByte = 4;
 constexpr std::uint64_t kRoomWorkMin = 32 * 1024;
-// More entries than this above the limit are not what concurrent puts leave.
+// Concurrent puts exceed the limit by fewer entries than this. If there are more, recount.
 constexpr std::uint64_t kExcessMax = 64;
-// How often a put begins again because the cache was cleared, or a later put overtook it.
+// How often a put begins again because a clear or a later put overtook it.
 constexpr unsigned kPutAttempts = 100;
-// Steps of making room, each of a megabyte at most, that one put takes before it is refused.
+// Eviction steps, each of a megabyte at most, that one put takes before it gives in with `full`.
 constexpr unsigned kRoomAttempts = 256;
-// How long a put that finds no room waits for others who make some; when that was in vain, nobody
-// waits for a while.
+// How long a put waits for another process to make room. After a wait in vain, no put waits for
+// kHasteNs.
 constexpr unsigned kRoomWaitUs = 500;
 constexpr unsigned kRoomWaits = 100;
 constexpr std::uint64_t kHasteNs = 1'000'000'000;
@@ -30,12 +29,8 @@ constexpr std::uint64_t kHiddenNs = 200'000'000;
 }  // namespace
 
 Examine Store::examiner(Index &index, Bytes key) {
-    return [this, &index, key](Slot slot) -> Result<std::optional<SameKey>> {
-        const ReadKey read = reader_.read_key(index.identity().cache_id, slot, key);
-        if (read.outcome == ReadOutcome::unreadable) return Error::io;
-        if (read.outcome == ReadOutcome::damaged) return Error::corrupt;
-        if (read.outcome != ReadOutcome::found) return std::optional<SameKey>();
-        return std::optional(SameKey{read.header.stamp_ns});
+    return [this, &index, key](Slot slot) {
+        return reader_.read_stamp(index.identity().cache_id, slot, key);
     };
 }
 
@@ -58,9 +53,9 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
     return result;
 }
 
-// not_found: to be tried again.
+// Error::not_found: try again.
 Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const PutOptions &options) {
-    // Whoever opens the cache next compares the limit with that of the latest who stored.
+    // The next process that opens the cache compares its limit with that of the last writer.
     auto limit = index.counter(Counter::limit_bytes);
     if (limit.load(std::memory_order_relaxed) != options_.limit_bytes) {
         limit.store(options_.limit_bytes, std::memory_order_relaxed);
@@ -90,7 +85,7 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
         return published;
     }
-    // It is stored, whatever becomes of this.
+    // The entry is stored, even if what follows fails.
     return guarded(
         [&]() -> Result<PutOutcome> {
             make_room(index, header.record_size());
@@ -100,7 +95,7 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
         PutOutcome::stored);
 }
 
-// Errors as try_put; after one, no slot leads to the record.
+// Errors as try_put(). After an error no slot leads to the record.
 Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &header, Bytes key,
                                          const Writer::Appended &record, PublishPolicy policy) {
     const std::uint64_t hash = header.key_hash;
@@ -116,8 +111,8 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
     if (published.outcome == Published::Outcome::added) {
         index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
     }
-    // Segments are deleted before the index is emptied (clear, or by hand): whoever publishes later
-    // sees that its own is gone. So does who publishes in an index that was deleted.
+    // A clear deletes the segments before it empties the index. So if we published after that, our
+    // own segment is gone. The same holds for a whole index that somebody deleted.
     const auto index_info = index.file().info();
     if (index_info.ok() && index_info->links == 0) return Error::not_found;
     if (Writer::was_deleted(record)) {
@@ -126,7 +121,7 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
         return Error::not_found;
     }
     if (published.outcome == Published::Outcome::added) {
-        // The entry is stored, whether or not there is memory to give another one up.
+        // The entry is stored even if there is no memory to evict another one.
         (void)guarded([&]() -> Status {
             enforce_entry_limit(index, record.location);
             return {};
@@ -135,7 +130,7 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
     return PutOutcome::stored;
 }
 
-// Writes the record; when the limit is reached, segments are given up until there is room.
+// Writes the record. At the limit, evicts until there is room.
 Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header, Bytes key,
                                        Bytes value) {
     bool released = false;
@@ -153,14 +148,14 @@ Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header,
             continue;
         }
         if (progress.value() != Evictor::Progress::none) continue;
-        // Our own active segment may be what stands in the way.
+        // Our own active segment may be the only one that could be evicted.
         if (released) return Error::full;
         writer_->release_segment();
         released = true;
     }
 }
 
-// Whoever makes room may be slow, but must not keep us when it was stopped.
+// Waits for the process that evicts, but not for one that was stopped meanwhile.
 bool Store::wait_for_room(unsigned &waits) {
     if (monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed)) return false;
     if (++waits > kRoomWaits) {
@@ -171,13 +166,13 @@ bool Store::wait_for_room(unsigned &waits) {
     return true;
 }
 
-// Publishes; when the buckets of the hash are full, what is damaged there makes room, or the index
-// grows, or an entry there makes room.
+// Publishes. When the buckets of the hash are full, tries three ways to make room: empty damaged
+// slots, grow the index, drop an entry.
 Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                       PublishPolicy policy, std::uint64_t stamp_ns,
                                       const Examine &examine) {
-    // Before, as the new record is there: an old value must not come back when the index is
-    // rebuilt, also if we die in between.
+    // Mark the older record before the slot moves to the new one, which is written already. A
+    // rebuild must not bring the old value back, also if we die in between.
     const Confirm mark_older = [&](const PublishedSlot *older) -> Result<bool> {
         if (older != nullptr) {
             (void)writer_->mark_replaced(older->slot.location(), older->stamp_ns,
@@ -202,7 +197,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
     }
 }
 
-// Does a piece of the work in advance, so that no put has to wait for a large one.
+// Evicts a little after each put, so that no put has to wait for a whole segment.
 void Store::make_room(Index &index, std::uint64_t record_size) {
     if (!writer_->pressed()) return;
     flush_hits();
@@ -211,7 +206,7 @@ void Store::make_room(Index &index, std::uint64_t record_size) {
     if (retired) (void)writer_->measure(index);
 }
 
-// With the first put, what earlier processes left is looked at as well.
+// The first put also starts it for segments that earlier processes left.
 void Store::compress_finished_segments() {
     const std::uint64_t taken = writer_->segments_taken();
     if (segments_seen_.exchange(taken, std::memory_order_relaxed) != taken) {
@@ -225,14 +220,14 @@ Status Store::compress() {
     writer_->release_segment();
     const Status status = compactor_->run();
     if (status.error() != Error::corrupt) return status;
-    // Entries that damage of the index hides have to be found first.
-    if (!repair_->search(*index)) return Error::busy;
+    // Damage of the index hides entries: find them first.
+    if (!repair_->rebuild(*index)) return Error::busy;
     const Status again = compactor_->run();
     return again.error() == Error::corrupt ? Status(Error::busy) : again;
 }
 
-// How many entries there are. Processes that died leave the counter a little off, and damage leaves
-// it anyhow: who has something to decide counts.
+// Processes that died leave Counter::entries a little off, and damage leaves it at anything. So
+// count before a decision depends on it.
 std::uint64_t Store::recount(Index &index) {
     const std::uint64_t counted = index.count_entries();
     index.counter(Counter::entries).store(counted);
@@ -253,11 +248,11 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
     }
 }
 
-// Searches the segments for what damage hides. Where another thread does so, waits for it.
+// Rebuilds the index if damage may hide the key; waits while another thread does so.
 void Store::find_hidden(Index &index, std::uint64_t hash) {
     const std::uint64_t deadline_ns = monotonic_ns() + kHiddenNs;
     while (index.suspicious(hash) && monotonic_ns() < deadline_ns) {
-        if (!repair_->search(index)) sleep_us(kRoomWaitUs);
+        if (!repair_->rebuild(index)) sleep_us(kRoomWaitUs);
     }
 }
 
@@ -268,21 +263,19 @@ Result<bool> Store::remove(Bytes key) {
     find_hidden(*index, hash);
     for (bool marked = false;; marked = true) {
         TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
-        // What is not found yet would come back; and a search that met the mark may be faster.
+        // If the entry exists and is not found yet, it would come back. After our mark, a rebuild
+        // may have taken the slot away before us.
         if (!found && !marked && index->suspicious(hash)) return Error::busy;
         if (!found) return marked;
-        // Marked first: what cannot be marked might come back, and stays.
+        // Mark first. If that fails, the entry stays, as it could come back later.
         TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
         index->note_removal();
-        std::uint64_t word = found->slot.word();
-        // An entry that is being hit, replaced or carried over changes its slot under our hands.
-        if (!found->place.ref().compare_exchange_strong(word, kEmptySlot)) continue;
-        index->counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-        return true;
+        if (index->drop(found->place, found->slot)) return true;
+        // A hit, a put or a copy has changed the slot: look again.
     }
 }
 
-// Holds up whoever makes room or compresses; but not for one that was stopped while it did.
+// Waits for a process that evicts or compresses, but not for one that was stopped meanwhile.
 Result<ByteLock> Store::lock_eviction_for_clear() {
     for (unsigned wait = 1;; ++wait) {
         auto lock = writer_->lock_eviction();
@@ -294,13 +287,13 @@ Result<ByteLock> Store::lock_eviction_for_clear() {
 Status Store::clear() {
     TRY_ASSIGN(Index * index, writable_index());
     writer_->release_segment();
-    // Nobody must copy entries to a segment that is not seen here.
+    // Without the lock somebody could copy entries to a segment that we do not see.
     const auto lock = lock_eviction_for_clear();
     index->counter(Counter::victim).store(0);
-    index->counter(Counter::carrying).store(0);
+    index->counter(Counter::copying).store(0);
     TRY(remove_segments());
     index->clear();
-    index->counter(Counter::rescan).store(static_cast<std::uint64_t>(RescanReason::none));
+    index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
     index->counter(Counter::retired).fetch_add(1);
     index->counter(Counter::clears).fetch_add(1);
     memory_.clear();
@@ -324,8 +317,8 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
         if (was_there.ok() && was_there.value()) ++removed;
         if (!was_there.ok() && first.ok()) first = was_there.error();
     }
-    // Last: who sees it finds nothing any more of what was there before. Also when nothing was: it
-    // may be in the memory of others still.
+    // Counted last: a process that sees the new count finds no removed entry on disk. Counted even
+    // if nothing was removed, as other processes may have copies in memory.
     index().counter(Counter::clears).fetch_add(1);
     if (!first.ok()) return first.error();
     return removed;
@@ -335,7 +328,7 @@ std::uint64_t Store::clears() const {
     return index().counter(Counter::clears).load(std::memory_order_acquire);
 }
 
-// Values first: an index that is durable must not lead to records that are not.
+// Segments first: an index that is durable must not lead to records that are not.
 Status Store::sync() {
     if (access_ == Access::read_only) return Error::read_only;
     index().counter(Counter::unsynced).store(0);

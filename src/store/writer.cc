@@ -13,13 +13,13 @@ constexpr std::uint64_t kOwnerByte = 0;  // of a segment file, see Writer::Segme
 constexpr unsigned kPatienceUs = 4'000;
 constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
 constexpr std::uint64_t kSegmentBytesMin = 64 * 1024;
-// Half of what a slot can address: a segment is given up in one piece, which should not take long.
+// Half of what a slot can address, so that one eviction does not take long.
 constexpr std::uint64_t kSegmentBytesMax = (std::uint64_t{1} << kOffsetBits) * kRecordAlignment / 2;
-// A share of the limit that one segment may have.
+// A segment has at most this part of the limit.
 constexpr std::uint64_t kSegmentsPerLimit = 64;
 // Left for small files beside index and segments, and for the blocks of the directory itself.
 constexpr std::uint64_t kMarginBytes = 64 * 1024;
-// A file that was being built this long ago is never finished.
+// A temporary file of this age was left by a process that died.
 constexpr std::uint64_t kTemporaryAgeNs = 600'000'000'000;
 
 // Blocks are reserved in steps: large, so that few puts pay for it; small, so that many writers fit
@@ -35,15 +35,14 @@ WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full) {
     std::uint64_t size = kSegmentBytesMin;
     while (size < kSegmentBytesMax && size * 2 <= share) size *= 2;
     if (when_full == WhenFull::refuse) {
-        const std::uint64_t carry = limit_bytes - std::min(kMarginBytes, share);
-        return {limit_bytes, size, carry, carry - std::min(size, share), UINT64_MAX};
+        const std::uint64_t copies = limit_bytes - std::min(kMarginBytes, share);
+        return {limit_bytes, size, copies, copies - std::min(size, share), UINT64_MAX};
     }
-    const std::uint64_t carry = limit_bytes - kMarginBytes;
-    return {limit_bytes, size, carry, carry - size, carry - 3 * size};
+    const std::uint64_t copies = limit_bytes - kMarginBytes;
+    return {limit_bytes, size, copies, copies - size, copies - 3 * size};
 }
 
-// A segment that this process writes. The last one to let go of it gives its unused blocks back and
-// unlocks it.
+// A segment that this process writes. Its last owner gives unused blocks back and unlocks it.
 class Writer::ActiveSegment {
   public:
     ActiveSegment(SegmentLock lock, std::uint32_t number, std::uint64_t cache_id,
@@ -54,26 +53,25 @@ class Writer::ActiveSegment {
           tail_(tail),
           reserved_(reserved) {}
     ~ActiveSegment() {
-        // If giving back fails, blocks stay reserved until the next writer fills them. Of a deleted
-        // one all go back, also while somebody else has it open.
+        // If this fails, the blocks stay reserved until the next writer fills them. A deleted file
+        // gives all of them back, even while another process has it open.
         (void)file().truncate(deleted() ? 0 : tail_);
     }
 
     const File &file() const { return lock_.file(); }
     std::uint32_t number() const { return number_; }
-    // That of the index it was made for: another may have taken its place.
+    // Of the index that it was created for. The index may have been replaced since.
     std::uint64_t cache_id() const { return cache_id_; }
     std::uint64_t tail() const { return tail_; }
     std::uint64_t reserved() const { return reserved_; }
     void set_reserved(std::uint64_t end) { reserved_ = end; }
-    std::uint64_t take(std::uint64_t size) {
-        const std::uint64_t offset = tail_;
+    Location take(std::uint64_t size) {
         tail_ += size;
-        return offset;
+        return {number_, tail_ - size};
     }
     bool deleted() const {
         const auto info = file().info();
-        return info.ok() && info->links == 0;  // who cannot be asked is taken to be there
+        return info.ok() && info->links == 0;  // in doubt, it is there
     }
 
   private:
@@ -118,8 +116,8 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
                                         Bytes value, Purpose purpose,
                                         const std::function<void(Location)> &announce) {
     const std::uint64_t size = header.record_size();
-    TRY_ASSIGN(const Place place, choose_place(index, size, purpose));
-    const Location location = {place.segment->number(), place.offset};
+    TRY_ASSIGN(const Appended place, choose_location(index, size, purpose));
+    const Location location = place.location;
     if (announce) announce(location);
     const auto head =
         encode_record_header(header, key, record_seed(index.identity().cache_id, location));
@@ -132,12 +130,12 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
                             value,
                             Bytes(kZeros).first(size - kRecordEndSize - value_end),
                             record_end(head)};
-    const Status written = place.segment->file().write_at(place.offset, pieces);
-    if (written.ok()) return Appended{location, place.segment};
-    // It may lack its end alone, for which a search takes no record to be torn.
+    const Status written = place.segment->file().write_at(location.offset, pieces);
+    if (written.ok()) return place;
+    // Only its end may be missing, and then a scan would take it for whole.
     (void)mark(location, header.stamp_ns, RecordState::unused);
-    if (check_file_size(place.offset + size).ok()) return written.error();
-    release_segment();  // a shorter one may do
+    if (check_file_size(location.offset + size).ok()) return written.error();
+    release_segment();  // a shorter segment may do
     return append(index, header, key, value, purpose, announce);
 }
 
@@ -160,8 +158,7 @@ Status Writer::mark_replaced(Location location, std::uint64_t stamp_ns, std::uin
     return change_record(location, stamp_ns, kRecordReplacedOffset, word);
 }
 
-// The stamp tells whether it is still that record: a segment's number may have been given out
-// again.
+// The number of a deleted segment may be in use again: compare the stamp.
 Status Writer::change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
                              Bytes bytes) const {
     const auto file = directory_.open_file(segment_file_name(location.segment), Access::read_write);
@@ -178,14 +175,14 @@ Status Writer::change_record(Location location, std::uint64_t stamp_ns, std::siz
 // ------------------------------------------------------------------------------------------------
 // locks and space
 
-// REQUIRES of what follows to the next line: the state's mutex is held.
+// From here to the next line: REQUIRES: the state's mutex is held.
 
 Status Writer::open_lock_file() {
     TRY_ASSIGN(State *const found, this->state());
     State &state = *found;
     if (state.lock_file != nullptr) {
         const auto info = (*state.lock_file)->info();
-        if (!info.ok() || info->links != 0) return {};  // one that was deleted excludes nobody
+        if (!info.ok() || info->links != 0) return {};  // a deleted file would exclude nobody
     }
     TRY_ASSIGN(File file, directory_.open_or_make_file(kLockFileName));
     auto opened = std::make_shared<File>(std::move(file));
@@ -197,8 +194,7 @@ Status Writer::open_lock_file() {
     return {};
 }
 
-// Waits a little for whoever holds the lock. Whoever was stopped while holding it is waited for
-// once a second.
+// Waits for a process that holds the lock; but if one was stopped meanwhile, only once a second.
 Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
     TRY(open_lock_file());
     TRY_ASSIGN(State *const state, this->state());
@@ -215,8 +211,8 @@ Result<DiskUse> Writer::measure_and_note() {
     return use;
 }
 
-// Far from the limit nobody needs to be excluded: processes that take space at the same time take
-// one step each, of which an eighth of the limit holds 64. Near it, one at a time.
+// Far from the limit, without the lock: each process takes one step at a time, and an eighth of the
+// limit holds 64 steps. Near the limit, one process at a time.
 Result<Writer::Space> Writer::take_space(Index &index) {
     TRY_ASSIGN(DiskUse use, measure_and_note());
     if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
@@ -225,7 +221,7 @@ Result<Writer::Space> Writer::take_space(Index &index) {
     return lock_space(index);
 }
 
-// What was appended to the index must not make entries give way.
+// Trims what others appended to the index file, so that it does not cause evictions.
 Result<Writer::Space> Writer::lock_space(Index &index) {
     TRY_ASSIGN(ByteLock lock, lock_byte(kSpaceByte));
     (void)index.trim();
@@ -233,8 +229,8 @@ Result<Writer::Space> Writer::lock_space(Index &index) {
     return Space{std::move(use), std::move(lock)};
 }
 
-Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_size,
-                                           Purpose purpose) {
+Result<Writer::Appended> Writer::choose_location(Index &index, std::uint64_t record_size,
+                                                 Purpose purpose) {
     TRY_ASSIGN(State *const found, this->state());
     State &state = *found;
     const MutexLock lock(state.mutex);
@@ -243,14 +239,14 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
         const std::uint64_t end = segment.tail() + record_size;
         if (end <= limits_.segment_bytes && segment.cache_id() == index.identity().cache_id) {
             const Status reserved = reserve(index, segment, end, purpose);
-            if (reserved.ok()) return Place{*state.active, segment.take(record_size)};
-            if (check_file_size(end).ok()) return reserved.error();  // else a shorter one may do
+            if (reserved.ok()) return Appended{segment.take(record_size), *state.active};
+            if (check_file_size(end).ok()) return reserved.error();  // else try a shorter segment
         }
     }
     TRY_ASSIGN(std::shared_ptr<ActiveSegment> segment, take_segment(index, record_size, purpose));
     segments_taken_.fetch_add(1, std::memory_order_relaxed);
-    Place place{segment, segment->take(record_size)};
-    if (segment->tail() >= limits_.segment_bytes) return place;  // full: no need to keep it
+    Appended place{segment->take(record_size), segment};
+    if (segment->tail() >= limits_.segment_bytes) return place;  // full: do not keep it
     if (state.active == nullptr) {
         state.active = new (std::nothrow) std::shared_ptr<ActiveSegment>;
         if (state.active == nullptr) return Error::no_memory;
@@ -259,7 +255,7 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
     return place;
 }
 
-// Makes sure that blocks are behind the segment up to `end`.
+// Reserves blocks for the segment up to `end`.
 Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
     if (end <= segment.reserved()) return {};
     TRY(check_file_size(end));
@@ -274,8 +270,7 @@ Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end, 
     if (!fits() || !check_file_size(target).ok()) target = end;
     if (!fits()) return Error::full;
     const Status status = segment.file().reserve(segment.reserved(), target - segment.reserved());
-    // Where blocks cannot be reserved ahead (some file systems), writes say themselves when there
-    // are none.
+    // Some file systems cannot reserve blocks. There, write_at() fails when none are left.
     if (!status.ok() && status.error() != Error::unsupported) return status;
     segment.set_reserved(target);
     return {};
@@ -286,7 +281,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
                                                                     Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     if (needed + index_size(1) > allowed_bytes(purpose)) return Error::too_large;
-    // No segment may hold it, however much room is made.
+    // If no file may be that large, eviction does not help.
     TRY(check_file_size(needed));
     TRY(remove_litter());
     TRY_ASSIGN(const Space space, take_space(index));
@@ -295,7 +290,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
     return create_segment(index, use, record_size, purpose);
 }
 
-// What processes that were killed have left.
+// Removes what killed processes left behind.
 Status Writer::remove_litter() const {
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     for (const std::string &name : use.temporary_files) {
@@ -309,8 +304,8 @@ Status Writer::remove_litter() const {
     return {};
 }
 
-// A segment that is larger than others holds one record. If its writer was killed before that was
-// whole, nothing leads there and nobody will go on with it.
+// A segment larger than others holds one record. If its writer was killed before the record was
+// whole, no slot leads to it and no process will continue the segment.
 void Writer::remove_if_torn(std::uint32_t segment) const {
     const auto lock = lock_segment(segment);
     if (!lock.ok()) return;
@@ -328,7 +323,7 @@ void Writer::remove_if_torn(std::uint32_t segment) const {
     (void)directory_.discard_file(segment_file_name(segment));
 }
 
-// The fullest segment that has room for the record, no living writer, and is not being given up.
+// Takes over the fullest segment that has room for the record, no writer, and is not the victim.
 std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const DiskUse &use,
                                                          std::uint64_t record_size,
                                                          Purpose purpose) {
@@ -336,7 +331,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const Dis
     std::vector<SegmentFile> candidates;
     for (const SegmentFile &file : use.segments) {
         const std::uint64_t tail = align_up(file.size_bytes, kRecordAlignment);
-        // A smaller rest is not worth a look at each change of segments.
+        // A segment with less room is not worth a look at each change of segments.
         const std::uint64_t room = std::max(record_size, limits_.segment_bytes / 4);
         if (tail + room <= limits_.segment_bytes) candidates.push_back(file);
     }
@@ -352,22 +347,21 @@ std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::
                                                              std::uint64_t record_size) {
     auto lock = lock_segment(segment);
     if (!lock.ok()) return nullptr;
-    // Locked first, then looked: a process that gives a segment up names it first, and then looks
-    // whether it is locked.
+    // Lock, then look at the victim. The evictor names the victim, then looks at the lock: so one
+    // of the two sees the other.
     if (index.victim() == segment) return nullptr;
     const File &file = lock->file();
     std::array<std::byte, kSegmentHeaderSize> header;
     const auto count = file.read_at(0, header);
     if (!count.ok()) return nullptr;
-    if (count.value() < header.size()) {  // its creator died before the header was written
+    if (count.value() < header.size()) {  // its creator died before it wrote the header
         (void)directory_.discard_file(segment_file_name(segment));
         return nullptr;
     }
     const auto identity = decode_segment_header(header, segment);
     const auto info = file.info();
     if (identity != index.identity() || !info.ok()) return nullptr;
-    // It may have been given up between our opening and our locking it; then it has another
-    // name, or none.
+    // Another process may have retired it before we locked it: then it has another name, or none.
     const auto named = directory_.info(segment_file_name(segment));
     if (!named.ok() || named->inode != info->inode) return nullptr;
     const std::uint64_t tail = align_up(info->size_bytes, kRecordAlignment);
@@ -399,8 +393,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
         auto file = directory_.create_file(segment_file_name(number));
         if (!file.ok() && file.error() == Error::exists) continue;
         if (!file.ok()) return file.error();
-        // Somebody with another lock file may have seen it: taken it over, or taken it for one
-        // whose creator died.
+        // A process with another lock file may have locked it meanwhile, to take it over, or have
+        // deleted it as a segment whose creator died.
         const Status held = lock->hold(std::move(*file));
         if (!held.ok() && held.error() != Error::busy) return held.error();
         TRY_ASSIGN(const FileInfo info, lock->file().info());
@@ -421,10 +415,10 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 }
 
 // ------------------------------------------------------------------------------------------------
-// for others
+// for the index, the evictor and the compactor
 
-// An index is worth a small part of the space: so much is taken at once, and room is made for it.
-// Beyond that, and near the limit, it takes single pages of what nobody else uses.
+// An index may take a sixteenth of the limit, in levels, and the store evicts for it. Beyond that,
+// and near the limit, it takes single pages of space that is free.
 Status Writer::grow_index(Index &index, std::uint64_t hash) {
     TRY_ASSIGN(State *const state, this->state());
     const MutexLock mutex_lock(state->mutex);
@@ -472,7 +466,7 @@ bool Writer::has_no_writer(std::uint32_t segment) const {
 }
 
 Writer::SegmentLock::~SegmentLock() {
-    // Not left to closing: a child of fork() may have the descriptors, too.
+    // Unlock before closing: a child of fork() may have the descriptors, too.
     if (file_.valid()) file_.unlock(kOwnerByte);
     if (lock_file_.valid()) lock_file_.unlock(kFirstSegmentByte + segment_);
 }
@@ -502,7 +496,7 @@ Result<Writer::SegmentLock> Writer::lock_segment(std::uint32_t segment) const {
 
 Result<std::optional<std::string>> Writer::retire_segment(Index &index,
                                                           std::uint32_t segment) const {
-    // Under another name it is no segment any more, whoever deletes it and when.
+    // Under its new name it is no segment any more, even if the file is deleted much later.
     const std::string name = segment_file_name(segment);
     const std::string discarded = "discarded-" + name + ".tmp";
     const Status status = directory_.rename(name, discarded);

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 //
 // A segment has one writer at a time: the process (open file description) that holds the exclusive
-// lock on the segment's byte of the lock file. The kernel releases the lock when the process dies,
-// and a later process goes on behind the last byte, so that short-lived processes do not leave a
-// trail of small files. Bytes behind a crash that nobody published are never looked at.
+// lock on the segment's byte of the lock file. The kernel unlocks it when the process dies, and a
+// later process appends behind the last byte, so that short-lived processes do not leave many small
+// files. Nobody reads bytes that a crash left behind unpublished.
 //
-// Thread safety: append may be called from any thread. The mutex is held while a place is chosen,
-// not while bytes are copied. Forking: the state lives in memory that a child finds zeroed; the
-// child then takes a segment of its own.
-// Failure: no_space, full, too_large, busy, io, ...; nothing was published, and the next append
+// Thread safety: any thread may append. The mutex is held while a location is chosen, not while
+// bytes are written.
+// Forking: the state is in memory that a child finds zeroed; the child takes a segment of its own.
+// Failure: no_space, full, too_large, busy, io, ...; nothing is published, and the next append
 // starts afresh.
 #pragma once
 
@@ -18,7 +18,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -34,15 +33,14 @@ enum class WhenFull { make_room, refuse };
 
 struct WriterLimits {
     std::uint64_t limit_bytes;    // all files of the cache together
-    std::uint64_t segment_bytes;  // a segment's size; larger records get a segment of their own
-    std::uint64_t carry_bytes;    // what all may use when something is carried over
-    std::uint64_t put_bytes;      // the same when something is put: so much less that making room
-                                  // never lacks room
-    std::uint64_t pressed_bytes;  // when more is used, room should be made
+    std::uint64_t segment_bytes;  // a segment's size; a larger record gets a segment of its own
+    std::uint64_t copy_bytes;     // all files, after a copy
+    std::uint64_t put_bytes;      // all files, after a put: less, so that eviction never lacks room
+    std::uint64_t pressed_bytes;  // if all files hold more, evict
 };
 
-// Chooses the segment size for a limit: small enough that one segment is a small part of the cache.
-// Who refuses instead of making room may fill the cache up to a 32nd.
+// Chooses the segment size for a limit, so that a segment is a small part of the cache. A cache
+// that refuses when full may be filled up to a 32nd.
 WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full = WhenFull::make_room);
 
 class Writer {
@@ -54,53 +52,52 @@ class Writer {
     Writer(const Writer &) = delete;
     Writer &operator=(const Writer &) = delete;
 
-    // A record that was written, and that is to be published while this object lives: until then it
-    // keeps the segment ours.
+    // A written record, to be published while this object lives: until then the segment stays
+    // locked by us.
     class ActiveSegment;
     struct Appended {
         Location location;
         std::shared_ptr<ActiveSegment> segment;
     };
-    enum class Purpose { put, carry };
+    enum class Purpose { put, copy };
 
-    // Writes a record. Fills in the checksums that depend on the place, which `announce` is told
-    // before anything is written there.
+    // Writes a record. Fills in the checksums that depend on its location, after telling `announce`
+    // about that location.
     Result<Appended> append(Index &index, const RecordHeader &header, Bytes key, Bytes value,
                             Purpose purpose,
                             const std::function<void(Location)> &announce = nullptr);
-    // Makes what was written to the record's segment durable.
+    // Makes all that was written to the record's segment durable.
     static Status sync(const Appended &record);
-    // Whether the record's file is gone: then nobody else can find it.
+    // Whether the record's file is deleted: then no other process can find the record.
     static bool was_deleted(const Appended &record);
-    // Says of a record what a rebuilding of the index is to make of it. If this fails, an entry may
-    // come back with damage. A record that is gone needs no mark.
+    // Changes the state of a record, for rebuilds. If this fails, damage may bring an entry back.
+    // Succeeds when the record is gone.
     Status mark(Location location, std::uint64_t stamp_ns, RecordState state) const;
-    // Says that a newer record takes its place, in this system start. Errors as mark().
+    // Marks a record as replaced in this system start. Succeeds and fails as mark().
     Status mark_replaced(Location location, std::uint64_t stamp_ns, std::uint64_t boot) const;
 
-    // Lets the index take an entry of this hash: reserves disk space for a new level, or for a page
-    // of one. full: room must be made first; too_large: no room is to be made for that.
+    // Makes room in the index for an entry of this hash: reserves disk space for a level, or for a
+    // page of one. full: evict first; too_large: that would not be worth it.
     Status grow_index(Index &index, std::uint64_t hash);
 
-    // Whether so little space is left that room should be made, as of the last time that space was
-    // taken or measured.
+    // Whether so little space was left that the store should evict, when somebody last measured.
     bool pressed() const { return pressed_.load(std::memory_order_relaxed); }
-    // Takes that time now. full: more is used than the limit allows.
+    // Measures now. full: the files hold more than the limit.
     Status measure(Index &index);
 
     const WriterLimits &limits() const { return limits_; }
-    // Grows whenever another segment is written to.
+    // Grows with each segment that we begin to write to.
     std::uint64_t segments_taken() const { return segments_taken_.load(std::memory_order_relaxed); }
 
     // For the evictor and the compactor.
     Result<ByteLock> lock_eviction();
     bool has_no_writer(std::uint32_t segment) const;
-    // Keeps writers and whoever makes room away from a segment. busy: somebody writes to it.
+    // Keeps other writers and the evictor away from a segment. busy: it has a writer.
     //
-    // It holds the segment's byte of the lock file, which no client of a broker is ever lent. It
-    // holds the first byte of the segment too, unless a client of a broker does: so two that have
-    // different lock files, because one was deleted by hand, still exclude each other. A client can
-    // only read, so its lock is shared, and a shared lock keeps nobody away.
+    // Holds the segment's byte of the lock file, and the first byte of the segment. The second
+    // excludes processes with another lock file, after one was deleted by hand. A broker lends its
+    // clients the segments for reading, but never the lock file. So a client can at most lock the
+    // segment's first byte in shared mode, which excludes nobody.
     class SegmentLock {
       public:
         SegmentLock(SegmentLock &&) = default;
@@ -118,33 +115,28 @@ class Writer {
         File file_;
     };
     Result<SegmentLock> lock_segment(std::uint32_t segment) const;
-    // Takes a segment that nothing leads to any more out of the cache. The name of the file that is
-    // left to delete; none: somebody has deleted it. REQUIRES: the eviction lock is held.
+    // Takes a segment that no slot leads to out of the cache. Returns the name of the file to be
+    // deleted; nullopt: another process deleted it. REQUIRES: the eviction lock is held.
     Result<std::optional<std::string>> retire_segment(Index &index, std::uint32_t segment) const;
-    // Makes all records that were written durable.
+    // Makes all records durable.
     Status sync_segments() const;
 
-    // Stops writing to the active segment, which the next append of any process may take over.
+    // Stops writing to the active segment. The next append of any process may take it over.
     void release_segment();
 
   private:
-    // All zero: no active segment, mutex unlocked.
+    // Zeroed memory is a State: no active segment, mutex unlocked.
     struct State {
         Mutex mutex;
-        // Owned; a child leaks its parent's, which are not its own to release.
+        // Owned. A child leaks these two: they are its parent's.
         std::shared_ptr<ActiveSegment> *active;
-        // Owned; a description of this process's own: parent and child must exclude each other.
         std::shared_ptr<File> *lock_file;
     };
 
     Status change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
                          Bytes bytes) const;
-    // The state, made when it is first needed: most processes only read.
+    // Creates the state when it is first needed: most processes only read.
     Result<State *> state();
-    struct Place {
-        std::shared_ptr<ActiveSegment> segment;
-        std::uint64_t offset;
-    };
     Status open_lock_file();
     Result<SegmentLock> lock_number(std::uint32_t segment) const;
     Result<ByteLock> lock_byte(std::uint64_t byte);
@@ -156,9 +148,9 @@ class Writer {
     Result<Space> take_space(Index &index);
     Result<Space> lock_space(Index &index);
     std::uint64_t allowed_bytes(Purpose purpose) const {
-        return purpose == Purpose::carry ? limits_.carry_bytes : limits_.put_bytes;
+        return purpose == Purpose::copy ? limits_.copy_bytes : limits_.put_bytes;
     }
-    Result<Place> choose_place(Index &index, std::uint64_t record_size, Purpose purpose);
+    Result<Appended> choose_location(Index &index, std::uint64_t record_size, Purpose purpose);
     Status reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose);
     Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,
                                                         Purpose purpose);
@@ -179,8 +171,7 @@ class Writer {
     std::atomic<std::byte *> state_page_ = nullptr;  // wiped in a forked child
     std::atomic<bool> pressed_ = false;
     std::atomic<std::uint64_t> segments_taken_ = 0;
-    std::atomic<std::uint64_t> impatient_until_ns_ =
-        0;  // a lock could not be had: do not wait for it
+    std::atomic<std::uint64_t> impatient_until_ns_ = 0;  // until then, do not wait for locks
 };
 
 }  // namespace cairn

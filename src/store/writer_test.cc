@@ -34,9 +34,7 @@ class WriterTest : public ::testing::Test {
         return writer.append(files_.index(), header, as_bytes(key), as_bytes(value), purpose);
     }
     bool readable(Location location, const std::string &key, const std::string &value) {
-        RecordHeader header;
-        const ReadBlob read =
-            files_.reader().read_any(files_.identity().cache_id, location, header);
+        const ReadRecord read = files_.reader().read_any(files_.identity().cache_id, location);
         return read.outcome == ReadOutcome::found && same_bytes(read.blob->key(), as_bytes(key)) &&
                same_bytes(read.blob->value(), as_bytes(value));
     }
@@ -98,7 +96,7 @@ TEST_F(WriterTest, ALargeRecordGetsASegmentOfItsOwn) {
     EXPECT_EQ(next->location.segment, small->location.segment) << "the other one is still in use";
 }
 
-// Its writer is killed inside the write: the blocks were reserved, and a part of it is there.
+// The writer is killed in the write: it had reserved blocks and written a part.
 TEST_F(WriterTest, ALargeRecordThatIsNotWholeGoesWithTheNextSegment) {
     const std::string large(1 << 20, 'l');
     for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{10}, std::uint64_t{500'000},
@@ -146,7 +144,7 @@ TEST_F(WriterTest, TheLimitHoldsAtEveryMoment) {
     EXPECT_EQ(refused, Error::full);
     EXPECT_GT(use().bytes, kLimit * 8 / 10) << "and is made use of";
     EXPECT_TRUE(files_.writer().pressed());
-    EXPECT_TRUE(append(files_.writer(), "carried", value, Writer::Purpose::carry).ok())
+    EXPECT_TRUE(append(files_.writer(), "copied", value, Writer::Purpose::copy).ok())
         << "some room is left for making room";
 }
 
@@ -165,7 +163,7 @@ TEST_F(WriterTest, ASegmentWithoutAWriterIsTakenOver) {
     const Location location = record->location;
     EXPECT_FALSE(files_.writer().has_no_writer(location.segment));
     { const auto held = std::move(first); }
-    // The record that is still to be published keeps the segment.
+    // The unpublished record keeps the segment locked.
     EXPECT_FALSE(files_.writer().has_no_writer(location.segment));
     const_cast<Result<Writer::Appended> &>(record) = Error::io;
     EXPECT_TRUE(files_.writer().has_no_writer(location.segment));
@@ -176,7 +174,7 @@ TEST_F(WriterTest, ASegmentWithoutAWriterIsTakenOver) {
     EXPECT_TRUE(readable(location, "first", "value"));
 }
 
-// As a client of a broker can take one on what it was lent.
+// A client of a broker can take such a lock on a lent segment.
 TEST_F(WriterTest, ASharedLockOnASegmentKeepsNobodyAway) {
     auto first = files_.open_writer();
     Location location;
@@ -233,7 +231,7 @@ TEST_F(WriterTest, TakingOverGoesOnBehindAnUnfinishedRecord) {
         location = record->location;
     }
     first.reset();
-    // What a process leaves that dies in the middle of a write.
+    // As a process that dies in a write leaves it.
     const std::string name = segment_file_name(location.segment);
     const std::uint64_t end = files_.directory().info(name)->size_bytes;
     files_.overwrite(name, end, as_bytes("half a reco"));
@@ -277,11 +275,10 @@ TEST_F(WriterTest, MarkingSaysWhatASearchIsToMakeOfARecord) {
     const auto record = append(files_.writer(), "key", "value");
     const std::uint64_t stamp = stamp_;
     const auto state = [&] {
-        RecordHeader header;
-        const ReadBlob read =
-            files_.reader().read_any(files_.identity().cache_id, record->location, header);
+        const ReadRecord read =
+            files_.reader().read_any(files_.identity().cache_id, record->location);
         EXPECT_EQ(read.outcome, ReadOutcome::found) << "a marked record still verifies";
-        return header.state;
+        return read.header.state;
     };
     EXPECT_EQ(state(), RecordState::live);
     EXPECT_TRUE(files_.writer().mark(record->location, stamp + 1, RecordState::removed).ok());
@@ -328,7 +325,7 @@ TEST_F(WriterTest, ThreadsShareASegmentWithoutOverlap) {
     }
 }
 
-// The other half of a fork must not write where its parent writes.
+// A child must not write where its parent writes.
 TEST_F(WriterTest, AForkedChildTakesASegmentOfItsOwn) {
     const auto before = append(files_.writer(), "before", "value");
     int pipe_ends[2];
@@ -360,7 +357,7 @@ TEST_F(WriterTest, OnlyThatMuchOfTheIndexIsTakenAtOnceAsItIsWorth) {
     const std::uint64_t before = use().bytes;
     ASSERT_TRUE(files_.writer().grow_index(index, 1).ok());
     EXPECT_EQ(use().bytes, before + index_size(2) - index_size(1));
-    // Two megabytes of eight are more than it is worth.
+    // A level of two megabytes is not worth it with a limit of eight.
     ASSERT_TRUE(index.grow_for(1).ok()) << "the page of the level that was just added";
     ASSERT_TRUE(files_.writer().grow_index(index, 1).ok());
     EXPECT_EQ(use().bytes, before + index_size(2) - index_size(1) + 3 * kPage);

@@ -32,7 +32,7 @@ class BrokerEglTest : public testing::Test {
         return std::to_string(fd);
     }
 
-    cairn_report run(const Broker &broker, const std::string &mesa, Connected connected) {
+    cairn::RunReport run(const Broker &broker, const std::string &mesa, Connected connected) {
         const RunReport report;
         int fd = -1;
         const std::string number =
@@ -47,7 +47,7 @@ class BrokerEglTest : public testing::Test {
                 ::setenv("CAIRN_EGL_BROKER", "1", 1);
                 ::setenv("CAIRN_BROKER", broker.socket().c_str(), 1);
             }
-            ::setenv(CAIRN_REPORT_ENV, counters.c_str(), 1);
+            ::setenv(cairn::kRunReportVariable, counters.c_str(), 1);
             ::setenv("__EGL_VENDOR_LIBRARY_FILENAMES", CAIRN_EGL_TEST_MANIFEST, 1);
             ::setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
             ::setenv("CAIRN_DIR", no_caches.c_str(), 1);
@@ -65,13 +65,13 @@ class BrokerEglTest : public testing::Test {
 
     void expect_warm_at_the_second_start(Connected connected) {
         Broker broker(directory_.path());
-        const cairn_report cold = run(broker, "mesa1", connected);
+        const cairn::RunReport cold = run(broker, "mesa1", connected);
         ASSERT_EQ(problem_, "");
         EXPECT_EQ(cold.link_calls, 20u);
         EXPECT_EQ(cold.hits, 0u);
         EXPECT_GE(cold.stored, 20u);  // programs, and that their shaders compile
         EXPECT_EQ(cold.store_failed, 0u);
-        const cairn_report warm = run(broker, "mesa2", connected);
+        const cairn::RunReport warm = run(broker, "mesa2", connected);
         ASSERT_EQ(problem_, "");
         EXPECT_EQ(warm.link_calls, 20u);
         EXPECT_EQ(warm.hits, 20u);

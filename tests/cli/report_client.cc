@@ -10,7 +10,6 @@
 //   no rights; 77 when it cannot get there report_client resize            exit code 0 when the
 //   report cannot be cut short, 1 when it can report_client signals           says "ready", then
 //   the number of each signal that arrives, until SIGTERM
-#include <cairn/cairn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -22,6 +21,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "common/run_report.h"
+
 namespace {
 
 void add(uint64_t &counter, uint64_t number) {
@@ -29,8 +30,8 @@ void add(uint64_t &counter, uint64_t number) {
 }
 
 void count(uint64_t hits) {
-    const char *path = getenv(CAIRN_REPORT_ENV);
-    cairn_report *report = path == nullptr ? nullptr : cairn_report_attach(path);
+    const char *path = getenv(cairn::kRunReportVariable);
+    cairn::RunReport *report = path == nullptr ? nullptr : cairn::attach_run_report(path);
     if (report == nullptr) {
         std::fprintf(stderr, "report_client: no report\n");
         _exit(99);
@@ -70,7 +71,7 @@ int count_in_children(uint64_t hits, int children) {
 }
 
 int try_to_resize() {
-    const char *path = getenv(CAIRN_REPORT_ENV);
+    const char *path = getenv(cairn::kRunReportVariable);
     const int fd = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return 2;

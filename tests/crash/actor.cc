@@ -22,7 +22,7 @@ void Actor::step() {
     if (choice < 900) return put_once(random_.below(kOnceKeys));
     if (choice < 996) return read_once(random_.below(kOnceKeys));
     if (choice < 997) return enumerate_some();
-    if (choice < 998) return cache_->ask_for_search();
+    if (choice < 998) return cache_->ask_for_rebuild();
     if (choice < 999) return compress();
     if (cache_->sync() != CAIRN_OK) report(ledger_.findings, ledger_.findings.failed, "sync");
 }

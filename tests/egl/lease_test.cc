@@ -22,7 +22,7 @@ const Environment kWaiting = {{"CAIRN_EGL_LEASE", "60000"}};
 
 struct Board {
     std::atomic<unsigned> ready;
-    std::array<cairn_report, kProcesses> reports;
+    std::array<cairn::RunReport, kProcesses> reports;
 };
 
 TEST(LeaseTest, ProcessesThatStartAtOnceLinkEachProgramOnce) {
@@ -48,7 +48,7 @@ TEST(LeaseTest, ProcessesThatStartAtOnceLinkEachProgramOnce) {
             return played.status.empty() && played.transcript == transcript ? 0 : 1;
         });
     }
-    cairn_report sum = {};
+    cairn::RunReport sum = {};
     for (unsigned i = 0; i < kProcesses; ++i) {
         EXPECT_EQ(cairn_test::describe_status(children[i].wait()), "");
         sum.misses += board->reports[i].misses;

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 
+#include "common/run_report.h"
 #include "support/temp_directory.h"
 
 namespace egl_test {
@@ -23,7 +24,7 @@ struct Played {
     std::string transcript;  // standard output
     std::string complaints;  // standard error
     std::string status;      // "" for exit code 0, else how it ended
-    cairn_report report = {};
+    cairn::RunReport report = {};
 };
 
 // One test's cache directory and what is set around its runs.

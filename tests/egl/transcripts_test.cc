@@ -75,7 +75,7 @@ constexpr Scenario kScenarios[] = {
     {"parallel_compile", Warmth::all},
 };
 
-void expect_warm(Warmth warmth, const cairn_report &cold, const cairn_report &warm) {
+void expect_warm(Warmth warmth, const cairn::RunReport &cold, const cairn::RunReport &warm) {
     EXPECT_EQ(warm.rejected, 0u);
     EXPECT_EQ(warm.store_failed, 0u);
     EXPECT_EQ(warm.compile_calls, cold.compile_calls);

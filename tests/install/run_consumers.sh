@@ -65,7 +65,7 @@ case $how in
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
-            include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
+            include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_gl.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
             include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
@@ -103,7 +103,7 @@ case $how in
         for standard in c11 c17; do
             "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                 -x c "$prefix/include/cairn/cairn.h"
-            for header in cairn_control cairn_convert cairn_d3d12 cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_convert cairn_d3d12 cairn_egl cairn_gl eglext_cairn; do
                 "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c "$prefix/include/cairn/$header.h"
             done
@@ -111,7 +111,7 @@ case $how in
         for standard in c++17 c++20; do
             "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                 -x c++ "$prefix/include/cairn/cairn.h"
-            for header in cairn_control cairn_convert cairn_d3d12 cairn_egl eglext_cairn; do
+            for header in cairn_control cairn_convert cairn_d3d12 cairn_egl cairn_gl eglext_cairn; do
                 "$cxx" -std=$standard "${strict[@]}" -pedantic-errors -Wconversion -fsyntax-only \
                     -DEGL_NO_X11 -I"$prefix/include" -x c++ "$prefix/include/cairn/$header.h"
             done
@@ -189,6 +189,8 @@ case $how in
         fi
         ;;
     examples)
+        # Windows without a screen.
+        export SDL_VIDEODRIVER=offscreen
         for source in "$top"/examples/*.c "$top"/examples/*.cc; do
             echo "== ${source##*/}"
             read -ra needs < <(needs_of "$source")

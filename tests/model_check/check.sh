@@ -29,7 +29,7 @@ case $name in
     long-evict) options="$two -DTWO_READERS -DEVICTOR -DOLD_ENTRY" ;;
     long-absent) options="-DWRITERS -DWANT_ABSENCE=true -DEVICTOR -DREADER -DOLD_ENTRY" ;;
     long-everybody) options="$two -DREADER -DREMOVER -DEVICTOR -DDEAD_WRITER -DOLD_ENTRY" ;;
-    broken-carry) options="$two -DREMOVER -DEVICTOR -DOLD_ENTRY -DNO_LOOK_AGAIN"; expect=broken ;;
+    broken-copy) options="$two -DREMOVER -DEVICTOR -DOLD_ENTRY -DNO_LOOK_AGAIN"; expect=broken ;;
     broken-mark) options="$two -DSEARCH -DNO_MARK"; expect=broken ;;
     broken-recount) options="-DONE_WRITER -DWANT_ABSENCE=false -DREMOVER -DLATE_SEARCH -DNO_RECOUNT"; expect=broken ;;
     broken-withdraw) options="$two -DLIVE -DWITHDRAW_IF_CHANGED"; expect=broken; live=yes ;;

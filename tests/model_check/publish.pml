@@ -1,4 +1,4 @@
-/* How slots are published, replaced, removed, carried over and read: all interleavings.
+/* How slots are published, replaced, removed, copied and read: all interleavings.
  * SPDX-License-Identifier: MIT
  *
  * One key, the places where it can be (two of the first level of the index, one of the second), and
@@ -14,8 +14,8 @@
  *   insert                                src/store/index.cc, Index::insert
  *   get                                   src/store/lookup.cc, Store::try_candidates
  *   remove                                src/store/update.cc, Store::remove
- *   carry, drop, retire                   src/store/evictor.cc
- *   adopt, may_publish                    src/store/rescan.cc: publish with if_newer
+ *   copy, drop, retire                   src/store/evictor.cc
+ *   adopt, obstacle_to                    src/store/rebuild.cc: publish with if_newer
  *
  * What is checked (WHO chooses who takes part, see check.sh):
  *   1. never two published slots of a key;

@@ -222,7 +222,7 @@ bool Life::search_is_due() const {
     const std::string path = cache_directory() + "/" + cairn::kIndexFileName;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     std::uint64_t reason = 1;
-    const auto offset = static_cast<off_t>(cairn::counter_offset(cairn::Counter::rescan));
+    const auto offset = static_cast<off_t>(cairn::counter_offset(cairn::Counter::rebuild));
     const bool read = ::pread(fd, &reason, sizeof reason, offset) == sizeof reason;
     if (fd >= 0) ::close(fd);
     return read && reason != 0;

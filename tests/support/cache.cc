@@ -62,13 +62,13 @@ void Cache::close() {
     handle_ = nullptr;
 }
 
-void Cache::ask_for_search() const {
-    // docs/formats/store.md: word "rescan" of the counters page.
-    constexpr off_t kRescan = 4096 + 5 * 64;
+void Cache::ask_for_rebuild() const {
+    // docs/formats/store.md: word "rebuild" of the counters page.
+    constexpr off_t kRebuild = 4096 + 5 * 64;
     constexpr std::uint64_t kDamage = 1;
     const int file = index_file_.empty() ? -1 : ::open(index_file_.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
-    [[maybe_unused]] const auto written = pwrite(file, &kDamage, sizeof(kDamage), kRescan);
+    [[maybe_unused]] const auto written = pwrite(file, &kDamage, sizeof(kDamage), kRebuild);
     ::close(file);
 }
 

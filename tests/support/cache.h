@@ -101,7 +101,7 @@ class Cache {
     int compress() { return cairn_compress(handle_); }
     // Says in the index on disk that a part of it was lost, as who meets damage does: from the next
     // miss on the segments are searched, while everybody goes on.
-    void ask_for_search() const;
+    void ask_for_rebuild() const;
     cairn_stats stats();
 
   private:

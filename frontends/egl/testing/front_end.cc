@@ -51,8 +51,8 @@ const __EGLapiExports *fake_glvnd() {
 // Memory as `cairn run` has it.
 int make_report() {
     const int fd = memfd_create("report", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    const uint64_t layout = CAIRN_REPORT_LAYOUT;
-    const bool made = ftruncate(fd, sizeof(cairn_report)) == 0 &&
+    const uint64_t layout = kRunReportLayout;
+    const bool made = ftruncate(fd, sizeof(RunReport)) == 0 &&
                       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 &&
                       pwrite(fd, &layout, sizeof layout, 0) == ssize_t{sizeof layout};
     if (!made) abort();
@@ -62,7 +62,7 @@ int make_report() {
 int start() {
     const int report = make_report();
     setenv("CAIRN_EGL_VENDORS", "/nowhere", 1);
-    setenv(CAIRN_REPORT_ENV, ("/proc/self/fd/" + std::to_string(report)).c_str(), 1);
+    setenv(kRunReportVariable, ("/proc/self/fd/" + std::to_string(report)).c_str(), 1);
     load_settings();
     attach_counters();
     Host glvnd;
@@ -89,8 +89,8 @@ void start_front_end() {
     (void)report_fd();
 }
 
-cairn_report read_report() {
-    cairn_report report = {};
+RunReport read_report() {
+    RunReport report = {};
     if (pread(report_fd(), &report, sizeof report, 0) != ssize_t{sizeof report}) abort();
     return report;
 }

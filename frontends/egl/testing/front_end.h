@@ -7,6 +7,8 @@
 #include <EGL/egl.h>
 #include <cairn/cairn.h>
 
+#include "common/run_report.h"
+
 namespace cairn::egl::testing {
 
 // Starts it as GLVND would, once in a process: what it loads lives for ever. Counters are kept as
@@ -19,6 +21,6 @@ EGLint take_error();
 extern void *g_dispatch_entry;
 extern bool g_knows_displays;
 // The counters now. REQUIRES: started.
-cairn_report read_report();
+RunReport read_report();
 
 }  // namespace cairn::egl::testing

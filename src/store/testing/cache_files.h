@@ -34,7 +34,7 @@ class CacheFiles {
     RecordReader &reader() { return *reader_; }
     Writer &writer() { return *writer_; }
 
-    // Another process's view of the index, as far as memory goes.
+    // A second object for the index, as another process would have.
     std::unique_ptr<Index> open_index(Access access = Access::read_write) const;
     std::unique_ptr<Writer> open_writer() const;
     void replace_index(std::unique_ptr<Index> index) { index_ = std::move(index); }
@@ -46,12 +46,12 @@ class CacheFiles {
     Location put(std::string_view key, std::string_view value);
     Examine examiner(std::string_view key);
 
-    // The published value; nullopt: none.
+    // The published value.
     std::optional<std::string> get(std::string_view key);
     // Published slots whose record has the key.
     unsigned published_slots(std::string_view key);
 
-    // Keys of one bucket of the first level.
+    // Keys that share a bucket in the first level.
     std::vector<std::string> keys_of_one_bucket(std::size_t count) const;
     // Changes a file in place.
     void overwrite(const std::string &name, std::uint64_t offset, Bytes bytes) const;

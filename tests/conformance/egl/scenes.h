@@ -39,7 +39,7 @@ class Stage {
     std::string root() const { return directory_ / "cache"; }
     bool is_empty() const { return access(root().c_str(), F_OK) != 0; }
 
-    cairn_report report = {};
+    cairn::RunReport report = {};
 
   private:
     cairn_test::TempDirectory directory_;

@@ -1,0 +1,56 @@
+// What front ends saved in the processes of one run, counted in memory that they share with the
+// launcher, `cairn run`.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: any thread and any process. All fields are only ever added to, atomically and
+// relaxed, so the counters are there however a process ends.
+// Ownership: the launcher makes the memory; an attached process keeps it mapped as long as it lives.
+#pragma once
+
+#include <cstdint>
+
+namespace cairn {
+
+struct RunReport {
+    std::uint64_t layout;         // kRunReportLayout
+    std::uint64_t processes;      // that attached and used a front end
+    std::uint64_t contexts;       // created
+    std::uint64_t compile_calls;  // glCompileShader by the application
+    std::uint64_t compile_ns;     // spent inside those calls
+    std::uint64_t link_calls;     // glLinkProgram, glCreateShaderProgramv by the application
+    // Spent inside those calls; deferred compiles, and status queries that waited, included.
+    std::uint64_t link_ns;
+    std::uint64_t driver_compiles;  // compiles that reached the driver
+    std::uint64_t driver_links;     // links that reached the driver
+    std::uint64_t hits;             // links answered with a cached binary that the driver accepted
+    std::uint64_t misses;           // cacheable links that found no entry
+    std::uint64_t rejected;         // cached binaries that the driver refused
+    std::uint64_t stored;           // entries
+    std::uint64_t store_failed;     // entries that could not be stored
+    std::uint64_t bypassed;         // links of a kind that the front end does not cache
+    // Sum over hits: the recorded cost of compiling and linking, less the time spent.
+    std::uint64_t saved_ns;
+    std::uint64_t bytes_read;     // program binaries, from the cache
+    std::uint64_t bytes_written;  // program binaries, to the cache
+    std::uint64_t overhead_ns;    // time in Cairn itself on misses: keys, look-ups, stores
+    std::uint64_t loads;          // processes that loaded a front end
+    std::uint64_t displays;       // initialised
+    std::uint64_t own_binaries;   // that the application gave its driver by itself
+    std::uint64_t problem;        // the first that any process had with the cache; 0: none
+    char problem_text[160];       // why, with a terminating zero; written before `problem`
+    std::uint64_t reserved[21];
+};
+
+inline constexpr std::uint64_t kRunReportLayout = 1;
+// The environment variable in which the launcher names the memory by a path.
+inline constexpr const char *kRunReportVariable = "CAIRN_REPORT";
+
+// Values of `problem`.
+inline constexpr std::uint64_t kProblemNotUsed = 1;    // the cache could not be opened
+inline constexpr std::uint64_t kProblemNotStored = 2;  // an entry could not be stored
+
+// Maps the report of that path. Null when it cannot be mapped or is of another layout: then nothing
+// is counted.
+RunReport *attach_run_report(const char *path);
+
+}  // namespace cairn

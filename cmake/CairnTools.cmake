@@ -15,6 +15,11 @@ if(NOT CAIRN_SANITIZE STREQUAL "thread")
         endif()
     endif()
 endif()
+cairn_precompile_headers(standard.h cairn_base_objects
+    cairn_os_objects cairn_store_objects cairn_ipc_objects cairn_cache_objects cairn_capi_objects
+    d3d12_parts d3d12_objects vkd3d_objects)
+cairn_precompile_headers(standard.h cairn_frontends_common EGL_cairn_parts)
+cairn_precompile_headers(program.h cairn_cli)
 if(CAIRN_DEVELOPER_MODE)
     cairn_subdirectories(tests fuzz)
     if(NOT CAIRN_SANITIZE)

@@ -473,58 +473,6 @@ CAIRN_API void cairn_key_add_u64(cairn_key_builder *builder, uint32_t tag, uint6
 /* Writes the key and frees the builder. */
 CAIRN_API void cairn_key_finish(cairn_key_builder *builder, uint8_t key[CAIRN_PROGRAM_KEY_SIZE]);
 
-/* -------------------------------------------------------------------------------------------------
- * run report */
-
-/* What front ends saved in the processes of one run, counted in memory shared with the launcher
- * (`cairn run`), so that it is there however a process ends. All fields are only ever added to,
- * atomically (relaxed), by any process and thread. */
-typedef struct cairn_report {
-    uint64_t layout;        /* CAIRN_REPORT_LAYOUT */
-    uint64_t processes;     /* that attached and used a front end */
-    uint64_t contexts;      /* created */
-    uint64_t compile_calls; /* glCompileShader by the application */
-    uint64_t compile_ns;    /* spent inside those calls */
-    uint64_t link_calls;    /* glLinkProgram, glCreateShaderProgramv by the application */
-    uint64_t link_ns; /* spent inside those calls, deferred compiles and status queries that waited
-                         included */
-    uint64_t driver_compiles; /* compiles that reached the driver */
-    uint64_t driver_links;    /* links that reached the driver */
-    uint64_t hits;            /* links answered with a cached binary that the driver accepted */
-    uint64_t misses;          /* cacheable links that found no entry */
-    uint64_t rejected;        /* cached binaries that the driver refused */
-    uint64_t stored;          /* entries stored */
-    uint64_t store_failed;    /* entries that could not be stored */
-    uint64_t
-        bypassed; /* links passed to the driver because the front end does not cache their kind */
-    uint64_t saved_ns; /* sum over hits of the recorded cost of compiling and linking minus the time
-                          spent */
-    uint64_t bytes_read;    /* program binaries, from the cache */
-    uint64_t bytes_written; /* program binaries, to the cache */
-    uint64_t overhead_ns;   /* time in Cairn itself on misses: keys, lookups, stores */
-    uint64_t loads;         /* processes that loaded a front end */
-    uint64_t displays;      /* initialised */
-    uint64_t own_binaries;  /* program binaries that the application gave its driver by itself */
-    uint64_t problem; /* CAIRN_PROBLEM_...: what the first that anybody had with the cache is; 0:
-                         nobody had one */
-    char problem_text[160]; /* why, with a terminating zero; there before `problem` is */
-    uint64_t reserved[21];
-} cairn_report;
-
-/* Problems with a cache. */
-enum {
-    CAIRN_PROBLEM_NOT_USED = 1,  /* it could not be opened */
-    CAIRN_PROBLEM_NOT_STORED = 2 /* an entry could not be stored */
-};
-
-#define CAIRN_REPORT_LAYOUT 1u
-#define CAIRN_REPORT_ENV "CAIRN_REPORT" /* path of the shared memory, set by the launcher */
-
-/* Maps the report named by `path` (as found in the environment variable CAIRN_REPORT_ENV) for
- * adding to. NULL when it cannot be mapped or is of another layout: then nothing is counted. The
- * mapping stays for the life of the process. */
-CAIRN_API cairn_report *cairn_report_attach(const char *path);
-
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,6 @@
 #include "store/evictor.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 #include "base/guarded.h"

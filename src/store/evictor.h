@@ -23,7 +23,6 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/thread.h"

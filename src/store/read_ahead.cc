@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "store/record.h"
 #include "store/space.h"
 #include "store/store.h"
 

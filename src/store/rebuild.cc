@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 
 #include "os/environment.h"
 #include "store/publish.h"
@@ -173,15 +172,12 @@ Result<Rebuild::Adopted> Rebuild::settle_records() {
 Examine Rebuild::examiner(Bytes key, std::uint64_t stamp_ns) {
     return [this, key, stamp_ns](Slot rival) -> Result<std::optional<std::uint64_t>> {
         const std::uint64_t cache_id = index_.identity().cache_id;
-        const ReadRecord head = reader_.read_key(cache_id, rival, key);
-        if (head.outcome == ReadOutcome::unreadable) return Error::io;
-        if (head.outcome == ReadOutcome::damaged) return Error::corrupt;
-        if (head.outcome != ReadOutcome::found) return std::optional<std::uint64_t>();
-        if (head.header.stamp_ns < stamp_ns) return std::optional(head.header.stamp_ns);
+        TRY_ASSIGN(const auto stamp, reader_.read_stamp(cache_id, rival, key));
+        if (!stamp || *stamp < stamp_ns) return stamp;
         const ReadBlob whole = reader_.read(cache_id, rival, key);
         if (whole.outcome == ReadOutcome::unreadable) return Error::io;
         const bool good = whole.outcome == ReadOutcome::found;
-        return std::optional(good ? head.header.stamp_ns : 0);
+        return std::optional(good ? *stamp : 0);
     };
 }
 

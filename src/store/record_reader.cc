@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/guarded.h"
 
@@ -190,6 +189,15 @@ ReadRecord RecordReader::read_key(std::uint64_t cache_id, Slot slot, Bytes key) 
     const bool found = record.outcome == ReadOutcome::found;
     if (found && !same_bytes(record.blob->key(), key)) return {ReadOutcome::other_key};
     return record;
+}
+
+Result<std::optional<std::uint64_t>> RecordReader::read_stamp(std::uint64_t cache_id, Slot slot,
+                                                              Bytes key) {
+    const ReadRecord record = read_key(cache_id, slot, key);
+    if (record.outcome == ReadOutcome::unreadable) return Error::io;
+    if (record.outcome == ReadOutcome::damaged) return Error::corrupt;
+    if (record.outcome != ReadOutcome::found) return std::optional<std::uint64_t>();
+    return std::optional(record.header.stamp_ns);
 }
 
 }  // namespace cairn

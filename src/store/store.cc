@@ -2,7 +2,6 @@
 #include "store/store.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/guarded.h"
 #include "os/environment.h"

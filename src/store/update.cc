@@ -29,12 +29,8 @@ constexpr std::uint64_t kHiddenNs = 200'000'000;
 }  // namespace
 
 Examine Store::examiner(Index &index, Bytes key) {
-    return [this, &index, key](Slot slot) -> Result<std::optional<std::uint64_t>> {
-        const ReadRecord read = reader_.read_key(index.identity().cache_id, slot, key);
-        if (read.outcome == ReadOutcome::unreadable) return Error::io;
-        if (read.outcome == ReadOutcome::damaged) return Error::corrupt;
-        if (read.outcome != ReadOutcome::found) return std::optional<std::uint64_t>();
-        return std::optional(read.header.stamp_ns);
+    return [this, &index, key](Slot slot) {
+        return reader_.read_stamp(index.identity().cache_id, slot, key);
     };
 }
 

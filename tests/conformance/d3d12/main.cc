@@ -15,8 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <span>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "adapter.h"

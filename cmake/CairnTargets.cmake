@@ -12,6 +12,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_package(Threads REQUIRED)
+include(CairnPrecompiledHeaders)
 
 # Warnings and sanitizers, for all targets of ours.
 add_library(cairn_common INTERFACE)
@@ -55,14 +56,23 @@ endmacro()
 # leaves it (src/base/guarded.h).
 add_library(cairn_library INTERFACE)
 target_link_libraries(cairn_library INTERFACE cairn_common)
-target_compile_options(cairn_library INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions -fno-rtti>)
+target_compile_options(cairn_library INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fexceptions -fno-rtti>
+    # Symbols that are unique in the process could not be made local in libcairn.a.
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 
-# cairn_layer(NAME SOURCES... DEPENDS targets...): one static library for one folder of src/.
+# cairn_layer(NAME SOURCES... DEPENDS targets...): one folder of src/, as the objects NAME_objects, of which src/ makes the
+# libraries, and as the static library NAME of these, for all else.
 function(cairn_layer name)
     cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-    add_library(${name} STATIC ${ARG_SOURCES})
+    add_library(${name}_objects OBJECT ${ARG_SOURCES})
+    target_include_directories(${name}_objects PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(${name}_objects PRIVATE cairn_library)
+    add_library(${name} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}_objects>)
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE cairn_library)
+    set_property(GLOBAL APPEND PROPERTY cairn_layers ${name}_objects)
 endfunction()
 
 # cairn_test(NAME SOURCES... DEPENDS targets... [LABELS ...] [TIMEOUT s]): a GoogleTest program, known to ctest by its name.
@@ -85,8 +95,16 @@ function(cairn_test name)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE
         ${ARG_DEPENDS} cairn_common GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
-    # GoogleTest's macros expand to what clang-tidy objects to.
+    # GoogleTest takes long to optimise, and its macros expand to what clang-tidy objects to.
+    target_compile_options(${name} PRIVATE -O0)
     set_target_properties(${name} PROPERTIES CXX_CLANG_TIDY "")
+    if(NOT TARGET cairn_test_headers)
+        add_executable(cairn_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/precompiled/main.cc)
+        target_compile_options(cairn_test_headers PRIVATE -O0)
+        target_link_libraries(cairn_test_headers PRIVATE cairn_common GTest::gtest Threads::Threads)
+        cairn_precompile_headers(test.h cairn_test_headers)
+    endif()
+    cairn_precompile_headers(test.h cairn_test_headers ${name})
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()

@@ -11,14 +11,14 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "os/deadline.h"
 #include "os/environment.h"
 
 namespace cairn::broker {
 namespace {
 
 constexpr int kFirstInherited = 3;  // SD_LISTEN_FDS_START
-constexpr unsigned kLockAttempts = 200;
-constexpr unsigned kLockPauseUs = 10'000;
+constexpr std::uint64_t kLockPatienceUs = 2'000'000;
 
 [[noreturn]] void fail(const std::string &problem) {
     throw std::runtime_error(problem);
@@ -47,12 +47,12 @@ File lock(const std::string &path) {
     File file(UniqueFd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)));
     if (!file.valid()) fail(name + ": " + std::strerror(errno));
     // A broker that was killed a moment ago may have left a child, which makes a mount and then ends.
-    for (unsigned attempt = 0; attempt < kLockAttempts; ++attempt) {
+    Backoff backoff(kLockPatienceUs);
+    do {
         const auto locked = file.try_lock(0, LockKind::exclusive);
         if (locked.ok() && locked.value()) return file;
         if (!locked.ok()) break;
-        sleep_us(kLockPauseUs);
-    }
+    } while (backoff.pause());
     fail(path + ": another broker serves it");
 }
 

@@ -17,7 +17,7 @@
 namespace cairn::broker {
 namespace {
 
-// Tags of what is waited for; clients have their numbers, which begin behind.
+// Tags of the descriptors in epoll. Those of clients are their numbers, which begin behind.
 constexpr std::uint64_t kListener = 0, kEnd = 1, kChanges = 2, kFirstClient = 16;
 constexpr int kPausedMs = 20;
 constexpr int kTickMs = 1000;
@@ -81,7 +81,7 @@ void Server::run(int until_readable) {
             }
         }
         go_on_with_paused();
-        // What clients lack that acknowledged descriptors before they took them in.
+        // Some clients acknowledged descriptors before they took them in.
         write_to([](const Connection &client) { return client.acknowledged_early(); });
         end_overdue();
         lend_changes();
@@ -148,7 +148,7 @@ void Server::serve(std::uint64_t number, std::uint32_t events) {
     update(number, client->second);
 }
 
-// Says what is waited for from a client now.
+// Tells epoll what the loop waits for from this client now.
 void Server::update(std::uint64_t number, Client &client) const {
     const bool pause = client.connection->over_quota(monotonic_ns());
     if (pause && client.paused) return;
@@ -170,7 +170,7 @@ void Server::go_on_with_paused() {
     }
 }
 
-// Has those connections send what is due.
+// Has these connections send answers and descriptors.
 template <typename Which>
 void Server::write_to(Which which) {
     end_unless([&](std::uint64_t number, Client &client) {
@@ -223,7 +223,7 @@ bool Server::reserve_unfinished(std::uint64_t bytes) {
 
 SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t version,
                                 Refusal &refusal) {
-    // What the C interface would cut off. It looks at everything else.
+    // The C interface would cut it off there. It checks everything else.
     if (identifier.find('\0') != std::string::npos) return nullptr;
     Watched &watched = caches_[identifier];  // close_unused() removes it if it stays without use
     if (watched.cache != nullptr) {
@@ -241,7 +241,7 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
     if (changes_.valid()) {
         watched.watch =
             ::inotify_add_watch(changes_.get(), watched.cache->path().c_str(), kWatched);
-        watched.cache->stale = true;  // what changed before the watch was there
+        watched.cache->stale = true;  // a file may have changed before the watch was there
     }
     return watched.cache.get();
 }
@@ -264,8 +264,7 @@ void Server::read_changes() {
     }
 }
 
-// New files go to all clients of their cache at once, and what a client lacks since it acknowledged
-// some.
+// New files go to all clients of their cache at once.
 void Server::lend_changes() {
     for (auto &[identifier, watched] : caches_) {
         if (watched.cache == nullptr || !watched.cache->stale) continue;
@@ -280,7 +279,7 @@ bool Server::is_used(const SharedCache *cache) const {
     });
 }
 
-// Of what was lent, the guards stay.
+// The guards of lent files stay.
 void Server::close_unused() {
     for (auto entry = caches_.begin(); entry != caches_.end();) {
         Watched &watched = entry->second;

@@ -1,4 +1,4 @@
-// The broker's loop: one thread, which waits for everything at once and for nobody in particular.
+// The broker's loop: one thread waits for all clients at once, and never for a single one.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: one thread.
@@ -35,12 +35,12 @@ class Server final : public Host {
   private:
     struct Client {
         std::unique_ptr<Connection> connection;
-        bool paused = false;  // over its quota: not waited for
+        bool paused = false;  // over its quota: the loop does not wait for it
     };
     struct Watched {
-        Guards guards;                       // outlive the cache: what was lent is not given back
+        Guards guards;                       // outlive the cache: nobody gives back a lent file
         std::unique_ptr<SharedCache> cache;  // null: no client uses it
-        int watch = -1;  // of inotify; -1: none, what others change is seen with the next store
+        int watch = -1;  // of inotify; -1: none, changes of others are seen with the next store
     };
     using Clients = std::map<std::uint64_t, Client>;
 
@@ -71,11 +71,11 @@ class Server final : public Host {
     std::map<std::string, Watched> caches_;  // by identifier
     Clients clients_;                        // by number; after the caches, which they point to
     // Connections that are over, with descriptors on their way in them. They count as clients until
-    // the other side has read or closed, so that nobody gets more by connecting again.
+    // the other side has read or closed. So a process gets no more by connecting again.
     std::vector<Socket> leaving_;
     std::uint64_t last_number_ = 0;
     std::uint64_t unfinished_bytes_ = 0;
-    std::uint64_t accept_again_ns_ = 0;  // not before, as there are no descriptors left; 0: now
+    std::uint64_t accept_again_ns_ = 0;  // when to try again, as descriptors ran out; 0: now
     bool stop_ = false;
 };
 

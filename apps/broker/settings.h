@@ -1,4 +1,4 @@
-// What the broker is told on its command line, and its log.
+// The broker's command line, as values, and its log.
 // SPDX-License-Identifier: MIT
 #pragma once
 

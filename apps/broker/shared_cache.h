@@ -28,12 +28,12 @@ namespace cairn::broker {
 // Failure: busy: somebody has a lease on the file, or another file has taken its name.
 class Guards {
   public:
-    // What becomes of the blocks of a deleted file. Processes map the index and read where blocks
-    // were, so that it must stay as it is until they have let go of it; nobody maps a segment.
+    // Processes map the index and may still read it, so a deleted index keeps its blocks until they
+    // have let go of it. Nobody maps a segment, so a deleted segment gives its blocks back.
     enum class Deleted { keep_blocks, free_blocks };
 
-    // `lent` is open for reading, `own` is the same file opened for writing, or why it cannot be:
-    // where nobody may write, there is nothing to guard.
+    // `lent` is open for reading. `own` is the same file opened for writing, or the reason why it
+    // cannot be; where nobody may write, there is nothing to guard.
     Status add(const File &lent, Result<File> own, Deleted deleted);
     // Lets go of files that were deleted.
     void release_deleted();
@@ -61,10 +61,10 @@ class SharedCache {
     std::uint64_t version() const { return version_; }
     const std::string &path() const { return path_; }
 
-    // What is in the directory, as of the latest refresh().
+    // The files in the directory, as of the latest refresh().
     const BrokerFiles &files() const { return files_; }
     void refresh();
-    // To be lent: open for reading, and guarded from now on.
+    // A file to be lent: open for reading, and guarded from now on.
     Result<File> open_index();
     Result<File> open_segment(std::uint32_t segment);
 

@@ -32,8 +32,8 @@ std::string explanation(const CacheHandle &cache, int result) {
 
 using Opening = std::pair<CacheHandle, int>;
 
-// In whatever version it has: another would empty it. With `make`, a cache that is missing is made
-// like that.
+// Opens it in the version that it has, since another version would empty it. With `make`, makes a
+// cache that is missing.
 Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
                  uint64_t limit_bytes = 0, const NewCache *make = nullptr) {
     const auto log = std::make_shared<CacheLog>();
@@ -57,7 +57,7 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
-// The library would pass it over without a word and use another directory.
+// The library would ignore it without a word, and use another directory.
 void refuse_relative_directory() {
     const char *directory = getenv("CAIRN_DIR");
     if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
@@ -70,23 +70,17 @@ void refuse_relative_directory() {
 
 Error index_error(const std::string &path, const std::string &identifier) {
     auto file = Directory::working().open_file(path, cairn::Access::read_only);
-    if (!file.ok()) {
-        return file.error();
-    }
+    if (!file.ok()) return file.error();
     const auto identity = read_index_identity(file.value(), identifier);
-    if (!identity.ok()) {
-        return identity.error();
-    }
+    if (!identity.ok()) return identity.error();
     return Index::open(std::move(file.value()), identity.value(), cairn::Access::read_only).error();
 }
 
-// Whether this is a cache whose index says nothing. Reading rebuilds none.
+// Whether this is a cache without a usable index. Opening it for reading rebuilds none.
 bool has_no_index(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
     std::error_code ignored;
-    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) {
-        return false;
-    }
+    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) return false;
     const Error error = index_error(folder / kIndexFileName, identifier);
     return error == Error::not_found || error == Error::corrupt;
 }
@@ -96,9 +90,7 @@ bool has_no_index(const std::string &root, const std::string &identifier) {
 void keep_first_line(void *user, int severity, const char *line) {
     auto *log = static_cast<CacheLog *>(user);
     const std::lock_guard lock(log->mutex);
-    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) {
-        log->first_line = line;
-    }
+    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) log->first_line = line;
 }
 
 std::string first_line(CacheLog &log) {
@@ -107,9 +99,7 @@ std::string first_line(CacheLog &log) {
 }
 
 std::string resolve_root(const std::string &dir) {
-    if (!dir.empty()) {
-        return fs::absolute(dir).lexically_normal().string();
-    }
+    if (!dir.empty()) return fs::absolute(dir).lexically_normal().string();
     refuse_relative_directory();
     std::array<char, PATH_MAX> buffer = {};
     const int result = cairn_root_resolve(buffer.data(), buffer.size());
@@ -127,8 +117,7 @@ std::string resolve_root(const std::string &dir) {
 }
 
 std::string root_problem(const std::string &root) {
-    // The library itself is asked, by looking for a cache; whether that one is there does not
-    // matter.
+    // Looking for a cache asks the library itself. It does not matter whether that cache is there.
     const auto [cache, result] = try_open(root, "cairn.probe", CAIRN_OPEN_READ_ONLY);
     const bool usable = result == CAIRN_OK || result == CAIRN_ERROR_NOT_FOUND;
     return usable ? "" : explanation(cache, result);
@@ -146,9 +135,7 @@ Words list_caches(const std::string &root) {
     Words identifiers;
     std::error_code error;
     fs::directory_iterator entry(root, error);
-    if (error == std::errc::no_such_file_or_directory) {
-        return identifiers;
-    }
+    if (error == std::errc::no_such_file_or_directory) return identifiers;
     for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
         std::string name = entry->path().filename().string();
@@ -158,9 +145,7 @@ Words list_caches(const std::string &root) {
             identifiers.push_back(std::move(name));
         }
     }
-    if (error) {
-        throw Failure(kExitFailure, "cannot read {}: {}", root, error.message());
-    }
+    if (error) throw Failure(kExitFailure, "cannot read {}: {}", root, error.message());
     std::sort(identifiers.begin(), identifiers.end());
     return identifiers;
 }
@@ -192,7 +177,7 @@ std::string about_text(const std::string &root, const std::string &identifier) {
 
 namespace {
 
-// The limit that a cache has, which whoever opens it for writing would change; 0: not known.
+// The limit that a cache has. A process that opens it for writing would change it; 0: not known.
 uint64_t limit_of(const std::string &root, const std::string &identifier) {
     const auto [cache, result] = try_open(root, identifier, CAIRN_OPEN_READ_ONLY);
     return result == CAIRN_OK ? cache_stats(cache).limit_bytes : 0;
@@ -225,7 +210,7 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
         std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
     }
     require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
-    // Also when somebody else has made it since.
+    // Another process may have made it since.
     if (cache_stats(cache).version != make.version) {
         throw Failure(kExitFailure, "the cache `{}` has contents of version {}, not {}", identifier,
                       cache_stats(cache).version, make.version);

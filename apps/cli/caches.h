@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The caches below a root, as tools see them: found by their lock file, opened in whatever version
-// they have; and the control of them.
+// The caches below a root, and the control of them, as tools see them. A cache is a directory with
+// a lock file; it is opened in the version that it has.
 // Thread safety: externally synchronised.
 // Failure: a Failure with the library's own explanation. A root that does not exist holds no caches
 // and is no failure.
@@ -23,7 +23,7 @@
 
 namespace cairn::cli {
 
-// What the library said about a cache: the first warning or error.
+// The first warning or error that the library logged about a cache.
 struct CacheLog {
     std::mutex mutex;
     std::string first_line;
@@ -31,7 +31,7 @@ struct CacheLog {
 
 // The cairn_log_fn that fills it; `user` is the CacheLog.
 void keep_first_line(void *user, int severity, const char *line);
-// What is in it now; "": nothing. Threads of the cache may be writing to it.
+// The line that is in it now, or "". Threads of the cache may be writing to it.
 std::string first_line(CacheLog &log);
 
 // An open cache, closed with its handle.
@@ -52,7 +52,7 @@ std::string root_problem(const std::string &root);
 // The same as resolve_root; a Failure, too, where the library refuses it.
 std::string usable_root(const std::string &dir);
 
-// For a name that no cache has, with one that may have been meant.
+// No cache has this name. The message suggests a similar one.
 Failure no_such_cache(const std::string &root, const std::string &identifier);
 
 // Identifiers of the caches directly below `root`, sorted.
@@ -64,7 +64,7 @@ std::string application_name(const std::string &application);
 // The program caches below a root, by identifier: each one's application, as the cache says it.
 std::map<std::string, std::string> list_applications(const std::string &root);
 
-// What the cache says about itself; empty when it says nothing.
+// The cache's own text about itself; empty when it has none.
 std::string about_text(const std::string &root, const std::string &identifier);
 
 enum class Access { read, write };

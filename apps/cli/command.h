@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ class Option;
 
 namespace cairn::cli {
 
-// What a command takes. The variables are set before the command runs.
+// The arguments that a command takes. The parser sets the variables before the command runs.
 class Arguments {
   public:
     Arguments(CLI::App &app, const Words &foreign) : app_(app), foreign_(foreign) {}
@@ -47,7 +48,7 @@ class Arguments {
     void dir(std::string &dir);
     void quiet(Quiet &quiet, const char *about = "Say nothing but what fails");
 
-    // What is another program's, see Foreign. Valid when the command runs.
+    // The arguments of another program, see Foreign. Valid when the command runs.
     const Words &foreign() const { return foreign_; }
 
   private:

@@ -42,7 +42,7 @@ const Command *find_command(const std::string &name) {
     return found == kCommands.end() ? nullptr : *found;
 }
 
-// The application is no argument that the parser knows of, so that its help would leave it out.
+// The parser does not know the application as an argument, so its help would leave that out.
 class ApplicationHelp : public CLI::Formatter {
   public:
     ApplicationHelp() { column_width(kHelpColumn); }
@@ -79,7 +79,7 @@ std::string unknown_option(const CLI::App &command, const std::string &name) {
     return fmt::format("there is no option `{}`{}", name, did_you_mean(name, known));
 }
 
-// Why the parser refused the words, with what may have been meant.
+// Why the parser refused the words, with a suggestion.
 std::string usage_problem(const CLI::App &app, const CLI::ParseError &error) {
     const Words unknown = app.remaining(/*recurse=*/true);
     const auto named = app.get_subcommands();
@@ -119,7 +119,7 @@ std::optional<int> parse(CLI::App &app, const Words &words, int usage_exit_code)
     }
 }
 
-// Takes what is another program's off the words, before the parser sees it.
+// Removes another program's arguments from the words, before the parser sees them.
 Words split_off_foreign(const Command &command, Words &words) {
     const auto from = command.foreign == Foreign::none ? words.end()
                       : command.foreign == Foreign::all
@@ -130,8 +130,8 @@ Words split_off_foreign(const Command &command, Words &words) {
     return foreign;
 }
 
-// Puts in front of it what the parser left in place: an application and its arguments, or a
-// misspelt option of ours.
+// The parser leaves words that it does not know: an application and its arguments, or a misspelt
+// option of ours. They belong in front of the mark.
 void complete_foreign(const CLI::App &command, Words &foreign) {
     const Words unparsed = command.remaining();
     if (unparsed.empty()) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `cairn compress`: makes caches smaller, also while applications use them.
-#include <fmt/format.h>
-
-#include <memory>
 
 #include "caches.h"
 #include "command.h"
@@ -44,13 +41,11 @@ std::string compress_cache(const std::string &root, const std::string &identifie
 
 Run define(Arguments &take) {
     auto selection = std::make_shared<Selection>();
-    add_selection(take, *selection, "Caches, as `cairn ls` shows them");
+    add_selection(take, *selection, "Caches, as `cairn ls` shows them", Asks::no);
     return [selection] {
-        return change_selected(*selection,
-                               {"compress", Change::Asks::never,
-                                [&](const std::string &root, const std::string &identifier) {
-                                    return compress_cache(root, identifier, selection->quiet);
-                                }});
+        return change_selected(*selection, "compress", [&](const auto &root, const auto &name) {
+            return compress_cache(root, name, selection->quiet);
+        });
     };
 }
 

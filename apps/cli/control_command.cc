@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `cairn control`: switches kinds of caches off and on, and empties them, for all processes.
 #include <cairn/cairn_control.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string_view>
 
 #include "caches.h"
@@ -72,9 +70,7 @@ uint32_t kinds_of(const Words &names) {
 template <typename Print>
 void for_each_kind(uint32_t kinds, Print print) {
     for (const KindName &kind : kKinds) {
-        if (kind.kinds != CAIRN_KIND_ALL && (kind.kinds & kinds) != 0) {
-            print(kind);
-        }
+        if (kind.kinds != CAIRN_KIND_ALL && (kind.kinds & kinds) != 0) print(kind);
     }
 }
 
@@ -117,9 +113,7 @@ void change(const std::string &root, uint32_t kinds, const Options &options) {
         std::string done = options.disable  ? was_so ? "disabled already" : "disabled"
                            : options.enable ? was_so ? "enabled already" : "enabled"
                                             : "";
-        if (options.clear) {
-            done += done.empty() ? "cleared" : ", cleared";
-        }
+        if (options.clear) done += done.empty() ? "cleared" : ", cleared";
         print_line("{}: {}", kind.name, done);
     });
     if (!log.first_line.empty()) complain(log.first_line);

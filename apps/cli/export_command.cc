@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `cairn export`: writes a cache's programs to a file, for shipping.
 #include <cairn/cairn_egl.h>
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include "caches.h"
@@ -72,9 +70,7 @@ Programs collect_programs(const CacheHandle &cache, const std::string &identifie
         }
         return programs.bytes <= kWarmSetSizeMax;
     });
-    if (programs.bytes > kWarmSetSizeMax) {
-        refuse_too_many();
-    }
+    if (programs.bytes > kWarmSetSizeMax) refuse_too_many();
     if (programs.set.entries.empty()) {
         throw Failure(kExitFailure, "the cache `{}` has no programs{}", identifier,
                       programs.too_large == 0 ? "" : " that a file may hold");
@@ -86,9 +82,7 @@ Programs collect_programs(const CacheHandle &cache, const std::string &identifie
 uint64_t write_set(const WarmSet &set, OutputFile &file, Quiet quiet) {
     const Progress progress("Writing " + set.identifier, quiet);
     const std::string bytes = encode_warm_set(set);
-    if (bytes.size() > kWarmSetSizeMax) {
-        refuse_too_many();
-    }
+    if (bytes.size() > kWarmSetSizeMax) refuse_too_many();
     file.write(bytes);
     return bytes.size();
 }
@@ -103,9 +97,7 @@ void export_cache(const std::string &root, const std::string &identifier, const 
     set.version = cache_stats(cache).version;
     set.about = about_text(root, identifier);
     const uint64_t size = write_set(set, file, quiet);
-    if (quiet == Quiet::yes) {
-        return;
-    }
+    if (quiet == Quiet::yes) return;
     const auto say = [&file](const std::string &line) {
         file.is_standard_output() ? complain(line) : print_line(line);
     };

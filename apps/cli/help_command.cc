@@ -2,7 +2,6 @@
 // `cairn help`: what --help prints, of the program or of a command.
 
 #include <algorithm>
-#include <memory>
 
 #include "command.h"
 #include "text.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `cairn import`: puts the programs of a file into the cache that they came from.
 #include <cairn/cairn_egl.h>
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "caches.h"
@@ -35,16 +33,12 @@ Exit codes: 0 imported (there may be nothing new), 1 the file or the cache canno
 
 // All of it; of what begins like no warm set, only the beginning.
 std::string read_whole(InputFile &file, Quiet quiet) {
-    if (file.size_bytes() > kWarmSetSizeMax) {
-        refuse_too_large(file.name());
-    }
+    if (file.size_bytes() > kWarmSetSizeMax) refuse_too_large(file.name());
     Progress progress("Reading " + file.name(), quiet, file.size_bytes());
     std::string bytes;
     size_t before = 0;
     while (file.append_to(bytes) && begins_as_warm_set(bytes)) {
-        if (bytes.size() > kWarmSetSizeMax) {
-            refuse_too_large(file.name());
-        }
+        if (bytes.size() > kWarmSetSizeMax) refuse_too_large(file.name());
         progress.add(bytes.size() - std::exchange(before, bytes.size()));
     }
     return bytes;
@@ -61,9 +55,7 @@ WarmSet read_set(const std::string &path, Quiet quiet) {
         set.reset();
         problem = "it is for a cache that is not the EGL front end's";
     }
-    if (!set) {
-        throw Failure(kExitFailure, "{} is not imported: {}", file.name(), problem);
-    }
+    if (!set) throw Failure(kExitFailure, "{} is not imported: {}", file.name(), problem);
     return std::move(*set);
 }
 
@@ -72,7 +64,7 @@ struct Counts {
     uint64_t known = 0;
 };
 
-// Costs decide what is evicted; whoever makes a file can write any. No link takes longer.
+// Costs decide which entries are evicted, and a file can name any. No link takes longer.
 constexpr uint32_t kCostMaxUs = 10'000'000;
 
 Counts put_all(const CacheHandle &cache, const WarmSet &set, Quiet quiet) {
@@ -103,9 +95,7 @@ void import_file(const std::string &root, const std::string &path, Quiet quiet) 
     const CacheHandle cache =
         open_cache_to_fill(root, {set.identifier, set.version, printable_text(set.about)});
     const Counts counts = put_all(cache, set, quiet);
-    if (quiet == Quiet::yes) {
-        return;
-    }
+    if (quiet == Quiet::yes) return;
     print_line("Imported {} into {}; {} there already",
                format_count(counts.added, "program", "programs"), set.identifier,
                format_count(counts.known, "was", "were"));

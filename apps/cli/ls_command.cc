@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `cairn ls`: the caches, or the entries of one.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
-#include <vector>
 
 #include "caches.h"
 #include "command.h"
@@ -60,9 +57,7 @@ void sort_rows(std::vector<Row> &rows, const Options &options,
     });
     if (found == orders.end() && !options.sort.empty()) {
         Words names;
-        for (const Order<Row> &order : orders) {
-            names.emplace_back(order.name);
-        }
+        for (const Order<Row> &order : orders) names.emplace_back(order.name);
         throw Failure(kExitUsage, "these cannot be sorted by `{}`, only by {}", options.sort,
                       fmt::join(names, ", "));
     }
@@ -85,30 +80,26 @@ constexpr std::array<Order<CacheSummary>, 5> kCacheOrders = {{
      [](const CacheSummary &a, const CacheSummary &b) { return a.used_at_ms > b.used_at_ms; }},
 }};
 
-// The last column may be empty.
-void print_columns(std::string line) {
-    line.resize(line.find_last_not_of(' ') + 1);
-    print_line(line);
-}
-
 void print_caches(const std::vector<CacheSummary> &rows, bool no_header) {
     size_t names = 0;
-    size_t applications = 0;
+    size_t applications = std::string_view("APPLICATION").size();
     for (const CacheSummary &row : rows) {
         names = std::max(names, row.identifier.size());
         applications = std::max(applications, row.application.size());
     }
-    applications = std::max(applications, std::string_view("APPLICATION").size());
+    const auto print = [&](const auto &...columns) {
+        std::string line = fmt::format("{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", columns...);
+        line.resize(line.find_last_not_of(' ') + 1);  // the last column may be empty
+        print_line(line);
+    };
     if (!rows.empty() && !no_header) {
-        print_columns(fmt::format("{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", "CACHE", names,
-                                  "APPLICATION", applications, "ENTRIES", "SIZE", "USED", "ABOUT"));
+        print("CACHE", names, "APPLICATION", applications, "ENTRIES", "SIZE", "USED", "ABOUT");
     }
     for (const CacheSummary &row : rows) {
         if (row.problem.empty()) {
-            print_columns(fmt::format(
-                "{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", row.identifier, names,
-                row.application.empty() ? "-" : row.application, applications, row.stats.entries,
-                format_bytes(row.stats.disk_bytes), format_time(row.used_at_ms), row.about));
+            print(row.identifier, names, row.application.empty() ? "-" : row.application,
+                  applications, row.stats.entries, format_bytes(row.stats.disk_bytes),
+                  format_time(row.used_at_ms), row.about);
         } else {
             complain(row.problem);
         }
@@ -122,9 +113,7 @@ nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheS
                                         {"application", nullptr},
                                         {"about", row.about},
                                         {"used_at_ms", row.used_at_ms}};
-        if (!row.application.empty()) {
-            cache["application"] = row.application;
-        }
+        if (!row.application.empty()) cache["application"] = row.application;
         if (row.problem.empty()) {
             cache["entries"] = row.stats.entries;
             cache["disk_bytes"] = row.stats.disk_bytes;

@@ -46,21 +46,15 @@ fs::path folder_of(const fs::path &path) {
 
 // `standard` is the descriptor that `-` stands for.
 FileName look_up(const std::string &name, int standard) {
-    if (name == "-") {
-        return {standard, ""};
-    }
+    if (name == "-") return {standard, ""};
     constexpr int kLinksMax = 40;  // as the kernel
     std::error_code error;
     const fs::path own = fs::canonical("/proc/self/fd", error);
     fs::path path = name;
     for (int i = 0; i < kLinksMax && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
         const fs::path folder = fs::canonical(folder_of(path), error);
-        if (!own.empty() && folder == own) {
-            return {number_of(path.filename().string()), ""};
-        }
-        if (folder.string().starts_with("/proc/")) {
-            return {};
-        }
+        if (!own.empty() && folder == own) return {number_of(path.filename().string()), ""};
+        if (folder.string().starts_with("/proc/")) return {};
         path = folder / fs::read_symlink(path, error);
     }
     return {-1, path.string()};
@@ -93,9 +87,7 @@ class HeldSignals {
   public:
     HeldSignals() {
         sigemptyset(&held_);
-        for (const int signal : kSignals) {
-            sigaddset(&held_, signal);
-        }
+        for (const int signal : kSignals) sigaddset(&held_, signal);
         ::sigprocmask(SIG_BLOCK, &held_, &before_);
     }
     ~HeldSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
@@ -116,15 +108,13 @@ class HeldSignals {
     sigset_t before_ = {};
 };
 
-// A new file in the directory of the one that it is to replace, and gone unless it does. Its calls
-// return zero or errno.
+// A new file in the directory of the file that it is to replace. The destructor removes it unless
+// it has done so. Its calls return zero or errno.
 class Unfinished {
   public:
     explicit Unfinished(const std::string &path) : path_(path) {}
     ~Unfinished() {
-        if (!name_.empty()) {
-            ::unlink(name_.c_str());
-        }
+        if (!name_.empty()) ::unlink(name_.c_str());
     }
     Unfinished(const Unfinished &) = delete;
     Unfinished &operator=(const Unfinished &) = delete;
@@ -138,22 +128,16 @@ class Unfinished {
     }
     int adopt_owner_and_permissions(const struct stat &of) const {
         struct stat now = {};
-        if (::fstat(fd_.get(), &now) != 0) {
-            return errno;
-        }
+        if (::fstat(fd_.get(), &now) != 0) return errno;
         const bool is_same = now.st_uid == of.st_uid && now.st_gid == of.st_gid;
-        if (!is_same && ::fchown(fd_.get(), of.st_uid, of.st_gid) != 0) {
-            return errno;
-        }
+        if (!is_same && ::fchown(fd_.get(), of.st_uid, of.st_gid) != 0) return errno;
         return ::fchmod(fd_.get(), of.st_mode & 07777) == 0 ? 0 : errno;
     }
     // EINTR: a signal waits, and what it ends should end now.
     int write(std::string_view bytes) const {
         constexpr size_t kPart = 1 << 20;
         for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPart))) {
-            if (held_ && held_->is_one_waiting()) {
-                return EINTR;
-            }
+            if (held_ && held_->is_one_waiting()) return EINTR;
             if (const int error = write_all(fd_.get(), bytes.substr(0, kPart)); error != 0) {
                 return error;
             }
@@ -166,13 +150,9 @@ class Unfinished {
             const int error = give_name([&](const char *name) {
                 return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
             });
-            if (error != 0) {
-                return error;
-            }
+            if (error != 0) return error;
         }
-        if (::rename(name_.c_str(), path_.c_str()) != 0) {
-            return errno;
-        }
+        if (::rename(name_.c_str(), path_.c_str()) != 0) return errno;
         name_.clear();
         return 0;
     }
@@ -193,9 +173,7 @@ class Unfinished {
                 return 0;
             }
             error = errno;
-            if (error != EEXIST) {
-                return error;
-            }
+            if (error != EEXIST) return error;
         }
         return error;
     }
@@ -210,17 +188,11 @@ class Unfinished {
 // Zero, or errno. `there`: of the file that is replaced; -1: there is none.
 int replace(const std::string &path, int there, std::string_view bytes) {
     struct stat status = {};
-    if (there >= 0 && ::fstat(there, &status) != 0) {
-        return errno;
-    }
+    if (there >= 0 && ::fstat(there, &status) != 0) return errno;
     Unfinished file(path);
     int error = file.create();
-    if (error == 0 && there >= 0) {
-        error = file.adopt_owner_and_permissions(status);
-    }
-    if (error == 0) {
-        error = file.write(bytes);
-    }
+    if (error == 0 && there >= 0) error = file.adopt_owner_and_permissions(status);
+    if (error == 0) error = file.write(bytes);
     return error == 0 ? file.replace() : error;
 }
 
@@ -234,7 +206,7 @@ bool can_only_overwrite(int error) {
     return error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
 }
 
-// What is known of a regular file; nothing of all else.
+// The status of a regular file; nothing for anything else.
 std::optional<struct stat> regular_file(const UniqueFd &fd) {
     struct stat status = {};
     const bool is_one = ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);

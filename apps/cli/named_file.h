@@ -30,7 +30,7 @@ class InputFile {
     UniqueFd fd_;
 };
 
-// It is made whole, or left as it was.
+// It gets its new content as a whole, or stays as it was.
 //
 // Devices, fifos and the like are written to. A regular file is replaced in one step by a new one
 // with the same owner and permissions; a link to it stays. Where its directory allows no new file,

@@ -18,9 +18,7 @@ namespace {
 int output_error = 0;  // the first, as errno
 
 void note_error(bool is_written) {
-    if (!is_written && output_error == 0) {
-        output_error = errno;
-    }
+    if (!is_written && output_error == 0) output_error = errno;
 }
 
 // Where nobody hears it, there is nobody to tell.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a command says to people and programs. All text goes through here, so that nothing that came
-// from a file, a name or an argument can steer the terminal.
+// The output of a command, for people and programs. All text goes through here, so that nothing
+// that came from a file, a name or an argument can steer the terminal.
 // Thread safety: used by main only.
-// Failure: what cannot be written is remembered, and the work goes on; finish_output() tells.
+// Failure: the work goes on when something cannot be written; finish_output() reports it.
 #pragma once
 
 #include <fmt/format.h>

@@ -2,8 +2,6 @@
 // `cairn path`: where the caches are.
 #include <unistd.h>
 
-#include <memory>
-
 #include "caches.h"
 #include "command.h"
 #include "output.h"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `cairn rm`: removes caches with their directories, and single entries, also while applications
 // use them.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <vector>
 
 #include "cache/generations.h"
 #include "caches.h"
@@ -55,9 +51,7 @@ std::string remove_whole(const std::string &root, const std::string &identifier)
         throw no_such_cache(root, identifier);
     }
     const auto directory = Directory::open(root);
-    if (!directory.ok()) {
-        throw cannot_remove(identifier, directory.error());
-    }
+    if (!directory.ok()) throw cannot_remove(identifier, directory.error());
     const auto cache = directory->open_directory(identifier);
     const auto use = cache.ok() ? measure_disk_use(cache.value()) : Result<DiskUse>(cache.error());
     empty(root, identifier);
@@ -91,9 +85,7 @@ Found find_key(const CacheHandle &cache, const std::string &identifier,
 
 // As `cairn ls` prints it, with ".." where it goes on.
 std::string digits_of(std::string text) {
-    if (text.ends_with("..")) {
-        text.resize(text.size() - 2);
-    }
+    if (text.ends_with("..")) text.resize(text.size() - 2);
     std::transform(text.begin(), text.end(), text.begin(),
                    [](unsigned char digit) { return static_cast<char>(std::tolower(digit)); });
     if (text.empty() || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
@@ -138,13 +130,12 @@ std::string remove_named(const std::string &root, const std::string &name, Quiet
 
 Run define(Arguments &take) {
     auto selection = std::make_shared<Selection>();
-    add_selection(take, *selection, "Caches as `cairn ls` shows them, or entries, as CACHE/KEY");
-    add_yes_option(take, *selection);
+    add_selection(take, *selection, "Caches as `cairn ls` shows them, or entries, as CACHE/KEY",
+                  Asks::yes);
     return [selection] {
-        return change_selected(*selection, {"remove", Change::Asks::about_all,
-                                            [&](const std::string &root, const std::string &name) {
-                                                return remove_named(root, name, selection->quiet);
-                                            }});
+        return change_selected(*selection, "remove", [&](const auto &root, const auto &name) {
+            return remove_named(root, name, selection->quiet);
+        });
     };
 }
 

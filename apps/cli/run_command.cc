@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
-// `cairn run`: starts an application with the EGL front end in front of its driver and says at exit
-// what that saved.
+// `cairn run`: starts an application with the EGL front end in front of its driver, and reports at
+// exit how much that saved.
 #include <cairn/cairn.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -63,7 +61,7 @@ struct RunOptions {
 // The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
 constexpr uint64_t kLimitLeast = 4u << 20;
 
-// What CAIRN_LIMIT is set to, in bytes; a wrong size is found before the application starts.
+// The value of CAIRN_LIMIT, in bytes. This finds a wrong size before the application starts.
 std::string limit_bytes(const std::string &size) {
     const auto bytes = size_from_text(size);
     if (!bytes) {
@@ -77,17 +75,23 @@ std::string limit_bytes(const std::string &size) {
     return std::to_string(*bytes);
 }
 
-// Opened before the application starts, so that a wrong name is found at once and not after an hour
-// of play.
-std::optional<OutputFile> open_output(const std::string &name) {
+// A failure before the application starts is one of `cairn run` itself.
+template <typename Call>
+auto before_start(Call call) {
     try {
-        return name.empty() ? std::nullopt : std::optional<OutputFile>(name);
+        return call();
     } catch (const Failure &failure) {
         throw Failure(kExitRunFailed, failure.what());
     }
 }
 
-// A failure is said and no more: the exit code belongs to the application.
+// A wrong name is found before the application starts, and not after an hour of play.
+std::optional<OutputFile> open_output(const std::string &name) {
+    if (name.empty()) return std::nullopt;
+    return before_start([&] { return std::optional<OutputFile>(name); });
+}
+
+// Only prints a failure: the exit code belongs to the application.
 void write_result(OutputFile &json, const RunResult &result) {
     try {
         json.write(printable_json(report_json(result)) + "\n");
@@ -98,17 +102,13 @@ void write_result(OutputFile &json, const RunResult &result) {
 
 // Makes the file of `--trace` empty, and returns the name by which processes append to it.
 std::string empty_trace(OutputFile &trace, const std::string &name) {
-    try {
-        trace.write("");
-    } catch (const Failure &failure) {
-        throw Failure(kExitRunFailed, failure.what());
-    }
+    before_start([&] { trace.write(""); });
     return trace.is_standard_output() ? fmt::format("/proc/{}/fd/{}", getpid(), STDOUT_FILENO)
                                       : fs::absolute(name).string();
 }
 
-// Everything the application needs to run cached. What cannot be had leaves `problem` and the
-// application uncached.
+// Everything the application needs to run cached. If something is missing, the application runs
+// uncached, and RunResult::problem says why.
 struct Preparation {
     Variables variables;
     std::optional<SharedReport> report;
@@ -146,7 +146,7 @@ Variables without_driver_caches(const std::string &root, bool keeps_binaries) {
         variables.emplace_back("MESA_SHADER_CACHE_DISABLE", "true");
     } else {
         variables.emplace_back("MESA_SHADER_CACHE_DIR", folder);
-        // What the directory is made for; newer versions of Mesa have a database by default.
+        // The directory serves this kind of cache; newer versions of Mesa have a database by default.
         variables.emplace_back("MESA_DISK_CACHE_MULTI_FILE", "true");
         variables.emplace_back("MESA_DISK_CACHE_SINGLE_FILE", "false");
         variables.emplace_back("MESA_DISK_CACHE_DATABASE", "false");
@@ -157,9 +157,7 @@ Variables without_driver_caches(const std::string &root, bool keeps_binaries) {
 void prepare_cached(const RunOptions &options, RunResult &result, Preparation &preparation) {
     try {
         result.root = resolve_root(options.dir);
-        if (!options.dir.empty()) {
-            preparation.variables.emplace_back("CAIRN_DIR", result.root);
-        }
+        if (!options.dir.empty()) preparation.variables.emplace_back("CAIRN_DIR", result.root);
         if (is_disabled()) {
             result.problem = fmt::format("{} is set", kDisableEnv);
             return;
@@ -201,21 +199,15 @@ int run(RunOptions options, const Words &command) {
     const std::string limit = options.limit ? limit_bytes(*options.limit) : "";
     std::optional<OutputFile> json = open_output(options.json);
     std::optional<OutputFile> trace = open_output(options.trace);
-    if (trace) {
-        options.trace = empty_trace(*trace, options.trace);
-    }
+    if (trace) options.trace = empty_trace(*trace, options.trace);
     RunResult result;
     result.command = command;
     Preparation preparation = prepare(options, result);
-    if (!limit.empty()) {
-        preparation.variables.emplace_back("CAIRN_LIMIT", limit);
-    }
+    if (!limit.empty()) preparation.variables.emplace_back("CAIRN_LIMIT", limit);
     const auto start = std::chrono::steady_clock::now();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {
-        if (!preparation.report || preparation.report->read().contexts > 0) {
-            return false;
-        }
+        if (!preparation.report || preparation.report->read().contexts > 0) return false;
         look_at_processes(child, result.seen);
         return true;
     };
@@ -227,9 +219,7 @@ int run(RunOptions options, const Words &command) {
         static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
     result.exit_code = end.exit_code;
     result.signal = end.signal;
-    if (preparation.report) {
-        result.report = preparation.report->read();
-    }
+    if (preparation.report) result.report = preparation.report->read();
     if (end.start_error != 0) {
         result.problem = end.exit_code == kExitNotFound
                              ? fmt::format("{}: no such program", command.front())
@@ -237,13 +227,9 @@ int run(RunOptions options, const Words &command) {
                                            error_text(end.start_error));
         complain(result.problem);
     } else if (options.quiet == Quiet::no) {
-        for (const std::string &line : report_lines(result)) {
-            complain(line);
-        }
+        for (const std::string &line : report_lines(result)) complain(line);
     }
-    if (json) {
-        write_result(*json, result);
-    }
+    if (json) write_result(*json, result);
     return result.exit_code;
 }
 

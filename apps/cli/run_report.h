@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What `cairn run` tells at exit: for people in a few lines, for programs as JSON.
+// The report of `cairn run` at exit: a few lines for people, JSON for programs.
 // Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace cairn::cli {
 
 struct RunResult {
     Words command;
-    int exit_code = 0;                    // what `cairn run` ends with
+    int exit_code = 0;                    // of `cairn run`
     std::optional<int> signal;            // that ended the application
     uint64_t wall_ns = 0;                 // from start to end of the application
     Seen seen;                            // of its processes, while none used the front end

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "selection.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -24,17 +22,11 @@ Words caches_of(const std::string &application, const std::string &root) {
 }
 
 Words selected(const Selection &selection, const std::string &root) {
-    if (selection.all) {
-        return list_caches(root);
-    }
-    if (!selection.application.empty()) {
-        return caches_of(selection.application, root);
-    }
+    if (selection.all) return list_caches(root);
+    if (!selection.application.empty()) return caches_of(selection.application, root);
     Words names;
     for (const std::string &name : selection.names) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-            names.push_back(name);
-        }
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     return names;
 }
@@ -45,9 +37,7 @@ std::string nothing_there(const Selection &selection, const std::string &root) {
     for (const auto &[identifier, name] : list_applications(root)) {
         known.insert(application_name(name));
     }
-    if (selection.application.empty()) {
-        return fmt::format("no caches in {}", root);
-    }
+    if (selection.application.empty()) return fmt::format("no caches in {}", root);
     const Words names(known.begin(), known.end());
     return fmt::format("no caches of `{}` in {}{}; {}", selection.application, root,
                        did_you_mean(selection.application, names),
@@ -60,14 +50,12 @@ void ask_about_all(const std::string &root, const char *verb, size_t count) {
     const std::string question =
         fmt::format("{}{} all of {} in {}?", static_cast<char>(std::toupper(*verb)), verb + 1,
                     format_count(count, "cache", "caches"), root);
-    if (!is_confirmed(question)) {
-        throw Failure(kExitFailure, "nothing was changed");
-    }
+    if (!is_confirmed(question)) throw Failure(kExitFailure, "nothing was changed");
 }
 
 }  // namespace
 
-void add_selection(Arguments &take, Selection &selection, const char *about_names) {
+void add_selection(Arguments &take, Selection &selection, const char *about_names, Asks asks) {
     take.exclusive(
         {take.values("CACHE", selection.names, about_names),
          take.value("--application", selection.application,
@@ -75,36 +63,30 @@ void add_selection(Arguments &take, Selection &selection, const char *about_name
          take.flag("--all", selection.all, "Every cache in the directory")});
     take.dir(selection.dir);
     take.quiet(selection.quiet);
+    selection.asks = asks;
+    if (asks == Asks::yes) {
+        take.flag("-y,--yes", selection.yes,
+                  "With --all: do not ask (without a terminal nobody is asked)");
+    }
 }
 
-void add_yes_option(Arguments &take, Selection &selection) {
-    take.flag("-y,--yes", selection.yes,
-              "With --all: do not ask (without a terminal nobody is asked)");
-}
-
-int change_selected(const Selection &selection, const Change &change) {
+int change_selected(const Selection &selection, const char *verb, const Change &change) {
     if (selection.names.empty() && !selection.all && selection.application.empty()) {
         throw Failure(kExitUsage, "name the cache to {} (`cairn ls` lists them), or use --all",
-                      change.verb);
+                      verb);
     }
     const std::string root = usable_root(selection.dir);
     const Words names = selected(selection, root);
-    const bool asks = change.asks == Change::Asks::about_all && selection.all && !selection.yes;
-    if (asks && !names.empty()) {
-        ask_about_all(root, change.verb, names.size());
-    }
+    const bool asks = selection.asks == Asks::yes && selection.all && !selection.yes;
+    if (asks && !names.empty()) ask_about_all(root, verb, names.size());
     const auto say = [&](const std::string &line) {
-        if (selection.quiet == Quiet::no) {
-            print_line(line);
-        }
+        if (selection.quiet == Quiet::no) print_line(line);
     };
-    if (names.empty()) {
-        say(fmt::format("Nothing to {}: {}", change.verb, nothing_there(selection, root)));
-    }
+    if (names.empty()) say(fmt::format("Nothing to {}: {}", verb, nothing_there(selection, root)));
     int exit_code = kExitOk;
     for (const std::string &name : names) {
         try {
-            say(change.change(root, name));
+            say(change(root, name));
         } catch (const Failure &failure) {
             complain(failure.what());
             exit_code = kExitFailure;

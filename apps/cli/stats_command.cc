@@ -2,7 +2,6 @@
 // `cairn stats`: what each cache holds and how much room it takes.
 
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "caches.h"
@@ -67,9 +66,7 @@ void print_row(const CacheSummary &row) {
         print_line("    {} recorded of earlier starts",
                    format_count(row.start_keys, "key", "keys"));
     }
-    if (!row.about.empty()) {
-        print_line("    {}", row.about);
-    }
+    if (!row.about.empty()) print_line("    {}", row.about);
 }
 
 void print_rows(const std::string &root, const std::vector<CacheSummary> &rows) {
@@ -77,9 +74,7 @@ void print_rows(const std::string &root, const std::vector<CacheSummary> &rows) 
         print_line("No caches in {} yet. `cairn run -- APP` makes one.", root);
         return;
     }
-    for (const CacheSummary &row : rows) {
-        print_row(row);
-    }
+    for (const CacheSummary &row : rows) print_row(row);
     const cairn_stats total = total_of(rows);
     print_line("{} in {}: {} in {}", format_count(rows.size(), "cache", "caches"), root,
                format_count(total.entries, "entry", "entries"), format_bytes(total.disk_bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and foreign text as people read them, and what they meant by a word that they mistyped.
+// Numbers and foreign text as people read them, and suggestions for words that they mistyped.
 // Thread safety: pure functions, except format_time, which reads the process's time zone.
 #pragma once
 
@@ -29,7 +29,7 @@ std::string format_key(const void *key, size_t key_size, size_t size_max);
 std::string format_count(uint64_t count, std::string_view singular, std::string_view plural);
 
 // `text` as one line, with everything that could steer a terminal replaced by '?': control
-// characters of 7 and 8 bits, line ends, what turns the direction of writing, and bytes that are no
+// characters of 7 and 8 bits, line ends, marks of the direction of writing, and bytes that are no
 // UTF-8. Letters of all languages stay.
 std::string printable_line(std::string_view text);
 // The same for each of its lines.

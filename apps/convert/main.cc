@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The program cairn-convert: what `cairn convert` starts, and what converts for cairn_convert.h.
 #include <cairn/cairn_convert.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <memory>
 
 #include "caches.h"
 #include "command.h"
@@ -61,9 +58,7 @@ void list_converters() {
             for (const std::string &value : rule.values) {
                 values += (values.empty() ? "" : ", ") + value;
             }
-            if (rule.values.empty()) {
-                values = rule.any_default + ", or any other identifier";
-            }
+            if (rule.values.empty()) values = rule.any_default + ", or any other identifier";
             cli::print_line("    {}: {} ({})", rule.name, rule.about, values);
         }
     }
@@ -105,8 +100,8 @@ const Converter &choose(const Arguments &arguments, std::string_view input) {
     return *converter;
 }
 
-// Options that follow from a file's name, such as stage=fragment from `x.frag`; of those that the
-// converter has.
+// Options that follow from a file's name, such as stage=fragment from `x.frag`, as far as the
+// converter has them.
 conversions::Options options_from_name(const conversions::Converter &converter,
                                        const std::string &name) {
     struct Ending {

@@ -236,7 +236,7 @@ TEST_F(WarmSetTest, WhatIsNoWarmSetIsNotReadToItsEnd) {
     EXPECT_THAT(large.standard_error, HasSubstr("is too large"));
 }
 
-// What cost much is evicted last.
+// The cache evicts the most expensive entries last.
 TEST_F(WarmSetTest, NoFileMakesItsEntriesStayForEver) {
     const std::string entry = entry_of(1, 100);
     const auto cost = [&](const Cache &cache) {
@@ -258,7 +258,7 @@ TEST_F(WarmSetTest, NoFileMakesItsEntriesStayForEver) {
     }
 }
 
-// What is left on the screen of what was written to a terminal.
+// The text that stays on the screen after this was written to a terminal.
 std::string screen(const std::string &shown) {
     std::string text;
     for (size_t i = 0; i < shown.size(); ++i) {

@@ -61,7 +61,7 @@ CAIRN_API void cairn_gl_close(cairn_gl *gl);
  * NULL. */
 CAIRN_API cairn_cache *cairn_gl_cache(cairn_gl *gl);
 
-/* A piece of what a program is made of. */
+/* A part of the inputs of a program. */
 typedef struct cairn_gl_input {
     const void *data;
     size_t size; /* bytes */
@@ -89,9 +89,10 @@ CAIRN_API int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_
                                     size_t count, cairn_gl_link *link);
 
 /* Stores a program that the caller has linked after a load that missed. The time since then counts
- * as what it costs to make it. Returns when it is queued for writing. CAIRN_OK; CAIRN_MISS: the
- * program is not linked, or the driver gives no binary of it; CAIRN_KEPT_OUT; CAIRN_ERROR_UNSUPPORTED
- * where the driver has no program binaries or `gl` is NULL; other errors as cairn_put. */
+ * as the cost of making it. Returns when it is queued for writing. CAIRN_OK; CAIRN_MISS: the
+ * program is not linked, or the driver gives no binary of it; CAIRN_KEPT_OUT;
+ * CAIRN_ERROR_UNSUPPORTED where the driver has no program binaries or `gl` is NULL; other errors as
+ * cairn_put. */
 CAIRN_API int cairn_gl_program_store(cairn_gl *gl, uint32_t program, const cairn_gl_link *link);
 
 typedef struct cairn_gl_stats {

@@ -104,8 +104,6 @@ class Store {
     // Locations of up to `count_max` entries, the last written first, judged by the times of the
     // segments and the offsets in them. A copy counts as new. Reads no entry.
     std::vector<Location> newest(std::size_t count_max);
-    // Notes a hit of an entry whose value the caller has from elsewhere.
-    void note_use(Bytes key) { (void)contains(key); }
 
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
     // Returns whether there was an entry.

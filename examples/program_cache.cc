@@ -6,6 +6,7 @@
 #include <cairn/cairn.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 #include <string_view>
 #include <vector>
 

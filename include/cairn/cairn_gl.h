@@ -11,13 +11,13 @@
  * Nothing here is needed where an EGL application runs under `cairn run`. The conventions of
  * cairn.h hold, and these:
  *
- *  - No header of GL is needed, and the library is linked to none: functions are found with what
- * the caller gives.
+ *  - No header of GL is needed, and the library links none: the caller gives the function that
+ *    finds those of GL.
  *  - cairn_gl_open, cairn_gl_program_load and cairn_gl_program_store need a current context. All
- * contexts that are used with a cairn_gl are of one driver, device and version; threads may use it
- * at once.
+ *    contexts that are used with a cairn_gl are of one driver, device and version; threads may use
+ *    it at once.
  *  - They leave no GL error behind and change no state of the context. Where a driver refuses a
- * binary with an error, an earlier one that the application has not asked for goes with it.
+ *    binary with an error, an earlier one that the application has not asked for goes with it.
  */
 #ifndef CAIRN_CAIRN_GL_H
 #define CAIRN_CAIRN_GL_H

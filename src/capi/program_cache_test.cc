@@ -1,113 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include <cairn/cairn_program_cache.h>
-#include <gtest/gtest.h>
+#include <cairn/cairn_broker.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <atomic>
+#include <array>
 #include <chrono>
-#include <filesystem>
-#include <string>
-#include <thread>
-#include <vector>
 
+#include "capi/testing/programs.h"
 #include "os/environment.h"
-#include "os/system_calls.h"
 #include "support/cache.h"
 #include "support/files.h"
-#include "support/process.h"
-#include "support/temp_directory.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using cairn::testing::ProgramCacheTest;
+using cairn::testing::Programs;
 using cairn_test::Child;
 using cairn_test::LogLines;
-using cairn_test::run_in_child;
-
-constexpr uint32_t kPatienceMs = 60'000;
-
-// An open program cache; its methods are the calls, on texts.
-class Programs {
-  public:
-    explicit Programs(cairn_program_cache_options options) {
-        options.size = sizeof options;
-        result_ = cairn_program_cache_open(&options, &cache_);
-    }
-    ~Programs() { cairn_close(cache_); }
-    Programs(const Programs &) = delete;
-    Programs &operator=(const Programs &) = delete;
-
-    cairn_cache *handle() const { return cache_; }
-    int result() const { return result_; }
-    int put(const std::string &key, const std::string &value, uint32_t flags = 0) const {
-        cairn_put_options options = {};
-        options.size = sizeof options;
-        options.flags = flags;
-        return cairn_put(cache_, key.data(), key.size(), value.data(), value.size(), &options);
-    }
-    std::string get(const std::string &key) const {
-        cairn_blob *blob = nullptr;
-        if (cairn_get(cache_, key.data(), key.size(), &blob) != CAIRN_OK) return "(miss)";
-        std::string value(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
-        cairn_blob_free(blob);
-        return value;
-    }
-    int contains(const std::string &key) const {
-        return cairn_contains(cache_, key.data(), key.size());
-    }
-    int remove(const std::string &key) const {
-        return cairn_remove(cache_, key.data(), key.size());
-    }
-    int flush() const { return cairn_flush(cache_, kPatienceMs); }
-    uint32_t begin_use(const std::string &key) const {
-        uint32_t ticket = 0;
-        EXPECT_EQ(cairn_use_begin(cache_, key.data(), key.size(), &ticket), CAIRN_OK);
-        return ticket;
-    }
-    cairn_program_cache_stats stats() const {
-        cairn_program_cache_stats stats = {};
-        stats.size = sizeof stats;
-        EXPECT_EQ(cairn_program_cache_stats_get(cache_, &stats), CAIRN_OK);
-        return stats;
-    }
-
-  private:
-    cairn_cache *cache_ = nullptr;
-    int result_;
-};
-
-class ProgramCacheTest : public testing::Test {
-  protected:
-    cairn_program_cache_options options(const char *identity = "GL: driver 1") const {
-        cairn_program_cache_options options = {};
-        options.root = directory_.path().c_str();
-        options.application = "engine";
-        options.identity = identity;
-        return options;
-    }
-    // A process that takes `key` from the cache, gives it to a driver, and dies of it.
-    void die_with(const std::string &key) const {
-        Child child([&] {
-            const Programs programs(options());
-            if (programs.get(key) == "(miss)") return 1;
-            programs.begin_use(key);
-            signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler
-            raise(SIGSEGV);
-            return 2;
-        });
-        EXPECT_EQ(cairn_test::describe_status(child.wait()), "signal 11 (Segmentation fault)");
-    }
-    std::vector<std::string> generations() const {
-        std::vector<std::string> names;
-        for (const auto &entry : fs::directory_iterator(directory_.path())) {
-            if (entry.is_directory()) names.push_back(entry.path().filename().string());
-        }
-        return names;
-    }
-
-    cairn_test::TempDirectory directory_;
-};
 
 TEST_F(ProgramCacheTest, WhatIsPutIsFoundAtOnceAndByTheNextProcess) {
     {
@@ -187,110 +96,6 @@ TEST_F(ProgramCacheTest, OpeningOneRemovesThoseThatNobodyUses) {
     for (int i = 0; i < 60'000 && fs::exists(old); ++i) cairn::sleep_us(1000);
     EXPECT_FALSE(fs::exists(old));
     EXPECT_EQ(Programs(options("driver 1")).get("key"), "(miss)");
-}
-
-// What the user says about room, in the environment and in a file.
-class ProgramCacheLimitTest : public ProgramCacheTest {
-  protected:
-    ProgramCacheLimitTest() {
-        setenv("XDG_CONFIG_HOME", home_.path().c_str(), 1);
-        unsetenv("CAIRN_LIMIT");
-    }
-    ~ProgramCacheLimitTest() override {
-        unsetenv("XDG_CONFIG_HOME");
-        unsetenv("CAIRN_LIMIT");
-    }
-    void configure(const std::string &text) const {
-        fs::create_directories(home_ / "cairn");
-        cairn_test::write_file(home_ / "cairn/config", cairn_test::as_bytes(text));
-    }
-    static uint64_t limit_of(const cairn_program_cache_options &options) {
-        const Programs programs(options);
-        cairn_stats stats = {};
-        stats.size = sizeof stats;
-        EXPECT_EQ(cairn_stats_get(programs.handle(), &stats), CAIRN_OK);
-        return stats.limit_bytes;
-    }
-    uint64_t limit_of(const char *application, uint64_t limit_bytes = 0, uint32_t percent = 0) {
-        cairn_program_cache_options asked = options();
-        asked.application = application;
-        asked.limit_bytes = limit_bytes;
-        asked.limit_percent = percent;
-        return limit_of(asked);
-    }
-
-    static constexpr uint64_t kMiB = 1u << 20;
-    cairn_test::TempDirectory home_;
-};
-
-TEST_F(ProgramCacheLimitTest, TheCallersGoesBeforeTheEnvironmentsAndThatBeforeTheFiles) {
-    EXPECT_EQ(limit_of("game"), CAIRN_LIMIT_BYTES_DEFAULT);
-    configure("limit = 20M\n[application game]\nlimit = 8G\n");
-    EXPECT_EQ(limit_of("game"), 8192 * kMiB);
-    EXPECT_EQ(limit_of("egl-game"), 8192 * kMiB) << "people know it without the prefix";
-    EXPECT_EQ(limit_of("editor"), 20 * kMiB);
-    setenv("CAIRN_LIMIT", "30M", 1);
-    EXPECT_EQ(limit_of("game"), 30 * kMiB);
-    EXPECT_EQ(limit_of("editor"), 30 * kMiB);
-    EXPECT_EQ(limit_of("game", 40 * kMiB), 40 * kMiB);
-    setenv("CAIRN_LIMIT", "much", 1);
-    EXPECT_EQ(limit_of("editor"), 20 * kMiB);
-    setenv("CAIRN_LIMIT", "1", 1);
-    EXPECT_EQ(limit_of("editor"), 4 * kMiB) << "the least";
-}
-
-TEST_F(ProgramCacheLimitTest, CachesThatAreUsedTogetherHaveTheirPartsOfIt) {
-    setenv("CAIRN_LIMIT", "30M", 1);
-    EXPECT_EQ(limit_of("game", 0, 25) + limit_of("game", 0, 75), 30 * kMiB);
-    EXPECT_EQ(limit_of("game", 40 * kMiB, 25), 40 * kMiB) << "only of what the user gives";
-    cairn_program_cache_options wrong = options();
-    wrong.limit_percent = 101;
-    EXPECT_EQ(Programs(wrong).result(), CAIRN_ERROR_INVALID_ARGUMENT);
-}
-
-TEST_F(ProgramCacheLimitTest, ASmallerOneMakesWhatIsThereSmallerAtOnce) {
-    cairn_program_cache_options asked = options();
-    asked.queue_bytes = CAIRN_NONE;
-    asked.memory_bytes = CAIRN_NONE;
-    const auto disk_bytes = [&] {
-        const Programs programs(asked);
-        cairn_stats stats = {};
-        stats.size = sizeof stats;
-        EXPECT_EQ(cairn_stats_get(programs.handle(), &stats), CAIRN_OK);
-        return stats.disk_bytes;
-    };
-    setenv("CAIRN_LIMIT", "40M", 1);
-    {
-        const Programs programs(asked);
-        for (int i = 0; i < 20; ++i) {
-            EXPECT_EQ(programs.put(std::to_string(i), std::string(kMiB, 'v')), CAIRN_OK);
-        }
-    }
-    EXPECT_GT(disk_bytes(), 20 * kMiB);
-    setenv("CAIRN_LIMIT", "8M", 1);
-    EXPECT_LE(disk_bytes(), 8 * kMiB);
-    EXPECT_EQ(Programs(asked).get("19"), std::string(kMiB, 'v')) << "the newest stay";
-}
-
-// Somebody has looked after all generations less than an hour ago.
-TEST_F(ProgramCacheLimitTest, SupersededOnesAreOfTheSameLimitAsSoonAsItIsAnother) {
-    {
-        cairn_program_cache_options asked = options("driver 1");
-        asked.queue_bytes = CAIRN_NONE;
-        const Programs programs(asked);
-        for (int i = 0; i < 8; ++i) {
-            EXPECT_EQ(programs.put(std::to_string(i), std::string(kMiB, 'v')), CAIRN_OK);
-        }
-    }
-    const std::string old = directory_ / generations().front();
-    fs::last_write_time(old + "/generation",
-                        fs::file_time_type::clock::now() - std::chrono::hours(48));
-    EXPECT_EQ(Programs(options("driver 2")).result(), CAIRN_OK);
-    EXPECT_TRUE(fs::exists(old));
-    setenv("CAIRN_LIMIT", "6M", 1);
-    const Programs programs(options("driver 2"));
-    for (int i = 0; i < 60'000 && fs::exists(old); ++i) cairn::sleep_us(1000);
-    EXPECT_FALSE(fs::exists(old));
 }
 
 // Whatever made it so: entries are not served to somebody they are not of.
@@ -395,6 +200,53 @@ TEST_F(ProgramCacheTest, MemoryIsBoundByTheDefaultOrTheLimitWhereThatIsLess) {
     EXPECT_EQ(Programs(small).stats().memory_limit_bytes, 0u);
 }
 
+// The table in cairn.h; tests/broker has the column of caches behind a broker.
+TEST_F(ProgramCacheTest, EachKindOfCacheHasTheCallsOfTheTable) {
+    cairn_options open = {};
+    open.size = sizeof open;
+    open.root = directory_.path().c_str();
+    open.identifier = "plain";
+    cairn_cache *disk = nullptr, *memory = nullptr;
+    ASSERT_EQ(cairn_open(&open, &disk), CAIRN_OK);
+    open.mode = CAIRN_MODE_MEMORY;
+    ASSERT_EQ(cairn_open(&open, &memory), CAIRN_OK);
+    const Programs programs(options());
+    constexpr int kNo = CAIRN_ERROR_UNSUPPORTED;
+    const auto expect = [&](const char *what, auto call, std::array<int, 3> results) {
+        EXPECT_EQ(call(disk), results[0]) << what << " on disk";
+        EXPECT_EQ(call(memory), results[1]) << what << " in memory";
+        EXPECT_EQ(call(programs.handle()), results[2]) << what << " of a program cache";
+    };
+    cairn_blob *blob = nullptr;
+    size_t size = 0;
+    uint32_t ticket = 0;
+    cairn_program_cache_stats of_programs = {};
+    of_programs.size = sizeof of_programs;
+    cairn_broker_stats of_broker = {};
+    of_broker.size = sizeof of_broker;
+    const auto within = [&](cairn_cache *c) { return cairn_get_within(c, "k", 1, 9999, &blob); };
+    expect("get_within", within, {kNo, CAIRN_MISS, CAIRN_MISS});
+    const auto range = [&](cairn_cache *c) { return cairn_clear_range(c, 0, 1, nullptr); };
+    expect("clear_range", range, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    expect("trim", [](auto *c) { return cairn_trim(c, 0, nullptr); }, {kNo, CAIRN_OK, CAIRN_OK});
+    const auto resize = [](cairn_cache *c) { return cairn_resize(c, 9, 9, nullptr); };
+    expect("resize", resize, {kNo, CAIRN_OK, kNo});
+    expect("flush", [](auto *c) { return cairn_flush(c, 9999); }, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    expect("sync", [](auto *c) { return cairn_sync(c); }, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    expect("compress", [](auto *c) { return cairn_compress(c); }, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    const auto nth = [&](auto *c) { return cairn_get_nth(c, 0, nullptr, 0, &size, &blob); };
+    expect("get_nth", nth, {kNo, CAIRN_MISS, kNo});
+    const auto use = [&](auto *c) { return cairn_use_begin(c, "k", 1, &ticket); };
+    expect("use_begin", use, {kNo, kNo, CAIRN_OK});
+    cairn_use_end(programs.handle(), ticket);
+    const auto stats = [&](auto *c) { return cairn_program_cache_stats_get(c, &of_programs); };
+    expect("program_cache_stats_get", stats, {kNo, kNo, CAIRN_OK});
+    const auto broker = [&](auto *c) { return cairn_broker_stats_get(c, &of_broker); };
+    expect("broker_stats_get", broker, {kNo, kNo, kNo});
+    cairn_close(disk);
+    cairn_close(memory);
+}
+
 TEST_F(ProgramCacheTest, WhatIsRemovedOrClearedIsGone) {
     const Programs programs(options());
     programs.put("a", "1");
@@ -466,156 +318,6 @@ TEST_F(ProgramCacheTest, IfAbsentIsDecidedBeforeThePutReturns) {
     const Programs other(options());
     EXPECT_EQ(other.put("b", "3", CAIRN_PUT_IF_ABSENT), CAIRN_EXISTS);
     EXPECT_EQ(other.get("b"), "2");
-}
-
-TEST_F(ProgramCacheTest, AForkedChildUsesItWhateverThreadsDo) {
-    if (const char *why = cairn_test::why_no_fork_beside_threads()) GTEST_SKIP() << why;
-    const Programs programs(options());
-    programs.put("before", "1");
-    std::atomic<bool> stop = false;
-    std::thread busy([&] {
-        for (int i = 0; !stop; ++i) {
-            programs.put("busy" + std::to_string(i % 50), std::string(2000, 'x'));
-            programs.get("busy" + std::to_string(i % 60));
-        }
-    });
-    for (int round = 0; round < 20; ++round) {
-        EXPECT_EQ(
-            run_in_child(60,
-                         [&] {
-                             if (programs.put("child" + std::to_string(round), "2") != CAIRN_OK)
-                                 return 1;
-                             if (programs.get("child" + std::to_string(round)) != "2") return 2;
-                             cairn_use_end(programs.handle(), programs.begin_use("before"));
-                             return programs.flush() == CAIRN_OK ? 0 : 3;
-                         }),
-            "");
-    }
-    stop = true;
-    busy.join();
-    for (int round = 0; round < 20; ++round) {
-        EXPECT_EQ(programs.get("child" + std::to_string(round)), "2");
-    }
-    EXPECT_EQ(programs.get("before"), "1");
-}
-
-TEST_F(ProgramCacheTest, ThreadsSeeTheLatestOfTheirKeys) {
-    auto small = options();
-    small.memory_bytes = 2000;  // entries come and go all the time
-    const Programs programs(small);
-    std::vector<std::thread> threads;
-    std::atomic<int> stale = 0;
-    for (int t = 0; t < 4; ++t) {
-        threads.emplace_back([&, t] {
-            for (int i = 0; i < 400; ++i) {
-                const std::string key = std::to_string(t) + "/" + std::to_string(i % 30);
-                const std::string value = std::to_string(i) + std::string(60, '.');
-                if (programs.put(key, value) != CAIRN_OK) continue;
-                programs.get(std::to_string((t + 1) % 4) + "/" + std::to_string(i % 30));
-                if (programs.get(key) != value) ++stale;
-                if (i % 7 == 0) {
-                    programs.remove(key);
-                    if (programs.get(key) != "(miss)") ++stale;
-                }
-            }
-        });
-    }
-    for (std::thread &thread : threads) thread.join();
-    EXPECT_EQ(stale, 0);
-}
-
-TEST_F(ProgramCacheTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
-    static std::atomic<bool> stands;
-    static std::atomic<bool> is_met;
-    stands = is_met = false;
-    static cairn::SystemCalls calls = cairn::kKernel;
-    calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
-        is_met = true;
-        while (stands) cairn::sleep_us(100);
-        return cairn::kKernel.pwritev(fd, pieces, count, offset);
-    };
-    // Before the cache is open, and after it: its thread must not see the change.
-    struct Replace {
-        Replace() { cairn::system_calls = &calls; }
-        ~Replace() { cairn::system_calls = &cairn::kKernel; }
-    } const replace;
-    auto none = options();
-    none.memory_bytes = CAIRN_NONE;
-    const Programs programs(none);
-    programs.put("old", "1");
-    ASSERT_EQ(programs.flush(), CAIRN_OK);
-    stands = true;
-    is_met = false;
-    programs.put("a", "2");
-    while (!is_met) cairn::sleep_us(100);
-    EXPECT_EQ(programs.get("old"), "1");
-    EXPECT_EQ(programs.get("a"), "2");
-    EXPECT_EQ(programs.get("b"), "(miss)");
-    EXPECT_EQ(programs.put("b", "3"), CAIRN_OK);
-    EXPECT_EQ(programs.contains("b"), CAIRN_OK);
-    cairn_use_end(programs.handle(), programs.begin_use("a"));
-    EXPECT_EQ(programs.stats().queue_entries, 2u);
-    EXPECT_EQ(cairn_flush(programs.handle(), 10), CAIRN_ERROR_BUSY);
-    stands = false;
-    EXPECT_EQ(programs.flush(), CAIRN_OK);
-    EXPECT_EQ(programs.get("b"), "3");
-}
-
-// What is too large for memory leaves room there for a look-up that read what was before it.
-TEST_F(ProgramCacheTest, ALateLookUpNeverKeepsWhatWasReplaced) {
-    auto small = options();
-    small.memory_bytes = 100;
-    const Programs programs(small);
-    std::atomic<bool> stop = false;
-    std::vector<std::thread> readers;
-    for (int t = 0; t < 3; ++t) {
-        readers.emplace_back([&] {
-            while (!stop) programs.get("key");
-        });
-    }
-    int stale = 0;
-    for (int round = 0; round < 3000; ++round) {
-        programs.put("key", "old" + std::to_string(round));
-        programs.flush();
-        programs.get("key");
-        cairn_trim(programs.handle(), 0, nullptr);  // readers are at the disk
-        const std::string large = std::to_string(round) + std::string(200, '.');
-        programs.put("key", large);
-        programs.flush();
-        if (programs.get("key") != large) ++stale;
-    }
-    stop = true;
-    for (std::thread &reader : readers) reader.join();
-    EXPECT_EQ(stale, 0);
-}
-
-// While others clear and remove, an entry is its latest or none, never an older one.
-TEST_F(ProgramCacheTest, NothingOlderComesUpWhileOthersClear) {
-    auto none = options();
-    none.memory_bytes = CAIRN_NONE;
-    const Programs programs(none);
-    std::atomic<bool> stop = false;
-    std::thread clearing([&] {
-        for (int i = 0; !stop; ++i) {
-            cairn::sleep_us(3000);
-            if (i % 2 == 0) cairn_clear(programs.handle());
-            for (int key = 0; key < 20; ++key) programs.remove(std::to_string(key));
-        }
-    });
-    constexpr int kKeys = 20;
-    std::vector<std::string> latest(kKeys);
-    int older = 0;
-    for (int i = 0; i < 400'000; ++i) {
-        const std::size_t put = static_cast<std::size_t>(i) % kKeys;
-        const std::string value = std::to_string(i);
-        if (programs.put(std::to_string(put), value) == CAIRN_OK) latest[put] = value;
-        const std::size_t wanted = static_cast<std::size_t>(i) * 7 % kKeys;
-        const std::string found = programs.get(std::to_string(wanted));
-        if (found != latest[wanted] && found != "(miss)") ++older;
-    }
-    stop = true;
-    clearing.join();
-    EXPECT_EQ(older, 0);
 }
 
 // As after an eviction, or a removal by others.

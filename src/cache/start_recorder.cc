@@ -25,7 +25,8 @@ StartRecorder::~StartRecorder() {
 }
 
 void StartRecorder::note(Bytes key) {
-    if (has_ended_.load(std::memory_order_relaxed)) return;
+    const bool is_full = count_.load(std::memory_order_relaxed) == kOrderKeysMax;
+    if (has_ended_.load(std::memory_order_relaxed) || is_full) return;
     const std::uint64_t hash = std::hash<std::string_view>()(as_text(key));
     auto &seen = seen_[hash % kPlaces];
     const std::uint64_t now = coarse_monotonic_ns();
@@ -37,7 +38,8 @@ void StartRecorder::note(Bytes key) {
     if (now < end_.ns()) {
         (void)guarded([&]() REQUIRES_LOCK(mutex_) { return add(key, hash); }, false);
     }
-    if (must_start && !is_started_.exchange(true)) (void)writer_.wake();
+    const bool must_write = must_start || start_.size() == kOrderKeysMax;
+    if (must_write && !is_started_.exchange(true)) (void)writer_.wake();
 }
 
 bool StartRecorder::add(Bytes key, std::uint64_t hash) {

@@ -44,7 +44,7 @@ class StartRecorder final : public OwningLayer {
     CacheStats stats() override;
 
   private:
-    static constexpr std::size_t kPlaces = 1024;
+    static constexpr std::size_t kPlaces = 4096;
 
     void note(Bytes key);
     bool add(Bytes key, std::uint64_t hash) REQUIRES_LOCK(mutex_);

@@ -10,14 +10,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "os/deadline.h"
 #include "os/environment.h"
 
 namespace cairn::broker {
 namespace {
 
 constexpr int kFirstInherited = 3;  // SD_LISTEN_FDS_START
-constexpr unsigned kLockAttempts = 200;
-constexpr unsigned kLockPauseUs = 10'000;
+constexpr std::uint64_t kLockPatienceUs = 2'000'000;
 
 // The directory that is to hold the socket: made where it is missing, and refused where others
 // could put another socket there.
@@ -50,12 +50,12 @@ bool lock(const std::string &path, File &file, std::string &problem) {
     }
     file = File(UniqueFd(fd));
     // One that was killed a moment ago may have left a child, which makes a mount and then ends.
-    for (unsigned attempt = 0; attempt < kLockAttempts; ++attempt) {
+    Backoff backoff(kLockPatienceUs);
+    do {
         const auto locked = file.try_lock(0, LockKind::exclusive);
         if (locked.ok() && locked.value()) return true;
         if (!locked.ok()) break;
-        sleep_us(kLockPauseUs);
-    }
+    } while (backoff.pause());
     problem = path + ": another broker serves it";
     return false;
 }

@@ -3,7 +3,6 @@
 
 #include <cairn/cairn_broker.h>
 #include <cairn/cairn_program_cache.h>
-#include <fcntl.h>
 
 #include <array>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include "counters.h"
 #include "log.h"
 #include "mutex.h"
+#include "os/file.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -83,10 +83,18 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     return cache;
 }
 
+// The descriptor stays the settings' own. Below 0: it cannot be had.
+int copy_of(int descriptor) {
+    UniqueFd lent(descriptor);
+    auto copy = lent.duplicate();
+    lent.release();
+    return copy.ok() ? copy->release() : -1;
+}
+
 // The launcher's connection to a broker, or one of our own; below 0: there is none. Later, in its
 // sandbox, the process may not be allowed to connect again.
 int broker_connection() {
-    if (settings().broker_fd >= 0) return fcntl(settings().broker_fd, F_DUPFD_CLOEXEC, 0);
+    if (settings().broker_fd >= 0) return copy_of(settings().broker_fd);
     const std::string name = application();
     cairn_broker_options options = {};
     options.size = sizeof options;
@@ -127,10 +135,10 @@ void count_failed(cairn_cache *cache) {
     const MutexLock lock(all.mutex);
     const uint64_t before = std::exchange(all.failed[cache], stats.queue_failed);
     if (stats.queue_failed > before) {
-        count(&cairn_report::store_failed, stats.queue_failed - before);
+        count(&RunReport::store_failed, stats.queue_failed - before);
         // Of blobs nobody has counted that they were stored.
         if (!all.of_blobs.contains(cache)) {
-            count(&cairn_report::stored, before - stats.queue_failed);
+            count(&RunReport::stored, before - stats.queue_failed);
         }
         note_problem(kProblemNotStored, "the disk is full, or cannot be written");
     }

@@ -140,7 +140,7 @@ std::shared_ptr<ShareGroup> enter(Context *context, EGLDisplay display, EGLConte
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes, DisplayCache *programs) {
     count_process();
-    count(&cairn_report::contexts);
+    count(&RunReport::contexts);
     auto *context = new Context;
     context->vendor = &vendor;
     context->display = display;

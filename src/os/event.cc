@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kOthersMax = 7;
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
-// Who may not wait for descriptors, as with a limit of none set after they were opened, looks about
-// that often.
+// A process may not be allowed to wait for descriptors, as with a limit of none set after they were
+// opened. It looks that often.
 constexpr std::uint64_t kBlindUs = 10'000;
 
 void take_from(int fd) {

@@ -1,4 +1,4 @@
-// What wakes a thread: somebody's signal, a time, or the kernel by a descriptor.
+// Wakes a thread by another thread's signal, at a time, or when the kernel says so by a descriptor.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread may signal; one waits.

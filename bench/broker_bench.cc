@@ -1,4 +1,4 @@
-// What a look-up behind a broker costs beside one in a cache that was opened directly: the same
+// Compares a look-up behind a broker with one in a cache that was opened directly: the same
 // entries, in one process, in turns.
 // SPDX-License-Identifier: MIT
 //

@@ -1,5 +1,5 @@
-// What leases save where several processes start at once and miss the same programs, and what they
-// cost.
+// Measures what leases save where several processes start at once and miss the same programs, and
+// the cost of a lease.
 // SPDX-License-Identifier: MIT
 //
 // lease_bench [PROCESSES [PROGRAMS [COMPILE_MS]]]: prints medians over rounds that take turns. A
@@ -127,7 +127,7 @@ void compare(Plan plan, Board &board) {
     }
 }
 
-// What it takes when nobody else wants it.
+// The cost of a lease that no other process wants.
 void measure_cost(const std::string &root) {
     constexpr unsigned kTimes = 2000;
     cairn_cache *cache = open_cache(root);

@@ -12,6 +12,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_package(Threads REQUIRED)
+include(CairnPrecompiledHeaders)
 
 # Warnings and sanitizers, for all targets of ours.
 add_library(cairn_common INTERFACE)
@@ -85,8 +86,16 @@ function(cairn_test name)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE
         ${ARG_DEPENDS} cairn_common GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
-    # GoogleTest's macros expand to what clang-tidy objects to.
+    # GoogleTest takes long to optimise, and its macros expand to what clang-tidy objects to.
+    target_compile_options(${name} PRIVATE -O0)
     set_target_properties(${name} PROPERTIES CXX_CLANG_TIDY "")
+    if(NOT TARGET cairn_test_headers)
+        add_executable(cairn_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/precompiled/main.cc)
+        target_compile_options(cairn_test_headers PRIVATE -O0)
+        target_link_libraries(cairn_test_headers PRIVATE cairn_common GTest::gtest Threads::Threads)
+        cairn_precompile_headers(test.h cairn_test_headers)
+    endif()
+    cairn_precompile_headers(test.h cairn_test_headers ${name})
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()

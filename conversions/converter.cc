@@ -8,9 +8,13 @@
 #include <cstdint>
 #include <cstring>
 
-#include "conversions/built_in.h"
-
 namespace cairn::conversions {
+
+// built_in.inc has CAIRN_CONVERTER(name) for each converter that this build has the library of.
+#define CAIRN_CONVERTER(name) const Converter *name##_converter();
+#include "built_in.inc"
+#undef CAIRN_CONVERTER
+
 namespace {
 
 bool is_identifier(const std::string &text) {
@@ -86,12 +90,11 @@ int look_at(dl_phdr_info *object, std::size_t, void *user) {
 }  // namespace
 
 const std::vector<const Converter *> &converters() {
-    static const std::vector<const Converter *> all = [] {
-        std::vector<const Converter *> found = {glslang_converter(), spirv_cross_converter(),
-                                                vkd3d_shader_converter()};
-        std::erase(found, nullptr);
-        return found;
-    }();
+    static const std::vector<const Converter *> all = {
+#define CAIRN_CONVERTER(name) name##_converter(),
+#include "built_in.inc"
+#undef CAIRN_CONVERTER
+    };
     return all;
 }
 

@@ -1,8 +1,8 @@
-// What turns shaders of one language into another, and what can be told of it.
+// Converters of shaders from one language to another, and their options.
 // SPDX-License-Identifier: MIT
 //
-// Converters are other projects' libraries, made for input that means well. What is built on them
-// (sandbox.h) runs them in processes of their own.
+// Converters are other projects' libraries, made for input that means well. So sandbox.h runs them
+// in processes of their own.
 //
 // Thread safety: const methods may run concurrently, convert() of one process at a time.
 // Failure: an outcome with messages; converters may also throw, crash, or never return.
@@ -29,7 +29,7 @@ using Options = std::map<std::string, std::string>;
 struct Converted {
     bool ok = false;
     std::string output;    // bytes; empty unless ok
-    std::string messages;  // what the converter said, also where it succeeded
+    std::string messages;  // of the converter, which may have some when it succeeds, too
 };
 
 class Converter {
@@ -46,7 +46,7 @@ class Converter {
     virtual Converted convert(const Options &options, std::string_view input) const = 0;
 };
 
-// Those that this build has, in order of id.
+// The converters of this build, in order of id.
 const std::vector<const Converter *> &converters();
 // Null where there is none of this id.
 const Converter *find_converter(std::string_view id);

@@ -6,7 +6,6 @@
 
 #include <map>
 
-#include "conversions/built_in.h"
 #include "conversions/converter.h"
 
 namespace cairn::conversions {

@@ -26,14 +26,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A sanitizer's own memory would not fit.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kBoundsMemory = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kBoundsMemory = false;
-#else
-constexpr bool kBoundsMemory = true;
+#ifndef __has_feature
+#define __has_feature(feature) 0
 #endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kBoundsMemory = false;
 #else
 constexpr bool kBoundsMemory = true;
 #endif
@@ -41,7 +39,7 @@ constexpr bool kBoundsMemory = true;
 // The child's exit status when it cannot be shut in.
 constexpr int kNoSandbox = 77;
 
-// What the child writes before messages and output. Both sides are the same program.
+// The child writes this before messages and output. Both sides are the same program.
 struct Head {
     std::uint64_t ok;
     std::uint64_t messages_size;
@@ -80,8 +78,8 @@ void close_everything_but(int fd) {
     ::close_range(static_cast<unsigned>(fd) + 1, ~0u, 0);
 }
 
-// Whoever can write to a shared mapping, such as the index of a cache, needs no system call to
-// spoil it for everybody.
+// A process that has a shared mapping for writing, such as the index of a cache, needs no system
+// call to spoil it for everybody.
 bool unmap_shared_memory() {
     FILE *maps = std::fopen("/proc/self/maps", "re");
     if (maps == nullptr) return false;
@@ -213,7 +211,7 @@ Ending read_answer(int fd, int client, std::size_t size_max, Clock::time_point d
     }
 }
 
-// What the child has written; nothing where it is not whole.
+// Decodes the child's answer. False where it is not whole.
 bool decode(const std::string &answer, const Limits &limits, Converted &result) {
     Head head;
     if (answer.size() < sizeof head) return false;
@@ -288,9 +286,7 @@ Converted convert_in_child(const Converter &converter, const Options &options,
     }
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
-    if (child == 0) {
-        be_child(converter, options, input, limits, pipe[1], parent);
-    }
+    if (child == 0) be_child(converter, options, input, limits, pipe[1], parent);
     ::close(pipe[1]);
     if (child < 0) {
         ::close(pipe[0]);

@@ -21,7 +21,7 @@ namespace cairn::conversions {
 struct Limits {
     std::size_t input_bytes = 16u << 20;
     std::size_t output_bytes = 64u << 20;
-    std::size_t messages_bytes = 64u << 10;  // what is longer is cut
+    std::size_t messages_bytes = 64u << 10;  // longer ones are cut
     std::size_t memory_bytes = std::size_t{2} << 30;
     unsigned seconds = 60;
 };

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 
-#include "conversions/built_in.h"
 #include "conversions/converter.h"
 
 namespace cairn::conversions {

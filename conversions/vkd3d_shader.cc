@@ -3,7 +3,6 @@
 #include <stddef.h>  // which the next one needs
 #include <vkd3d_shader.h>
 
-#include "conversions/built_in.h"
 #include "conversions/converter.h"
 
 namespace cairn::conversions {

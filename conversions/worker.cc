@@ -52,7 +52,7 @@ int answer(Outcome outcome, std::string_view version, const Converted &converted
     return sent ? 0 : 1;
 }
 
-// Whatever holds our code or a converter's: when one of these files changes, so may the versions.
+// One of the files that hold our code or a converter's. When it changes, so may the versions.
 int describe_file(dl_phdr_info *object, std::size_t, void *user) {
     const char *name = object->dlpi_name;
     if (name[0] == '\0') name = "/proc/self/exe";

@@ -1,4 +1,4 @@
-// What cairn-convert does for the library: it tells which converters there are, or converts once.
+// The work of cairn-convert for the library: it lists the converters, or converts once.
 // SPDX-License-Identifier: MIT
 //
 // The library (src/cache/conversion_worker.h) has the other end of standard input and output, which

@@ -190,7 +190,8 @@ class Player {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    // What a link does with a populated binary, but for the seal, which would let nothing pass.
+    // Does what a link does with a populated binary, but without the seal, which would let no
+    // input pass.
     const std::span input(data, size);
     if (const auto entry = cairn::egl::decode_program(std::as_bytes(input))) {
         require(!entry->binary.empty() && entry->report.log_length >= 0);

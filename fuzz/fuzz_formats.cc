@@ -72,7 +72,7 @@ void damage_encoded_record(cairn::Bytes bytes) {
     require(cairn::decode_record_header(whole, kSeed).has_value());
 
     const auto place = std::to_integer<std::size_t>(bytes[0]) % whole.size();
-    // What changes after a record was written is not covered.
+    // The checksum does not cover fields that change after a record was written.
     const bool replaced = place >= cairn::kRecordReplacedOffset && place < cairn::kRecordHeaderSize;
     if (bytes[1] == std::byte{0} || place == cairn::kRecordStateOffset || replaced) return;
     record[place] ^= bytes[1];

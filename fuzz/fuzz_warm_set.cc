@@ -2,7 +2,7 @@
 // with the check that a hostile author would compute.
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn.h>
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -39,7 +39,7 @@ std::string with_entry(const std::string &body) {
     cairn::cli::WarmEntry entry;
     entry.key.fill(3);
     entry.binary = std::string(CAIRN_EGL_ENTRY_HEAD_SIZE, '\0') + body + "x";
-    cairn_egl_seal_entry(entry.key.data(), entry.key.size(), entry.binary.data(),
+    cairn_egl_entry_seal(entry.key.data(), entry.key.size(), entry.binary.data(),
                          entry.binary.size());
     set.entries.push_back(entry);
     return cairn::cli::encode_warm_set(set);

@@ -1,6 +1,6 @@
 // Runs a fuzz target once for each file of the folders named on the command line, in the order of
-// their names. Exit code 0: every input was taken; 1: no input was found, or one could not be read.
-// A defect aborts.
+// their names. Exit code 0: every input was taken; 1: no input was found, one could not be read, or
+// one holds a path of the machine that made it. A defect aborts.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -27,6 +28,26 @@ std::vector<std::filesystem::path> files_in(const char *folder) {
     return files;
 }
 
+bool is_in_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
+// libFuzzer copies into its inputs what the program compares, names of files among it. A path is two
+// names of two characters or more, each after a slash.
+bool holds_path(std::string_view input) {
+    size_t names = 0;
+    for (size_t at = input.find('/'); at != std::string_view::npos;) {
+        size_t end = at + 1;
+        while (end < input.size() && is_in_name(input[end])) ++end;
+        names = end - at > 2 ? names + 1 : 0;
+        if (names == 2) return true;
+        at = input.find('/', end);
+        if (at != end) names = 0;
+    }
+    return false;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -37,6 +58,11 @@ int main(int argc, char **argv) {
             const std::vector<char> bytes(std::istreambuf_iterator<char>(stream), {});
             if (!stream) {
                 std::fprintf(stderr, "%s: cannot be read\n", path.c_str());
+                return 1;
+            }
+            if (holds_path({bytes.data(), bytes.size()})) {
+                std::fprintf(stderr, "%s: holds a path of the machine that made it\n",
+                             path.c_str());
                 return 1;
             }
             // Named before it runs, so that an abort tells which input it was.

@@ -2,6 +2,7 @@
 #include "connection.h"
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace cairn::broker {
 namespace {
@@ -34,15 +35,15 @@ bool Connection::read(std::uint64_t now_ns) {
         if (!incoming.ok() && incoming.error() == Error::busy) return true;
         if (!incoming.ok()) {
             const bool garbage = incoming.error() == Error::corrupt;
-            journal_.line("client %llu: %s", static_cast<unsigned long long>(number_),
+            journal_.line("client %" PRIu64 ": %s", number_,
                           garbage ? "sent what is no message" : "gone");
             return false;
         }
         messages_.spend(1);
         bytes_.spend(static_cast<double>(incoming->size_bytes));
         if (!handle(incoming->message, now_ns)) {
-            journal_.line("client %llu: ended, for a message that it may not send now",
-                          static_cast<unsigned long long>(number_));
+            journal_.line("client %" PRIu64 ": ended, for a message that it may not send now",
+                          number_);
             return false;
         }
     }
@@ -55,7 +56,7 @@ bool Connection::over_quota(std::uint64_t now_ns) {
     return messages_.empty() || bytes_.empty();
 }
 
-// False: the client must not have sent it.
+// False: the client may not send this message now.
 bool Connection::handle(const Message &message, std::uint64_t now_ns) {
     if (const auto *hello = std::get_if<Hello>(&message)) return handle_hello(*hello);
     if (cache_ == nullptr) return false;
@@ -76,13 +77,12 @@ bool Connection::handle(const Message &message, std::uint64_t now_ns) {
     }
     if (!std::holds_alternative<Start>(message)) return false;  // it is for clients
     started_ = true;
-    // A process that takes over the connection has none of what was lent to the one before.
+    // A process that takes over the connection has none of the files that were lent to another.
     complete_sent_ = false;
     lent_index_ = 0;
     lent_.clear();
     cache_->stale = true;
-    return answer(Welcome{kProtocolVersion, settings_.value_size_max, settings_.limit_bytes,
-                          cache_->version(), cache_->identifier()});
+    return welcome();
 }
 
 bool Connection::handle_hello(const Hello &hello) {
@@ -92,11 +92,15 @@ bool Connection::handle_hello(const Hello &hello) {
     cache_ = host_.open_cache(std::string(hello.identifier), hello.contents_version, refusal);
     if (cache_ == nullptr) return refuse(refusal);
     deadline_ns_ = 0;
+    return welcome();
+}
+
+bool Connection::welcome() {
     return answer(Welcome{kProtocolVersion, settings_.value_size_max, settings_.limit_bytes,
                           cache_->version(), cache_->identifier()});
 }
 
-// A client can say so without having received them: settle_received() asks the kernel.
+// A client can send this without having received them: settle_received() asks the kernel.
 bool Connection::handle_received(std::uint32_t count) {
     if (count > in_flight_ - acknowledged_) return false;
     acknowledged_ += count;
@@ -109,7 +113,7 @@ bool Connection::refuse(Refusal reason) {
 }
 
 bool Connection::handle_store(const StoreHead &head, std::uint64_t now_ns) {
-    if (head.value_size > settings_.value_size_max) return false;  // it was told
+    if (head.value_size > settings_.value_size_max) return false;  // welcome named the limit
     unfinished_ = Unfinished{head.flags, head.cost_us, head.key_size,
                              std::size_t{head.key_size} + head.value_size};
     deadline_ns_ = now_ns + kStoreTimeoutNs;
@@ -121,7 +125,12 @@ bool Connection::handle_data(Bytes data) {
     Unfinished &entry = *unfinished_;
     if (data.size() > entry.size - entry.received) return false;
     entry.received += data.size();
-    if (!entry.discarded && !host_.reserve_unfinished(data.size())) discard_store();
+    if (!entry.discarded && !host_.reserve_unfinished(data.size())) {
+        // The rest of it is read and thrown away.
+        host_.release_unfinished(entry.data.size());
+        entry.data = {};
+        entry.discarded = true;
+    }
     if (!entry.discarded) entry.data.insert(entry.data.end(), data.begin(), data.end());
     if (entry.received == entry.size) finish_store();
     return true;
@@ -133,8 +142,8 @@ void Connection::finish_store() {
         ++stored_;
     } else {
         ++refused_;
-        journal_.line("client %llu: an entry was not stored: %s",
-                      static_cast<unsigned long long>(number_), cairn_result_string(result));
+        journal_.line("client %" PRIu64 ": an entry was not stored: %s", number_,
+                      cairn_result_string(result));
     }
     cache_->stale = true;
     abandon_store();
@@ -151,13 +160,6 @@ int Connection::put_unfinished() const {
                      entry.data.data() + entry.key_size, entry.size - entry.key_size, &options);
 }
 
-// The rest of it is read and thrown away.
-void Connection::discard_store() {
-    host_.release_unfinished(unfinished_->data.size());
-    unfinished_->data = {};
-    unfinished_->discarded = true;
-}
-
 void Connection::abandon_store() {
     if (!unfinished_) return;
     host_.release_unfinished(unfinished_->data.size());
@@ -165,7 +167,7 @@ void Connection::abandon_store() {
     deadline_ns_ = 0;
 }
 
-// Looking for an entry counts as a hit of it.
+// The store counts a look-up as a hit of the entry.
 bool Connection::handle_hits(const Hits &hits) {
     messages_.spend(static_cast<double>(hits.keys.size()) * kHitCost);
     for (const Bytes key : hits.keys) {
@@ -188,8 +190,8 @@ bool Connection::write() {
     return status.ok() || blocked_;
 }
 
-// A client that looks at a message without taking it in (MSG_PEEK) knows all that is in it, so no
-// message can prove that the descriptors have arrived; an empty queue does.
+// A client can look at a message without taking it in (MSG_PEEK), and then knows all that is in it.
+// So no message can prove that the descriptors have arrived; an empty queue does.
 void Connection::settle_received() {
     if (acknowledged_ == 0 || !socket().drained()) return;
     in_flight_ -= acknowledged_;
@@ -205,7 +207,7 @@ Status Connection::lend_index() {
     const std::uint64_t inode = cache_->files().index_inode;
     if (inode == 0 || inode == lent_index_ || in_flight_ >= in_flight_max_) return {};
     const auto file = cache_->open_index();
-    if (!file.ok()) return {};  // it is just being replaced
+    if (!file.ok()) return {};  // another process is just replacing it
     const int fd = file->fd();
     TRY(channel_.send(IndexFile{}, std::span(&fd, 1)));
     lent_index_ = inode;
@@ -236,7 +238,7 @@ Status Connection::lend_segments() {
         in_flight_ += static_cast<std::uint32_t>(fds.size());
         for (const std::uint32_t segment : message.segments) lent_[segment] = there.at(segment);
     }
-    // Where the client has to acknowledge some first, the rest is sent then.
+    // Where the client has to acknowledge some first, the broker sends the rest then.
     if (complete_sent_ || next != there.end() || lent_index_ == 0) return {};
     TRY(channel_.enqueue(Complete{}));
     complete_sent_ = true;

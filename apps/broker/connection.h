@@ -1,7 +1,7 @@
-// One client: what it may do, what it has been lent, and the entry that it is sending.
+// One client: its quota, the files that were lent to it, and the entry that it is sending.
 // SPDX-License-Identifier: MIT
 //
-// Whatever a client does ends at worst its own connection: nothing here waits for it, and what is
+// A client can at worst end its own connection: nothing here waits for it, and the memory that is
 // kept for it is bounded.
 //
 // Thread safety: externally synchronised.
@@ -14,21 +14,21 @@
 #include <vector>
 
 #include "ipc/channel.h"
-#include "journal.h"
 #include "settings.h"
 #include "shared_cache.h"
 #include "token_bucket.h"
 
 namespace cairn::broker {
 
-// What a connection needs of the others.
+// The part of the server that a connection uses.
 class Host {
   public:
     virtual ~Host() = default;
-    // The cache of that name, opened for its first client. Null, and why, when there is none.
+    // The cache of that name, opened for its first client. Null when there is none; `refusal` says
+    // why.
     virtual SharedCache *open_cache(const std::string &identifier, std::uint64_t version,
                                     Refusal &refusal) = 0;
-    // Takes from (gives back to) what unfinished entries may hold together.
+    // Takes from (gives back to) the bytes that the unfinished entries of all clients may hold.
     virtual bool reserve_unfinished(std::uint64_t bytes) = 0;
     virtual void release_unfinished(std::uint64_t bytes) = 0;
 };
@@ -45,23 +45,23 @@ class Connection {
     std::uint64_t number() const { return number_; }
     SharedCache *cache() const { return cache_; }
 
-    // Reads some of what came in. False: the connection is over.
+    // Reads some of the messages that came in. False: the connection is over.
     bool read(std::uint64_t now_ns);
-    // Sends what is due: answers, and descriptors that the client lacks. False as above.
+    // Sends answers, and descriptors that the client lacks. False as above.
     bool write();
     // Whether write() has to be called when the client has read.
     bool wants_to_write() const { return blocked_; }
-    // Whether it has used up its quota, and is to be read from later.
+    // Whether it has used up its quota. Then it is read from later.
     bool over_quota(std::uint64_t now_ns);
-    // Whether it has said that descriptors arrived which it had not taken in by then.
+    // Whether it has acknowledged descriptors before it took them in.
     bool acknowledged_early() const { return acknowledged_ != 0; }
-    // The socket, once the connection is over, if descriptors are still on their way in it.
+    // Once the connection is over: the socket, if descriptors are still on their way in it.
     std::optional<Socket> release_if_in_flight();
     // Whether it has kept us waiting for too long.
     bool overdue(std::uint64_t now_ns) const { return deadline_ns_ != 0 && now_ns > deadline_ns_; }
 
   private:
-    struct Unfinished {  // an entry of which a part has come
+    struct Unfinished {  // an entry whose first part has come
         std::uint32_t flags, cost_us;
         std::size_t key_size, size;
         std::size_t received = 0;
@@ -75,10 +75,10 @@ class Connection {
     bool handle_data(Bytes data);
     bool handle_hits(const Hits &hits);
     bool handle_received(std::uint32_t count);
+    bool welcome();
     bool refuse(Refusal reason);
     void finish_store();
     int put_unfinished() const;
-    void discard_store();
     void abandon_store();
     bool answer(const Message &message);
     void settle_received();
@@ -98,8 +98,8 @@ class Connection {
     bool started_ = false;
     bool blocked_ = false;
     bool complete_sent_ = false;
-    // Descriptors on their way, as far as the client has not acknowledged them and the kernel has
-    // not confirmed it; and those that only the client says it has.
+    // Descriptors on their way. They leave the first count when the client has acknowledged them
+    // and the kernel has confirmed it; the second one counts those that only the client confirms.
     std::uint32_t in_flight_ = 0;
     std::uint32_t acknowledged_ = 0;
     std::uint64_t lent_index_ = 0;

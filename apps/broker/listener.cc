@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 #include "os/deadline.h"
 #include "os/environment.h"
@@ -19,66 +20,45 @@ namespace {
 constexpr int kFirstInherited = 3;  // SD_LISTEN_FDS_START
 constexpr std::uint64_t kLockPatienceUs = 2'000'000;
 
-// The directory that is to hold the socket: made where it is missing, and refused where others
-// could put another socket there.
-bool make_directory_of(const std::string &path, std::string &problem) {
+[[noreturn]] void fail(const std::string &problem) {
+    throw std::runtime_error(problem);
+}
+
+// Makes the directory that is to hold the socket where it is missing, and refuses one where others
+// could put another socket in its place.
+void make_directory_of(const std::string &path) {
     const auto slash = path.rfind('/');
     if (slash == std::string::npos || slash == 0) {
-        problem = path + ": an absolute path in a directory of its own is needed";
-        return false;
+        fail(path + ": an absolute path in a directory of its own is needed");
     }
     const std::string directory = path.substr(0, slash);
     if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
-        problem = directory + ": " + std::strerror(errno);
-        return false;
+        fail(directory + ": " + std::strerror(errno));
     }
     struct stat status;
     if (::stat(directory.c_str(), &status) != 0 || status.st_uid != effective_user() ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        problem = directory + ": belongs to somebody else, or others may write to it";
-        return false;
+        fail(directory + ": belongs to somebody else, or others may write to it");
     }
-    return true;
 }
 
-bool lock(const std::string &path, File &file, std::string &problem) {
+File lock(const std::string &path) {
     const std::string name = path + ".lock";
-    const int fd = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        problem = name + ": " + std::strerror(errno);
-        return false;
-    }
-    file = File(UniqueFd(fd));
-    // One that was killed a moment ago may have left a child, which makes a mount and then ends.
+    File file(UniqueFd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)));
+    if (!file.valid()) fail(name + ": " + std::strerror(errno));
+    // A broker that was killed a moment ago may have left a child, which makes a mount and then ends.
     Backoff backoff(kLockPatienceUs);
     do {
         const auto locked = file.try_lock(0, LockKind::exclusive);
-        if (locked.ok() && locked.value()) return true;
+        if (locked.ok() && locked.value()) return file;
         if (!locked.ok()) break;
     } while (backoff.pause());
-    problem = path + ": another broker serves it";
-    return false;
+    fail(path + ": another broker serves it");
 }
 
 }  // namespace
 
-bool Listener::open(const std::string &path, Listener &listener, std::string &problem) {
-    if (!make_directory_of(path, problem) || !lock(path, listener.lock_, problem)) return false;
-    // What a killed broker left; never anything but a socket.
-    struct stat status;
-    if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());
-    auto socket = Socket::listen(path);
-    if (!socket.ok()) {
-        problem = path + (socket.error() == Error::exists ? ": is there, and is no socket"
-                                                          : ": cannot listen there");
-        return false;
-    }
-    listener.socket_ = std::move(socket.value());
-    listener.path_ = path;
-    return true;
-}
-
-bool Listener::inherit(Listener &listener, std::string &problem) {
+std::optional<Socket> inherited_socket() {
     const char *process = std::getenv("LISTEN_PID");
     const char *count = std::getenv("LISTEN_FDS");
     const bool ours = process != nullptr && count != nullptr &&
@@ -87,20 +67,33 @@ bool Listener::inherit(Listener &listener, std::string &problem) {
     ::unsetenv("LISTEN_PID");
     ::unsetenv("LISTEN_FDS");
     ::unsetenv("LISTEN_FDNAMES");
-    if (number == 0) return false;
+    if (number == 0) return std::nullopt;
     int listening = 0;
     socklen_t size = sizeof listening;
     auto socket = Socket::adopt(UniqueFd(kFirstInherited));
     if (number != 1 || !socket.ok() ||
         ::getsockopt(socket->fd(), SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0 ||
         listening == 0) {
-        problem = "socket activation has to hand over one socket, with ListenSequentialPacket=";
-        return false;
+        fail("socket activation has to hand over one socket, with ListenSequentialPacket=");
     }
     ::fcntl(socket->fd(), F_SETFD, FD_CLOEXEC);
     ::fcntl(socket->fd(), F_SETFL, ::fcntl(socket->fd(), F_GETFL) | O_NONBLOCK);
-    listener.socket_ = std::move(socket.value());
-    return true;
+    return std::move(socket.value());
+}
+
+Listener::Listener(const std::string &path) {
+    make_directory_of(path);
+    lock_ = lock(path);
+    // A killed broker may have left its socket; anything else stays.
+    struct stat status;
+    if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());
+    auto socket = Socket::listen(path);
+    if (!socket.ok()) {
+        fail(path + (socket.error() == Error::exists ? ": is there, and is no socket"
+                                                     : ": cannot listen there"));
+    }
+    socket_ = std::move(socket.value());
+    path_ = path;
 }
 
 Listener::~Listener() {

@@ -1,14 +1,15 @@
 // Where clients connect: a socket of our own, or the one that systemd hands over.
 // SPDX-License-Identifier: MIT
 //
-// A lock on PATH.lock says who serves PATH; the kernel releases it with the process. So a socket
-// that a killed broker left behind is told from one that is in use, and two brokers that start at
-// the same time do not take it from one another.
+// The broker that serves PATH holds a lock on PATH.lock, which the kernel releases with the process.
+// The lock tells a socket that a killed broker left behind from one that is in use, and keeps two
+// brokers that start at the same time from taking the socket from one another.
 //
 // Thread safety: externally synchronised.
+// Failure: a std::runtime_error that says why, for people.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "os/file.h"
@@ -16,15 +17,14 @@
 
 namespace cairn::broker {
 
+// The socket of systemd's socket activation, if there is one. Reads and clears the variables
+// LISTEN_PID and LISTEN_FDS.
+std::optional<Socket> inherited_socket();
+
 class Listener {
   public:
-    // On failure `problem` says why, for people.
-    static bool open(const std::string &path, Listener &listener, std::string &problem);
-    // Takes over the descriptor of socket activation, if there is one. Reads and clears the
-    // variables LISTEN_PID and LISTEN_FDS. False: there is none, or, with a problem, a wrong one.
-    static bool inherit(Listener &listener, std::string &problem);
-
-    Listener() = default;
+    explicit Listener(Socket inherited) : socket_(std::move(inherited)) {}
+    explicit Listener(const std::string &path);
     Listener(const Listener &) = delete;
     Listener &operator=(const Listener &) = delete;
     // Removes the socket's file, if it is ours.

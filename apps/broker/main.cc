@@ -6,12 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
+#include <stdexcept>
 
-#include "journal.h"
 #include "listener.h"
 #include "os/environment.h"
 #include "server.h"
-#include "settings.h"
 
 namespace cairn::broker {
 namespace {
@@ -55,26 +55,20 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int fail(const std::string &problem) {
-    std::fprintf(stderr, "cairnd: %s\n", problem.c_str());
-    return kExitFailure;
-}
-
-bool complete(Settings &settings, bool inherited, std::string &problem) {
+void complete(Settings &settings, bool is_inherited) {
     if (settings.root.empty()) settings.root = default_root().value_or("");
     if (settings.root.empty()) {
-        problem = "there is no home directory; say where the caches are with --root";
-        return false;
+        throw std::runtime_error(
+            "there is no home directory; say where the caches are with --root");
     }
     if (settings.socket_path.empty()) settings.socket_path = default_broker_socket().value_or("");
-    if (settings.socket_path.empty() && !inherited) {
-        problem = "XDG_RUNTIME_DIR is not set; say where to listen with --socket";
-        return false;
+    if (settings.socket_path.empty() && !is_inherited) {
+        throw std::runtime_error("XDG_RUNTIME_DIR is not set; say where to listen with --socket");
     }
-    return true;
 }
 
-// In all threads, also those of libraries. The descriptor can be read from when one has come.
+// Blocks them in all threads, also those of libraries. The descriptor becomes readable when one has
+// come.
 UniqueFd block_ending_signals() {
     sigset_t ending;
     sigemptyset(&ending);
@@ -84,19 +78,15 @@ UniqueFd block_ending_signals() {
     return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-int serve(Settings &settings) {
+void serve(Settings &settings) {
     const Journal journal(settings.log);
-    Listener listener;
-    std::string problem;
-    const bool inherited = Listener::inherit(listener, problem);
-    if (!problem.empty() || !complete(settings, inherited, problem)) return fail(problem);
+    std::optional<Socket> inherited = inherited_socket();
+    complete(settings, inherited.has_value());
     const UniqueFd ended = block_ending_signals();
-    if (!inherited && !Listener::open(settings.socket_path, listener, problem)) {
-        return fail(problem);
-    }
+    const Listener listener =
+        inherited ? Listener(std::move(*inherited)) : Listener(settings.socket_path);
     raise_descriptor_limit();
-    Server server(settings, journal, listener);
-    return server.run(ended.get(), problem) ? 0 : fail(problem);
+    Server(settings, journal, listener).run(ended.get());
 }
 
 int run(int argc, const char *const *argv) {
@@ -111,7 +101,8 @@ int run(int argc, const char *const *argv) {
         std::fprintf(stderr, "cairnd: %s; `cairnd --help` tells more\n", error.what());
         return kExitUsage;
     }
-    return serve(settings);
+    serve(settings);
+    return 0;
 }
 
 }  // namespace

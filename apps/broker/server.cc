@@ -8,14 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cinttypes>
 #include <cstring>
+#include <stdexcept>
 
 #include "os/environment.h"
 
 namespace cairn::broker {
 namespace {
 
-// Tags of what is waited for; clients have their numbers, which begin behind.
+// Tags of the descriptors in epoll. Those of clients are their numbers, which begin behind.
 constexpr std::uint64_t kListener = 0, kEnd = 1, kChanges = 2, kFirstClient = 16;
 constexpr int kPausedMs = 20;
 constexpr int kTickMs = 1000;
@@ -45,24 +47,22 @@ bool Server::wait_for(int fd, std::uint64_t tag) const {
     return ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-bool Server::prepare(int until_readable, std::string &problem) {
+void Server::prepare(int until_readable) {
     events_.reset(::epoll_create1(EPOLL_CLOEXEC));
     changes_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     last_number_ = kFirstClient;
     if (!events_.valid() || !wait_for(until_readable, kEnd) ||
         !wait_for(listener_.socket().fd(), kListener)) {
-        problem = "the system has no descriptors left";
-        return false;
+        throw std::runtime_error("the system has no descriptors left");
     }
     if (!changes_.valid() || !wait_for(changes_.get(), kChanges)) {
         changes_.reset(-1);
         journal_.line("no inotify: what other programs store is lent when it is asked for");
     }
-    return true;
 }
 
-bool Server::run(int until_readable, std::string &problem) {
-    if (!prepare(until_readable, problem)) return false;
+void Server::run(int until_readable) {
+    prepare(until_readable);
     journal_.line("serving the caches below %s", settings_.root.c_str());
     std::array<epoll_event, 32> ready;
     while (!stop_) {
@@ -81,13 +81,13 @@ bool Server::run(int until_readable, std::string &problem) {
             }
         }
         go_on_with_paused();
-        lend_more();
+        // Some clients acknowledged descriptors before they took them in.
+        write_to([](const Connection &client) { return client.acknowledged_early(); });
         end_overdue();
         lend_changes();
         close_unused();
     }
     journal_.line("ending");
-    return true;
 }
 
 int Server::timeout_ms() const {
@@ -141,30 +141,28 @@ void Server::serve(std::uint64_t number, std::uint32_t events) {
     Connection &connection = *client->second.connection;
     const bool readable = (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
     if ((readable && !connection.read(monotonic_ns())) || !connection.write()) {
-        end(client);
+        end(client->second);
+        clients_.erase(client);
         return;
     }
-    update(client);
+    update(number, client->second);
 }
 
-// Says what is waited for from a client now.
-void Server::update(Clients::iterator client) const {
-    Client &state = client->second;
-    const int fd = state.connection->socket().fd();
-    const bool pause = state.connection->over_quota(monotonic_ns());
+// Tells epoll what the loop waits for from this client now.
+void Server::update(std::uint64_t number, Client &client) const {
+    const bool pause = client.connection->over_quota(monotonic_ns());
+    if (pause && client.paused) return;
     epoll_event event = {};
-    event.events = EPOLLIN | (state.connection->wants_to_write() ? EPOLLOUT : 0u);
-    event.data.u64 = client->first;
-    int operation = state.paused ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    if (pause && state.paused) return;
-    if (pause) operation = EPOLL_CTL_DEL;
-    state.paused = pause;
-    ::epoll_ctl(events_.get(), operation, fd, &event);
+    event.events = EPOLLIN | (client.connection->wants_to_write() ? EPOLLOUT : 0u);
+    event.data.u64 = number;
+    const int operation = pause ? EPOLL_CTL_DEL : client.paused ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    client.paused = pause;
+    ::epoll_ctl(events_.get(), operation, client.connection->socket().fd(), &event);
 }
 
 void Server::go_on_with_paused() {
-    for (auto client = clients_.begin(); client != clients_.end(); ++client) {
-        if (client->second.paused) update(client);
+    for (auto &[number, client] : clients_) {
+        if (client.paused) update(number, client);
     }
     if (accept_again_ns_ != 0 && monotonic_ns() > accept_again_ns_) {
         accept_again_ns_ = 0;
@@ -172,27 +170,33 @@ void Server::go_on_with_paused() {
     }
 }
 
-// What clients lack that acknowledged descriptors before they took them in.
-void Server::lend_more() {
+// Has these connections send answers and descriptors.
+template <typename Which>
+void Server::write_to(Which which) {
+    end_unless([&](std::uint64_t number, Client &client) {
+        if (!which(*client.connection)) return true;
+        const bool goes_on = client.connection->write();
+        if (goes_on) update(number, client);
+        return goes_on;
+    });
+}
+
+template <typename Keep>
+void Server::end_unless(Keep keep) {
     for (auto client = clients_.begin(); client != clients_.end();) {
-        if (!client->second.connection->acknowledged_early()) {
-            ++client;
-        } else if (!client->second.connection->write()) {
-            client = end(client);
-        } else {
-            update(client);
-            ++client;
-        }
+        const bool is_over = !keep(client->first, client->second);
+        if (is_over) end(client->second);
+        client = is_over ? clients_.erase(client) : std::next(client);
     }
 }
 
-Server::Clients::iterator Server::end(Clients::iterator client) {
-    if (auto socket = client->second.connection->release_if_in_flight()) {
+// To be erased then: the kernel forgets a closed descriptor.
+void Server::end(Client &client) {
+    if (auto socket = client.connection->release_if_in_flight()) {
         ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, socket->fd(), nullptr);
         socket->shut_down();
         leaving_.push_back(std::move(*socket));
     }
-    return clients_.erase(client);  // the kernel forgets a closed descriptor
 }
 
 std::size_t Server::client_count() {
@@ -202,15 +206,11 @@ std::size_t Server::client_count() {
 
 void Server::end_overdue() {
     const std::uint64_t now = monotonic_ns();
-    for (auto client = clients_.begin(); client != clients_.end();) {
-        if (client->second.connection->overdue(now) && !client->second.paused) {
-            journal_.line("client %llu: did not go on in time",
-                          static_cast<unsigned long long>(client->first));
-            client = end(client);
-        } else {
-            ++client;
-        }
-    }
+    end_unless([&](std::uint64_t number, const Client &client) {
+        const bool is_late = client.connection->overdue(now) && !client.paused;
+        if (is_late) journal_.line("client %" PRIu64 ": did not go on in time", number);
+        return !is_late;
+    });
 }
 
 bool Server::reserve_unfinished(std::uint64_t bytes) {
@@ -223,7 +223,7 @@ bool Server::reserve_unfinished(std::uint64_t bytes) {
 
 SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t version,
                                 Refusal &refusal) {
-    // What the C interface would cut off. It looks at everything else.
+    // The C interface would cut it off there. It checks everything else.
     if (identifier.find('\0') != std::string::npos) return nullptr;
     Watched &watched = caches_[identifier];  // close_unused() removes it if it stays without use
     if (watched.cache != nullptr) {
@@ -241,7 +241,7 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
     if (changes_.valid()) {
         watched.watch =
             ::inotify_add_watch(changes_.get(), watched.cache->path().c_str(), kWatched);
-        watched.cache->stale = true;  // what changed before the watch was there
+        watched.cache->stale = true;  // a file may have changed before the watch was there
     }
     return watched.cache.get();
 }
@@ -264,23 +264,12 @@ void Server::read_changes() {
     }
 }
 
-// New files go to all clients of their cache at once, and what a client lacks since it acknowledged
-// some.
+// New files go to all clients of their cache at once.
 void Server::lend_changes() {
     for (auto &[identifier, watched] : caches_) {
         if (watched.cache == nullptr || !watched.cache->stale) continue;
         watched.cache->refresh();
-        for (auto client = clients_.begin(); client != clients_.end();) {
-            Connection &connection = *client->second.connection;
-            if (connection.cache() != watched.cache.get()) {
-                ++client;
-            } else if (!connection.write()) {
-                client = end(client);
-            } else {
-                update(client);
-                ++client;
-            }
-        }
+        write_to([&](const Connection &client) { return client.cache() == watched.cache.get(); });
     }
 }
 
@@ -290,7 +279,7 @@ bool Server::is_used(const SharedCache *cache) const {
     });
 }
 
-// Of what was lent, the guards stay.
+// The guards of lent files stay.
 void Server::close_unused() {
     for (auto entry = caches_.begin(); entry != caches_.end();) {
         Watched &watched = entry->second;

@@ -1,8 +1,10 @@
-// What the broker is told on its command line.
+// The broker's command line, as values, and its log.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 namespace cairn::broker {
@@ -13,20 +15,45 @@ struct Settings {
     std::uint64_t limit_bytes = 0;  // of each cache; 0: as cairn_options
     unsigned clients_max = 32;
     std::uint32_t value_size_max = 16u << 20;
-    // Of each client; what is above is read later.
+    // Of each client; the broker reads later what is above.
     double messages_per_second = 2000;
     double bytes_per_second = 32.0 * (1u << 20);
     bool require_read_only_mount = false;
     bool log = false;
 };
 
-// Descriptors on their way, of one client and of all together: they are charged to the user, who
-// has no more of them than of open descriptors in a process, mostly 1024.
+// Descriptors on their way, of one client and of all together. The kernel charges them to the user,
+// who may have as many of them as a process may have open, mostly 1024.
 inline constexpr unsigned kInFlightMax = 64;
 inline constexpr unsigned kInFlightOfAllMax = 512;
 // Unfinished entries of all clients together.
 inline constexpr std::uint64_t kUnfinishedBytesMax = 64u << 20;
 inline constexpr std::uint64_t kHelloTimeoutNs = 5'000'000'000;
 inline constexpr std::uint64_t kStoreTimeoutNs = 5'000'000'000;
+
+// Log lines on standard error, if they were asked for.
+// Thread safety: any thread; a line is one write.
+class Journal {
+  public:
+    explicit Journal(bool on) : on_(on) {}
+
+    __attribute__((format(printf, 2, 3))) void line(const char *format, ...) const {
+        if (!on_) return;
+        char text[600];
+        std::va_list arguments;
+        va_start(arguments, format);
+        std::vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        std::fprintf(stderr, "cairnd: %s\n", text);
+    }
+
+    // As cairn_log_fn, with a Journal as user pointer.
+    static void receive(void *self, int, const char *line) {
+        static_cast<const Journal *>(self)->line("%s", line);
+    }
+
+  private:
+    const bool on_;
+};
 
 }  // namespace cairn::broker

@@ -12,11 +12,10 @@
 #include <tuple>
 #include <utility>
 
+#include "cache/generations.h"
 #include "cache/start_order.h"
-#include "failure.h"
 #include "store/index_file.h"
 #include "store/root.h"
-#include "suggestion.h"
 
 namespace cairn::cli {
 namespace {
@@ -33,8 +32,8 @@ std::string explanation(const CacheHandle &cache, int result) {
 
 using Opening = std::pair<CacheHandle, int>;
 
-// In whatever version it has: another would empty it. With `make`, a cache that is missing is made
-// like that.
+// Opens it in the version that it has, since another version would empty it. With `make`, makes a
+// cache that is missing.
 Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
                  uint64_t limit_bytes = 0, const NewCache *make = nullptr) {
     const auto log = std::make_shared<CacheLog>();
@@ -58,37 +57,30 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
-// The library would pass it over without a word and use another directory.
+// The library would ignore it without a word, and use another directory.
 void refuse_relative_directory() {
     const char *directory = getenv("CAIRN_DIR");
     if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
-        throw Failure(
-            kExitFailure,
-            fmt::format("CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
-                        "unset it",
-                        directory, fs::absolute(directory).lexically_normal().string()));
+        throw Failure(kExitFailure,
+                      "CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
+                      "unset it",
+                      directory, fs::absolute(directory).lexically_normal().string());
     }
 }
 
 Error index_error(const std::string &path, const std::string &identifier) {
     auto file = Directory::working().open_file(path, cairn::Access::read_only);
-    if (!file.ok()) {
-        return file.error();
-    }
+    if (!file.ok()) return file.error();
     const auto identity = read_index_identity(file.value(), identifier);
-    if (!identity.ok()) {
-        return identity.error();
-    }
+    if (!identity.ok()) return identity.error();
     return Index::open(std::move(file.value()), identity.value(), cairn::Access::read_only).error();
 }
 
-// Whether this is a cache whose index says nothing. Reading rebuilds none.
+// Whether this is a cache without a usable index. Opening it for reading rebuilds none.
 bool has_no_index(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
     std::error_code ignored;
-    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) {
-        return false;
-    }
+    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) return false;
     const Error error = index_error(folder / kIndexFileName, identifier);
     return error == Error::not_found || error == Error::corrupt;
 }
@@ -98,9 +90,7 @@ bool has_no_index(const std::string &root, const std::string &identifier) {
 void keep_first_line(void *user, int severity, const char *line) {
     auto *log = static_cast<CacheLog *>(user);
     const std::lock_guard lock(log->mutex);
-    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) {
-        log->first_line = line;
-    }
+    if (log->first_line.empty() && severity <= CAIRN_LOG_WARNING) log->first_line = line;
 }
 
 std::string first_line(CacheLog &log) {
@@ -109,9 +99,7 @@ std::string first_line(CacheLog &log) {
 }
 
 std::string resolve_root(const std::string &dir) {
-    if (!dir.empty()) {
-        return fs::absolute(dir).lexically_normal().string();
-    }
+    if (!dir.empty()) return fs::absolute(dir).lexically_normal().string();
     refuse_relative_directory();
     std::array<char, PATH_MAX> buffer = {};
     const int result = cairn_root_resolve(buffer.data(), buffer.size());
@@ -129,26 +117,25 @@ std::string resolve_root(const std::string &dir) {
 }
 
 std::string root_problem(const std::string &root) {
-    // The library itself is asked, by looking for a cache; whether that one is there does not
-    // matter.
+    // Looking for a cache asks the library itself. It does not matter whether that cache is there.
     const auto [cache, result] = try_open(root, "cairn.probe", CAIRN_OPEN_READ_ONLY);
     const bool usable = result == CAIRN_OK || result == CAIRN_ERROR_NOT_FOUND;
     return usable ? "" : explanation(cache, result);
 }
 
-void require_usable_root(const std::string &root) {
+std::string usable_root(const std::string &dir) {
+    std::string root = resolve_root(dir);
     if (const std::string problem = root_problem(root); !problem.empty()) {
         throw Failure(kExitFailure, problem);
     }
+    return root;
 }
 
-std::vector<std::string> list_caches(const std::string &root) {
-    std::vector<std::string> identifiers;
+Words list_caches(const std::string &root) {
+    Words identifiers;
     std::error_code error;
     fs::directory_iterator entry(root, error);
-    if (error == std::errc::no_such_file_or_directory) {
-        return identifiers;
-    }
+    if (error == std::errc::no_such_file_or_directory) return identifiers;
     for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
         std::string name = entry->path().filename().string();
@@ -158,17 +145,29 @@ std::vector<std::string> list_caches(const std::string &root) {
             identifiers.push_back(std::move(name));
         }
     }
-    if (error) {
-        throw Failure(kExitFailure, fmt::format("cannot read {}: {}", root, error.message()));
-    }
+    if (error) throw Failure(kExitFailure, "cannot read {}: {}", root, error.message());
     std::sort(identifiers.begin(), identifiers.end());
     return identifiers;
 }
 
 Failure no_such_cache(const std::string &root, const std::string &identifier) {
-    return {kExitFailure,
-            fmt::format("there is no cache `{}` in {}{}; `cairn ls` lists them", identifier, root,
-                        did_you_mean(identifier, list_caches(root)))};
+    return {kExitFailure, "there is no cache `{}` in {}{}; `cairn ls` lists them", identifier, root,
+            did_you_mean(identifier, list_caches(root))};
+}
+
+std::string application_name(const std::string &application) {
+    constexpr std::string_view kFrontEnd = "egl-";
+    return application.starts_with(kFrontEnd) ? application.substr(kFrontEnd.size()) : application;
+}
+
+std::map<std::string, std::string> list_applications(const std::string &root) {
+    std::map<std::string, std::string> applications;
+    if (const auto directory = Directory::open(root); directory.ok()) {
+        for (const KnownGeneration &each : list_generations(directory.value())) {
+            applications.emplace(each.identifier, each.application);
+        }
+    }
+    return applications;
 }
 
 std::string about_text(const std::string &root, const std::string &identifier) {
@@ -176,16 +175,9 @@ std::string about_text(const std::string &root, const std::string &identifier) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string about_cache(const std::string &root, const std::string &identifier) {
-    std::ifstream file(fs::path(root) / identifier / kAboutFile);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
-
 namespace {
 
-// The limit that a cache has, which whoever opens it for writing would change; 0: not known.
+// The limit that a cache has. A process that opens it for writing would change it; 0: not known.
 uint64_t limit_of(const std::string &root, const std::string &identifier) {
     const auto [cache, result] = try_open(root, identifier, CAIRN_OPEN_READ_ONLY);
     return result == CAIRN_OK ? cache_stats(cache).limit_bytes : 0;
@@ -199,9 +191,9 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
                                : try_open(root, identifier, 0, limit_of(root, identifier));
     if (result != CAIRN_OK && has_no_index(root, identifier)) {
         throw Failure(kExitFailure,
-                      fmt::format("the index of the cache `{}` is missing or damaged; the next "
-                                  "application that uses the cache rebuilds it",
-                                  identifier));
+                      "the index of the cache `{}` is missing or damaged; the next "
+                      "application that uses the cache rebuilds it",
+                      identifier);
     }
     if (result == CAIRN_ERROR_NOT_FOUND || result == CAIRN_ERROR_INVALID_ARGUMENT) {
         throw no_such_cache(root, identifier);
@@ -218,41 +210,18 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
         std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
     }
     require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
-    // Also when somebody else has made it since.
+    // Another process may have made it since.
     if (cache_stats(cache).version != make.version) {
-        throw Failure(kExitFailure,
-                      fmt::format("the cache `{}` has contents of version {}, not {}", identifier,
-                                  cache_stats(cache).version, make.version));
+        throw Failure(kExitFailure, "the cache `{}` has contents of version {}, not {}", identifier,
+                      cache_stats(cache).version, make.version);
     }
     return std::move(cache);
 }
 
 void require_ok(const CacheHandle &cache, int result, const std::string &what) {
     if (result != CAIRN_OK) {
-        throw Failure(kExitFailure, fmt::format("cannot {}: {}", what, explanation(cache, result)));
+        throw Failure(kExitFailure, "cannot {}: {}", what, explanation(cache, result));
     }
-}
-
-CrashCounts crash_counts(const std::string &root, const std::string &identifier) {
-    const auto directory = Directory::open((fs::path(root) / identifier).string());
-    return directory.ok() ? CrashMemory::read_counts(directory.value()) : CrashCounts();
-}
-
-uint64_t last_used_ms(const std::string &root, const std::string &identifier) {
-    uint64_t latest_ns = 0;
-    const auto directory = Directory::open((fs::path(root) / identifier).string());
-    if (directory.ok()) {
-        (void)directory->list([&](const char *name) {
-            const auto info = directory->info(name);
-            latest_ns = std::max(latest_ns, info.ok() ? info->modified_ns : 0);
-        });
-    }
-    return latest_ns / 1'000'000;
-}
-
-std::size_t start_keys(const std::string &root, const std::string &identifier) {
-    const auto directory = Directory::open((fs::path(root) / identifier).string());
-    return directory.ok() ? read_order(directory.value()).size() : 0;
 }
 
 cairn_stats cache_stats(const CacheHandle &cache) {
@@ -260,6 +229,81 @@ cairn_stats cache_stats(const CacheHandle &cache) {
     stats.size = sizeof(stats);
     require_ok(cache, cairn_stats_get(cache.get(), &stats), "count the entries");
     return stats;
+}
+
+void for_each_entry(const CacheHandle &cache, const std::string &what,
+                    const std::function<bool(const cairn_entry &)> &visit) {
+    using Visit = std::function<bool(const cairn_entry &)>;
+    const auto call = [](void *user, const cairn_entry *entry) {
+        return (*static_cast<const Visit *>(user))(*entry) ? 0 : 1;
+    };
+    require_ok(cache, cairn_enumerate(cache.get(), call, const_cast<Visit *>(&visit)), what);
+}
+
+namespace {
+
+uint64_t last_used_ms(const Directory &cache) {
+    uint64_t latest_ns = 0;
+    (void)cache.list([&](const char *name) {
+        const auto info = cache.info(name);
+        latest_ns = std::max(latest_ns, info.ok() ? info->modified_ns : 0);
+    });
+    return latest_ns / 1'000'000;
+}
+
+CacheSummary summarize(const std::string &root, const std::string &identifier,
+                       const std::string &application) {
+    CacheSummary summary;
+    summary.identifier = identifier;
+    summary.application = application_name(application);
+    const std::string about = about_text(root, identifier);
+    summary.about = about.substr(0, about.find('\n'));
+    if (const auto files = Directory::open(root + "/" + identifier); files.ok()) {
+        summary.used_at_ms = last_used_ms(files.value());
+        summary.crashes = CrashMemory::read_counts(files.value());
+        summary.start_keys = read_order(files.value()).size();
+    }
+    try {
+        summary.stats = cache_stats(open_cache(root, identifier, Access::read));
+    } catch (const Failure &failure) {
+        summary.problem = failure.what();
+    }
+    return summary;
+}
+
+}  // namespace
+
+std::vector<CacheSummary> summarize_caches(const std::string &root, Quiet quiet) {
+    const Words identifiers = list_caches(root);
+    auto applications = list_applications(root);
+    Progress progress("Counting entries", quiet, identifiers.size());
+    std::vector<CacheSummary> caches;
+    for (const std::string &identifier : identifiers) {
+        caches.push_back(summarize(root, identifier, applications[identifier]));
+        progress.add(1);
+    }
+    return caches;
+}
+
+int exit_code_of(const std::vector<CacheSummary> &caches) {
+    const bool is_whole = std::all_of(caches.begin(), caches.end(), [](const CacheSummary &cache) {
+        return cache.problem.empty();
+    });
+    return is_whole ? kExitOk : kExitFailure;
+}
+
+ControlHandle open_control(const std::string &root, uint32_t flags, CacheLog &log) {
+    cairn_control_options options = {};
+    options.size = sizeof options;
+    options.root = root.c_str();
+    options.flags = flags;
+    options.log = keep_first_line;
+    options.log_user = &log;
+    cairn_control *control = nullptr;
+    if (const int result = cairn_control_open(&options, &control); result != CAIRN_OK) {
+        throw Failure(kExitFailure, "cannot control the caches: {}", cairn_result_string(result));
+    }
+    return {control, cairn_control_close};
 }
 
 }  // namespace cairn::cli

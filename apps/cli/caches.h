@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The caches below a root, as tools see them: found by their lock file, opened in whatever version
-// they have.
-// Thread safety: externally synchronised. Failure: a Failure with the library's own explanation; a
-// root that does not exist holds no caches and is no failure.
+// The caches below a root, and the control of them, as tools see them. A cache is a directory with
+// a lock file; it is opened in the version that it has.
+// Thread safety: externally synchronised.
+// Failure: a Failure with the library's own explanation. A root that does not exist holds no caches
+// and is no failure.
 #pragma once
 
 #include <cairn/cairn.h>
+#include <cairn/cairn_control.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,10 +18,12 @@
 
 #include "cache/crash_memory.h"
 #include "failure.h"
+#include "terminal.h"
+#include "text.h"
 
 namespace cairn::cli {
 
-// What the library said about a cache: the first warning or error.
+// The first warning or error that the library logged about a cache.
 struct CacheLog {
     std::mutex mutex;
     std::string first_line;
@@ -25,7 +31,7 @@ struct CacheLog {
 
 // The cairn_log_fn that fills it; `user` is the CacheLog.
 void keep_first_line(void *user, int severity, const char *line);
-// What is in it now; "": nothing. Threads of the cache may be writing to it.
+// The line that is in it now, or "". Threads of the cache may be writing to it.
 std::string first_line(CacheLog &log);
 
 // An open cache, closed with its handle.
@@ -43,19 +49,22 @@ std::string resolve_root(const std::string &dir);
 // Why the library refuses `root`; empty when it does not, also when there is no such directory yet.
 std::string root_problem(const std::string &root);
 
-// Throws a Failure when the library refuses `root`.
-void require_usable_root(const std::string &root);
+// The same as resolve_root; a Failure, too, where the library refuses it.
+std::string usable_root(const std::string &dir);
 
-// For a name that no cache has, with one that may have been meant.
+// No cache has this name. The message suggests a similar one.
 Failure no_such_cache(const std::string &root, const std::string &identifier);
 
 // Identifiers of the caches directly below `root`, sorted.
-std::vector<std::string> list_caches(const std::string &root);
+Words list_caches(const std::string &root);
 
-// First line of the cache's `about` file, fit for a terminal; empty when there is none.
-std::string about_cache(const std::string &root, const std::string &identifier);
+// The name of an application as people know it: the EGL front end puts "egl-" in front of it.
+std::string application_name(const std::string &application);
 
-// All of it.
+// The program caches below a root, by identifier: each one's application, as the cache says it.
+std::map<std::string, std::string> list_applications(const std::string &root);
+
+// The cache's own text about itself; empty when it has none.
 std::string about_text(const std::string &root, const std::string &identifier);
 
 enum class Access { read, write };
@@ -77,15 +86,33 @@ CacheHandle open_cache_to_fill(const std::string &root, const NewCache &cache);
 // CAIRN_OK.
 void require_ok(const CacheHandle &cache, int result, const std::string &what);
 
-// Entries of a program cache that were dropped because a driver died with them; zeros for others.
-CrashCounts crash_counts(const std::string &root, const std::string &identifier);
-
-// When one of its files changed last, as each use does; in milliseconds since 1970.
-uint64_t last_used_ms(const std::string &root, const std::string &identifier);
-
-// Keys that the next start of a program cache loads first; 0 for others.
-std::size_t start_keys(const std::string &root, const std::string &identifier);
-
 cairn_stats cache_stats(const CacheHandle &cache);
+
+// Calls `visit` with each entry, until it returns false. A Failure "cannot <what>: ..." where the
+// cache cannot be read.
+void for_each_entry(const CacheHandle &cache, const std::string &what,
+                    const std::function<bool(const cairn_entry &)> &visit);
+
+struct CacheSummary {
+    std::string identifier;
+    std::string application;  // as people know it; empty: it is no program cache
+    std::string about;        // first line of its text
+    uint64_t used_at_ms = 0;  // when one of its files changed last, as each use does; since 1970
+    cairn_stats stats = {};
+    CrashCounts crashes;
+    std::size_t start_keys = 0;  // that the next start of a program cache loads first
+    std::string problem;         // why it could not be read; then `stats` is zero
+};
+
+// Of all caches below a root.
+std::vector<CacheSummary> summarize_caches(const std::string &root, Quiet quiet);
+
+// Whether all could be read, as an exit code.
+int exit_code_of(const std::vector<CacheSummary> &caches);
+
+using ControlHandle = std::unique_ptr<cairn_control, decltype(&cairn_control_close)>;
+
+// `log` must outlive the control.
+ControlHandle open_control(const std::string &root, uint32_t flags, CacheLog &log);
 
 }  // namespace cairn::cli

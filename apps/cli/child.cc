@@ -2,7 +2,6 @@
 #include "child.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,23 +14,22 @@
 #include <sstream>
 
 #include "failure.h"
+#include "os/file.h"
 
 namespace cairn::cli {
 namespace {
 
-// What a person or a supervisor sends to a program. SIGPIPE and faults are our own affair.
+// The signals that a person or a supervisor sends to a program. SIGPIPE and faults are our own.
 constexpr std::array kPassedOn = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
                                   SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT, SIGALRM};
 
-// Blocks what is passed on, for sigwaitinfo to receive; what was before is put back in the program
-// and at the end.
+// Blocks these signals, for sigtimedwait to receive. The program gets the mask of before, and so
+// does this process at the end.
 class SignalGuard {
   public:
     SignalGuard() {
         sigemptyset(&waited_);
-        for (const int signal : kPassedOn) {
-            sigaddset(&waited_, signal);
-        }
+        for (const int signal : kPassedOn) sigaddset(&waited_, signal);
         sigaddset(&waited_, SIGCHLD);
         sigprocmask(SIG_BLOCK, &waited_, &mask_before_);
         // Where the parent ignored SIGCHLD, the kernel would throw the program's exit status away.
@@ -70,16 +68,12 @@ bool exists(const std::string &path) {
 // Whether there is a file that a shell would have tried. The error of execvp does not tell: it is
 // "permission denied" too when a folder in $PATH may not be searched.
 bool is_there(const std::string &program) {
-    if (program.find('/') != std::string::npos) {
-        return exists(program);
-    }
+    if (program.find('/') != std::string::npos) return exists(program);
     const char *path = getenv("PATH");
     std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
     std::string folder;
     while (std::getline(folders, folder, ':')) {
-        if (exists((folder.empty() ? "." : folder) + "/" + program)) {
-            return true;
-        }
+        if (exists((folder.empty() ? "." : folder) + "/" + program)) return true;
     }
     return false;
 }
@@ -90,17 +84,10 @@ int exit_code_of_start_error(const std::string &program, int error_number) {
     return names_nothing && !is_there(program) ? kExitNotFound : kExitCannotExecute;
 }
 
-[[noreturn]] void become(const std::vector<std::string> &command, const Variables &variables,
+[[noreturn]] void become(const Words &command, const Variables &variables,
                          const SignalGuard &signals, int error_pipe) {
-    for (const auto &[name, value] : variables) {
-        setenv(name.c_str(), value.c_str(), 1);
-    }
-    std::vector<char *> arguments;
-    arguments.reserve(command.size() + 1);
-    for (const std::string &argument : command) {
-        arguments.push_back(const_cast<char *>(argument.c_str()));
-    }
-    arguments.push_back(nullptr);
+    for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    std::vector<char *> arguments = argument_pointers(command);
     signals.restore();
     execvp(arguments[0], arguments.data());
     const int error_number = errno;
@@ -122,9 +109,8 @@ bool sent_by_terminal(const siginfo_t &info) {
     return info.si_code == SI_KERNEL;
 }
 
-// A job that stops must stop as a whole, or the shell would wait for us. SIGSTOP itself is left
-// alone: who sends it to the program (a debugger) did not mean us, and may continue the program
-// without us.
+// A job that stops must stop as a whole, or the shell would wait for us. This process does not
+// follow SIGSTOP: a debugger sends it to the program alone, and may continue the program without us.
 void follow_stop(pid_t child, int signal) {
     if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
         raise(SIGSTOP);
@@ -132,72 +118,55 @@ void follow_stop(pid_t child, int signal) {
     }
 }
 
-// Doubles the time between two looks: most is to be seen in the first second, and a long run is
-// not disturbed.
-class Looks {
-  public:
-    explicit Looks(const Look &look) : look_(look) {}
-
-    std::chrono::milliseconds pause() const { return pause_; }
-    void take(pid_t child) {
-        constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
-        pause_ = look_(child) ? std::min(2 * pause_, kLongest) : kLongest;
-    }
-
-  private:
-    const Look &look_;
-    std::chrono::milliseconds pause_{50};
-};
-
 int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
-    Looks looks(look);
+    // Doubled after each look: most can be seen in the first second, and a long run stays
+    // undisturbed.
+    constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
+    std::chrono::milliseconds pause(50);
     while (true) {
-        const std::optional<siginfo_t> info = signals.wait(looks.pause());
+        const std::optional<siginfo_t> info = signals.wait(pause);
         if (!info) {
-            looks.take(child);
+            pause = look(child) ? std::min(2 * pause, kLongest) : kLongest;
             continue;
         }
         if (info->si_signo != SIGCHLD) {
-            if (!sent_by_terminal(*info)) {
-                kill(child, info->si_signo);
-            }
+            if (!sent_by_terminal(*info)) kill(child, info->si_signo);
             continue;
         }
         // One SIGCHLD may stand for several changes.
         int status = 0;
         while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
-            if (!WIFSTOPPED(status)) {
-                return status;
-            }
+            if (!WIFSTOPPED(status)) return status;
             follow_stop(child, WSTOPSIG(status));
         }
     }
 }
 
+[[noreturn]] void refuse_to_start(const Words &command) {
+    throw Failure(kExitRunFailed, "cannot start {}: {}", command.front(), error_text(errno));
+}
+
 }  // namespace
 
-ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables,
-                   const Look &look) {
+std::vector<char *> argument_pointers(const Words &words) {
+    std::vector<char *> pointers;
+    for (const std::string &word : words) pointers.push_back(const_cast<char *>(word.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+ChildEnd run_child(const Words &command, const Variables &variables, const Look &look) {
     std::array<int, 2> pipe = {};
-    if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
-        throw Failure(kExitRunFailed,
-                      fmt::format("cannot start {}: {}", command.front(), error_text(errno)));
-    }
+    if (pipe2(pipe.data(), O_CLOEXEC) != 0) refuse_to_start(command);
+    const UniqueFd read_end(pipe[0]);
+    UniqueFd write_end(pipe[1]);
     const SignalGuard signals;
     const pid_t child = fork();
-    if (child == 0) {
-        become(command, variables, signals, pipe[1]);
-    }
-    const int fork_error = errno;
-    close(pipe[1]);
-    if (child < 0) {
-        close(pipe[0]);
-        throw Failure(kExitRunFailed,
-                      fmt::format("cannot start {}: {}", command.front(), error_text(fork_error)));
-    }
+    if (child < 0) refuse_to_start(command);
+    if (child == 0) become(command, variables, signals, write_end.get());
+    write_end.reset(-1);
     ChildEnd end;
-    end.start_error = read_start_error(pipe[0]);
-    close(pipe[0]);
+    end.start_error = read_start_error(read_end.get());
     const int status = wait_for_end(child, signals, look);
     if (end.start_error != 0) {
         end.exit_code = exit_code_of_start_error(command.front(), end.start_error);

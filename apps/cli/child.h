@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs another program so that neither it nor whoever started us can tell that we stand in between:
-// signals reach it, stopping and continuing a job works, and its end is ours.
+// Runs another program so that neither the program nor our own parent can tell that we stand in
+// between: signals reach it, stopping and continuing a job works, and its end is ours.
 // Thread safety: for the main thread of a process without other threads; one run at a time.
 // Failure: see ChildEnd; a
 // Failure is thrown only when no process could be made at all.
@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "text.h"
+
 namespace cairn::cli {
 
 struct ChildEnd {
@@ -23,20 +25,21 @@ struct ChildEnd {
     int start_error = 0;        // errno of a program that could not be executed
 };
 
+// The words as the exec calls take them, valid as long as the words.
+std::vector<char *> argument_pointers(const Words &words);
+
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Is called with the program's process now and then while it runs, ever more seldom. False: not
-// again.
+// Called with the program's process while it runs, ever more seldom. False: do not call again.
 using Look = std::function<bool(pid_t)>;
 
 // Runs `command` (the program is looked for as a shell does) with `variables` added to the
 // environment, and waits.
 //
-// Signals. A signal that was sent to this process alone is sent on to the program. One that the
-// terminal sent (Ctrl-C and so on) has reached the program as well, being in the same process
-// group, and is not sent twice. When the program stops because of SIGTSTP, SIGTTIN or SIGTTOU this
-// process stops too, so that the shell sees the job as stopped.
-ChildEnd run_child(const std::vector<std::string> &command, const Variables &variables,
-                   const Look &look);
+// Signals. This process sends on a signal that was sent to it alone. A signal of the terminal
+// (Ctrl-C and so on) has reached the program as well, which is in the same process group, so it is
+// not sent twice. When the program stops because of SIGTSTP, SIGTTIN or SIGTTOU this process stops
+// too, so that the shell sees the job as stopped.
+ChildEnd run_child(const Words &command, const Variables &variables, const Look &look);
 
 }  // namespace cairn::cli

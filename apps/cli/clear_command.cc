@@ -2,15 +2,11 @@
 // `cairn clear`: empties caches, or removes what was stored in a time, also while applications use
 // them.
 #include <cairn/cairn_program_cache.h>
-#include <fmt/format.h>
 
 #include <ctime>
-#include <memory>
-#include <optional>
 
 #include "caches.h"
-#include "command_line.h"
-#include "failure.h"
+#include "command.h"
 #include "selection.h"
 #include "text.h"
 
@@ -34,61 +30,36 @@ struct Options {
     Selection selection;
     std::optional<std::string> since;
     std::optional<std::string> until;
-
-    bool has_range() const { return since || until; }
-};
-
-// [begin, end) in milliseconds since 1970.
-struct Range {
-    uint64_t begin_ms = 0;
-    uint64_t end_ms = UINT64_MAX;
 };
 
 std::optional<uint64_t> seconds_of(const std::string &text) {
     const bool is_number = text.size() > 1 && text.size() < 14 && text[0] == '@' &&
                            text.find_first_not_of("0123456789", 1) == std::string::npos;
-    if (is_number) {
-        return std::stoull(text.substr(1));
-    }
+    if (is_number) return std::stoull(text.substr(1));
     for (const char *format : {"%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"}) {
         std::tm time = {};
         const char *end = strptime(text.c_str(), format, &time);
-        if (end == nullptr || *end != '\0') {
-            continue;
-        }
+        if (end == nullptr || *end != '\0') continue;
         time.tm_isdst = -1;
         const int day = time.tm_mday;
         const std::time_t seconds = std::mktime(&time);
-        if (seconds >= 0 && time.tm_mday == day) {
-            return static_cast<uint64_t>(seconds);
-        }
+        if (seconds >= 0 && time.tm_mday == day) return static_cast<uint64_t>(seconds);
     }
     return std::nullopt;
 }
 
+// In milliseconds since 1970.
 uint64_t time_of(const char *option, const std::optional<std::string> &text,
                  uint64_t otherwise_ms) {
-    if (!text) {
-        return otherwise_ms;
-    }
+    if (!text) return otherwise_ms;
     const auto seconds = seconds_of(*text);
     if (!seconds) {
         throw Failure(kExitUsage,
-                      fmt::format("{} `{}`: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
-                                  "@SECONDS",
-                                  option, *text));
+                      "{} `{}`: no such time; write 2026-01-31, 2026-01-31T12:00:00 or "
+                      "@SECONDS",
+                      option, *text);
     }
     return *seconds * 1000;
-}
-
-Range range_of(const Options &options) {
-    Range range;
-    range.begin_ms = time_of("--since", options.since, range.begin_ms);
-    range.end_ms = time_of("--until", options.until, range.end_ms);
-    if (range.begin_ms > range.end_ms) {
-        throw Failure(kExitUsage, "--since is later than --until");
-    }
-    return range;
 }
 
 std::string clear_cache(const CacheHandle &cache, const std::string &identifier) {
@@ -101,49 +72,40 @@ std::string clear_cache(const CacheHandle &cache, const std::string &identifier)
                        format_count(before.entries, "entry", "entries"), format_bytes(freed));
 }
 
-std::string clear_range(const CacheHandle &cache, const std::string &identifier,
-                        const Range &range) {
+std::string clear_range(const CacheHandle &cache, const std::string &identifier, uint64_t begin_ms,
+                        uint64_t end_ms) {
     uint64_t removed = 0;
-    require_ok(cache, cairn_clear_range(cache.get(), range.begin_ms, range.end_ms, &removed),
+    require_ok(cache, cairn_clear_range(cache.get(), begin_ms, end_ms, &removed),
                fmt::format("clear `{}`", identifier));
     return fmt::format("Cleared {}: removed {}", identifier,
                        format_count(removed, "entry", "entries"));
 }
 
 int clear(const Options &options) {
-    const Range range = range_of(options);
+    const uint64_t begin_ms = time_of("--since", options.since, 0);
+    const uint64_t end_ms = time_of("--until", options.until, UINT64_MAX);
+    if (begin_ms > end_ms) throw Failure(kExitUsage, "--since is later than --until");
+    const bool is_whole = !options.since && !options.until;
     return change_selected(
-        options.selection,
-        {"clear", Change::Asks::about_all,
-         [&](const std::string &root, const std::string &identifier) {
-             const Progress progress("Clearing " + identifier, options.selection.quiet);
-             const CacheHandle cache = open_cache(root, identifier, Access::write);
-             return options.has_range() ? clear_range(cache, identifier, range)
-                                        : clear_cache(cache, identifier);
-         }});
+        options.selection, "clear", [&](const auto &root, const auto &identifier) {
+            const Progress progress("Clearing " + identifier, options.selection.quiet);
+            const CacheHandle cache = open_cache(root, identifier, Access::write);
+            return is_whole ? clear_cache(cache, identifier)
+                            : clear_range(cache, identifier, begin_ms, end_ms);
+        });
+}
+
+Run define(Arguments &take) {
+    auto options = std::make_shared<Options>();
+    add_selection(take, options->selection, "Caches, as `cairn ls` shows them", Asks::yes);
+    take.value("--since", options->since, "Only what was stored at this time or later", "TIME");
+    take.value("--until", options->until, "Only what was stored before this time", "TIME");
+    return [options] { return clear(*options); };
 }
 
 }  // namespace
 
-void add_clear_command(CLI::App &app, int &exit_code) {
-    CLI::App *command =
-        app.add_subcommand("clear", "Remove the entries of caches, of an application's, or of all");
-    auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    add_selection(*command, options->selection, "Caches, as `cairn ls` shows them");
-    add_yes_option(*command, options->selection);
-    // Also when it is empty, as an unset variable is: not everything is meant then.
-    command
-        ->add_option_function<std::string>(
-            "--since", [options](const std::string &text) { options->since = text; },
-            "Only what was stored at this time or later")
-        ->type_name("TIME");
-    command
-        ->add_option_function<std::string>(
-            "--until", [options](const std::string &text) { options->until = text; },
-            "Only what was stored before this time")
-        ->type_name("TIME");
-    command->callback([options, &exit_code] { exit_code = clear(*options); });
-}
+const Command clear_command = {
+    "clear", "Remove the entries of caches, of an application's, or of all", kFooter, define};
 
 }  // namespace cairn::cli

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `cairn compress`: makes caches smaller, also while applications use them.
-#include <fmt/format.h>
-
-#include <memory>
 
 #include "caches.h"
-#include "command_line.h"
-#include "failure.h"
+#include "command.h"
 #include "selection.h"
 #include "text.h"
 
@@ -25,47 +21,37 @@ Examples:
 Exit codes: 0 compressed (there may be nothing to do), 1 a cache does not exist or could not be
 compressed, 2 wrong usage.)";
 
-struct Sum {
-    uint64_t value_bytes = 0;
-    uint64_t stored_bytes = 0;
-};
-
-int add_entry(void *user, const cairn_entry *entry) {
-    auto &sum = *static_cast<Sum *>(user);
-    sum.value_bytes += entry->value_size;
-    sum.stored_bytes += entry->stored_size;
-    return 0;
-}
-
 std::string compress_cache(const std::string &root, const std::string &identifier, Quiet quiet) {
     const Progress progress("Compressing " + identifier, quiet);
     const CacheHandle cache = open_cache(root, identifier, Access::write);
     const uint64_t before = cache_stats(cache).disk_bytes;
     require_ok(cache, cairn_compress(cache.get()), fmt::format("compress `{}`", identifier));
     const uint64_t after = cache_stats(cache).disk_bytes;
-    Sum sum;
-    require_ok(cache, cairn_enumerate(cache.get(), add_entry, &sum),
-               fmt::format("list `{}`", identifier));
+    uint64_t value_bytes = 0;
+    uint64_t stored_bytes = 0;
+    for_each_entry(cache, fmt::format("list `{}`", identifier), [&](const cairn_entry &entry) {
+        value_bytes += entry.value_size;
+        stored_bytes += entry.stored_size;
+        return true;
+    });
     return fmt::format("Compressed {}: {} of values take {}, gave back {}", identifier,
-                       format_bytes(sum.value_bytes), format_bytes(sum.stored_bytes),
+                       format_bytes(value_bytes), format_bytes(stored_bytes),
                        format_bytes(before > after ? before - after : 0));
+}
+
+Run define(Arguments &take) {
+    auto selection = std::make_shared<Selection>();
+    add_selection(take, *selection, "Caches, as `cairn ls` shows them", Asks::no);
+    return [selection] {
+        return change_selected(*selection, "compress", [&](const auto &root, const auto &name) {
+            return compress_cache(root, name, selection->quiet);
+        });
+    };
 }
 
 }  // namespace
 
-void add_compress_command(CLI::App &app, int &exit_code) {
-    CLI::App *command =
-        app.add_subcommand("compress", "Make caches smaller, an application's, or all");
-    auto selection = std::make_shared<Selection>();
-    command->footer(kFooter);
-    add_selection(*command, *selection, "Caches, as `cairn ls` shows them");
-    command->callback([selection, &exit_code] {
-        exit_code = change_selected(*selection,
-                                    {"compress", Change::Asks::never,
-                                     [&](const std::string &root, const std::string &identifier) {
-                                         return compress_cache(root, identifier, selection->quiet);
-                                     }});
-    });
-}
+const Command compress_command = {"compress", "Make caches smaller, an application's, or all",
+                                  kFooter, define};
 
 }  // namespace cairn::cli

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `cairn control`: switches kinds of caches off and on, and empties them, for all processes.
 #include <cairn/cairn_control.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string_view>
 
 #include "caches.h"
-#include "command_line.h"
-#include "control.h"
-#include "failure.h"
+#include "command.h"
 #include "output.h"
 
 namespace cairn::cli {
@@ -49,22 +45,22 @@ constexpr std::array<KindName, 5> kKinds = {{
 
 struct Options {
     std::string dir;
-    std::vector<std::string> kinds;
+    Words kinds;
     bool disable = false;
     bool enable = false;
     bool clear = false;
 };
 
-uint32_t kinds_of(const std::vector<std::string> &names) {
+uint32_t kinds_of(const Words &names) {
     uint32_t kinds = 0;
     for (const std::string &name : names) {
         const auto *found = std::find_if(kKinds.begin(), kKinds.end(),
                                          [&](const KindName &kind) { return kind.name == name; });
         if (found == kKinds.end()) {
             throw Failure(kExitUsage,
-                          fmt::format("there is no kind `{}`; the kinds are cache-for-driver, "
-                                      "conversions, driver-managed, application-managed and all",
-                                      name));
+                          "there is no kind `{}`; the kinds are cache-for-driver, "
+                          "conversions, driver-managed, application-managed and all",
+                          name);
         }
         kinds |= found->kinds;
     }
@@ -74,43 +70,53 @@ uint32_t kinds_of(const std::vector<std::string> &names) {
 template <typename Print>
 void for_each_kind(uint32_t kinds, Print print) {
     for (const KindName &kind : kKinds) {
-        if (kind.kinds != CAIRN_KIND_ALL && (kind.kinds & kinds) != 0) {
-            print(kind);
-        }
+        if (kind.kinds != CAIRN_KIND_ALL && (kind.kinds & kinds) != 0) print(kind);
     }
 }
 
 void show(const std::string &root, uint32_t kinds) {
-    const Control control(root, Control::Use::look);
-    const uint32_t disabled = control.disabled();
+    CacheLog log;
+    const ControlHandle control = open_control(root, CAIRN_CONTROL_OPEN_READ_ONLY, log);
+    const uint32_t disabled = cairn_control_disabled(control.get());
     for_each_kind(kinds, [&](const KindName &kind) {
         const char *state = (disabled & kind.kinds) != 0 ? "disabled" : "enabled";
-        print_line(fmt::format("{:<20}  {:<8}  {}", kind.name, state, kind.about));
+        print_line("{:<20}  {:<8}  {}", kind.name, state, kind.about);
     });
-    if (!control.is_developer_mode()) {
+    if (cairn_control_developer_mode(control.get()) == 0) {
         print_line("Developer mode is off: nothing can be changed (`cairn control --help`).");
     }
 }
 
+// Returns the kinds that were so already.
+uint32_t apply(cairn_control *control, uint32_t kinds, uint32_t flags, CacheLog &log) {
+    log.first_line.clear();  // what was said when it was opened is not the reason
+    uint32_t unchanged = 0;
+    const int result = cairn_control_apply(control, kinds, flags, &unchanged);
+    if (result != CAIRN_OK) {
+        throw Failure(kExitFailure, log.first_line.empty()
+                                        ? fmt::format("cannot control the caches: {}",
+                                                      cairn_result_string(result))
+                                        : log.first_line);
+    }
+    return unchanged;
+}
+
 void change(const std::string &root, uint32_t kinds, const Options &options) {
-    Control control(root, Control::Use::change);
+    CacheLog log;
+    const ControlHandle control = open_control(root, 0, log);
     const uint32_t flags = (options.disable ? uint32_t{CAIRN_CONTROL_DISABLE} : 0) |
                            (options.enable ? uint32_t{CAIRN_CONTROL_ENABLE} : 0) |
                            (options.clear ? uint32_t{CAIRN_CONTROL_CLEAR} : 0);
-    const uint32_t unchanged = control.apply(kinds, flags);
+    const uint32_t unchanged = apply(control.get(), kinds, flags, log);
     for_each_kind(kinds, [&](const KindName &kind) {
         const bool was_so = (unchanged & kind.kinds) != 0;
         std::string done = options.disable  ? was_so ? "disabled already" : "disabled"
                            : options.enable ? was_so ? "enabled already" : "enabled"
                                             : "";
-        if (options.clear) {
-            done += done.empty() ? "cleared" : ", cleared";
-        }
-        print_line(fmt::format("{}: {}", kind.name, done));
+        if (options.clear) done += done.empty() ? "cleared" : ", cleared";
+        print_line("{}: {}", kind.name, done);
     });
-    if (!control.warning().empty()) {
-        complain(control.warning());
-    }
+    if (!log.first_line.empty()) complain(log.first_line);
     if (options.disable && (kinds & CAIRN_KIND_DRIVER_MANAGED) != 0) {
         print_line(
             "Applications that `cairn run` starts from now on have no driver's own cache; those "
@@ -127,8 +133,7 @@ int control(const Options &options) {
     if (acts && kinds == 0) {
         throw Failure(kExitUsage, "say which kind with --kind (`cairn control` lists them)");
     }
-    const std::string root = resolve_root(options.dir);
-    require_usable_root(root);
+    const std::string root = usable_root(options.dir);
     if (acts) {
         change(root, kinds, options);
     } else {
@@ -137,21 +142,19 @@ int control(const Options &options) {
     return kExitOk;
 }
 
+Run define(Arguments &take) {
+    auto options = std::make_shared<Options>();
+    take.values("--kind", options->kinds, "The kind; may be given more than once", "KIND");
+    take.flag("--disable", options->disable, "Neither look up nor store any more");
+    take.flag("--enable", options->enable, "Use them again");
+    take.flag("--clear", options->clear, "Delete what they hold");
+    take.dir(options->dir);
+    return [options] { return control(*options); };
+}
+
 }  // namespace
 
-void add_control_command(CLI::App &app, int &exit_code) {
-    CLI::App *command =
-        app.add_subcommand("control", "Switch kinds of caches off and on, and empty them");
-    auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    command->add_option("--kind", options->kinds, "The kind; may be given more than once")
-        ->type_name("KIND")
-        ->allow_extra_args(false);
-    command->add_flag("--disable", options->disable, "Neither look up nor store any more");
-    command->add_flag("--enable", options->enable, "Use them again");
-    command->add_flag("--clear", options->clear, "Delete what they hold");
-    add_dir_option(*command, options->dir);
-    command->callback([options, &exit_code] { exit_code = control(*options); });
-}
+const Command control_command = {"control", "Switch kinds of caches off and on, and empty them",
+                                 kFooter, define};
 
 }  // namespace cairn::cli

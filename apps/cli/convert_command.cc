@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `cairn convert`: hands over to cairn-convert, a program of its own, so that this one needs none
 // of the converters' libraries.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
-#include "command_line.h"
-#include "failure.h"
+#include "child.h"
+#include "command.h"
 #include "manifest.h"
 
 namespace cairn::cli {
@@ -19,41 +18,34 @@ namespace fs = std::filesystem;
 // Beside this program: in a build tree, or where both are installed.
 std::string find_program() {
     const fs::path folder = fs::path(executable_path()).parent_path();
-    for (const fs::path &place :
-         {folder / "../convert/cairn-convert", folder / CAIRN_CONVERT_FROM_BIN}) {
+    const fs::path installed = (folder / CAIRN_CONVERT_FROM_BIN).lexically_normal();
+    for (const fs::path &place : {folder / "../convert/cairn-convert", installed}) {
         std::error_code ignored;
-        if (fs::exists(place, ignored)) {
-            return place.lexically_normal().string();
-        }
+        if (fs::exists(place, ignored)) return place.lexically_normal().string();
     }
-    return {};
+    throw Failure(kExitFailure, "cairn-convert is not installed: it is not in {}",
+                  installed.parent_path().string());
+}
+
+[[noreturn]] void become_converter(const Words &arguments) {
+    const std::string program = find_program();
+    Words command = {program};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    execv(program.c_str(), argument_pointers(command).data());
+    throw Failure(kExitFailure,
+                  "{} cannot be executed: {}; are the converters' "
+                  "libraries installed?",
+                  program, error_text(errno));
+}
+
+Run define(Arguments &take) {
+    const Words &arguments = take.foreign();
+    return [&arguments]() -> int { become_converter(arguments); };
 }
 
 }  // namespace
 
-void run_convert_command(const std::vector<std::string> &arguments) {
-    const std::string program = find_program();
-    if (program.empty()) {
-        throw Failure(kExitFailure, fmt::format("cairn-convert is not installed: it is not in {}",
-                                                (fs::path(executable_path()).parent_path() /
-                                                 CAIRN_CONVERT_FROM_BIN)
-                                                    .lexically_normal()
-                                                    .parent_path()
-                                                    .string()));
-    }
-    std::vector<char *> command = {const_cast<char *>(program.c_str())};
-    for (const std::string &argument : arguments) {
-        command.push_back(const_cast<char *>(argument.c_str()));
-    }
-    command.push_back(nullptr);
-    execv(program.c_str(), command.data());
-    throw Failure(kExitFailure, fmt::format("{} cannot be executed: {}; are the converters' "
-                                            "libraries installed?",
-                                            program, error_text(errno)));
-}
-
-void add_convert_command(CLI::App &app) {
-    app.add_subcommand("convert", "Convert a shader into another language, once");
-}
+const Command convert_command = {"convert", "Convert a shader into another language, once", "",
+                                 define, Foreign::all};
 
 }  // namespace cairn::cli

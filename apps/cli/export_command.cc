@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 // `cairn export`: writes a cache's programs to a file, for shipping.
 #include <cairn/cairn_egl.h>
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include "caches.h"
-#include "command_line.h"
-#include "failure.h"
+#include "command.h"
+#include "named_file.h"
 #include "output.h"
-#include "output_file.h"
 #include "text.h"
 #include "warm_set.h"
 
@@ -36,41 +33,24 @@ struct Programs {
     uint64_t too_large = 0;  // programs that no reader would take
 };
 
-struct Collection {
-    cairn_cache *cache;
-    Progress &progress;
-    Programs &programs;
-};
-
 // Shaders and blobs of drivers have other keys, or are no whole entries.
 bool is_program(const cairn_entry &found, const cairn_blob *blob) {
     return cairn_egl_entry_check(found.key, found.key_size, cairn_blob_data(blob),
                                  cairn_blob_size(blob)) == CAIRN_OK;
 }
 
-int collect(void *user, const cairn_entry *found) {
-    auto &collection = *static_cast<Collection *>(user);
-    Programs &programs = collection.programs;
-    collection.progress.add(1);
-    WarmEntry entry;
-    cairn_blob *blob = nullptr;
-    if (found->key_size != entry.key.size() ||
-        cairn_get(collection.cache, found->key, found->key_size, &blob) != CAIRN_OK) {
-        return 0;
-    }
-    const bool is_one = is_program(*found, blob);
-    if (is_one && cairn_blob_size(blob) > kWarmBinarySizeMax) {
+void add(const cairn_entry &found, const cairn_blob *blob, Programs &programs) {
+    if (!is_program(found, blob)) return;
+    if (cairn_blob_size(blob) > kWarmBinarySizeMax) {
         ++programs.too_large;
-    } else if (is_one) {
-        std::copy_n(static_cast<const uint8_t *>(found->key), entry.key.size(), entry.key.begin());
-        entry.cost_us = cairn_blob_cost_us(blob);
-        entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)),
-                            cairn_blob_size(blob));
-        programs.bytes += encoded_size(entry);
-        programs.set.entries.push_back(std::move(entry));
+        return;
     }
-    cairn_blob_free(blob);
-    return programs.bytes > kWarmSetSizeMax ? 1 : 0;
+    WarmEntry entry;
+    std::copy_n(static_cast<const uint8_t *>(found.key), entry.key.size(), entry.key.begin());
+    entry.cost_us = cairn_blob_cost_us(blob);
+    entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
+    programs.bytes += encoded_size(entry);
+    programs.set.entries.push_back(std::move(entry));
 }
 
 [[noreturn]] void refuse_too_many() {
@@ -80,16 +60,20 @@ int collect(void *user, const cairn_entry *found) {
 Programs collect_programs(const CacheHandle &cache, const std::string &identifier, Quiet quiet) {
     Progress progress("Reading " + identifier, quiet, cache_stats(cache).entries);
     Programs programs;
-    Collection collection = {cache.get(), progress, programs};
-    require_ok(cache, cairn_enumerate(cache.get(), collect, &collection),
-               fmt::format("read `{}`", identifier));
-    if (programs.bytes > kWarmSetSizeMax) {
-        refuse_too_many();
-    }
+    for_each_entry(cache, fmt::format("read `{}`", identifier), [&](const cairn_entry &entry) {
+        progress.add(1);
+        cairn_blob *blob = nullptr;
+        if (entry.key_size == WarmEntry().key.size() &&
+            cairn_get(cache.get(), entry.key, entry.key_size, &blob) == CAIRN_OK) {
+            add(entry, blob, programs);
+            cairn_blob_free(blob);
+        }
+        return programs.bytes <= kWarmSetSizeMax;
+    });
+    if (programs.bytes > kWarmSetSizeMax) refuse_too_many();
     if (programs.set.entries.empty()) {
-        throw Failure(kExitFailure,
-                      fmt::format("the cache `{}` has no programs{}", identifier,
-                                  programs.too_large == 0 ? "" : " that a file may hold"));
+        throw Failure(kExitFailure, "the cache `{}` has no programs{}", identifier,
+                      programs.too_large == 0 ? "" : " that a file may hold");
     }
     return programs;
 }
@@ -98,9 +82,7 @@ Programs collect_programs(const CacheHandle &cache, const std::string &identifie
 uint64_t write_set(const WarmSet &set, OutputFile &file, Quiet quiet) {
     const Progress progress("Writing " + set.identifier, quiet);
     const std::string bytes = encode_warm_set(set);
-    if (bytes.size() > kWarmSetSizeMax) {
-        refuse_too_many();
-    }
+    if (bytes.size() > kWarmSetSizeMax) refuse_too_many();
     file.write(bytes);
     return bytes.size();
 }
@@ -115,10 +97,10 @@ void export_cache(const std::string &root, const std::string &identifier, const 
     set.version = cache_stats(cache).version;
     set.about = about_text(root, identifier);
     const uint64_t size = write_set(set, file, quiet);
-    if (quiet == Quiet::yes) {
-        return;
-    }
-    const auto say = file.is_standard_output() ? complain : print_line;
+    if (quiet == Quiet::yes) return;
+    const auto say = [&file](const std::string &line) {
+        file.is_standard_output() ? complain(line) : print_line(line);
+    };
     say(fmt::format("Exported {} ({}) to {}",
                     format_count(set.entries.size(), "program", "programs"), format_bytes(size),
                     path));
@@ -128,31 +110,26 @@ void export_cache(const std::string &root, const std::string &identifier, const 
     }
 }
 
-}  // namespace
-
-void add_export_command(CLI::App &app) {
+Run define(Arguments &take) {
     struct Options {
         std::string dir;
         std::string cache;
         std::string file;
         Quiet quiet = Quiet::no;
     };
-    CLI::App *command = app.add_subcommand("export", "Write a cache's programs to a file");
     auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    command->add_option("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it")
-        ->type_name("")
-        ->required();
-    command->add_option("FILE", options->file, "The file to write; - is standard output")
-        ->type_name("")
-        ->required();
-    add_dir_option(*command, options->dir);
-    add_quiet_option(*command, options->quiet, "Say nothing but what fails");
-    command->callback([options] {
-        const std::string root = resolve_root(options->dir);
-        require_usable_root(root);
-        export_cache(root, options->cache, options->file, options->quiet);
-    });
+    take.required("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it");
+    take.required("FILE", options->file, "The file to write; - is standard output");
+    take.dir(options->dir);
+    take.quiet(options->quiet);
+    return [options] {
+        export_cache(usable_root(options->dir), options->cache, options->file, options->quiet);
+        return kExitOk;
+    };
 }
+
+}  // namespace
+
+const Command export_command = {"export", "Write a cache's programs to a file", kFooter, define};
 
 }  // namespace cairn::cli

@@ -5,8 +5,11 @@
 // standard error in main.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace cairn::cli {
 
@@ -26,6 +29,9 @@ class Failure : public std::runtime_error {
     // `message` says what is wrong and what to do about it, without a line end.
     Failure(int exit_code, const std::string &message)
         : std::runtime_error(message), exit_code_(exit_code) {}
+    template <typename... Values>
+    Failure(int exit_code, fmt::format_string<Values...> message, Values &&...values)
+        : Failure(exit_code, fmt::format(message, std::forward<Values>(values)...)) {}
 
     int exit_code() const { return exit_code_; }
 
@@ -34,6 +40,8 @@ class Failure : public std::runtime_error {
 };
 
 // "permission denied" and the like for an errno value.
-std::string error_text(int error_number);
+inline std::string error_text(int error_number) {
+    return std::generic_category().message(error_number);
+}
 
 }  // namespace cairn::cli

@@ -1,42 +1,35 @@
 // SPDX-License-Identifier: MIT
-// `cairn help`: what --help prints, of the program or of a subcommand.
-#include <fmt/format.h>
+// `cairn help`: what --help prints, of the program or of a command.
 
 #include <algorithm>
-#include <memory>
 
-#include "command_line.h"
-#include "failure.h"
-#include "output.h"
-#include "suggestion.h"
+#include "command.h"
+#include "text.h"
 
 namespace cairn::cli {
 namespace {
 
-void print_help(const CLI::App &app, const std::string &name) {
-    if (name == "convert") {
-        run_convert_command({"--help"});
+constexpr const char *kFooter =
+    "The same as `cairn COMMAND --help`.\n\n"
+    "Example:\n  cairn help run\n\nExit codes: 0 printed, 2 wrong usage.";
+
+int print_help(const std::string &name) {
+    if (name.empty()) return run_command_line({"--help"});
+    const Words known = command_names();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+        throw Failure(kExitUsage, "there is no command `{}`{}", name, did_you_mean(name, known));
     }
-    const std::vector<std::string> known = subcommand_names(app);
-    if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
-        throw Failure(kExitUsage,
-                      fmt::format("there is no command `{}`{}", name, did_you_mean(name, known)));
-    }
-    print_text(name.empty() ? app.get_formatter()->make_help(&app, app.get_name(),
-                                                             CLI::AppFormatMode::Normal)
-                            : app.get_subcommand(name)->help(app.get_name()));
+    return run_command_line({name, "--help"});
+}
+
+Run define(Arguments &take) {
+    auto name = std::make_shared<std::string>();
+    take.value("COMMAND", *name, "The command");
+    return [name] { return print_help(*name); };
 }
 
 }  // namespace
 
-void add_help_command(CLI::App &app) {
-    CLI::App *command = app.add_subcommand("help", "Explain a command, or the program");
-    auto name = std::make_shared<std::string>();
-    command->footer(
-        "The same as `cairn COMMAND --help`.\n\n"
-        "Example:\n  cairn help run\n\nExit codes: 0 printed, 2 wrong usage.");
-    command->add_option("COMMAND", *name, "The command")->type_name("");
-    command->callback([&app, name] { print_help(app, *name); });
-}
+const Command help_command = {"help", "Explain a command, or the program", kFooter, define};
 
 }  // namespace cairn::cli

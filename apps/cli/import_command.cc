@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `cairn import`: puts the programs of a file into the cache that they came from.
 #include <cairn/cairn_egl.h>
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "caches.h"
-#include "command_line.h"
-#include "failure.h"
-#include "input_file.h"
+#include "command.h"
+#include "named_file.h"
 #include "output.h"
 #include "text.h"
 #include "warm_set.h"
@@ -31,21 +28,17 @@ Exit codes: 0 imported (there may be nothing new), 1 the file or the cache canno
 2 wrong usage.)";
 
 [[noreturn]] void refuse_too_large(const std::string &name) {
-    throw Failure(kExitFailure, fmt::format("{} is too large", name));
+    throw Failure(kExitFailure, "{} is too large", name);
 }
 
 // All of it; of what begins like no warm set, only the beginning.
 std::string read_whole(InputFile &file, Quiet quiet) {
-    if (file.size_bytes() > kWarmSetSizeMax) {
-        refuse_too_large(file.name());
-    }
+    if (file.size_bytes() > kWarmSetSizeMax) refuse_too_large(file.name());
     Progress progress("Reading " + file.name(), quiet, file.size_bytes());
     std::string bytes;
     size_t before = 0;
     while (file.append_to(bytes) && begins_as_warm_set(bytes)) {
-        if (bytes.size() > kWarmSetSizeMax) {
-            refuse_too_large(file.name());
-        }
+        if (bytes.size() > kWarmSetSizeMax) refuse_too_large(file.name());
         progress.add(bytes.size() - std::exchange(before, bytes.size()));
     }
     return bytes;
@@ -62,9 +55,7 @@ WarmSet read_set(const std::string &path, Quiet quiet) {
         set.reset();
         problem = "it is for a cache that is not the EGL front end's";
     }
-    if (!set) {
-        throw Failure(kExitFailure, fmt::format("{} is not imported: {}", file.name(), problem));
-    }
+    if (!set) throw Failure(kExitFailure, "{} is not imported: {}", file.name(), problem);
     return std::move(*set);
 }
 
@@ -73,7 +64,7 @@ struct Counts {
     uint64_t known = 0;
 };
 
-// Costs decide what is evicted; whoever makes a file can write any. No link takes longer.
+// Costs decide which entries are evicted, and a file can name any. No link takes longer.
 constexpr uint32_t kCostMaxUs = 10'000'000;
 
 Counts put_all(const CacheHandle &cache, const WarmSet &set, Quiet quiet) {
@@ -104,36 +95,31 @@ void import_file(const std::string &root, const std::string &path, Quiet quiet) 
     const CacheHandle cache =
         open_cache_to_fill(root, {set.identifier, set.version, printable_text(set.about)});
     const Counts counts = put_all(cache, set, quiet);
-    if (quiet == Quiet::yes) {
-        return;
-    }
-    print_line(fmt::format("Imported {} into {}; {} there already",
-                           format_count(counts.added, "program", "programs"), set.identifier,
-                           format_count(counts.known, "was", "were")));
+    if (quiet == Quiet::yes) return;
+    print_line("Imported {} into {}; {} there already",
+               format_count(counts.added, "program", "programs"), set.identifier,
+               format_count(counts.known, "was", "were"));
 }
 
-}  // namespace
-
-void add_import_command(CLI::App &app) {
+Run define(Arguments &take) {
     struct Options {
         std::string dir;
         std::string file;
         Quiet quiet = Quiet::no;
     };
-    CLI::App *command = app.add_subcommand("import", "Add the programs of a file to their cache");
     auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    command
-        ->add_option("FILE", options->file, "A file that `cairn export` wrote; - is standard input")
-        ->type_name("")
-        ->required();
-    add_dir_option(*command, options->dir);
-    add_quiet_option(*command, options->quiet, "Say nothing but what fails");
-    command->callback([options] {
-        const std::string root = resolve_root(options->dir);
-        require_usable_root(root);
-        import_file(root, options->file, options->quiet);
-    });
+    take.required("FILE", options->file, "A file that `cairn export` wrote; - is standard input");
+    take.dir(options->dir);
+    take.quiet(options->quiet);
+    return [options] {
+        import_file(usable_root(options->dir), options->file, options->quiet);
+        return kExitOk;
+    };
 }
+
+}  // namespace
+
+const Command import_command = {"import", "Add the programs of a file to their cache", kFooter,
+                                define};
 
 }  // namespace cairn::cli

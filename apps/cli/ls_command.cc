@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `cairn ls`: the caches, or the entries of one.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
-#include <vector>
 
-#include "applications.h"
 #include "caches.h"
-#include "command_line.h"
-#include "failure.h"
+#include "command.h"
 #include "output.h"
 #include "text.h"
 
@@ -37,7 +32,7 @@ constexpr size_t kKeyBytesShown = 8;
 
 struct Options {
     std::string dir;
-    std::string cache;
+    std::optional<std::string> cache;
     std::string sort;
     bool reverse = false;
     bool json = false;
@@ -61,12 +56,10 @@ void sort_rows(std::vector<Row> &rows, const Options &options,
         return order.name == options.sort;
     });
     if (found == orders.end() && !options.sort.empty()) {
-        std::vector<std::string> names;
-        for (const Order<Row> &order : orders) {
-            names.emplace_back(order.name);
-        }
-        throw Failure(kExitUsage, fmt::format("these cannot be sorted by `{}`, only by {}",
-                                              options.sort, fmt::join(names, ", ")));
+        Words names;
+        for (const Order<Row> &order : orders) names.emplace_back(order.name);
+        throw Failure(kExitUsage, "these cannot be sorted by `{}`, only by {}", options.sort,
+                      fmt::join(names, ", "));
     }
     const auto is_before = (options.sort.empty() ? orders.begin() : found)->is_before;
     std::stable_sort(rows.begin(), rows.end(), [&](const Row &a, const Row &b) {
@@ -74,95 +67,56 @@ void sort_rows(std::vector<Row> &rows, const Options &options,
     });
 }
 
-struct CacheRow {
-    std::string identifier;
-    std::string application;
-    uint64_t entries;
-    uint64_t disk_bytes;
-    uint64_t used_at_ms;
-    std::string about;
-    std::string problem;  // why it could not be read; then the numbers are zero
-};
-
-constexpr std::array<Order<CacheRow>, 5> kCacheOrders = {{
-    {"name", [](const CacheRow &a, const CacheRow &b) { return a.identifier < b.identifier; }},
+constexpr std::array<Order<CacheSummary>, 5> kCacheOrders = {{
+    {"name",
+     [](const CacheSummary &a, const CacheSummary &b) { return a.identifier < b.identifier; }},
     {"application",
-     [](const CacheRow &a, const CacheRow &b) { return a.application < b.application; }},
-    {"entries", [](const CacheRow &a, const CacheRow &b) { return a.entries > b.entries; }},
-    {"size", [](const CacheRow &a, const CacheRow &b) { return a.disk_bytes > b.disk_bytes; }},
-    {"used", [](const CacheRow &a, const CacheRow &b) { return a.used_at_ms > b.used_at_ms; }},
+     [](const CacheSummary &a, const CacheSummary &b) { return a.application < b.application; }},
+    {"entries", [](const CacheSummary &a,
+                   const CacheSummary &b) { return a.stats.entries > b.stats.entries; }},
+    {"size", [](const CacheSummary &a,
+                const CacheSummary &b) { return a.stats.disk_bytes > b.stats.disk_bytes; }},
+    {"used",
+     [](const CacheSummary &a, const CacheSummary &b) { return a.used_at_ms > b.used_at_ms; }},
 }};
 
-CacheRow read_row(const std::string &root, const std::string &identifier,
-                  const std::string &application) {
-    CacheRow row = {identifier, application_name(application), 0, 0, 0, "", ""};
-    row.used_at_ms = last_used_ms(root, identifier);
-    row.about = about_cache(root, identifier);
-    try {
-        const cairn_stats stats = cache_stats(open_cache(root, identifier, Access::read));
-        row.entries = stats.entries;
-        row.disk_bytes = stats.disk_bytes;
-    } catch (const Failure &failure) {
-        row.problem = failure.what();
-    }
-    return row;
-}
-
-std::vector<CacheRow> read_rows(const std::string &root, Quiet quiet) {
-    const std::vector<std::string> identifiers = list_caches(root);
-    auto applications = list_applications(root);
-    Progress progress("Counting entries", quiet, identifiers.size());
-    std::vector<CacheRow> rows;
-    for (const std::string &identifier : identifiers) {
-        rows.push_back(read_row(root, identifier, applications[identifier]));
-        progress.add(1);
-    }
-    return rows;
-}
-
-// The last column may be empty.
-void print_columns(std::string line) {
-    line.resize(line.find_last_not_of(' ') + 1);
-    print_line(line);
-}
-
-void print_caches(const std::vector<CacheRow> &rows, bool no_header) {
+void print_caches(const std::vector<CacheSummary> &rows, bool no_header) {
     size_t names = 0;
-    size_t applications = 0;
-    for (const CacheRow &row : rows) {
+    size_t applications = std::string_view("APPLICATION").size();
+    for (const CacheSummary &row : rows) {
         names = std::max(names, row.identifier.size());
         applications = std::max(applications, row.application.size());
     }
-    applications = std::max(applications, std::string_view("APPLICATION").size());
+    const auto print = [&](const auto &...columns) {
+        std::string line = fmt::format("{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", columns...);
+        line.resize(line.find_last_not_of(' ') + 1);  // the last column may be empty
+        print_line(line);
+    };
     if (!rows.empty() && !no_header) {
-        print_columns(fmt::format("{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", "CACHE", names,
-                                  "APPLICATION", applications, "ENTRIES", "SIZE", "USED", "ABOUT"));
+        print("CACHE", names, "APPLICATION", applications, "ENTRIES", "SIZE", "USED", "ABOUT");
     }
-    for (const CacheRow &row : rows) {
+    for (const CacheSummary &row : rows) {
         if (row.problem.empty()) {
-            print_columns(fmt::format("{:<{}}  {:<{}}  {:>9}  {:>10}  {:<19}  {}", row.identifier,
-                                      names, row.application.empty() ? "-" : row.application,
-                                      applications, row.entries, format_bytes(row.disk_bytes),
-                                      format_time(row.used_at_ms), row.about));
+            print(row.identifier, names, row.application.empty() ? "-" : row.application,
+                  applications, row.stats.entries, format_bytes(row.stats.disk_bytes),
+                  format_time(row.used_at_ms), row.about);
         } else {
             complain(row.problem);
         }
     }
 }
 
-nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheRow> &rows) {
+nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheSummary> &rows) {
     nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
-    for (const CacheRow &row : rows) {
+    for (const CacheSummary &row : rows) {
         nlohmann::ordered_json cache = {{"identifier", row.identifier},
                                         {"application", nullptr},
                                         {"about", row.about},
                                         {"used_at_ms", row.used_at_ms}};
-        if (!row.application.empty()) {
-            cache["application"] = row.application;
-        }
+        if (!row.application.empty()) cache["application"] = row.application;
         if (row.problem.empty()) {
-            cache["entries"] = row.entries;
-            cache["disk_bytes"] = row.disk_bytes;
+            cache["entries"] = row.stats.entries;
+            cache["disk_bytes"] = row.stats.disk_bytes;
         } else {
             cache["problem"] = row.problem;
         }
@@ -172,12 +126,10 @@ nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheR
 }
 
 int list_all(const std::string &root, const Options &options) {
-    std::vector<CacheRow> rows = read_rows(root, options.quiet);
+    std::vector<CacheSummary> rows = summarize_caches(root, options.quiet);
     sort_rows(rows, options, kCacheOrders);
     options.json ? print_json(json_of(root, rows)) : print_caches(rows, options.no_header);
-    const bool is_whole = std::all_of(rows.begin(), rows.end(),
-                                      [](const CacheRow &row) { return row.problem.empty(); });
-    return is_whole ? kExitOk : kExitFailure;
+    return exit_code_of(rows);
 }
 
 struct Entry {
@@ -196,47 +148,38 @@ constexpr std::array<Order<Entry>, 4> kEntryOrders = {{
     {"cost", [](const Entry &a, const Entry &b) { return a.cost_us > b.cost_us; }},
 }};
 
-struct Collection {
-    Progress *progress;
+std::vector<Entry> read_entries(const CacheHandle &cache, const std::string &identifier,
+                                const Options &options) {
+    Progress progress("Listing " + identifier, options.quiet, cache_stats(cache).entries);
     std::vector<Entry> entries;
-};
-
-int collect(void *user, const cairn_entry *entry) {
-    auto &collection = *static_cast<Collection *>(user);
-    collection.progress->add(1);
-    collection.entries.push_back({{static_cast<const char *>(entry->key), entry->key_size},
-                                  entry->value_size,
-                                  entry->stored_size,
-                                  entry->stored_at_ms,
-                                  entry->cost_us,
-                                  (entry->flags & CAIRN_PUT_PINNED) != 0});
-    return 0;
-}
-
-std::vector<Entry> read_entries(const CacheHandle &cache, const Options &options) {
-    Progress progress("Listing " + options.cache, options.quiet, cache_stats(cache).entries);
-    Collection collection = {&progress, {}};
-    require_ok(cache, cairn_enumerate(cache.get(), collect, &collection),
-               fmt::format("list `{}`", options.cache));
-    auto &entries = collection.entries;
+    for_each_entry(cache, fmt::format("list `{}`", identifier), [&](const cairn_entry &entry) {
+        progress.add(1);
+        entries.push_back({{static_cast<const char *>(entry.key), entry.key_size},
+                           entry.value_size,
+                           entry.stored_size,
+                           entry.stored_at_ms,
+                           entry.cost_us,
+                           (entry.flags & CAIRN_PUT_PINNED) != 0});
+        return true;
+    });
     std::sort(entries.begin(), entries.end(),
               [](const Entry &a, const Entry &b) { return a.key < b.key; });
     sort_rows(entries, options, kEntryOrders);
-    return std::move(entries);
+    return entries;
 }
 
 void print_entries(const std::vector<Entry> &entries, const Options &options) {
     const size_t bytes_shown = options.full_keys ? CAIRN_KEY_SIZE_MAX : kKeyBytesShown;
     constexpr const char *kColumns = "{:<18}  {:>10}  {:>9}  {}{}";
     if (!entries.empty() && !options.no_header) {
-        print_line(fmt::format(fmt::runtime(kColumns), "KEY", "SIZE", "COST", "STORED", ""));
+        print_line(fmt::runtime(kColumns), "KEY", "SIZE", "COST", "STORED", "");
     }
     for (const Entry &entry : entries) {
-        print_line(fmt::format(
-            fmt::runtime(kColumns), format_key(entry.key.data(), entry.key.size(), bytes_shown),
-            format_bytes(entry.value_bytes),
-            entry.cost_us == 0 ? "-" : format_duration_ns(uint64_t{entry.cost_us} * 1000),
-            format_time(entry.stored_at_ms), entry.pinned ? "  pinned" : ""));
+        print_line(fmt::runtime(kColumns),
+                   format_key(entry.key.data(), entry.key.size(), bytes_shown),
+                   format_bytes(entry.value_bytes),
+                   entry.cost_us == 0 ? "-" : format_duration_ns(uint64_t{entry.cost_us} * 1000),
+                   format_time(entry.stored_at_ms), entry.pinned ? "  pinned" : "");
     }
 }
 
@@ -255,35 +198,32 @@ nlohmann::ordered_json json_of(const std::string &identifier, const std::vector<
     return json;
 }
 
-int list_entries(const std::string &root, const Options &options) {
-    const CacheHandle cache = open_cache(root, options.cache, Access::read);
-    const std::vector<Entry> entries = read_entries(cache, options);
-    options.json ? print_json(json_of(options.cache, entries)) : print_entries(entries, options);
+int list_entries(const std::string &root, const std::string &identifier, const Options &options) {
+    const CacheHandle cache = open_cache(root, identifier, Access::read);
+    const std::vector<Entry> entries = read_entries(cache, identifier, options);
+    options.json ? print_json(json_of(identifier, entries)) : print_entries(entries, options);
     return kExitOk;
+}
+
+Run define(Arguments &take) {
+    auto options = std::make_shared<Options>();
+    take.value("CACHE", options->cache, "A cache, as `cairn ls` shows it");
+    take.value("--sort", options->sort, "The order of the lines", "KEY");
+    take.flag("-r,--reverse", options->reverse, "In the opposite order");
+    take.flag("--json", options->json, "Print JSON, with exact numbers and whole keys");
+    take.flag("--full-keys", options->full_keys, "Print whole keys");
+    take.flag("--no-header", options->no_header, "Do not print the names of the columns");
+    take.dir(options->dir);
+    take.quiet(options->quiet, "Do not show how far it is");
+    return [options] {
+        const std::string root = usable_root(options->dir);
+        return options->cache ? list_entries(root, *options->cache, *options)
+                              : list_all(root, *options);
+    };
 }
 
 }  // namespace
 
-void add_ls_command(CLI::App &app, int &exit_code) {
-    CLI::App *command = app.add_subcommand("ls", "List the caches, or the entries of one");
-    auto options = std::make_shared<Options>();
-    command->footer(kFooter);
-    CLI::Option *cache =
-        command->add_option("CACHE", options->cache, "A cache, as `cairn ls` shows it");
-    cache->type_name("");
-    command->add_option("--sort", options->sort, "The order of the lines")->type_name("KEY");
-    command->add_flag("-r,--reverse", options->reverse, "In the opposite order");
-    command->add_flag("--json", options->json, "Print JSON, with exact numbers and whole keys");
-    command->add_flag("--full-keys", options->full_keys, "Print whole keys");
-    command->add_flag("--no-header", options->no_header, "Do not print the names of the columns");
-    add_dir_option(*command, options->dir);
-    add_quiet_option(*command, options->quiet, "Do not show how far it is");
-    command->callback([options, cache, &exit_code] {
-        const std::string root = resolve_root(options->dir);
-        require_usable_root(root);
-        // A name that is empty, as an unset variable is, names no cache.
-        exit_code = cache->count() == 0 ? list_all(root, *options) : list_entries(root, *options);
-    });
-}
+const Command ls_command = {"ls", "List the caches, or the entries of one", kFooter, define};
 
 }  // namespace cairn::cli

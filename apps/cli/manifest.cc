@@ -29,9 +29,7 @@ std::vector<std::string> split(std::string_view list) {
     std::vector<std::string> parts;
     while (!list.empty()) {
         const size_t end = std::min(list.find(':'), list.size());
-        if (end > 0) {
-            parts.emplace_back(list.substr(0, end));
-        }
+        if (end > 0) parts.emplace_back(list.substr(0, end));
         list.remove_prefix(std::min(end + 1, list.size()));
     }
     return parts;
@@ -84,9 +82,7 @@ std::string executable_path() {
 
 Manifest check_manifest(const std::string &path) {
     std::ifstream file(path);
-    if (!file) {
-        return {"", fmt::format("the EGL front end's manifest {} cannot be read", path)};
-    }
+    if (!file) return {"", fmt::format("the EGL front end's manifest {} cannot be read", path)};
     const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
     const auto name = nlohmann::json::json_pointer("/ICD/library_path");
     if (json.is_discarded() || !json.contains(name) || !json.at(name).is_string()) {
@@ -118,9 +114,7 @@ Manifest find_manifest(const std::string &executable) {
     const fs::path folder = fs::path(executable).parent_path();
     for (const char *candidate : {kManifestFromBuiltProgram, CAIRN_MANIFEST_FROM_BIN}) {
         const std::string path = (folder / candidate).lexically_normal().string();
-        if (access(path.c_str(), F_OK) == 0) {
-            return check_manifest(path);
-        }
+        if (access(path.c_str(), F_OK) == 0) return check_manifest(path);
     }
     return {"", fmt::format("the EGL front end is not installed beside {} (set {} to its manifest)",
                             executable, kManifestEnv)};

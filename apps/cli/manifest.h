@@ -16,8 +16,8 @@ namespace cairn::cli {
 // Replaces the search for the manifest; for people who build or move the front end themselves.
 inline constexpr const char *kManifestEnv = "CAIRN_EGL_MANIFEST";
 
-// Below the folder of the front end's manifest: that of the library that GLVND loads after all
-// others.
+// Below the folder of the front end's manifest: the manifest of the library that GLVND loads after
+// all others.
 inline constexpr const char *kLastManifest = "last/cairn_egl_last.json";
 
 struct Manifest {
@@ -33,9 +33,9 @@ Manifest find_manifest(const std::string &executable);
 // can be read; else the reason.
 Manifest check_manifest(const std::string &path);
 
-// What to set in the application's environment for GLVND to load `manifest` before all that it
-// would load without, and the last one after: a variable's name and value. Where a process cannot
-// see or load what is ours, GLVND passes over it.
+// A variable's name and value. In the application's environment it makes GLVND load `manifest`
+// before all others, and the last one after them. GLVND passes over them in a process that cannot
+// see or load our files.
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest);
 
 // The absolute path of the running program; empty when the system does not tell.

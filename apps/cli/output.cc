@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,9 +18,7 @@ namespace {
 int output_error = 0;  // the first, as errno
 
 void note_error(bool is_written) {
-    if (!is_written && output_error == 0) {
-        output_error = errno;
-    }
+    if (!is_written && output_error == 0) output_error = errno;
 }
 
 // Where nobody hears it, there is nobody to tell.
@@ -49,11 +48,16 @@ void pass_on(std::string_view text) {
     print_error(printable_text(text));
 }
 
+void make_signals_errors() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
 void finish_output() {
     note_error(std::fflush(stdout) == 0);
     if (output_error != 0) {
-        throw Failure(kExitFailure,
-                      fmt::format("cannot write to standard output: {}", error_text(output_error)));
+        throw Failure(kExitFailure, "cannot write to standard output: {}",
+                      error_text(output_error));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "text.h"
@@ -17,9 +18,7 @@ std::string drew_past_us(const Seen &seen) {
     if (seen.cleared_environment) {
         return "a process used EGL whose environment was cleared, so that Cairn was not reached";
     }
-    if (seen.of_32_bits) {
-        return "a program of 32 bits used EGL, which Cairn cannot be loaded into";
-    }
+    if (seen.of_32_bits) return "a program of 32 bits used EGL, which Cairn cannot be loaded into";
     if (seen.egl_past_us) {
         return "a process used EGL that cannot see or load Cairn's library, as in a container";
     }
@@ -27,17 +26,13 @@ std::string drew_past_us(const Seen &seen) {
         return "the application used GLX, which is not covered; " +
                (seen.advice.empty() ? "if it can be told to use EGL, it is cached" : seen.advice);
     }
-    if (seen.vulkan) {
-        return "the application used Vulkan, which is not covered";
-    }
+    if (seen.vulkan) return "the application used Vulkan, which is not covered";
     return "the application was not seen to use EGL (GLX, Vulkan and set-user-id programs are not "
            "covered)";
 }
 
 std::string nothing_linked(const RunReport &report, const Seen &seen) {
-    if (report.contexts == 0 && seen.anything()) {
-        return drew_past_us(seen);
-    }
+    if (report.contexts == 0 && seen.anything()) return drew_past_us(seen);
     if (report.contexts > 0) {
         std::string text =
             fmt::format("{} created, but nothing was linked",
@@ -48,28 +43,22 @@ std::string nothing_linked(const RunReport &report, const Seen &seen) {
         }
         return text;
     }
-    if (report.displays > 0) {
-        return "EGL was used, but no context was created";
-    }
-    if (report.loads > 0) {
-        return "EGL was loaded, but no display was initialised";
-    }
+    if (report.displays > 0) return "EGL was used, but no context was created";
+    if (report.loads > 0) return "EGL was loaded, but no display was initialised";
     return drew_past_us(seen);
 }
 
 // Why there is nothing to tell; empty when there is.
 std::string nothing_passed(const RunResult &result) {
     const RunReport &report = result.report;
-    if (!result.problem.empty()) {
-        return fmt::format("ran uncached: {}", result.problem);
-    }
+    if (!result.problem.empty()) return fmt::format("ran uncached: {}", result.problem);
     if (report.link_calls == 0) {
         return "no GL program passed through: " + nothing_linked(report, result.seen);
     }
     return "";
 }
 
-// What the cache was not used for, and why; empty when it was.
+// Why the cache was not used, or entries were not stored; empty when all went well.
 std::string problem_line(const RunReport &report) {
     // Other processes wrote it.
     const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
@@ -79,12 +68,8 @@ std::string problem_line(const RunReport &report) {
         return fmt::format("{} cache could not be used: {}",
                            report.hits + report.stored > 0 ? "a" : "the", why);
     }
-    if (report.store_failed == 0) {
-        return "";
-    }
-    if (report.problem != kProblemNotStored) {
-        why = "see `cairn stats`";
-    }
+    if (report.store_failed == 0) return "";
+    if (report.problem != kProblemNotStored) why = "see `cairn stats`";
     return fmt::format("{} could not be stored: {}",
                        format_count(report.store_failed, "entry", "entries"), why);
 }
@@ -99,9 +84,7 @@ std::string outcome_line(const RunReport &report) {
     std::string line = fmt::format("{} of {} from the cache", report.hits,
                                    format_count(report.link_calls, "program", "programs"));
     const auto add = [&line](uint64_t count, const char *what) {
-        if (count > 0) {
-            line += fmt::format(", {} {}", count, what);
-        }
+        if (count > 0) line += fmt::format(", {} {}", count, what);
     };
     add(report.misses, "not found");
     add(report.rejected, "refused by the driver");
@@ -151,9 +134,7 @@ nlohmann::ordered_json counters_json(const RunReport &report) {
 }  // namespace
 
 std::vector<std::string> report_lines(const RunResult &result) {
-    if (std::string reason = nothing_passed(result); !reason.empty()) {
-        return {reason};
-    }
+    if (std::string reason = nothing_passed(result); !reason.empty()) return {reason};
     std::vector<std::string> lines = {outcome_line(result.report), time_line(result.report)};
     if (std::string problem = problem_line(result.report); !problem.empty()) {
         lines.push_back(std::move(problem));
@@ -162,6 +143,9 @@ std::vector<std::string> report_lines(const RunResult &result) {
 }
 
 nlohmann::ordered_json report_json(const RunResult &result) {
+    const auto text_or_null = [](const std::string &text) {
+        return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
+    };
     nlohmann::ordered_json json;
     json["cairn"] = cairn_version_string();
     json["command"] = result.command;
@@ -169,12 +153,9 @@ nlohmann::ordered_json report_json(const RunResult &result) {
     json["signal"] = result.signal ? nlohmann::ordered_json(*result.signal) : nullptr;
     json["wall_ns"] = result.wall_ns;
     json["root"] = result.root;
-    json["manifest"] = result.manifest ? nlohmann::ordered_json(*result.manifest) : nullptr;
-    json["problem"] = result.problem.empty() ? nlohmann::ordered_json(nullptr)
-                                             : nlohmann::ordered_json(result.problem);
-    const std::string problem = problem_line(result.report);
-    json["cache_problem"] =
-        problem.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(problem);
+    json["manifest"] = text_or_null(result.manifest.value_or(""));
+    json["problem"] = text_or_null(result.problem);
+    json["cache_problem"] = text_or_null(problem_line(result.report));
     json["report"] = counters_json(result.report);
     return json;
 }

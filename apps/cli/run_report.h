@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// What `cairn run` tells at exit: for people in a few lines, for programs as JSON.
+// The report of `cairn run` at exit: a few lines for people, JSON for programs.
 // Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/run_report.h"
+#include "text.h"
 #include "witness.h"
 
 namespace cairn::cli {
 
 struct RunResult {
-    std::vector<std::string> command;
-    int exit_code = 0;                    // what `cairn run` ends with
+    Words command;
+    int exit_code = 0;                    // of `cairn run`
     std::optional<int> signal;            // that ended the application
     uint64_t wall_ns = 0;                 // from start to end of the application
     Seen seen;                            // of its processes, while none used the front end
@@ -27,7 +28,7 @@ struct RunResult {
 };
 
 // Lines without the line end and without "cairn: " in front; at least one.
-std::vector<std::string> report_lines(const RunResult &result);
+Words report_lines(const RunResult &result);
 
 // The object that docs/cli.md describes.
 nlohmann::ordered_json report_json(const RunResult &result);

@@ -1,43 +1,39 @@
 // SPDX-License-Identifier: MIT
-// What commands have in common that change caches: `cairn VERB CACHE...`, `--application NAME` and
+// The arguments of all commands that change caches: `cairn VERB CACHE...`, `--application NAME` and
 // `--all`.
 // Thread safety: used by main only.
 // Failure: a Failure; where several caches are changed each one is reported, and the others are
 // changed all the same.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "terminal.h"
+#include "command.h"
 
 namespace cairn::cli {
 
+// Whether the command asks before it changes all caches, and has --yes.
+enum class Asks { no, yes };
+
 struct Selection {
     std::string dir;
-    std::vector<std::string> names;
+    Words names;
     std::string application;
     bool all = false;
+    Asks asks = Asks::no;
     bool yes = false;
     Quiet quiet = Quiet::no;
 };
 
-// Adds the arguments to a subcommand. `about_names` explains the names.
-void add_selection(CLI::App &command, Selection &selection, const char *about_names);
+// `about_names` explains the names.
+void add_selection(Arguments &take, Selection &selection, const char *about_names, Asks asks);
 
-// Adds `--yes` to one that asks before it changes everything.
-void add_yes_option(CLI::App &command, Selection &selection);
+// Changes a cache, and returns what to say of it; throws a Failure if it cannot.
+using Change = std::function<std::string(const std::string &root, const std::string &name)>;
 
-struct Change {
-    const char *verb;  // "clear"
-    enum class Asks { never, about_all } asks;
-    // Changes the cache of this name, and returns what to say of it; throws a Failure if it cannot.
-    std::function<std::string(const std::string &root, const std::string &name)> change;
-};
-
-// Returns the exit code.
-int change_selected(const Selection &selection, const Change &change);
+// Returns the exit code. `verb`: "clear".
+int change_selected(const Selection &selection, const char *verb, const Change &change);
 
 }  // namespace cairn::cli

@@ -26,12 +26,12 @@ static_assert(sizeof(RunReport) % sizeof(uint64_t) == 0);
 static_assert(sizeof(RunReport) <= 4096, "fits the one page that memory is had in");
 
 constexpr std::string_view kPrefix = ".report-";
-// Locked by the launcher that the report is of.
+// The launcher that made the report has a lock on it.
 constexpr uint64_t kOwnerByte = 0;
 
 [[noreturn]] void fail(const char *what, int error_number) {
-    throw Failure(kExitRunFailed, fmt::format("cannot count what is saved: {}: {}", what,
-                                              error_text(error_number)));
+    throw Failure(kExitRunFailed, "cannot count what is saved: {}: {}", what,
+                  error_text(error_number));
 }
 
 // Those of launchers that were killed.

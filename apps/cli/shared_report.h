@@ -33,8 +33,7 @@ class SharedReport {
     SharedReport &operator=(SharedReport &&) = delete;
     ~SharedReport();
 
-    // What CAIRN_REPORT is set to for the application. Valid while this object and this process
-    // live.
+    // The value of CAIRN_REPORT for the application. Valid while this object and this process live.
     const std::string &path() const { return path_; }
 
     // The counters as they are now.

@@ -49,9 +49,7 @@ size_t columns() {
 }  // namespace
 
 bool is_confirmed(const std::string &question) {
-    if (!is_terminal(STDIN_FILENO) || !is_terminal(STDERR_FILENO)) {
-        return true;
-    }
+    if (!is_terminal(STDIN_FILENO) || !is_terminal(STDERR_FILENO)) return true;
     write_out(printable_line(question) + " [y/N] ");
     std::string answer;
     for (int next = std::getchar(); next != EOF && next != '\n'; next = std::getchar()) {
@@ -76,9 +74,7 @@ void Progress::show() {
             is_shown = true;
         }
     }
-    if (is_shown) {
-        write_out(kErase);
-    }
+    if (is_shown) write_out(kErase);
 }
 
 std::string Progress::line() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command does only where a person sits at a terminal: it asks, and shows how far it is.
+// A command asks, and shows its progress, only where a person sits at a terminal.
 // Thread safety: used by main only; Progress has a thread of its own.
 // Failure: none; without a terminal nothing is asked or shown.
 #pragma once
@@ -23,7 +23,7 @@ enum class Quiet { no, yes };
 // and gone afterwards. Nothing else may be printed meanwhile.
 class Progress {
   public:
-    // Of `total` parts, whatever they are; 0: it is not known how many.
+    // Of so many parts; 0: it is not known how many.
     Progress(const std::string &what, Quiet quiet, uint64_t total = 0);
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;

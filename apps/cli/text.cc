@@ -7,6 +7,9 @@
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/bytes.h"
 
 namespace cairn::cli {
 namespace {
@@ -29,15 +32,11 @@ Character first_character(std::string_view text) {
     const auto lead = static_cast<unsigned char>(text.front());
     for (size_t size = 1; size <= std::min(kForms.size(), text.size()); ++size) {
         const Form &form = kForms[size - 1];
-        if ((lead & form.mask) != form.lead) {
-            continue;
-        }
+        if ((lead & form.mask) != form.lead) continue;
         uint32_t code = lead & static_cast<unsigned char>(~form.mask);
         for (const char next : text.substr(1, size - 1)) {
             const auto byte = static_cast<unsigned char>(next);
-            if ((byte & 0xc0) != 0x80) {
-                return {1, kNoCharacter};
-            }
+            if ((byte & 0xc0) != 0x80) return {1, kNoCharacter};
             code = code << 6 | (byte & 0x3f);
         }
         const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
@@ -75,14 +74,31 @@ std::string json_escape(uint32_t code) {
                              0xdc00 + ((code - kFirstPair) & 0x3ff));
 }
 
+// Edits that lead from one word to the other (optimal string alignment).
+size_t distance(std::string_view one, std::string_view other) {
+    std::vector<size_t> before_last, last(other.size() + 1), row(other.size() + 1);
+    for (size_t j = 0; j <= other.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= one.size(); ++i) {
+        before_last = last;
+        last = row;
+        row[0] = i;
+        for (size_t j = 1; j <= other.size(); ++j) {
+            const bool is_same = one[i - 1] == other[j - 1];
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (is_same ? 0 : 1)});
+            const bool is_exchanged =
+                i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1];
+            if (is_exchanged) row[j] = std::min(row[j], before_last[j - 2] + 1);
+        }
+    }
+    return row.back();
+}
+
 }  // namespace
 
 std::string format_bytes(uint64_t bytes) {
     static constexpr std::array<const char *, 6> kUnits = {"KiB", "MiB", "GiB",
                                                            "TiB", "PiB", "EiB"};
-    if (bytes < 1024) {
-        return fmt::format("{} B", bytes);
-    }
+    if (bytes < 1024) return fmt::format("{} B", bytes);
     double number = static_cast<double>(bytes) / 1024;
     size_t unit = 0;
     // 1023.95 would be printed as 1024.0.
@@ -95,18 +111,10 @@ std::string format_bytes(uint64_t bytes) {
 
 std::string format_duration_ns(uint64_t nanoseconds) {
     const double milliseconds = static_cast<double>(nanoseconds) / 1e6;
-    if (nanoseconds == 0) {
-        return "0 ms";
-    }
-    if (milliseconds < 0.9995) {
-        return fmt::format("{:.0f} us", std::max(1.0, milliseconds * 1e3));
-    }
-    if (milliseconds < 999.95) {
-        return fmt::format("{:.1f} ms", milliseconds);
-    }
-    if (milliseconds < 59'995) {
-        return fmt::format("{:.2f} s", milliseconds / 1e3);
-    }
+    if (nanoseconds == 0) return "0 ms";
+    if (milliseconds < 0.9995) return fmt::format("{:.0f} us", std::max(1.0, milliseconds * 1e3));
+    if (milliseconds < 999.95) return fmt::format("{:.1f} ms", milliseconds);
+    if (milliseconds < 59'995) return fmt::format("{:.2f} s", milliseconds / 1e3);
     const uint64_t seconds = (nanoseconds + 500'000'000) / 1'000'000'000;
     return fmt::format("{} min {} s", seconds / 60, seconds % 60);
 }
@@ -123,11 +131,8 @@ std::string format_time(uint64_t milliseconds_since_1970) {
 }
 
 std::string format_key(const void *key, size_t key_size, size_t size_max) {
-    const auto *bytes = static_cast<const unsigned char *>(key);
-    std::string text;
-    for (size_t i = 0; i < std::min(key_size, size_max); ++i) {
-        text += fmt::format("{:02x}", bytes[i]);
-    }
+    const std::string text =
+        hexadecimal({static_cast<const std::byte *>(key), std::min(key_size, size_max)});
     return key_size > size_max ? text + ".." : text;
 }
 
@@ -167,6 +172,28 @@ std::string printable_json(const nlohmann::ordered_json &json) {
         rest.remove_prefix(first.size);
     }
     return text;
+}
+
+std::string nearest(std::string_view word, const Words &known) {
+    constexpr size_t kWordMax = 128;  // nothing that is known is longer
+    constexpr size_t kBeginning = 3;  // letters that tell a word
+    std::string best;
+    size_t best_distance = std::max<size_t>(1, std::min(word.size(), kWordMax) / 3) + 1;
+    for (const std::string &candidate : known) {
+        const bool begins = word.size() >= kBeginning && candidate.starts_with(word);
+        const size_t edits = begins ? 1 : distance(word.substr(0, kWordMax), candidate);
+        // A word of other letters altogether is not meant.
+        if (edits < best_distance && edits < candidate.size()) {
+            best = candidate;
+            best_distance = edits;
+        }
+    }
+    return best;
+}
+
+std::string did_you_mean(std::string_view word, const Words &known) {
+    const std::string best = nearest(word, known);
+    return best.empty() ? "" : fmt::format(" (did you mean `{}`?)", best);
 }
 
 }  // namespace cairn::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and foreign text as people read them.
+// Numbers and foreign text as people read them, and suggestions for words that they mistyped.
 // Thread safety: pure functions, except format_time, which reads the process's time zone.
 #pragma once
 
@@ -7,8 +7,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cairn::cli {
+
+using Words = std::vector<std::string>;
 
 // "0 B", "980 B", "1.5 KiB", "12.0 MiB".
 std::string format_bytes(uint64_t bytes);
@@ -26,7 +29,7 @@ std::string format_key(const void *key, size_t key_size, size_t size_max);
 std::string format_count(uint64_t count, std::string_view singular, std::string_view plural);
 
 // `text` as one line, with everything that could steer a terminal replaced by '?': control
-// characters of 7 and 8 bits, line ends, what turns the direction of writing, and bytes that are no
+// characters of 7 and 8 bits, line ends, marks of the direction of writing, and bytes that are no
 // UTF-8. Letters of all languages stay.
 std::string printable_line(std::string_view text);
 // The same for each of its lines.
@@ -35,5 +38,12 @@ std::string printable_text(std::string_view text);
 // Text of a JSON value, in which the same characters are written as \uXXXX, so that nothing is
 // lost.
 std::string printable_json(const nlohmann::ordered_json &json);
+
+// The one of `known` that is nearest to `word`, by letters missing, added, wrong or exchanged, or
+// that begins with it; empty when none is near.
+std::string nearest(std::string_view word, const Words &known);
+
+// " (did you mean `...`?)", or nothing.
+std::string did_you_mean(std::string_view word, const Words &known);
 
 }  // namespace cairn::cli

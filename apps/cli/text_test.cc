@@ -10,6 +10,10 @@
 namespace cairn::cli {
 namespace {
 
+const std::vector<std::string> kWords = {"run",    "rm",       "ls",         "stats",
+                                         "clear",  "compress", "control",    "convert",
+                                         "export", "import",   "--full-keys"};
+
 TEST(Text, BytesKeepOneDecimalAndNeverReadAs1024) {
     EXPECT_EQ(format_bytes(0), "0 B");
     EXPECT_EQ(format_bytes(1023), "1023 B");
@@ -75,6 +79,25 @@ TEST(Text, JsonKeepsWhatItEscapes) {
     EXPECT_EQ(text, "{\n  \"about\": \"a\\u009b\\u202e\\u007f\\u001b\\n\u00fc\\udb40\\udc41\"\n}");
     EXPECT_EQ(nlohmann::ordered_json::parse(text), json);
     EXPECT_EQ(printable_json("\xff"), "\"\ufffd\"");
+}
+
+TEST(Suggestion, OneSlipIsUnderstood) {
+    EXPECT_EQ(nearest("stat", kWords), "stats");
+    EXPECT_EQ(nearest("sttas", kWords), "stats");
+    EXPECT_EQ(nearest("claer", kWords), "clear");
+    EXPECT_EQ(nearest("rn", kWords), "run");
+    EXPECT_EQ(nearest("expotr", kWords), "export");
+    EXPECT_EQ(nearest("comp", kWords), "compress");
+    EXPECT_EQ(nearest("--fullkeys", kWords), "--full-keys");
+}
+
+TEST(Suggestion, WhatIsFarFromAllIsNot) {
+    for (const char *word : {"", "x", "banana", "--other", "list-everything"}) {
+        EXPECT_EQ(nearest(word, kWords), "") << word;
+        EXPECT_EQ(did_you_mean(word, kWords), "");
+    }
+    EXPECT_EQ(nearest(std::string(100'000, 's'), kWords), "");
+    EXPECT_EQ(did_you_mean("exprot", kWords), " (did you mean `export`?)");
 }
 
 }  // namespace

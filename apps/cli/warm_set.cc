@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/bytes.h"
+
 namespace cairn::cli {
 namespace {
 
@@ -17,10 +19,11 @@ constexpr uint32_t kFormatVersion = 1;
 constexpr size_t kCheckSize = CAIRN_PROGRAM_KEY_SIZE;
 constexpr size_t kAboutSizeMax = 65536;
 
-void put(std::string &bytes, uint64_t number, unsigned size) {
-    for (unsigned i = 0; i < size; ++i) {
-        bytes.push_back(static_cast<char>(number >> (8 * i) & 0xff));
-    }
+template <typename Number>
+void put(std::string &bytes, Number number) {
+    std::array<std::byte, sizeof number> raw;
+    put_le(MutableBytes(raw), 0, number);
+    bytes.append(reinterpret_cast<const char *>(raw.data()), raw.size());
 }
 
 std::string check_of(std::string_view bytes) {
@@ -42,14 +45,10 @@ class Reader {
         rest_.remove_prefix(front.size());
         return front;
     }
-    uint64_t number(unsigned size) {
-        uint64_t value = 0;
-        unsigned shift = 0;
-        for (const char byte : take(size)) {
-            value |= uint64_t{static_cast<unsigned char>(byte)} << shift;
-            shift += 8;
-        }
-        return value;
+    template <typename Number>
+    Number number() {
+        const std::string_view bytes = take(sizeof(Number));
+        return ok_ ? get_le<Number>(as_bytes(bytes), 0) : 0;
     }
     size_t rest() const { return rest_.size(); }
     bool ok() const { return ok_; }
@@ -65,11 +64,9 @@ constexpr size_t kEntryHeadSize = CAIRN_EGL_KEY_SIZE + 4 + 4;
 bool read_entry(Reader &reader, WarmEntry &entry) {
     const std::string_view key = reader.take(entry.key.size());
     std::copy(key.begin(), key.end(), entry.key.begin());
-    entry.cost_us = static_cast<uint32_t>(reader.number(4));
-    const uint64_t size = reader.number(4);
-    if (!reader.ok() || size > kWarmBinarySizeMax) {
-        return false;
-    }
+    entry.cost_us = reader.number<uint32_t>();
+    const uint64_t size = reader.number<uint32_t>();
+    if (!reader.ok() || size > kWarmBinarySizeMax) return false;
     entry.binary = reader.take(size);
     return reader.ok() &&
            cairn_egl_entry_check(entry.key.data(), entry.key.size(), entry.binary.data(),
@@ -78,11 +75,9 @@ bool read_entry(Reader &reader, WarmEntry &entry) {
 
 // Why this cannot be such a file; empty when it may be one.
 std::string envelope_problem(std::string_view bytes) {
-    if (!bytes.starts_with(kMagic)) {
-        return "it is no file of `cairn export`";
-    }
+    if (!bytes.starts_with(kMagic)) return "it is no file of `cairn export`";
     Reader reader(bytes.substr(kMagic.size()));
-    const uint64_t version = reader.number(4);
+    const uint64_t version = reader.number<uint32_t>();
     if (reader.ok() && version != kFormatVersion) {
         return fmt::format("it has format version {}, and this `cairn` reads {}", version,
                            kFormatVersion);
@@ -99,16 +94,16 @@ std::string envelope_problem(std::string_view bytes) {
 std::string encode_warm_set(const WarmSet &set) {
     std::string bytes(kMagic);
     const std::string about = set.about.substr(0, kAboutSizeMax);
-    put(bytes, kFormatVersion, 4);
-    put(bytes, set.entries.size(), 4);
-    put(bytes, set.version, 8);
-    put(bytes, set.identifier.size(), 4);
-    put(bytes, about.size(), 4);
+    put(bytes, kFormatVersion);
+    put(bytes, static_cast<uint32_t>(set.entries.size()));
+    put(bytes, set.version);
+    put(bytes, static_cast<uint32_t>(set.identifier.size()));
+    put(bytes, static_cast<uint32_t>(about.size()));
     bytes.append(set.identifier).append(about);
     for (const WarmEntry &entry : set.entries) {
         bytes.append(entry.key.begin(), entry.key.end());
-        put(bytes, entry.cost_us, 4);
-        put(bytes, entry.binary.size(), 4);
+        put(bytes, entry.cost_us);
+        put(bytes, static_cast<uint32_t>(entry.binary.size()));
         bytes.append(entry.binary);
     }
     return bytes + check_of(bytes);
@@ -125,19 +120,17 @@ bool begins_as_warm_set(std::string_view bytes) {
 std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::string &problem) {
     const std::string_view bytes(reinterpret_cast<const char *>(file.data()), file.size());
     problem = envelope_problem(bytes);
-    if (!problem.empty()) {
-        return std::nullopt;
-    }
+    if (!problem.empty()) return std::nullopt;
     Reader reader(bytes.substr(0, bytes.size() - kCheckSize));
     reader.take(kMagic.size() + 4);
-    const uint64_t count = reader.number(4);
+    const uint64_t count = reader.number<uint32_t>();
     WarmSet set;
-    set.version = reader.number(8);
-    const uint64_t identifier_size = reader.number(4);
-    const uint64_t about_size = reader.number(4);
+    set.version = reader.number<uint64_t>();
+    const uint64_t identifier_size = reader.number<uint32_t>();
+    const uint64_t about_size = reader.number<uint32_t>();
     set.identifier = reader.take(std::min<uint64_t>(identifier_size, SIZE_MAX));
     set.about = reader.take(about_size);
-    // Whoever computes a check can write any number: memory is taken for what is there.
+    // A hostile author can write any number and a good check: take memory for real bytes only.
     if (!reader.ok() || identifier_size > CAIRN_IDENTIFIER_SIZE_MAX || about_size > kAboutSizeMax ||
         count > reader.rest() / kEntryHeadSize) {
         problem = "its head makes no sense";

@@ -39,7 +39,7 @@ struct WarmSet {
 
 std::string encode_warm_set(const WarmSet &set);
 
-// What its entry takes in a file.
+// The bytes that an entry takes in a file.
 uint64_t encoded_size(const WarmEntry &entry);
 
 // Whether more bytes could make it a file of ours.

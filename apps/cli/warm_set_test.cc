@@ -2,7 +2,7 @@
 #include "warm_set.h"
 
 #include <cairn/cairn.h>
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ WarmEntry entry_of(uint8_t number, size_t body) {
     entry.key.fill(number);
     entry.cost_us = 1000u * number;
     entry.binary.assign(CAIRN_EGL_ENTRY_HEAD_SIZE + body, static_cast<char>(number));
-    cairn_egl_seal_entry(entry.key.data(), entry.key.size(), entry.binary.data(),
+    cairn_egl_entry_seal(entry.key.data(), entry.key.size(), entry.binary.data(),
                          entry.binary.size());
     return entry;
 }

@@ -49,9 +49,7 @@ Libraries mapped_files(const std::string &process) {
     std::ifstream maps(process + "/maps");
     for (std::string line; std::getline(maps, line);) {
         const size_t slash = line.rfind('/');
-        if (slash != std::string::npos) {
-            names.insert(line.substr(slash + 1));
-        }
+        if (slash != std::string::npos) names.insert(line.substr(slash + 1));
     }
     return names;
 }
@@ -61,9 +59,7 @@ bool has_our_variables(const std::string &process) {
     std::ifstream file(process + "/environ", std::ios::binary);
     bool is_empty = true;
     for (std::string variable; std::getline(file, variable, '\0');) {
-        if (variable.starts_with(std::string(kRunReportVariable) + "=")) {
-            return true;
-        }
+        if (variable.starts_with(std::string(kRunReportVariable) + "=")) return true;
         is_empty = false;
     }
     return is_empty && !file.eof();
@@ -86,9 +82,7 @@ std::vector<pid_t> children_of(const std::string &process) {
     for (fs::directory_iterator task(process + "/task", error), end; !error && task != end;
          task.increment(error)) {
         std::ifstream file(task->path() / "children");
-        for (pid_t child = 0; file >> child;) {
-            children.push_back(child);
-        }
+        for (pid_t child = 0; file >> child;) children.push_back(child);
     }
     return children;
 }

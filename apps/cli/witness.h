@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the processes of a running application have loaded: how it draws, if not through us. It is
-// read from /proc now and then while they run, since nobody can tell afterwards; what ends between
-// two looks was not seen.
+// How an application draws, if not through us, by the libraries that its processes have loaded.
+// They are read from /proc now and then while the processes run, since nobody can tell afterwards.
+// A process that ends between two looks was not seen.
 // Thread safety: externally synchronised. Failure: a process that cannot be looked into was not
 // seen.
 #pragma once

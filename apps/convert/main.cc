@@ -1,62 +1,268 @@
 // SPDX-License-Identifier: MIT
 // The program cairn-convert: what `cairn convert` starts, and what converts for cairn_convert.h.
-#include <fmt/format.h>
+#include <cairn/cairn_convert.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <exception>
-#include <sstream>
-
+#include "caches.h"
 #include "command.h"
-#include "command_line.h"
+#include "conversions/converter.h"
 #include "conversions/worker.h"
-#include "failure.h"
+#include "manifest.h"
+#include "named_file.h"
 #include "output.h"
 
+namespace cairn::convert {
 namespace {
 
-int finished() {
-    cairn::cli::finish_output();
-    return cairn::cli::kExitOk;
+using cli::Failure;
+using cli::kExitFailure;
+using cli::kExitUsage;
+using cli::Words;
+using conversions::Converter;
+
+constexpr const char *kFooter =
+    R"(INPUT and OUTPUT are files; - is standard input or output. Without --converter the input decides: SPIR-V goes to
+spirv-cross, DXBC to vkd3d-shader, and text to glslang. Of x.frag, x.frag.hlsl and the like, the name gives stage and
+language; --option goes before that. What the converter says is printed to standard error.
+
+What was converted once, with the same converter, options and input, comes from the cache `conversions`.
+
+Examples:
+  cairn convert sky.frag sky.spv
+  cairn convert -O version=310 -O es=yes sky.spv sky.glsl
+  cairn convert -O stage=vertex -O entry=Main water.hlsl water.spv
+  cairn convert --list
+
+Exit codes: 0 converted, 1 the converter refused the input, or a file could not be used, 2 wrong usage.)";
+
+struct Arguments {
+    std::string dir;
+    std::string converter;
+    Words options;
+    std::string input;
+    std::string output;
+    bool list = false;
+    bool verbose = false;
+};
+
+void list_converters() {
+    if (conversions::converters().empty()) {
+        cli::print_line("This cairn was built without any converter.");
+    }
+    for (const Converter *converter : conversions::converters()) {
+        cli::print_line("{}: {}, version {}", converter->id(), converter->about(),
+                        converter->version());
+        for (const conversions::OptionRule &rule : converter->rules()) {
+            std::string values;
+            for (const std::string &value : rule.values) {
+                values += (values.empty() ? "" : ", ") + value;
+            }
+            if (rule.values.empty()) values = rule.any_default + ", or any other identifier";
+            cli::print_line("    {}: {} ({})", rule.name, rule.about, values);
+        }
+    }
 }
 
-int run(int argc, const char *const *argv) {
-    CLI::App app("Converts a shader into another language, once.", "cairn convert");
-    app.get_formatter()->column_width(cairn::cli::kHelpColumn);
-    cairn::convert::add_convert_options(app);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-            std::ostringstream text;  // --help
-            app.exit(error, text);
-            cairn::cli::print_text(text.str());
-            return finished();
+// At most as much as the library converts.
+std::string read_shader(const std::string &name) {
+    cli::InputFile file(name);
+    std::string text;
+    while (file.append_to(text)) {
+        if (text.size() > CAIRN_CONVERT_INPUT_SIZE_MAX) {
+            throw Failure(kExitFailure, "{} is larger than a shader may be ({} MiB)", file.name(),
+                          CAIRN_CONVERT_INPUT_SIZE_MAX >> 20);
         }
-        cairn::cli::complain(fmt::format("{}; `cairn convert --help` tells more",
-                                         cairn::cli::usage_problem(app, error)));
-        return cairn::cli::kExitUsage;
     }
-    return finished();
+    return text;
 }
+
+// The converter for such an input: SPIR-V and DXBC are known by their first bytes, all else is
+// text.
+std::string_view converter_for(std::string_view input) {
+    if (input.starts_with("DXBC")) return "vkd3d-shader";
+    const bool is_spirv = input.starts_with(std::string_view("\x03\x02\x23\x07", 4)) ||
+                          input.starts_with(std::string_view("\x07\x23\x02\x03", 4));
+    return is_spirv ? "spirv-cross" : "glslang";
+}
+
+const Converter &choose(const Arguments &arguments, std::string_view input) {
+    const std::string id =
+        arguments.converter.empty() ? std::string(converter_for(input)) : arguments.converter;
+    const Converter *converter = conversions::find_converter(id);
+    if (converter == nullptr) {
+        const bool is_asked = !arguments.converter.empty();
+        throw Failure(is_asked ? kExitUsage : kExitFailure,
+                      fmt::format("this cairn has no converter `{}`; `cairn convert --list` shows "
+                                  "which it has",
+                                  id));
+    }
+    return *converter;
+}
+
+// Options that follow from a file's name, such as stage=fragment from `x.frag`, as far as the
+// converter has them.
+conversions::Options options_from_name(const conversions::Converter &converter,
+                                       const std::string &name) {
+    struct Ending {
+        std::string_view ending;
+        const char *option;
+        const char *value;
+    };
+    constexpr Ending kEndings[] = {
+        {".vert", "stage", "vertex"},          {".tesc", "stage", "tess-control"},
+        {".tese", "stage", "tess-evaluation"}, {".geom", "stage", "geometry"},
+        {".frag", "stage", "fragment"},        {".comp", "stage", "compute"},
+    };
+    conversions::Options options;
+    if (converter.id() != "glslang") return options;
+    std::string_view rest = name;
+    if (rest.ends_with(".hlsl")) {
+        options["language"] = "hlsl";
+        rest.remove_suffix(5);
+    } else if (rest.ends_with(".glsl")) {
+        rest.remove_suffix(5);
+    }
+    for (const Ending &known : kEndings) {
+        if (rest.ends_with(known.ending)) options[known.option] = known.value;
+    }
+    return options;
+}
+
+conversions::Options options_of(const Arguments &arguments, const Converter &converter) {
+    conversions::Options options = options_from_name(converter, arguments.input);
+    for (const std::string &text : arguments.options) {
+        const size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            throw Failure(kExitUsage, "write --option NAME=VALUE, not `{}`", text);
+        }
+        options[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    std::string problem;
+    conversions::Options completed = options;
+    if (!conversions::complete_options(converter, completed, problem)) {
+        throw Failure(kExitUsage, problem);
+    }
+    return options;
+}
+
+const char *source_text(uint32_t source) {
+    switch (source) {
+        case CAIRN_CONVERSION_CACHED:
+            return "from the cache";
+        case CAIRN_CONVERSION_KEPT:
+            return "converted, and kept";
+        default:
+            return "converted, and not kept";
+    }
+}
+
+struct CloseConverter {
+    void operator()(cairn_converter *converter) const { cairn_converter_close(converter); }
+};
+struct FreeBlob {
+    void operator()(cairn_blob *blob) const { cairn_blob_free(blob); }
+};
+using BlobHandle = std::unique_ptr<cairn_blob, FreeBlob>;
+
+std::string_view text_of(const BlobHandle &blob) {
+    return {static_cast<const char *>(cairn_blob_data(blob.get())), cairn_blob_size(blob.get())};
+}
+
+// This program does the work, too.
+std::unique_ptr<cairn_converter, CloseConverter> open_converter(const std::string &root,
+                                                                cli::CacheLog &log) {
+    const std::string program = cli::executable_path();
+    cairn_converter_options options = {};
+    options.size = sizeof options;
+    options.root = root.c_str();
+    options.program = program.c_str();
+    options.log = cli::keep_first_line;
+    options.log_user = &log;
+    cairn_converter *converter = nullptr;
+    if (const int result = cairn_converter_open(&options, &converter); result != CAIRN_OK) {
+        throw Failure(kExitFailure, "cannot convert: {}", cairn_result_string(result));
+    }
+    return std::unique_ptr<cairn_converter, CloseConverter>(converter);
+}
+
+void convert(const Arguments &arguments) {
+    const std::string input = read_shader(arguments.input);
+    const Converter &chosen = choose(arguments, input);
+    const std::string id(chosen.id());
+    std::vector<cairn_conversion_option> options;
+    const conversions::Options given = options_of(arguments, chosen);
+    for (const auto &[name, value] : given) options.push_back({name.c_str(), value.c_str()});
+    cli::OutputFile file(arguments.output);
+    cli::CacheLog log;
+    const auto converter = open_converter(cli::resolve_root(arguments.dir), log);
+    if (const std::string problem = cli::first_line(log); !problem.empty()) {
+        cli::complain("not cached: {}", problem);
+    }
+    cairn_conversion conversion = {};
+    conversion.size = sizeof conversion;
+    conversion.converter = id.c_str();
+    conversion.options = options.data();
+    conversion.option_count = options.size();
+    conversion.input = input.data();
+    conversion.input_size = input.size();
+    cairn_blob *made = nullptr;
+    cairn_blob *said = nullptr;
+    const int result = cairn_convert(converter.get(), &conversion, &made, &said);
+    const BlobHandle output(made), messages(said);
+    // Text of a shader may be among it.
+    cli::pass_on(text_of(messages));
+    if (result != CAIRN_OK) {
+        throw Failure(kExitFailure,
+                      result == CAIRN_NOT_CONVERTED
+                          ? fmt::format("{} does not convert {}", id, arguments.input)
+                          : fmt::format("{} cannot convert {}: {}", id, arguments.input,
+                                        cairn_result_string(result)));
+    }
+    file.write(text_of(output));
+    if (arguments.verbose) {
+        cli::complain("{}: {} by {}", arguments.output, source_text(conversion.source), id);
+    }
+}
+
+cli::Run define(cli::Arguments &take) {
+    auto arguments = std::make_shared<Arguments>();
+    take.value("INPUT", arguments->input, "The shader");
+    take.value("OUTPUT", arguments->output, "What it is converted to");
+    take.value("--converter", arguments->converter, "glslang, spirv-cross or vkd3d-shader", "ID");
+    take.values("-O,--option", arguments->options,
+                "An option of the converter; may be given more than once", "NAME=VALUE");
+    take.flag("--list", arguments->list, "The converters, their versions and options");
+    take.flag("-v,--verbose", arguments->verbose, "Say where the output came from");
+    take.dir(arguments->dir);
+    return [arguments] {
+        if (arguments->list) {
+            list_converters();
+        } else if (arguments->input.empty() || arguments->output.empty()) {
+            throw Failure(kExitUsage,
+                          "name the shader and the file to write; for example: cairn "
+                          "convert sky.frag sky.spv");
+        } else {
+            convert(*arguments);
+        }
+        return cli::kExitOk;
+    };
+}
+
+constexpr cli::Command kConvert = {
+    "cairn convert", "Converts a shader into another language, once.", kFooter, define};
 
 }  // namespace
+}  // namespace cairn::convert
 
 int main(int argc, char **argv) {
+    using namespace cairn;
     struct stat output = {};
     const bool is_asked = fstat(STDOUT_FILENO, &output) == 0 && S_ISSOCK(output.st_mode);
-    if (is_asked && cairn::conversions::is_for_worker(argc, argv)) {
-        return cairn::conversions::run_worker(cairn::conversions::converters(), argc, argv);
+    if (is_asked && conversions::is_for_worker(argc, argv)) {
+        return conversions::run_worker(conversions::converters(), argc, argv);
     }
-    std::signal(SIGPIPE, SIG_IGN);  // an error of ours
-    try {
-        return run(argc, argv);
-    } catch (const cairn::cli::Failure &failure) {
-        cairn::cli::complain(failure.what());
-        return failure.exit_code();
-    } catch (const std::exception &error) {
-        cairn::cli::complain(error.what());
-        return cairn::cli::kExitFailure;
-    }
+    return cli::run_main(argc, argv, [](const cli::Words &words) {
+        return cli::run_only_command(convert::kConvert, words);
+    });
 }

@@ -1,4 +1,4 @@
-// What a store must be able to do to take part: the interface each adapter implements, and the list
+// The interface that each store's adapter implements to take part in the benchmark, and the list
 // of them.
 // Thread safety: an Engine is used by one thread. Ownership: a View stays valid until it is given
 // to release(); at most one is out at a time.
@@ -20,7 +20,7 @@ namespace bench {
 
 inline constexpr std::int64_t kMiss = -1;
 
-// What an engine can be asked for; workloads that need more skip it.
+// The calls that an engine supports; workloads that need more skip it.
 struct Traits {
     bool persistent = true;  // another process finds what this one stored
     bool shared = true;      // several processes may have it open, and write

@@ -16,7 +16,7 @@
 
 namespace bench {
 
-// What processes of one workload tell one another while they run.
+// The processes of one workload talk to one another through this while they run.
 struct Control {
     std::atomic<std::uint32_t> ready;                     // children that have opened their store
     std::atomic<std::uint32_t> go;                        // set by the parent: begin

@@ -20,7 +20,7 @@ using Bytes = std::span<const std::byte>;
 inline constexpr std::size_t kKeySize = 20;
 inline constexpr std::uint64_t kSeed = 0x6361697236010203;
 
-// What values look like.
+// The size and content of values.
 enum class Shape {
     program,  // lognormal, median 6 KiB, 1 to 64 KiB: compiled programs
     tiny      // 64 to 128 bytes, evenly: for a million entries

@@ -1,4 +1,4 @@
-// What the benchmark does to folders of files: measure, copy, put out of the page cache, remove.
+// Measures, copies and removes folders of files, and drops them from the page cache.
 // Thread safety: concurrent on different folders.
 // Failure: throws std::runtime_error (std::filesystem::filesystem_error) where a file cannot be
 // handled.

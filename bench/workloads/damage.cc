@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kEntries = 2000;
 constexpr unsigned kPlaces = 50;
 constexpr std::uint64_t kPage = 4096;
-// What a record has around its value, which is its own too: header and key before, checksum and
+// A record's bytes around its value count as its own, too: header and key before, checksum and
 // padding behind.
 constexpr std::uint64_t kOwnBefore = 128;
 constexpr std::uint64_t kOwnBehind = 32;

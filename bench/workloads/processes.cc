@@ -141,8 +141,8 @@ void add_totals(Session &session, const EngineKind &kind, std::uint64_t entries,
     add("wrong", totals.wrong, Summary::sum);
 }
 
-// What a writer costs a reader: in time, and in its own processor's time, which other programs do
-// not disturb.
+// Measures how a writer slows a reader: in time, and in the reader's processor time, which other
+// programs do not disturb.
 void add_loss(Session &session, const EngineKind &kind, std::uint64_t entries, const Totals &alone,
               const Totals &beside) {
     auto add = [&](const char *metric, double before, double after) {

@@ -32,7 +32,7 @@ void run_damage(Session &session);
 void run_cap(Session &session);
 void run_kill(Session &session);
 
-// What a child works on.
+// A child works on this.
 struct Task {
     nlohmann::json given;
     const EngineKind &kind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "blob_service.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <set>
 #include <string>
@@ -33,8 +33,8 @@ const char *string_of(const Vendor &vendor, EGLDisplay display, EGLint name) {
     return text == nullptr ? "" : text;
 }
 
-// A driver's keys say what it is, so that the version of EGL would do; its libraries keep apart
-// what can never be of use to one another.
+// A driver's keys say what it is, so the version of EGL would do. The libraries in the identity
+// keep blobs of different drivers apart, which could never use each other's.
 cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
     DriverNames names;
     names.vendor = string_of(vendor, display, EGL_VENDOR);
@@ -93,7 +93,7 @@ void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDRO
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
         error = vendor.egl.GetError();
     } else if (set != nullptr && get != nullptr && !all.applications.contains(display) &&
-               cairn_egl_redirect_blob_cache(display, set, get) == CAIRN_OK) {
+               cairn_egl_blob_cache_redirect(display, set, get) == CAIRN_OK) {
         error = EGL_SUCCESS;
     }
     if (error == EGL_SUCCESS) {

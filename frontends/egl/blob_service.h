@@ -1,10 +1,10 @@
-// A driver's own cache (EGL_ANDROID_blob_cache), kept in a cache of ours where the application does
-// not keep it itself.
+// Keeps a driver's own cache (EGL_ANDROID_blob_cache) in a cache of ours, unless the application
+// keeps it itself.
 // SPDX-License-Identifier: MIT
 //
-// EGL lets the functions of a display be set once. Ours are set when the display is initialised, so
-// that nothing is missed; an application that sets its own later gets the driver's calls through
-// them.
+// EGL lets the functions of a display be set once. We set ours when the display is initialised, so
+// that they miss no call of the driver; if an application sets its own later, ours pass the calls
+// on.
 //
 // Thread safety: any thread. Failure: the driver then keeps nothing, as without the front end.
 #pragma once
@@ -15,11 +15,12 @@
 
 namespace cairn::egl {
 
-// The driver has initialised, terminated the display.
+// To be called when the driver has initialised the display, and when it has terminated it.
 void serve_blobs(const Vendor &vendor, EGLDisplay display);
 void stop_serving_blobs(EGLDisplay display);
 
-// The application sets its functions; tells the driver where it has none of ours. Sets EGL's error.
+// The application sets its functions. If the driver has none of ours, it gets them. Sets EGL's
+// error.
 void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDROID set,
                    EGLGetBlobFuncANDROID get);
 // Whether the driver of this display keeps what it makes with us.

@@ -29,7 +29,7 @@ std::span<const std::byte> Found::bytes() const {
 }
 
 Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
-    // It may have been switched off since the program was looked for.
+    // Caching may have been switched off since the look-up.
     if (!is_caching_on()) {
         return Stored::no;
     }

@@ -1,8 +1,8 @@
-// Looking up and storing what drivers made, with the counting that belongs to it.
+// Looks up and stores entries, and counts them.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: any thread. Failure: a lookup that fails is a miss, a store that fails is counted
-// and forgotten.
+// Thread safety: any thread. Failure: a look-up that fails is a miss; a store that fails is
+// counted, and not tried again.
 #pragma once
 
 #include <cairn/cairn.h>
@@ -30,7 +30,7 @@ class Found {
     std::string_view text() const {
         return {reinterpret_cast<const char *>(bytes().data()), bytes().size()};
     }
-    // What making it took, in nanoseconds, as far as is known.
+    // The time that it took to make the entry, in nanoseconds; 0 where nobody knows.
     uint64_t cost_ns() const { return uint64_t{cairn_blob_cost_us(blob_)} * 1000; }
     explicit operator bool() const { return blob_ != nullptr; }
 
@@ -38,12 +38,12 @@ class Found {
     cairn_blob *blob_ = nullptr;
 };
 
-// Gives an entry to the cache, in place of any older one, which writes it soon. kept_out: drivers
-// have died with it.
+// Replaces the entry of this key; a thread of the cache writes it soon. kept_out: drivers have died
+// with it.
 enum class Stored { yes, no, kept_out };
 Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns);
 
-// Notes as long as it lives that a driver is given this entry: should it crash, the next process
+// Notes, as long as it lives, that a driver has this entry: if the driver crashes, the next process
 // drops the entry.
 class InUse {
   public:

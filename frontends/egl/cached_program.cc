@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cached_program.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
 #include <string_view>
@@ -39,7 +39,7 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     // An unknown format would be a GL error, and the application would see it.
     const auto &formats = context.binary_formats;
     const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
-    // Until the driver has said what it makes of it.
+    // Until the driver has said whether it takes the binary.
     const InUse in_use(known ? context.cache : nullptr, bytes_of(key));
     if (known) {
         context.program_binary(program.name, entry->format, entry->binary.data(),
@@ -63,8 +63,8 @@ bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
     return cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
 }
 
-// From the display's cache, whose content may be the application's: no driver sees what is not
-// whole, and what is refused goes.
+// From the display's cache, which may hold the application's bytes: no driver sees an entry that is
+// not whole, and an entry that the driver refuses is removed.
 std::optional<uint64_t> load_from_display(Context &context, Program &program, const ProgramKey &key,
                                           const Found &found) {
     const bool whole = is_whole(key, found.bytes());
@@ -120,7 +120,7 @@ void store_linked(Context &context, const ProgramKey &key, const Linked &made, u
     if (made.size == 0) {
         return;
     }
-    cairn_egl_seal_entry(key.data(), key.size(), made.bytes.get(), made.size);
+    cairn_egl_entry_seal(key.data(), key.size(), made.bytes.get(), made.size);
     const std::string_view entry(made.bytes.get(), made.size);
     Stored stored = Stored::no;
     if (context.cache != nullptr) {
@@ -129,7 +129,7 @@ void store_linked(Context &context, const ProgramKey &key, const Linked &made, u
     if (stored == Stored::yes) {
         count(&RunReport::bytes_written, made.binary_size);
     }
-    // What drivers die with is linked each time.
+    // The driver links a program each time if drivers have died with its binary.
     if (stored != Stored::kept_out) {
         context.programs->put(key, entry, cost_ns);
     }

@@ -14,6 +14,7 @@
 
 #include "common/application.h"
 #include "counters.h"
+#include "hook.h"
 #include "log.h"
 #include "mutex.h"
 #include "os/file.h"
@@ -40,7 +41,8 @@ Caches &caches() {
     return *the_caches;
 }
 
-// What a cache said last on this thread. No string: that would have to be destroyed with it.
+// The last line that a cache logged on this thread. A string would have to be destroyed with the
+// thread.
 thread_local std::array<char, sizeof(RunReport::problem_text)> t_said = {};
 
 void hear(void *user, int severity, const char *line) {
@@ -56,7 +58,8 @@ void note_not_used(int result) {
     note_problem(kProblemNotUsed, t_said[0] == '\0' ? cairn_result_string(result) : t_said.data());
 }
 
-// Of each program its own caches: one cannot flush another's, and they are removed by themselves.
+// Each program has caches of its own: no program evicts the entries of another, and each is removed
+// by itself.
 std::string application() {
     return "egl-" + application_name();
 }
@@ -69,7 +72,7 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     options.identity = identity.c_str();
     options.version = kVersion;
     options.limit_percent = limit_percent;
-    // The display's cache is what is kept in memory.
+    // The display's cache keeps programs in memory.
     options.memory_bytes = CAIRN_NONE;
     options.log = hear;
     cairn_cache *cache = nullptr;
@@ -91,8 +94,8 @@ int copy_of(int descriptor) {
     return copy.ok() ? copy->release() : -1;
 }
 
-// The launcher's connection to a broker, or one of our own; below 0: there is none. Later, in its
-// sandbox, the process may not be allowed to connect again.
+// The launcher's connection to a broker, or one of our own; below 0: none. Later, in its sandbox,
+// the process may not be allowed to connect.
 int broker_connection() {
     if (settings().broker_fd >= 0) return copy_of(settings().broker_fd);
     const std::string name = application();
@@ -106,8 +109,8 @@ int broker_connection() {
     return fd;
 }
 
-// The process may be in a sandbox, or about to enter one: no file is opened, also where the broker
-// does not answer. A descriptor that is something else stays as it is.
+// Opens no file, even if the broker does not answer: the process may be in a sandbox, or about to
+// enter one. A descriptor that is no connection stays as it is.
 cairn_cache *open_broker() {
     cairn_broker_options options = {};
     options.size = sizeof options;
@@ -124,7 +127,7 @@ cairn_cache *open_broker() {
     return cache;
 }
 
-// What was taken for stored, and could not be written since.
+// Counts the entries that were taken for stored and could not be written since.
 void count_failed(cairn_cache *cache) {
     cairn_program_cache_stats stats = {};
     stats.size = sizeof stats;
@@ -136,7 +139,7 @@ void count_failed(cairn_cache *cache) {
     const uint64_t before = std::exchange(all.failed[cache], stats.queue_failed);
     if (stats.queue_failed > before) {
         count(&RunReport::store_failed, stats.queue_failed - before);
-        // Of blobs nobody has counted that they were stored.
+        // Nobody has counted blobs as stored.
         if (!all.of_blobs.contains(cache)) {
             count(&RunReport::stored, before - stats.queue_failed);
         }
@@ -147,7 +150,7 @@ void count_failed(cairn_cache *cache) {
 }  // namespace
 
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
-    static const int is_registered = atexit(flush_caches);
+    static const int is_registered = atexit([] { attempt(flush_caches); });
     if (is_registered != 0) {
         log_line("what is stored last may be lost when the process exits");
     }

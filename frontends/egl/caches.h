@@ -1,12 +1,13 @@
 // The caches that this process uses: one for each identity of a driver.
 // SPDX-License-Identifier: MIT
 //
-// Entries are written by a thread of each cache, within milliseconds. What is still queued is
-// written when a display is terminated and when the process exits; what ends otherwise loses it.
+// A thread of each cache writes entries within milliseconds. Entries that are still queued are
+// written when a display is terminated and when the process exits; a process that ends otherwise
+// loses them.
 //
 // Thread safety: internally synchronised. Ownership: a cache stays open as long as the process
 // lives; the store promises that ending without closing costs nothing else.
-// Failure: without a cache programs are compiled as ever.
+// Failure: without a cache the driver compiles programs as without the front end.
 #pragma once
 
 #include <cairn/cairn.h>
@@ -15,17 +16,17 @@
 
 namespace cairn::egl {
 
-// Of the room that the program has on disk, in percent. A driver keeps something of each program
-// that it compiles, which is needed for what is linked anew only.
+// Shares of the room that the program has on disk, in percent. A driver keeps blobs of each program
+// that it compiles; only new links need them.
 inline constexpr uint32_t kBlobsPercent = 25;
 inline constexpr uint32_t kProgramsPercent = 100 - kBlobsPercent;
 inline constexpr uint32_t kAllPercent = 100;
 
-// The cache for a driver of this identity, opened on first use. Null when it cannot be had; it is
-// not tried again.
+// The cache for a driver of this identity, opened on first use. Null when it cannot be opened;
+// later calls do not try again.
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent);
 
-// Waits until what was stored is on disk, for a second at most.
+// Waits until the entries are on disk, for a second at most.
 void flush_caches();
 
 }  // namespace cairn::egl

@@ -2,8 +2,8 @@
 // it.
 // SPDX-License-Identifier: MIT
 //
-// Asks the driver only what its version and extensions say can be asked, so that no GL error is
-// made.
+// It asks only for values that the driver's version and extensions have, so that it makes no GL
+// error.
 #pragma once
 
 #include "context.h"
@@ -13,8 +13,8 @@ namespace cairn::egl {
 // REQUIRES: `context` is current on this thread and not prepared.
 void prepare(Context &context);
 
-// What of the context's extensions and state concerns the front end. REQUIRES: `context` is current
-// on this thread.
+// Finds out what the front end has to know of the context's extensions and state. REQUIRES:
+// `context` is current on this thread.
 void describe(Context &context);
 
 }  // namespace cairn::egl

@@ -2,6 +2,7 @@
 #include "context.h"
 
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "capabilities.h"
@@ -25,8 +26,8 @@ Registry &registry() {
     return *the_registry;
 }
 
-// A plain pointer, so that nothing has to run when a thread ends. A context that is still current
-// then stays behind, as it does in the driver.
+// A plain pointer, so that nothing has to run when a thread ends. A context that is current then is
+// never freed, as in the driver.
 thread_local Context *t_current = nullptr;
 
 void release(Context *context) {
@@ -35,7 +36,7 @@ void release(Context *context) {
     }
 }
 
-// The version asked for matters only by the version that was given, which GL_VERSION tells.
+// The requested version matters only through the version of the context, which GL_VERSION tells.
 bool is_in_request(EGLint attribute) {
     return attribute != EGL_CONTEXT_MAJOR_VERSION && attribute != EGL_CONTEXT_MINOR_VERSION &&
            attribute != EGL_CONTEXT_PRIORITY_LEVEL_IMG;
@@ -68,7 +69,7 @@ bool is_asked_alike(const Context &one, const Context &other) {
     return one.request == other.request && one.is_newer == other.is_newer;
 }
 
-// What was put off has to be compiled in a context like that in which the application did it, while
+// Compiles deferred shaders in a context like the one in which the application compiled them, while
 // there is one.
 void settle(Context &context) {
     for (const ShaderRef &shader : context.group->take_unsettled(context.gl(), context.traits)) {
@@ -121,18 +122,19 @@ Vendor *current_vendor() {
 namespace {
 
 // Takes the context into the registry, and returns its group.
-std::shared_ptr<ShareGroup> enter(Context *context, EGLDisplay display, EGLContext handle,
+std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
                                   EGLContext share) {
     Registry &all = registry();
     const MutexLock lock(all.mutex);
-    const Context *shared = find(all, display, share);
+    const Context *shared = find(all, context->display, share);
     context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
     if (shared != nullptr && !is_asked_alike(*context, *shared)) {
         context->group->set_unlike();
     }
+    Context *&place = all.contexts[{context->display, handle}];
     // eglTerminate may have destroyed a context of this handle without a word.
-    release(std::exchange(all.contexts[{display, handle}], context));
-    return context->group;
+    release(std::exchange(place, context.release()));
+    return place->group;
 }
 
 }  // namespace
@@ -141,13 +143,13 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
                      EGLenum api, const EGLint *attributes, DisplayCache *programs) {
     count_process();
     count(&RunReport::contexts);
-    auto *context = new Context;
+    auto context = std::make_unique<Context>();
     context->vendor = &vendor;
     context->display = display;
     context->programs = programs;
     context->request = request_bytes(api, attributes);
     context->is_newer = is_newer_kind(api, attributes);
-    const std::shared_ptr<ShareGroup> group = enter(context, display, handle, share);
+    const std::shared_ptr<ShareGroup> group = enter(std::move(context), handle, share);
     if (t_current != nullptr && t_current->group == group && group->is_unsettled()) {
         // The last moment at which this is certain to be possible.
         current_context();
@@ -178,7 +180,7 @@ void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle)
     }
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
-    // A process with a broker may be about to enter its sandbox: what is in files is read before.
+    // A process with a broker may be about to enter its sandbox: read files before that.
     if (settings().has_broker()) (void)current_context();
 }
 

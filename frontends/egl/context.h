@@ -2,9 +2,10 @@
 // it.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: the registry locks itself. A Context is used by the thread that it is current on,
-// one at a time, as EGL demands; what several contexts share is in the ShareGroup. Ownership:
-// counted: one for the registry until eglDestroyContext, one for each thread that it is current on.
+// Thread safety: the registry locks itself. EGL makes a context current on one thread at a time,
+// and only that thread uses the Context; the ShareGroup has the state of several contexts.
+// Ownership: counted: one for the registry until eglDestroyContext, one for the thread that it is
+// current on.
 #pragma once
 
 #include <cairn/cairn.h>
@@ -41,8 +42,8 @@ struct Context {
     bool has_cache = false;  // programs can be looked up and stored
     Key traits = {};         // hash of all that makes this context compile as it does
     cairn_cache *disk = nullptr;
-    // The same, or null while the application keeps what the driver makes by itself: then programs
-    // are in the display's cache alone.
+    // `disk`, or null while the application keeps the driver's blobs itself: then only the
+    // display's cache has programs.
     cairn_cache *cache = nullptr;
     std::vector<GLenum> binary_formats;
     PFNGLPROGRAMBINARYPROC program_binary = nullptr;
@@ -55,7 +56,7 @@ struct Context {
     std::atomic<unsigned> references = 1;
 
     const GlFunctions &gl() const { return vendor->gl; }
-    // What GL_PROGRAM_CACHE_ENABLED_ANGLE says: programs are cached when the display has room.
+    // GL_PROGRAM_CACHE_ENABLED_ANGLE: programs are cached when the display has room.
     bool is_enabled() const { return has_cache && group->is_uniform() && is_caching_on(); }
     bool can_cache() const { return is_enabled() && programs->is_on(); }
 };
@@ -66,7 +67,7 @@ Context *current_context();
 // The functions of the current context's vendor; of the first vendor when no context is current.
 const GlFunctions &current_gl();
 
-// The same, without getting it ready: for questions about the context itself.
+// The current context, not made ready: for questions about the context itself.
 Context *bound_context();
 
 // The object of this name in a context, which may be null; null when it is not tracked.
@@ -77,15 +78,16 @@ inline ProgramRef find_program(const Context *context, GLuint name) {
     return context == nullptr ? nullptr : context->group->program(context->gl(), name);
 }
 
-// EGL has made, bound these. `attributes` is the list that ends in EGL_NONE, or null; `programs`
-// the display's cache, or null when programs are not to be cached in this context.
+// To be called when EGL has made a context, and made one current. `attributes` is the list that
+// ends in EGL_NONE, or null; `programs` is the display's cache, or null where this context shall
+// cache no programs.
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes, DisplayCache *programs);
 // `handle` is EGL_NO_CONTEXT when nothing is current any more.
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
 
-// Around EGL's destroying of a context. When EGL returns, another thread may have made a context of
-// the same handle, which is not the one that has gone.
+// To live around eglDestroyContext. When EGL returns, another thread may already have made a new
+// context of the same handle, which must stay.
 class LeavingContext {
   public:
     LeavingContext(EGLDisplay display, EGLContext handle);

@@ -8,8 +8,10 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <type_traits>
 
 #include "display_cache.h"
+#include "hook.h"
 #include "switch.h"
 #include "words.h"
 
@@ -20,91 +22,34 @@ void set_error(EGLint error) {
     host().exports->setEGLError(error);
 }
 
-// Calls `function` with the display's cache and makes its result EGL's error.
-template <typename Function>
-void control(EGLDisplay display, Function function) {
-    EGLint error = EGL_SUCCESS;
-    if (is_initialised(vendor_of_display(display), display, error)) {
-        is_caching_on();  // what was cleared elsewhere is not to be seen any more
-        error = function(display_cache(display));
-    }
-    set_error(error);
-}
+// An entry point: a method of the display's cache, whose result becomes EGL's error.
+template <typename Function, auto Method>
+struct Entry;
 
-EGLint get_attribute(EGLDisplay display, EGLenum name) {
-    EGLint value = 0;
-    control(display, [&](DisplayCache &cache) { return cache.attribute(name, value); });
-    return value;
-}
-
-void query(EGLDisplay display, EGLint index, void *key, EGLint *key_size, void *binary,
-           EGLint *binary_size) {
-    control(display, [&](DisplayCache &cache) {
-        return cache.query(index, key, key_size, binary, binary_size);
-    });
-}
-
-void populate(EGLDisplay display, const void *key, EGLint key_size, const void *binary,
-              EGLint binary_size) {
-    control(display, [&](DisplayCache &cache) {
-        return cache.populate(key, key_size, binary, binary_size);
-    });
-}
-
-EGLint resize(EGLDisplay display, EGLint limit, EGLint mode) {
-    EGLint bytes = 0;
-    control(display, [&](DisplayCache &cache) { return cache.resize(limit, mode, bytes); });
-    return bytes;
-}
-
-void draft_get_attribute(EGLDisplay display, EGLenum name, EGLint *value) {
-    control(display, [&](DisplayCache &cache) { return cache.draft_attribute(name, value); });
-}
-
-void draft_query(EGLDisplay display, EGLint index, void *key, EGLint *key_size, void *binary,
-                 EGLint *binary_size) {
-    control(display, [&](DisplayCache &cache) {
-        return cache.draft_query(index, key, key_size, binary, binary_size);
-    });
-}
-
-void draft_populate(EGLDisplay display, void *key, EGLint key_size, void *binary,
-                    EGLint binary_size) {
-    control(display, [&](DisplayCache &cache) {
-        return cache.draft_populate(key, key_size, binary, binary_size);
-    });
-}
-
-EGLint draft_trim(EGLDisplay display, EGLint limit) {
-    EGLint freed = 0;
-    control(display, [&](DisplayCache &cache) { return cache.trim(limit, freed); });
-    return freed;
-}
-
-enum Place : size_t {
-    kGetAttribute,
-    kQuery,
-    kPopulate,
-    kResize,
-    kDraftGetAttribute,
-    kDraftQuery,
-    kDraftPopulate,
-    kDraftTrim,
-    kPlaces
-};
-
-// GLVND's numbers of the entry points; -1 while there is none.
-std::atomic<int> g_indices[kPlaces] = {-1, -1, -1, -1, -1, -1, -1, -1};
-
-// What GLVND calls for the application, in the form that its interface asks for.
-template <Place At, typename Function>
-struct Dispatch;
-
-template <Place At, typename R, typename... A>
-struct Dispatch<At, R (*)(EGLDisplay, A...)> {
+template <typename R, typename... A, auto Method>
+struct Entry<R (*)(EGLDisplay, A...), Method> {
     using Function = R (*)(EGLDisplay, A...);
 
     static R call(EGLDisplay display, A... arguments) {
+        [[maybe_unused]] EGLint value = 0;
+        const auto ask = [&] {
+            EGLint error = EGL_SUCCESS;
+            if (!is_initialised(vendor_of_display(display), display, error)) {
+                return error;
+            }
+            is_caching_on();  // what was cleared elsewhere is not to be seen any more
+            if constexpr (std::is_void_v<R>) {
+                return (display_cache(display).*Method)(arguments...);
+            } else {
+                return (display_cache(display).*Method)(arguments..., value);
+            }
+        };
+        set_error(guarded(ask, [] { return EGLint{EGL_BAD_ALLOC}; }));
+        return static_cast<R>(value);
+    }
+
+    // GLVND calls this for the application; its interface prescribes the form.
+    static R dispatch(EGLDisplay display, A... arguments) {
         const __EGLapiExports &exports = *host().exports;
         exports.threadInit();
         __EGLvendorInfo *vendor = exports.getVendorFromDisplay(display);
@@ -113,37 +58,39 @@ struct Dispatch<At, R (*)(EGLDisplay, A...)> {
             return R();
         }
         exports.setLastVendor(vendor);
-        const auto function =
-            reinterpret_cast<Function>(exports.fetchDispatchEntry(vendor, g_indices[At]));
+        const auto function = reinterpret_cast<Function>(exports.fetchDispatchEntry(vendor, index));
         if (function == nullptr) {
             set_error(EGL_BAD_ACCESS);
             return R();
         }
         return function(display, arguments...);
     }
+
+    static inline std::atomic<int> index = -1;  // GLVND's; -1 while there is none
 };
 
 struct EntryPoint {
     const char *name;
     void *function;
     void *dispatch;
+    std::atomic<int> &index;
 };
 
-#define ENTRY(name, place, function)                                              \
-    {                                                                             \
-        name, reinterpret_cast<void *>(&function),                                \
-            reinterpret_cast<void *>(&Dispatch<place, decltype(&function)>::call) \
+#define ENTRY(name, type, method)                                                    \
+    {                                                                                \
+        name, reinterpret_cast<void *>(&Entry<type, &DisplayCache::method>::call),   \
+            reinterpret_cast<void *>(&Entry<type, &DisplayCache::method>::dispatch), \
+            Entry<type, &DisplayCache::method>::index                                \
     }
-// At the places that the enumeration names.
-const EntryPoint kEntryPoints[kPlaces] = {
-    ENTRY("eglProgramCacheGetAttribANGLE", kGetAttribute, get_attribute),
-    ENTRY("eglProgramCacheQueryANGLE", kQuery, query),
-    ENTRY("eglProgramCachePopulateANGLE", kPopulate, populate),
-    ENTRY("eglProgramCacheResizeANGLE", kResize, resize),
-    ENTRY("eglGetProgramCacheAttribANGLE", kDraftGetAttribute, draft_get_attribute),
-    ENTRY("eglQueryProgramCacheANGLE", kDraftQuery, draft_query),
-    ENTRY("eglPopulateProgramCacheANGLE", kDraftPopulate, draft_populate),
-    ENTRY("eglTrimProgramCacheANGLE", kDraftTrim, draft_trim),
+const EntryPoint kEntryPoints[] = {
+    ENTRY("eglProgramCacheGetAttribANGLE", PFNEGLPROGRAMCACHEGETATTRIBANGLEPROC, attribute),
+    ENTRY("eglProgramCacheQueryANGLE", PFNEGLPROGRAMCACHEQUERYANGLEPROC, query),
+    ENTRY("eglProgramCachePopulateANGLE", PFNEGLPROGRAMCACHEPOPULATEANGLEPROC, populate),
+    ENTRY("eglProgramCacheResizeANGLE", PFNEGLPROGRAMCACHERESIZEANGLEPROC, resize),
+    ENTRY("eglGetProgramCacheAttribANGLE", PFNEGLGETPROGRAMCACHEATTRIBANGLEPROC, draft_attribute),
+    ENTRY("eglQueryProgramCacheANGLE", PFNEGLQUERYPROGRAMCACHEANGLEPROC, draft_query),
+    ENTRY("eglPopulateProgramCacheANGLE", PFNEGLPOPULATEPROGRAMCACHEANGLEPROC, draft_populate),
+    ENTRY("eglTrimProgramCacheANGLE", PFNEGLTRIMPROGRAMCACHEANGLEPROC, trim),
 };
 #undef ENTRY
 
@@ -183,7 +130,7 @@ void *control_dispatch(const char *name) {
 
 void remember_control_index(const char *name, int index) {
     if (const EntryPoint *entry = find(name)) {
-        g_indices[entry - kEntryPoints] = index;
+        entry->index = index;
     }
 }
 

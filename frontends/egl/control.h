@@ -23,7 +23,7 @@ class DisplayCache;
 // The entry point of this name, and its dispatch function; null for all other names.
 void *control_function(const char *name);
 void *control_dispatch(const char *name);
-// GLVND has numbered an entry point.
+// To be called when GLVND has numbered an entry point.
 void remember_control_index(const char *name, int index);
 
 // Whether the driver says that the display is initialised. If not, `error` is the reason.

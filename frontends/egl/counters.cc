@@ -39,7 +39,7 @@ void note_problem(uint64_t problem, std::string_view why) {
     if (g_report == nullptr) {
         return;
     }
-    // The thread that gets it from none to this one writes the text; readers know neither.
+    // The thread that changes 0 to this value writes the text; readers take it for no problem.
     constexpr uint64_t kBeingWritten = UINT64_MAX;
     const std::atomic_ref<uint64_t> state(g_report->problem);
     uint64_t none = 0;

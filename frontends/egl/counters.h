@@ -1,4 +1,4 @@
-// What is counted for `cairn run`: the fields of RunReport, in memory shared with the launcher.
+// Counts for `cairn run`: the fields of RunReport, in memory shared with the launcher.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread, any process; relaxed atomic additions. Failure: without a report

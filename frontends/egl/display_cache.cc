@@ -48,7 +48,7 @@ Displays &displays() {
 
 }  // namespace
 
-// The entry at a place in the order; without one when there are not so many.
+// The entry at an index in the order of use; without a blob where there are fewer entries.
 struct DisplayCache::Entry {
     Entry(cairn_cache *cache, EGLint index) {
         size_t size = 0;
@@ -62,8 +62,6 @@ struct DisplayCache::Entry {
     Entry &operator=(const Entry &) = delete;
 
     EGLint size() const { return static_cast<EGLint>(cairn_blob_size(blob)); }
-    void write_key(void *to) const { memcpy(to, key.data(), key.size()); }
-    void write_binary(void *to) const { memcpy(to, cairn_blob_data(blob), cairn_blob_size(blob)); }
 
     ProgramKey key = {};
     cairn_blob *blob = nullptr;
@@ -115,12 +113,13 @@ EGLint DisplayCache::attribute(EGLenum name, EGLint &value) const {
     }
 }
 
-// What is written when is observable, and as ANGLE does it: a binary that does not fit leaves its
-// key behind.
-EGLint DisplayCache::query(EGLint index, void *key, EGLint *key_size, void *binary,
-                           EGLint *binary_size) {
+// Applications can observe when a key is written. As in ANGLE, the key is written also where the
+// binary does not fit, but not by the draft.
+EGLint DisplayCache::read(bool is_draft, EGLint index, void *key, EGLint *key_size, void *binary,
+                          EGLint *binary_size) {
     if (index < 0 || index >= count() || key_size == nullptr || binary_size == nullptr ||
-        (binary != nullptr && *key_size != kKeySize) || (key == nullptr) != (binary == nullptr)) {
+        (key == nullptr) != (binary == nullptr) ||
+        (!is_draft && key != nullptr && *key_size != kKeySize)) {
         return EGL_BAD_PARAMETER;
     }
     const Entry entry(entries_, index);
@@ -128,46 +127,28 @@ EGLint DisplayCache::query(EGLint index, void *key, EGLint *key_size, void *bina
         return EGL_BAD_ACCESS;  // another thread was faster
     }
     if (key != nullptr) {
-        entry.write_key(key);
-        if (*binary_size < entry.size()) {
+        const bool fits = *key_size >= kKeySize && *binary_size >= entry.size();
+        if (fits || !is_draft) {
+            memcpy(key, entry.key.data(), entry.key.size());
+        }
+        if (!fits) {
             return EGL_BAD_ACCESS;
         }
-        entry.write_binary(binary);
+        memcpy(binary, cairn_blob_data(entry.blob), cairn_blob_size(entry.blob));
     }
     *binary_size = entry.size();
     *key_size = kKeySize;
     return EGL_SUCCESS;
+}
+
+EGLint DisplayCache::query(EGLint index, void *key, EGLint *key_size, void *binary,
+                           EGLint *binary_size) {
+    return read(false, index, key, key_size, binary, binary_size);
 }
 
 EGLint DisplayCache::draft_query(EGLint index, void *key, EGLint *key_size, void *binary,
                                  EGLint *binary_size) {
-    if (index < 0 || index >= count() || key_size == nullptr || binary_size == nullptr ||
-        (key == nullptr) != (binary == nullptr)) {
-        return EGL_BAD_PARAMETER;
-    }
-    const Entry entry(entries_, index);
-    if (entry.blob == nullptr) {
-        return EGL_BAD_ACCESS;
-    }
-    if (key != nullptr) {
-        if (*key_size < kKeySize || *binary_size < entry.size()) {
-            return EGL_BAD_ACCESS;
-        }
-        entry.write_key(key);
-        entry.write_binary(binary);
-    }
-    *binary_size = entry.size();
-    *key_size = kKeySize;
-    return EGL_SUCCESS;
-}
-
-EGLint DisplayCache::store(const void *key, const void *binary, EGLint binary_size) {
-    if (!is_on() || !is_caching_on()) {
-        return EGL_SUCCESS;
-    }
-    const int result = cairn_put(entries_, key, size_t{kKeySize}, binary,
-                                 static_cast<size_t>(binary_size), nullptr);
-    return result == CAIRN_ERROR_NO_MEMORY ? EGL_BAD_ACCESS : EGL_SUCCESS;
+    return read(true, index, key, key_size, binary, binary_size);
 }
 
 EGLint DisplayCache::populate(const void *key, EGLint key_size, const void *binary,
@@ -182,7 +163,12 @@ EGLint DisplayCache::draft_populate(const void *key, EGLint key_size, const void
         binary_size > kBinaryMax) {
         return EGL_BAD_PARAMETER;
     }
-    return store(key, binary, binary_size);
+    if (!is_on() || !is_caching_on()) {
+        return EGL_SUCCESS;
+    }
+    const int result = cairn_put(entries_, key, size_t{kKeySize}, binary,
+                                 static_cast<size_t>(binary_size), nullptr);
+    return result == CAIRN_ERROR_NO_MEMORY ? EGL_BAD_ACCESS : EGL_SUCCESS;
 }
 
 EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {

@@ -1,14 +1,14 @@
-// The program cache of one EGLDisplay: what EGL_ANGLE_program_cache_control shows and changes, and
-// what links look into before they look on disk.
+// The program cache of one EGLDisplay: EGL_ANGLE_program_cache_control shows and changes it, and
+// links look into it before they look on disk.
 // SPDX-License-Identifier: MIT
 //
-// Entries are in memory only, in exact order of use, and their bytes are counted without keys. The
-// functions follow the extension's texts from the checks of their own arguments on;
-// docs/conformance lists where texts differ. What concerns the display itself is in control.h.
+// Entries are in memory only, in exact order of use, and their size counts without keys. The
+// functions check their own arguments as the extension's texts say;
+// docs/conformance lists where texts differ. control.h checks the display itself.
 //
 // Thread safety: internally synchronised; a call sees each other call before or after it.
-// Ownership: a display's is never freed: links in other threads may be in it. Failure: without
-// memory nothing is found and nothing is kept.
+// Ownership: the cache of a display is never freed: links in other threads may use it. Failure:
+// without memory it finds nothing and keeps nothing.
 #pragma once
 
 #include <EGL/egl.h>
@@ -25,7 +25,7 @@ namespace cairn::egl {
 
 class DisplayCache {
   public:
-    // What a display's cache may hold at first. Chromium gives its own 6 MiB, ANGLE nothing.
+    // The maximum of a new display's cache. Chromium gives its own 6 MiB, ANGLE nothing.
     static constexpr EGLint kLimitDefault = 32 << 20;
     // The largest binary that is accepted, as ANGLE has it.
     static constexpr EGLint kBinaryMax = 0x4000000;
@@ -46,10 +46,10 @@ class DisplayCache {
 
     // The display has ended. Its maximum stays.
     void clear();
-    // eglTerminate was called since the display was initialised. With what is current then links go
-    // on; some drivers end the display no earlier than that is released.
+    // eglTerminate was called since the display was initialised. Links go on in contexts that are
+    // current then; some drivers end the display only when these are released.
     std::atomic<bool> is_terminated = false;
-    // Another maximum; what does not fit any more goes. REQUIRES: not negative.
+    // Sets the maximum and evicts the entries that no longer fit. REQUIRES: not negative.
     void set_limit(EGLint bytes);
 
     // The calls of the extension. Each returns the EGL error, EGL_SUCCESS for none, and gives its
@@ -59,7 +59,7 @@ class DisplayCache {
     EGLint populate(const void *key, EGLint key_size, const void *binary, EGLint binary_size);
     EGLint resize(EGLint limit, EGLint mode, EGLint &bytes);
 
-    // Those of the first draft, where its rules are others.
+    // The calls of the first draft whose rules are different.
     EGLint draft_attribute(EGLenum name, EGLint *value) const;
     EGLint draft_query(EGLint index, void *key, EGLint *key_size, void *binary,
                        EGLint *binary_size);
@@ -70,7 +70,8 @@ class DisplayCache {
     struct Entry;
 
     EGLint count() const;
-    EGLint store(const void *key, const void *binary, EGLint binary_size);
+    EGLint read(bool is_draft, EGLint index, void *key, EGLint *key_size, void *binary,
+                EGLint *binary_size);
 
     // Constant after construction; null without memory.
     cairn_cache *entries_ = nullptr;
@@ -79,7 +80,7 @@ class DisplayCache {
     std::atomic<EGLint> limit_ = kLimitDefault;
 };
 
-// Empties those of all displays.
+// Empties the caches of all displays.
 void clear_display_caches();
 
 // The cache of a display, made when it is first asked for.

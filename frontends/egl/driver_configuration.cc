@@ -59,7 +59,7 @@ bool has_word(const std::string &text, const std::string &word) {
 }
 
 // Whether the attribute whose name goes on at `at` can apply to an executable of this name that the
-// text does not have as a word. What is not written as Mesa's own files are might.
+// text does not have as a word. An attribute that is not written as in Mesa's own files can.
 bool attribute_mentions(const std::string &text, size_t at, const std::string &name) {
     constexpr std::string_view kExpression = "_regexp";
     const bool is_expression = text.compare(at, kExpression.size(), kExpression) == 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "egl_hooks.h"
 
-#include <cstring>
 #include <optional>
 
 #include "blob_service.h"
@@ -17,8 +16,8 @@
 namespace cairn::egl {
 namespace {
 
-// For a value that is neither EGL_TRUE nor EGL_FALSE. The driver refuses it, as it does attributes
-// that it does not know, after what it checks before attributes.
+// For a value that is neither EGL_TRUE nor EGL_FALSE. The driver gets the list with our attribute,
+// which it does not know: it checks what it checks before attributes, and refuses.
 EGLContext refuse_attribute(const Vendor &vendor, EGLDisplay display, EGLConfig config,
                             EGLContext share, const EGLint *attributes) {
     const EGLContext handle = vendor.egl.CreateContext(display, config, share, attributes);
@@ -35,11 +34,10 @@ bool is_to_cache(const std::optional<EGLint> &enabled, const DisplayCache &progr
     return !enabled || (*enabled == EGL_TRUE && programs.is_on());
 }
 
-// Switched off there is no extension, and so no attribute of ours.
+// While switched off, we offer no extension and take no attribute.
 EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share,
                           const EGLint *attributes) {
-    Vendor &vendor = vendor_of_display(display);
-    set_last_vendor(vendor);
+    Vendor &vendor = vendor_to_call(display);
     if (settings().disabled) {
         return vendor.egl.CreateContext(display, config, share, attributes);
     }
@@ -49,12 +47,22 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
     }
     const EGLenum api = host().exports->getCurrentApi();
     const EGLContext handle = vendor.egl.CreateContext(display, config, share, own.for_driver());
-    if (handle != EGL_NO_CONTEXT) {
+    if (handle == EGL_NO_CONTEXT) {
+        return handle;
+    }
+    const auto enter = [&] {
         DisplayCache &programs = display_cache(display);
         context_created(vendor, display, handle, share, api, own.for_driver(),
                         is_to_cache(own.enabled, programs) ? &programs : nullptr);
-    }
-    return handle;
+        return handle;
+    };
+    // A context that we do not know would use deferred shaders of its sharers as if they were
+    // compiled.
+    return guarded(enter, [&] {
+        vendor.egl.DestroyContext(display, handle);
+        host().exports->setEGLError(EGL_BAD_ALLOC);
+        return EGLContext{EGL_NO_CONTEXT};
+    });
 }
 
 const char *query_string(EGLDisplay display, EGLint name) {
@@ -62,7 +70,7 @@ const char *query_string(EGLDisplay display, EGLint name) {
                                              : vendors().front()->egl.QueryString(display, name);
     const bool is_ours =
         display != EGL_NO_DISPLAY && name == EGL_EXTENSIONS && !settings().disabled;
-    return is_ours ? with_control(text) : text;
+    return is_ours ? guarded([text] { return with_control(text); }, [text] { return text; }) : text;
 }
 
 EGLint get_error() {
@@ -77,8 +85,7 @@ void end(EGLDisplay display) {
 }
 
 EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
-    Vendor &vendor = vendor_of_display(display);
-    set_last_vendor(vendor);
+    Vendor &vendor = vendor_to_call(display);
     EGLint error = EGL_SUCCESS;
     if (!settings().disabled && display_cache(display).is_terminated.exchange(false) &&
         !is_initialised(vendor, display, error)) {
@@ -87,36 +94,39 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
     if (done != EGL_FALSE && !settings().disabled) {
         count(&RunReport::displays);
-        open_switch();
-        serve_blobs(vendor, display);
+        attempt([] { open_switch(); });
+        attempt([&] { serve_blobs(vendor, display); });
     }
     return done;
 }
 
-EGLBoolean terminate(EGLDisplay display) {
-    Vendor &vendor = vendor_of_display(display);
-    set_last_vendor(vendor);
-    const EGLBoolean done = vendor.egl.Terminate(display);
-    if (done == EGL_FALSE || settings().disabled) {
-        return done;
-    }
+// The driver has been told to end the display.
+void terminated(const Vendor &vendor, EGLDisplay display) {
     display_cache(display).is_terminated = true;
     EGLint error = EGL_SUCCESS;
-    // Not if something of it is current, or it was initialised more than once, for some drivers.
-    if (!is_initialised(vendor, display, error)) {
-        end(display);
-        flush_caches();
-        // Another thread may have found it served still when it initialised it.
-        if (is_initialised(vendor, display, error)) {
-            serve_blobs(vendor, display);
-        }
+    // With some drivers it is not, if a context is current or it was initialised more than once.
+    if (is_initialised(vendor, display, error)) {
+        return;
+    }
+    end(display);
+    flush_caches();
+    // Another thread may have initialised the display again while we still served it.
+    if (is_initialised(vendor, display, error)) {
+        serve_blobs(vendor, display);
+    }
+}
+
+EGLBoolean terminate(EGLDisplay display) {
+    Vendor &vendor = vendor_to_call(display);
+    const EGLBoolean done = vendor.egl.Terminate(display);
+    if (done != EGL_FALSE && !settings().disabled) {
+        attempt([&] { terminated(vendor, display); });
     }
     return done;
 }
 
 void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
-    Vendor &vendor = vendor_of_display(display);
-    set_last_vendor(vendor);
+    Vendor &vendor = vendor_to_call(display);
     EGLint error = EGL_SUCCESS;
     // Before the display is initialised the call is an error, which is the driver's to report.
     if (settings().disabled || !is_initialised(vendor, display, error)) {
@@ -127,8 +137,7 @@ void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlo
 }
 
 EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
-    Vendor &vendor = vendor_of_display(display);
-    set_last_vendor(vendor);
+    Vendor &vendor = vendor_to_call(display);
     LeavingContext context(display, handle);
     const EGLBoolean done = vendor.egl.DestroyContext(display, handle);
     if (done != EGL_FALSE) {
@@ -137,7 +146,7 @@ EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
     return done;
 }
 
-// What is current now, to be put back when something else cannot be made current.
+// The current context, to be made current again when another one cannot be.
 struct Current {
     EGLDisplay display = host().exports->getCurrentDisplay();
     EGLSurface draw = host().exports->getCurrentSurface(EGL_DRAW);
@@ -146,14 +155,13 @@ struct Current {
 };
 
 EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read, EGLContext handle) {
-    Vendor &vendor = vendor_of_display(display);
-    set_last_vendor(vendor);
+    Vendor &vendor = vendor_to_call(display);
     Vendor *older = current_vendor();
     const bool changes_vendor = older != nullptr && older != &vendor;
     const Current current =
         changes_vendor ? Current() : Current{nullptr, nullptr, nullptr, nullptr};
     if (changes_vendor) {
-        // GLVND would have done this between two vendors, but to it we are one.
+        // GLVND does this between two vendors, but it takes us for one.
         older->egl.MakeCurrent(current.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     }
     const EGLBoolean done = vendor.egl.MakeCurrent(display, draw, read, handle);
@@ -179,28 +187,19 @@ EGLBoolean release_thread() {
 }  // namespace
 
 void *egl_hook(const char *name) {
-    struct Hook {
-        const char *name;
-        void *function;
+    static const NamedFunction kHooks[] = {
+        EGL_ENTRY("eglCreateContext", create_context),
+        EGL_ENTRY("eglDestroyContext", destroy_context),
+        EGL_ENTRY("eglGetError", get_error),
+        EGL_ENTRY("eglInitialize", initialize),
+        EGL_ENTRY("eglMakeCurrent", make_current),
+        EGL_ENTRY("eglQueryDevicesEXT", query_devices),
+        EGL_ENTRY("eglQueryString", query_string),
+        EGL_ENTRY("eglReleaseThread", release_thread),
+        EGL_ENTRY("eglSetBlobCacheFuncsANDROID", set_blob_functions),
+        EGL_ENTRY("eglTerminate", terminate),
     };
-    static const Hook kHooks[] = {
-        {"eglCreateContext", reinterpret_cast<void *>(&create_context)},
-        {"eglDestroyContext", reinterpret_cast<void *>(&destroy_context)},
-        {"eglGetError", reinterpret_cast<void *>(&get_error)},
-        {"eglInitialize", reinterpret_cast<void *>(&initialize)},
-        {"eglMakeCurrent", reinterpret_cast<void *>(&make_current)},
-        {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
-        {"eglQueryString", reinterpret_cast<void *>(&query_string)},
-        {"eglReleaseThread", reinterpret_cast<void *>(&release_thread)},
-        {"eglSetBlobCacheFuncsANDROID", reinterpret_cast<void *>(&set_blob_functions)},
-        {"eglTerminate", reinterpret_cast<void *>(&terminate)},
-    };
-    for (const Hook &hook : kHooks) {
-        if (strcmp(hook.name, name) == 0) {
-            return hook.function;
-        }
-    }
-    return nullptr;
+    return function_of_name(kHooks, name);
 }
 
 }  // namespace cairn::egl

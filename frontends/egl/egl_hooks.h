@@ -3,19 +3,37 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <glvnd/libeglabi.h>
+#include "hook.h"
+#include "vendors.h"
 
 namespace cairn::egl {
 
-// Our function to use in place of the vendor's for this "egl..." name; null where the vendor's own
-// will do.
+// The function that GLVND calls: `Function`, or EGL_BAD_ALLOC where that lacks memory.
+template <auto Function>
+struct EglEntry;
+
+template <typename R, typename... A, R (*Function)(A...)>
+struct EglEntry<Function> {
+    static R call(A... arguments) {
+        return guarded([&] { return Function(arguments...); },
+                       [] {
+                           host().exports->setEGLError(EGL_BAD_ALLOC);
+                           return R();
+                       });
+    }
+};
+
+#define EGL_ENTRY(name, function) \
+    { name, reinterpret_cast<void *>(&EglEntry<&function>::call) }
+
+// Our function for this "egl..." name; null where the vendor's own is used.
 void *egl_hook(const char *name);
 // The same when there are several vendors: for every function that GLVND takes from a vendor by
 // name.
 void *egl_route(const char *name);
 const char *route_query_string(EGLDisplay display, EGLint name);
 EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count);
-// Has GLVND take all devices for ours, so that it asks us for their displays.
+// Tells GLVND that all devices are ours, so that it asks us for their displays.
 void take_devices();
 
 // For __EGLapiImports.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What EGL functions do when there are several vendors: most go to the vendor of their display,
-// each of the others has a rule.
+// Routes EGL functions to one of several vendors: most go to the vendor of their display, each of
+// the others has a rule.
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -23,14 +22,12 @@ struct ByDisplay;
 template <typename R, typename... A, R (*EglFunctions::*Member)(EGLDisplay, A...)>
 struct ByDisplay<Member> {
     static R call(EGLDisplay display, A... arguments) {
-        Vendor &vendor = vendor_of_display(display);
-        set_last_vendor(vendor);
-        const auto function = vendor.egl.*Member;
+        const auto function = vendor_to_call(display).egl.*Member;
         return function == nullptr ? R{} : function(display, arguments...);
     }
 };
 
-// To the vendor whose context is current; nothing is to be done where there is none.
+// To the vendor of the current context. Without one there is nothing to do.
 template <auto Member, typename... A>
 EGLBoolean by_current(A... arguments) {
     Vendor *vendor = current_vendor();
@@ -86,7 +83,7 @@ std::vector<EGLDeviceEXT> devices_of(Vendor &vendor) {
     return devices;
 }
 
-// Of all vendors, in their order; each is remembered as its vendor's.
+// Those of all vendors, in their order. Remembers the vendor of each.
 std::vector<EGLDeviceEXT> all_devices() {
     std::vector<EGLDeviceEXT> all;
     for (Vendor *vendor : vendors()) {
@@ -96,52 +93,46 @@ std::vector<EGLDeviceEXT> all_devices() {
     return all;
 }
 
+template <auto Member>
+struct ByDevice;
+
 // The application may have got the device without listing them, from a display.
-Vendor &owner_of(EGLDeviceEXT device) {
-    if (vendor_of_device(device) == nullptr) {
-        all_devices();
+template <typename R, typename... A, R (*EglFunctions::*Member)(EGLDeviceEXT, A...)>
+struct ByDevice<Member> {
+    static R call(EGLDeviceEXT device, A... arguments) {
+        if (vendor_of_device(device) == nullptr) {
+            all_devices();
+        }
+        Vendor *owner = vendor_of_device(device);
+        Vendor &vendor = owner == nullptr ? *vendors().front() : *owner;
+        set_last_vendor(vendor);
+        const auto function = vendor.egl.*Member;
+        return function == nullptr ? R{} : function(device, arguments...);
     }
-    Vendor *vendor = vendor_of_device(device);
-    return vendor == nullptr ? *vendors().front() : *vendor;
-}
-
-EGLBoolean query_device_attrib(EGLDeviceEXT device, EGLint attribute, EGLAttrib *value) {
-    Vendor &vendor = owner_of(device);
-    set_last_vendor(vendor);
-    const auto function = vendor.egl.QueryDeviceAttribEXT;
-    return function == nullptr ? EGLBoolean{EGL_FALSE} : function(device, attribute, value);
-}
-
-const char *query_device_string(EGLDeviceEXT device, EGLint name) {
-    Vendor &vendor = owner_of(device);
-    set_last_vendor(vendor);
-    const auto function = vendor.egl.QueryDeviceStringEXT;
-    return function == nullptr ? nullptr : function(device, name);
-}
-
-struct Route {
-    const char *name;
-    void *function;
 };
 
-const Route kRoutes[] = {
-    {"eglBindAPI", reinterpret_cast<void *>(&bind_api)},
-    {"eglDebugMessageControlKHR", reinterpret_cast<void *>(&debug_message_control)},
-    {"eglQueryDebugKHR", reinterpret_cast<void *>(&query_debug)},
-    {"eglQueryDeviceAttribEXT", reinterpret_cast<void *>(&query_device_attrib)},
-    {"eglQueryDeviceStringEXT", reinterpret_cast<void *>(&query_device_string)},
-    {"eglWaitClient", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitClient>)},
-    {"eglWaitGL", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitGL>)},
-    {"eglWaitNative", reinterpret_cast<void *>(&by_current<&EglFunctions::WaitNative, EGLint>)},
-#define X(name, type) \
-    {"egl" #name, reinterpret_cast<void *>(&ByDisplay<&EglFunctions::name>::call)},
+const NamedFunction kRoutes[] = {
+    EGL_ENTRY("eglBindAPI", bind_api),
+    EGL_ENTRY("eglDebugMessageControlKHR", debug_message_control),
+    EGL_ENTRY("eglQueryDebugKHR", query_debug),
+    EGL_ENTRY("eglQueryDeviceAttribEXT", ByDevice<&EglFunctions::QueryDeviceAttribEXT>::call),
+    EGL_ENTRY("eglQueryDeviceStringEXT", ByDevice<&EglFunctions::QueryDeviceStringEXT>::call),
+    EGL_ENTRY("eglWaitClient", by_current<&EglFunctions::WaitClient>),
+    EGL_ENTRY("eglWaitGL", by_current<&EglFunctions::WaitGL>),
+    {"eglWaitNative",
+     reinterpret_cast<void *>(&EglEntry<&by_current<&EglFunctions::WaitNative, EGLint>>::call)},
+#define X(name, type) EGL_ENTRY("egl" #name, ByDisplay<&EglFunctions::name>::call),
     EGL_DISPLAY_FUNCTIONS(X)
 #undef X
 };
 
-bool has_any(const char *name) {
-    return std::any_of(vendors().begin(), vendors().end(),
-                       [name](const Vendor *vendor) { return vendor->function(name) != nullptr; });
+// The function of the first vendor that has it.
+void *vendors_function(const char *name) {
+    void *function = nullptr;
+    for (const Vendor *vendor : vendors()) {
+        function = function != nullptr ? function : vendor->function(name);
+    }
+    return function;
 }
 
 }  // namespace
@@ -187,30 +178,24 @@ const char *route_query_string(EGLDisplay display, EGLint name) {
 }
 
 void *egl_route(const char *name) {
-    if (!has_any(name)) {
+    void *of_vendor = vendors_function(name);
+    if (of_vendor == nullptr) {
         return nullptr;
     }
     if (void *hook = egl_hook(name)) {
         return hook;
     }
-    for (const Route &route : kRoutes) {
-        if (strcmp(route.name, name) == 0) {
-            return route.function;
-        }
+    if (void *route = function_of_name(kRoutes, name)) {
+        return route;
     }
-    // Of a function that we do not know, nobody can say what it is routed by.
-    for (const Vendor *vendor : vendors()) {
-        if (void *function = vendor->function(name)) {
-            return function;
-        }
-    }
-    return nullptr;
+    // Nobody can say what a function that we do not know is routed by.
+    return of_vendor;
 }
 
 namespace {
 
-// From the first vendor that has such a display. Where none has, the error is that which GLVND
-// would choose: none if any vendor has none, else the first.
+// The display of the first vendor that has such a display. If none has, sets the error that GLVND
+// would choose: EGL_SUCCESS if any vendor says so, else the first vendor's.
 EGLDisplay find_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
     Vendor *owner = platform == EGL_PLATFORM_DEVICE_EXT ? vendor_of_device(native) : nullptr;
     EGLint error = EGL_BAD_PARAMETER;

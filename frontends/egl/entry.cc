@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <limits>
 
@@ -11,10 +11,10 @@ namespace {
 // The first number of an entry says what it is and in which layout.
 constexpr uint32_t kShader = 0x31534743;   // "CGS1"
 constexpr uint32_t kProgram = 0x32504743;  // "CGP2"
-// Follows it in a program's entry: what cairn_egl_entry_check checks.
+// The seal of a program's entry follows it.
 constexpr size_t kSealSize = CAIRN_EGL_ENTRY_HEAD_SIZE - sizeof kProgram;
-// Drivers say lengths with and without the byte that ends a log; applications make room for what
-// they are told.
+// Drivers report lengths with and without the byte that ends a log; applications allocate the
+// length.
 constexpr uint32_t kLogSlackMax = 4096;
 
 void put(std::string &bytes, uint32_t number) {
@@ -29,7 +29,7 @@ void put(std::string &bytes, const Report &report) {
     bytes.append(report.log);
 }
 
-// Takes numbers and texts off the front of a span; after the first that is not there, all are
+// Takes numbers and texts off the front of a span. After the first one that is missing, all are
 // empty.
 class Reader {
   public:

@@ -1,8 +1,8 @@
-// What is stored for a shader that compiles and for a linked program, and how it is written down.
+// The entries of a shader that compiles and of a linked program, as bytes.
 // SPDX-License-Identifier: MIT
 //
 // All numbers are 32 bits, little-endian. See the layout in docs/egl.md.
-// Thread safety: pure functions. Failure: decode() gives nothing for bytes that no encoder wrote.
+// Thread safety: pure functions. Failure: decoding gives nothing for bytes that no encoder wrote.
 #pragma once
 
 #include <GL/gl.h>
@@ -16,10 +16,10 @@
 
 namespace cairn::egl {
 
-// What the driver says about a compile or a link that succeeded.
+// The driver's report of a compile or a link that succeeded.
 struct Report {
     std::string log;
-    GLint log_length = 0;  // what it says the length is, which is not always that of the log
+    GLint log_length = 0;  // GL_INFO_LOG_LENGTH, which is not always the log's size
 };
 
 struct ProgramEntry {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
 
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -48,7 +48,7 @@ TEST(EntryTest, TheLayoutIsThatOfTheDocument) {
         key.push_back(byte);
     }
     std::string whole = bytes;
-    ASSERT_EQ(cairn_egl_seal_entry(key.data(), key.size(), whole.data(), whole.size()), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_entry_seal(key.data(), key.size(), whole.data(), whole.size()), CAIRN_OK);
     EXPECT_EQ(whole.substr(4, 16),
               std::string("\x47\x47\x8b\x0c\x0f\x02\x3d\xc7\x7c\x4a\xa0\x58\xed\xd8\x6e\x6d", 16));
     EXPECT_EQ(encode_shader({"", 0}), std::string("CGS1\0\0\0\0\0\0\0\0", 12));

@@ -8,7 +8,7 @@
 namespace cairn::egl {
 namespace {
 
-// What the application calls: the hook, and the driver where the hook lacks memory.
+// The function that the application calls: the hook, or the driver where the hook lacks memory.
 template <auto Member, auto Function>
 struct Entry;
 
@@ -21,25 +21,21 @@ struct Entry<Member, Function> {
     }
 };
 
-struct Named {
-    const char *name;
-    void *function;
-};
-
 #define HOOKED(name, type, hook) \
     {"gl" #name, reinterpret_cast<void *>(&Entry<&GlFunctions::name, &hooks::hook>::call)},
 #define CALLED(name, type)
 // In order of name, which gl_hook() searches by halving.
-const Named kHooks[] = {GL_FUNCTIONS(HOOKED, CALLED)};
+const NamedFunction kHooks[] = {GL_FUNCTIONS(HOOKED, CALLED)};
 #undef HOOKED
 #undef CALLED
 
 }  // namespace
 
 void *gl_hook(const char *name) {
-    const auto *found = std::lower_bound(
-        std::begin(kHooks), std::end(kHooks), name,
-        [](const Named &hook, const char *wanted) { return strcmp(hook.name, wanted) < 0; });
+    const auto *found = std::lower_bound(std::begin(kHooks), std::end(kHooks), name,
+                                         [](const NamedFunction &hook, const char *wanted) {
+                                             return strcmp(hook.name, wanted) < 0;
+                                         });
     const bool is_hooked = found != std::end(kHooks) && strcmp(found->name, name) == 0;
     return is_hooked ? found->function : nullptr;
 }

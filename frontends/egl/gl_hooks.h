@@ -34,7 +34,7 @@ GL_FUNCTIONS(HOOKED, CALLED)
 // none.
 void *gl_hook(const char *name);
 
-// What glGet...InfoLog does with a log, for a capacity that is not negative.
+// Copies a log as glGet...InfoLog does. REQUIRES: the capacity is not negative.
 void copy_log(const std::string &log, GLsizei capacity, GLsizei *size, GLchar *buffer);
 
 // Answers glGet...InfoLog of a shader or program (or null) whose log the driver does not have. A

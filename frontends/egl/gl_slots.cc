@@ -62,9 +62,10 @@ uintptr_t not_supported() {
 struct Slots {
     Mutex mutex;
     std::unordered_map<std::string, size_t> by_name;  // guarded by mutex
-    void *tables[kVendorsMax][CAIRN_GL_SLOTS] =
-        {};  // an entry is written before its slot is handed out
 };
+
+// An entry is written before its slot is handed out.
+void *g_tables[kVendorsMax][CAIRN_GL_SLOTS] = {};
 
 // Lives for ever, see main.cc.
 Slots &slots() {
@@ -76,12 +77,12 @@ void *code_of(size_t slot) {
     return const_cast<char *>(cairn_gl_slot_code) + slot * CAIRN_GL_SLOT_SIZE;
 }
 
-bool fill(Slots &all, size_t slot, const char *name) {
+bool fill(size_t slot, const char *name) {
     bool found = false;
     for (const Vendor *vendor : vendors()) {
         void *function = vendor->function(name);
         found |= function != nullptr;
-        all.tables[vendor->index][slot] =
+        g_tables[vendor->index][slot] =
             function != nullptr ? function : reinterpret_cast<void *>(&not_supported);
     }
     return found;
@@ -101,7 +102,7 @@ void *gl_slot(const char *name) {
         log_line("no slot is left for %s", name);
         return nullptr;
     }
-    if (!fill(all, slot, name)) {
+    if (!fill(slot, name)) {
         return nullptr;
     }
     all.by_name.emplace(name, slot);
@@ -110,7 +111,7 @@ void *gl_slot(const char *name) {
 
 void use_gl_slots_of(const Vendor &vendor) {
     if (has_several_vendors()) {
-        cairn_gl_slot_table = slots().tables[vendor.index];
+        cairn_gl_slot_table = g_tables[vendor.index];
     }
 }
 

@@ -1,4 +1,4 @@
-// What every hook has around it, so that a lack of memory ends neither the process nor the call.
+// A guard around every hook: a lack of memory ends neither the process nor the call.
 // SPDX-License-Identifier: MIT
 //
 // A hook is a function with the driver's function as its first argument. Where the hook runs out of
@@ -9,12 +9,13 @@
 
 #include <cxxabi.h>
 
+#include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace cairn::egl {
 
-// call(), or `otherwise` where memory cannot be had. A thread that is being cancelled goes on being
-// so.
+// call(), or otherwise() where memory cannot be had. Lets a cancellation of the thread pass.
 template <typename Call, typename Otherwise>
 auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
     try {
@@ -26,10 +27,25 @@ auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
     }
 }
 
-// For what a call of the application can do without.
+// For work that a call of the application can do without.
 template <typename Call>
 void attempt(Call call) {
     guarded(call, [] {});
+}
+
+struct NamedFunction {
+    const char *name;
+    void *function;
+};
+
+// Null when none has this name.
+inline void *function_of_name(std::span<const NamedFunction> functions, const char *name) {
+    for (const NamedFunction &one : functions) {
+        if (strcmp(one.name, name) == 0) {
+            return one.function;
+        }
+    }
+    return nullptr;
 }
 
 // The driver's function that a hook stands in front of.
@@ -52,7 +68,7 @@ class Real<R (*)(A...)> {
         }
     }
     bool was_called() const { return was_called_; }
-    // What the driver answered, or answers now.
+    // The answer that the driver gave, or gives now.
     R answer(A... arguments) {
         if (!was_called_) {
             return (*this)(arguments...);

@@ -13,7 +13,7 @@
 namespace cairn::egl {
 namespace {
 
-// Parts of drivers that vendor libraries load by name rather than by being linked with them.
+// Parts of drivers that vendor libraries load by name, without being linked with them.
 bool is_driver_part(std::string_view name) {
     constexpr std::array<std::string_view, 5> kBeginnings = {"libgallium", "libdril", "libnvidia-",
                                                              "libvulkan_", "libmali"};
@@ -22,8 +22,8 @@ bool is_driver_part(std::string_view name) {
                        [name](std::string_view beginning) { return name.starts_with(beginning); });
 }
 
-// Libraries that drivers need and that have no say in what a program is compiled to. An update of
-// one of them, which is frequent, then keeps the cache.
+// Libraries that drivers need and that do not influence compiled programs. They are updated often,
+// and such an update keeps the cache.
 bool is_unimportant(std::string_view name) {
     constexpr std::array<std::string_view, 26> kBeginnings = {
         "ld-linux",     "libX",      "libbsd",   "libbz2",       "libc.so",    "libdl.",
@@ -74,7 +74,7 @@ std::set<std::string> driver_libraries(const Vendor &vendor) {
 }  // namespace
 
 std::string driver_identity(const Vendor &vendor, const DriverNames &names) {
-    // The first line is what lists of caches show.
+    // Lists of caches show the first line.
     std::string text = "Programs of " + names.renderer + ", " + names.version + "\n";
     text.append("Kept by Cairn's EGL front end.\n");
     text.append("GL_VENDOR: ").append(names.vendor).append("\n");

@@ -1,5 +1,5 @@
-// What a driver is: its own words, the build-ids of its libraries, and the options that it was
-// started with.
+// The identity of a driver: its own words, the build-ids of its libraries, and the options that it
+// was started with.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: pure functions of the driver and of what is loaded in the process.

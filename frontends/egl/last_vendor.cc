@@ -8,7 +8,7 @@ namespace cairn::egl {
 namespace {
 
 const char *client_extensions() {
-    return route_query_string(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+    return EglEntry<&route_query_string>::call(EGL_NO_DISPLAY, EGL_EXTENSIONS);
 }
 
 }  // namespace
@@ -17,6 +17,7 @@ const char *client_extensions() {
 extern "C" __attribute__((visibility("default"))) const cairn::egl::LastVendorHost *
 cairn_egl_last_vendor() {
     using namespace cairn::egl;
-    static const LastVendorHost kHost = {&supports_api, &client_extensions, &take_devices};
+    static const LastVendorHost kHost = {&supports_api, &client_extensions,
+                                         &EglEntry<&take_devices>::call};
     return are_vendors_loaded() ? &kHost : nullptr;
 }

@@ -1,11 +1,11 @@
-// What the front end and libEGL_cairn_last.so.0 have to say to each other.
+// The interface between the front end and libEGL_cairn_last.so.0.
 // SPDX-License-Identifier: MIT
 //
-// Where GLVND loads the real vendors for itself as well, it has the devices from them, each once
-// and in the order that it has without us; the front end names none. But then it asks a device's
-// vendor for the device's display, past us. So GLVND is given a vendor library to load after all
-// others. It has no displays and no devices; when it is asked for devices, all others have been,
-// and the front end takes theirs over.
+// Where GLVND loads the real vendors for itself as well, it gets the devices from them, each once
+// and in the order that it has without us; the front end names none. But then GLVND asks a device's
+// vendor, and not us, for the device's display. So we give GLVND a vendor library to load after all
+// others, without displays and devices. When GLVND asks it for devices, it has asked all others,
+// and the front end takes their devices over.
 //
 // Thread safety: any thread. Failure: without the last vendor, displays of devices are not cached.
 #pragma once
@@ -14,9 +14,9 @@
 
 namespace cairn::egl {
 
-// What the last vendor library uses of the front end.
+// The functions of the front end that the last vendor library uses.
 struct LastVendorHost {
-    // So that the last vendor promises nothing that the others do not.
+    // The last vendor promises the same as the others.
     EGLBoolean (*supports_api)(EGLenum api);
     const char *(*client_extensions)();
     void (*take_devices)();
@@ -27,6 +27,5 @@ struct LastVendorHost {
 
 }  // namespace cairn::egl
 
-// For the last vendor library. Null when the front end is not in front of anything; then there is
-// nothing to be last of.
+// For the last vendor library. Null when the front end has no vendors behind it.
 extern "C" const cairn::egl::LastVendorHost *cairn_egl_last_vendor();

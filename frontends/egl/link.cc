@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Linking: by a binary from the cache where there is one, else by the driver, whose result is then
-// stored.
+// Links a program by a binary from the cache, or else by the driver, and stores the driver's
+// result.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -34,9 +34,9 @@ std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &
     return shaders;
 }
 
-// The keys of shaders that have all been compiled successfully, else nothing. Shaders of different
-// types meet in the same way whichever was attached first, and vertex shaders are before fragment
-// shaders here; of those of one type, the order may show in the places that a linker gives.
+// The keys of the shaders, if all have been compiled successfully. A linker treats shaders of
+// different types alike in any order, so the keys are sorted by type. The order of shaders of one
+// type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
     std::stable_sort(
         shaders.begin(), shaders.end(),
@@ -59,8 +59,8 @@ std::optional<LinkRequest> request_of(const Context &context, const Program &pro
     if (!context.can_cache() || !program.is_understood || shaders.empty()) {
         return std::nullopt;
     }
-    // A link of a program that a transform feedback object uses fails, and a program may be used by
-    // several pipelines: in both cases glProgramBinary need not do the same to what is in use.
+    // A link of a program that a transform feedback object uses fails, and several pipelines may
+    // use one program: in both cases glProgramBinary may treat the program in use differently.
     if (program.was_linked &&
         (program.is_separable || context.group->has_transform_feedback.load())) {
         return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<LinkRequest> request_of(const Context &context, const Program &pro
                        .get_binary = context.get_program_binary};
 }
 
-// Has the driver compile what was put off, and returns what compiling all of them took.
+// Has the driver compile the deferred shaders. Returns the time that all compiles took.
 uint64_t compile_all(Context &context, const std::vector<ShaderRef> &shaders) {
     uint64_t cost = 0;
     for (const ShaderRef &shader : shaders) {
@@ -141,7 +141,7 @@ void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &li
     program.forget_cached_link();
     link(program.name);
     count(&RunReport::driver_links);
-    // Whether it succeeded is not asked, which could wait for the driver: it may have.
+    // It may have succeeded. To ask could wait for the driver.
     program.was_linked = true;
 }
 

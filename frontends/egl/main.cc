@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // GLVND's handshake with its vendor libraries.
 //
-// Nothing of this library ends. It is linked so that dlclose leaves it in memory, what it allocates
-// for the process is never freed, and no destructor runs at exit: other threads may be in the
-// middle of a GL call at that moment, and the store loses nothing when a process simply stops.
+// This library never ends. It is linked so that dlclose leaves it in memory, it never frees what it
+// allocates for the process, and no destructor runs at exit: other threads may be in the middle of
+// a GL call at that moment, and the store loses nothing when a process simply stops.
 #include <cstring>
 #include <string>
 
@@ -41,7 +41,8 @@ void *get_proc_address_of_several(const char *name) {
     return hook != nullptr ? hook : slot;
 }
 
-// Ours whatever the drivers have under this name: their caches would know of none of our programs.
+// Ours, also where a driver has a function of this name: the driver's cache has none of our
+// programs.
 void *get_proc_address(const char *name) {
     void *control = settings().disabled ? nullptr : control_function(name);
     if (control != nullptr) {
@@ -51,14 +52,15 @@ void *get_proc_address(const char *name) {
                                  : get_proc_address_of_one(name);
 }
 
-// All vendors' words.
+// The words of all vendors.
 std::string vendor_strings(int name) {
     std::string all;
     for (const Vendor *vendor : vendors()) {
         const auto function = vendor->imports.getVendorString;
         const char *words = function == nullptr ? nullptr : function(name);
-        all.append(all.empty() || words == nullptr ? "" : " ")
-            .append(words == nullptr ? "" : words);
+        if (words != nullptr) {
+            all.append(all.empty() ? "" : " ").append(words);
+        }
     }
     return all;
 }
@@ -112,17 +114,29 @@ void patch_thread_attach() {
     }
 }
 
-// A vendor that rewrites GLVND's entry points would lead past us, so patching is not offered. With
-// nothing to stand in front of, and one vendor, even that passes through.
+// Patching is not offered: a vendor that rewrites GLVND's entry points would bypass us. If we are
+// switched off and there is one vendor, GLVND gets its imports as they are.
 void fill_imports(__EGLapiImports &imports) {
     if (settings().disabled && !has_several_vendors()) {
         imports = vendors().front()->imports;
         return;
     }
-    imports.getPlatformDisplay = get_platform_display;
+    imports.getPlatformDisplay = [](EGLenum platform, void *native, const EGLAttrib *attributes) {
+        return guarded([=] { return get_platform_display(platform, native, attributes); },
+                       [] {
+                           set_own_error(EGL_BAD_ALLOC);
+                           return EGLDisplay{EGL_NO_DISPLAY};
+                       });
+    };
     imports.getSupportsAPI = supports_api;
-    imports.getVendorString = get_vendor_string;
-    imports.getProcAddress = get_proc_address;
+    imports.getVendorString = [](int name) {
+        return guarded([name] { return get_vendor_string(name); },
+                       [] { return static_cast<const char *>(nullptr); });
+    };
+    imports.getProcAddress = [](const char *name) {
+        return guarded([name] { return get_proc_address(name); },
+                       [] { return static_cast<void *>(nullptr); });
+    };
     imports.getDispatchAddress = get_dispatch_address;
     imports.setDispatchIndex = set_dispatch_index;
     imports.patchThreadAttach = patch_thread_attach;
@@ -139,13 +153,16 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) {
         return EGL_FALSE;
     }
-    load_settings();
-    if (!load_vendors({version, exports, vendor})) {
-        return EGL_FALSE;
-    }
-    if (!settings().disabled) {
-        attach_counters();
-    }
-    fill_imports(*imports);
-    return EGL_TRUE;
+    const auto start = [&] {
+        load_settings();
+        if (!load_vendors({version, exports, vendor})) {
+            return EGLBoolean{EGL_FALSE};
+        }
+        if (!settings().disabled) {
+            attach_counters();
+        }
+        fill_imports(*imports);
+        return EGLBoolean{EGL_TRUE};
+    };
+    return guarded(start, [] { return EGLBoolean{EGL_FALSE}; });
 }

@@ -18,8 +18,7 @@ size_t skip_spaces(std::string_view text, size_t at) {
     return next == std::string_view::npos ? text.size() : next;
 }
 
-// The string literal that begins at `at` (a quote). Of the escapes only those that a path can need
-// are known.
+// The string literal that begins at `at` (a quote). Knows only the escapes that a path can need.
 std::string string_at(std::string_view text, size_t at) {
     std::string value;
     for (size_t i = at + 1; i < text.size() && text[i] != '"'; ++i) {
@@ -119,7 +118,7 @@ VendorLibraries vendor_libraries(const VendorLists &lists) {
         return {libraries_of(split(*lists.own)).real, false};
     }
     Found found = libraries_of(manifests(lists));
-    // With the last vendor, the list is all that there is without us, even if that is nothing.
+    // With the last vendor in the list, the list has all real vendors, even if these are none.
     if (found.real.empty() && found.has_front_end && !found.has_last) {
         return {libraries_of(manifests_in_all(kGlvndFolders)).real, false};
     }

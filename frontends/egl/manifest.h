@@ -1,8 +1,8 @@
 // Finds the manifests of the EGL vendor libraries as GLVND would: *.json files that name a library.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: pure functions of the file system. Failure: what cannot be read or understood is
-// left out.
+// Thread safety: pure functions of the file system. Failure: files that cannot be read or
+// understood are left out.
 #pragma once
 
 #include <optional>
@@ -29,8 +29,8 @@ struct VendorLibraries {
     bool are_in_glvnd = false;      // GLVND loads them as well, beside us
 };
 
-// Those that GLVND finds, less Cairn's own; where it was told of nothing but this front end, those
-// of the system's folders. A library path relative to a manifest is made absolute.
+// The libraries that GLVND finds, without Cairn's own; if GLVND was told of this front end alone,
+// those of the system's folders. A library path relative to a manifest is made absolute.
 VendorLibraries vendor_libraries(const VendorLists &lists);
 
 }  // namespace cairn::egl

@@ -8,8 +8,8 @@
 namespace cairn::egl {
 namespace {
 
-// No sensible program has so many different settings; an application that makes up new ones for
-// ever is not followed.
+// No sensible program has so many different settings. It bounds the list of an application that
+// makes up new ones again and again.
 constexpr size_t kSettingsMax = 4096;
 
 bool comes_before(const Call &one, const Call &other) {

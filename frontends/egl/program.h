@@ -1,20 +1,20 @@
-// What is known of one program object: everything set before a link that can change its result, and
-// the link's log.
+// One program object: everything set before a link that can change its result, and the link's log.
 // SPDX-License-Identifier: MIT
 //
-// Settings are kept as the list of calls that made them rather than as their effect. Which calls
-// the driver refused need then not be known: the same calls in the same order have the same effect.
-// A call that the driver is certain to accept leaves nothing of the calls before it that set the
-// same, so these leave the list; it leaves the list itself when a new program has what it sets.
-// Calls of different kinds, and those about different names or parameters, do not meet: whether one
-// is refused, and what it does, is the same in any order. So the list is kept by kind and subject,
-// and by time only among calls of the same: Chromium, for one, makes them in another order in each
-// process. A call that is repeated moves behind those that it meets, which leaves the effect as it
-// is.
+// A program keeps its settings as the list of calls that made them, not as their effect. So it need
+// not know which calls the driver refused: the same calls in the same order have the same effect.
 //
-// What must stay true: all that can change a link is in `settings`, or `is_understood` is false. A
-// binary may bring bindings and varyings along. One from the cache was made under the very settings
-// that it is found by, so it brings nothing new; one that the application gives may bring anything.
+// - A call that the driver is certain to accept replaces the calls before it that set the same. If
+//   it sets what a new program has, it leaves the list, too.
+// - Calls of different kinds, or about different names or parameters, have the same effect in any
+//   order. So the list is sorted by kind and subject, and by time only among calls about the same
+//   subject: Chromium makes its calls in another order in each process.
+// - A call that is repeated moves behind the others about its subject, which does not change the
+//   effect.
+//
+// Invariant: `settings` holds all that can change a link, or `is_understood` is false. A binary may
+// bring bindings and varyings along. A binary from the cache was made under the settings by which
+// it is found, so it brings nothing new; a binary of the application may bring anything.
 //
 // Thread safety: `mutex` guards everything but the constants. Ownership: the share group's table
 // and links in progress.
@@ -50,7 +50,7 @@ struct Program {
     bool is_separable = false;  // was, at some time
     bool was_linked = false;    // successfully, or by a binary: it may be in use
     GLint hint = GL_FALSE;      // GL_PROGRAM_BINARY_RETRIEVABLE_HINT for the next link
-    // What the driver would say after a link that was a hit; nothing where it does say so.
+    // After a link that was a hit: the answers of a linked driver, where this one gives others.
     std::optional<Report> cached_report;
     std::optional<GLint> cached_hint;
 
@@ -69,11 +69,12 @@ using ProgramRef = std::shared_ptr<Program>;
 // glLinkProgram of a program that is tracked, by the driver's function `link`.
 void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link);
 
-// What has to be done before the driver links a program that is not tracked: its shaders may be,
-// and may have been put off.
+// Compiles deferred shaders before the driver links a program that is not tracked: its shaders may
+// be tracked.
 void compile_attached(Context &context, GLuint program);
 
-// A program that the driver has made and linked in one call: links of it again are the driver's.
+// To be called for a program that the driver has made and linked in one call. Later links of it go
+// to the driver.
 void note_shader_program(Context &context, GLuint name);
 
 // glCreateShaderProgramv by the driver's function `create`. Returns the name, 0 when the driver

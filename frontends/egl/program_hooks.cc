@@ -35,8 +35,8 @@ std::string base_name(std::string_view name) {
     return std::string(name.substr(0, name.find('[')));
 }
 
-// A name that no driver refuses to give a location to: an identifier that is not reserved, not even
-// for WebGL.
+// A name to which every driver gives a location: an identifier that is not reserved, not even for
+// WebGL.
 bool is_plain_name(std::string_view name) {
     constexpr size_t kSizeMax = 256;
     constexpr std::string_view kReserved[] = {"gl_", "webgl_", "_webgl_"};
@@ -48,7 +48,7 @@ bool is_plain_name(std::string_view name) {
                         [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// The locations that every name can be given; no others are certain to be accepted.
+// Every driver accepts locations below this one; it may refuse others.
 GLint locations(const Context &context, Setting setting) {
     return setting == Setting::attribute_location ? context.attributes_max
                                                   : context.draw_buffers_max;
@@ -59,7 +59,7 @@ bool is_special_varying(std::string_view name) {
     return name == "gl_NextBuffer" || name.starts_with("gl_SkipComponents");
 }
 
-// Whether the driver refuses such a call without reading the names, which then need not be there.
+// Whether the driver refuses such a call before it reads the names, which then may be missing.
 bool is_refused_unread(const Context &context, GLsizei count, GLenum mode) {
     const bool is_separate = mode == GL_SEPARATE_ATTRIBS;
     return count < 0 || (mode != GL_INTERLEAVED_ATTRIBS && !is_separate) ||
@@ -138,7 +138,7 @@ void note_parameter(Program &program, GLenum parameter, GLint value) {
     auto effect = Program::Effect::uncertain;
     if (parameter == GL_PROGRAM_SEPARABLE) {
         program.is_separable |= value != GL_FALSE;
-        // Where there are no such programs both values are refused, which comes to the same.
+        // A driver without such programs refuses both values, which has the same effect.
         effect = value == GL_FALSE  ? Program::Effect::resets
                  : value == GL_TRUE ? Program::Effect::replaces
                                     : effect;
@@ -269,7 +269,7 @@ void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum form
     }
     const MutexLock lock(program->mutex);
     program->is_understood = false;
-    // Other calls are errors, after which what was linked before is still there.
+    // Other calls are errors, and leave the program as it was linked before.
     const auto &formats = context->binary_formats;
     if (size >= 0 && std::find(formats.begin(), formats.end(), format) != formats.end()) {
         program->forget_cached_link();
@@ -277,7 +277,7 @@ void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum form
     }
 }
 
-// Where the driver writes a log, the application sees that from then on.
+// If the driver writes a log, the application sees that log from then on.
 void validate_program(Real<PFNGLVALIDATEPROGRAMPROC> &real, GLuint name) {
     const Context *context = current_context();
     const ProgramRef program = find_program(context, name);

@@ -1,4 +1,4 @@
-// Requests: what a driver is asked, together with everything that can change its answer.
+// Requests: questions to a driver, each with everything that can change the answer.
 // SPDX-License-Identifier: MIT
 //
 // A request is a plain struct whose members are all Hashed or Unhashed. key_of() visits all of them
@@ -47,7 +47,7 @@ struct Unhashed {
     T value;
 };
 
-// Converts to a member of any type, where nothing is evaluated.
+// Stands for a value of any type, in expressions that are not evaluated.
 struct AnyMember {
     template <typename T>
     operator T() const;
@@ -60,7 +60,7 @@ constexpr bool has_members(std::index_sequence<numbers...>) {
     };
 }
 
-// How many members the struct has: it can be made of so many, and of no more.
+// The number of members of a struct: the largest number of values that it can be made of.
 template <typename T, size_t guess = 10>
 constexpr size_t member_count() {
     if constexpr (guess == 0 || has_members<T>(std::make_index_sequence<guess>())) {
@@ -173,8 +173,8 @@ ProgramKey program_key_of(const T &request) {
     return beginning;
 }
 
-// The driver's answer to a request that is not cached. `make` is a plain function: there is nothing
-// but its argument and the process's globals that it can go by.
+// The driver's answer to a request that is not cached. `make` is a plain function: it can reach
+// only its argument and the globals of the process.
 template <typename T, typename Answer>
 Answer make_anew(const T &request, Answer (*make)(const T &)) {
     return make(request);

@@ -7,7 +7,7 @@
 
 #include "counters.h"
 
-// No header with a Context in it: what is made here depends on the request alone.
+// Includes no header with a Context: the answers depend on the requests alone.
 
 namespace cairn::egl {
 namespace {
@@ -44,7 +44,7 @@ void read_entry(const GlFunctions &gl, PFNGLGETPROGRAMBINARYPROC get_binary, Lin
     made.size = made.binary_size > 0 ? head + made.binary_size : 0;
 }
 
-// To ask whether the link succeeded may wait for the driver, which belongs to its cost.
+// Asking whether the link succeeded may wait for the driver; that time is part of the cost.
 void judge(const GlFunctions &gl, PFNGLGETPROGRAMBINARYPROC get_binary, uint64_t start_ns,
            Linked &made) {
     count(&RunReport::driver_links);

@@ -1,5 +1,5 @@
-// What the front end asks a driver for, and keeps the answers of. To add a field to a key, add a
-// member here; see docs/egl.md.
+// The requests whose answers are cached. To add a field to a key, add a member here; see
+// docs/egl.md.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: as the driver's functions. Ownership: requests borrow what they point to.
@@ -25,7 +25,7 @@ using GlObject = Unhashed<Because::it_names_an_object, GLuint>;
 template <typename T>
 using OfDriver = Unhashed<Because::it_is_the_driver, T>;
 
-// What eglCreateContext made: contexts with the same key compile everything alike.
+// A context: two contexts with the same key compile everything alike.
 struct ContextTraits {
     static constexpr const char *kDomain = "gl-context/1";
     Hashed<Tag::identity, std::string_view> identity;  // of the driver, see identity.h
@@ -59,9 +59,9 @@ enum class Setting : uint32_t {
 // A call that set something for the next link; see program.h.
 struct Call {
     Hashed<Tag::setting, Setting> setting;
-    // What it is about: a name without "[0]", a parameter.
+    // The calls that it meets are about the same: a name without "[0]", a parameter.
     Unhashed<Because::it_is_in_another, std::string> subject;
-    // What it sets: the whole name, the parameter.
+    // The call sets this: the whole name, the parameter.
     Unhashed<Because::it_is_in_another, std::string> target;
     Hashed<Tag::arguments, std::string> arguments;  // all of them
     bool operator==(const Call &) const = default;
@@ -84,7 +84,7 @@ struct SeparableRequest {
     static constexpr const char *kDomain = "gl-shader-program/1";
     Hashed<Tag::traits, Key> traits;
     Hashed<Tag::type, GLenum> type;
-    // Their division into strings counts.
+    // A source that is divided into other strings is another one.
     Hashed<Tag::source, std::span<const GLchar *const>> sources;
     OfDriver<const GlFunctions *> gl;
     OfDriver<Real<PFNGLCREATESHADERPROGRAMVPROC> *> create;
@@ -93,7 +93,7 @@ struct SeparableRequest {
 
 struct Compiled {
     bool succeeded = false;
-    uint64_t cost_ns = 0;  // what the driver took
+    uint64_t cost_ns = 0;  // the driver's time
     Report report;
 };
 Compiled compile_by_driver(const CompileRequest &request);

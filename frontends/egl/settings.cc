@@ -22,9 +22,9 @@ namespace {
 // Lives for ever: no destructor may run at process exit, see main.cc.
 Settings *g_settings = nullptr;
 
-// Beginnings of the names of variables by which people change what Mesa's and NVIDIA's compilers
-// accept or produce. They belong to the driver's identity: a program compiled under one setting is
-// never served under another.
+// Prefixes of the variables that change what Mesa's and NVIDIA's compilers accept or produce. They
+// belong to the driver's identity: a program that was compiled under one setting is never used
+// under another.
 constexpr std::string_view kDriverOptions[] = {
     // Mesa's debugging switches and overrides.
     "ACO_", "AMD_DEBUG", "FD_MESA_DEBUG", "GALLIUM_", "GALLIVM_", "INTEL_", "IR3_", "LP_",
@@ -37,8 +37,8 @@ constexpr std::string_view kDriverOptions[] = {
     // NVIDIA's settings.
     "__GL_"};
 
-// Those among them that have no say in what a program is compiled to: whole names, and beginnings
-// of names where a star says so.
+// Exceptions, which do not influence compiled programs: whole names, or prefixes that end in a
+// star.
 constexpr std::string_view kNoOptions[] = {"GALLIUM_HUD*",
                                            "GALLIUM_THREAD",
                                            "LP_NUM_THREADS",

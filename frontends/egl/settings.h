@@ -1,4 +1,4 @@
-// What the environment says, read once when the library is loaded; see docs/egl.md for the
+// The settings of the environment, read once when the library is loaded; docs/egl.md lists the
 // variables.
 // SPDX-License-Identifier: MIT
 //
@@ -35,7 +35,7 @@ struct Settings {
     bool has_broker() const { return broker_fd >= 0 || connects; }
 };
 
-// Whether a variable of this name can change what drivers compile, and so belongs to their
+// Whether a variable of this name can change compiled programs, and so belongs to the driver's
 // identity.
 bool changes_compiling(std::string_view variable);
 

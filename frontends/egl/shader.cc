@@ -12,7 +12,7 @@
 namespace cairn::egl {
 namespace {
 
-// The source as the driver has it, which is what it would compile. Empty when it has none.
+// The source that the driver has and would compile. Empty when it has none.
 std::string current_source(const GlFunctions &gl, GLuint shader) {
     const GLint capacity = shader_value(gl, shader, GL_SHADER_SOURCE_LENGTH);
     if (capacity <= 1) {
@@ -56,7 +56,7 @@ void compile_and_store(Context &context, Shader &shader, const CompileRequest &r
     count(&RunReport::overhead_ns, now_ns() - start - made.cost_ns);
 }
 
-// A backslash at its end joins a line with the next one, even in the middle of a word.
+// Joins each line that ends in a backslash with the next one, even in the middle of a word.
 std::string joined_lines(std::string_view source) {
     std::string joined;
     for (size_t at = 0; at < source.size(); ++at) {
@@ -76,7 +76,7 @@ std::string joined_lines(std::string_view source) {
 constexpr std::string_view kBlanks = " \t\v\f";
 constexpr std::string_view kLineEnds = "\r\n";
 
-// The text behind the comment that it begins with; all of it where it begins with none.
+// The text after the comment at its beginning; all of it where it begins with none.
 std::string_view behind_comment(std::string_view text) {
     size_t end = 0;
     if (text.starts_with("//")) {
@@ -88,7 +88,7 @@ std::string_view behind_comment(std::string_view text) {
     return text.substr(std::min(end, text.size()));
 }
 
-// The text behind blanks and comments.
+// The text after blanks and comments.
 std::string_view behind_space(std::string_view text) {
     for (size_t size = text.size() + 1; text.size() < size;) {
         size = text.size();
@@ -98,7 +98,7 @@ std::string_view behind_space(std::string_view text) {
     return text;
 }
 
-// Drivers differ on what is a comment inside quotes. `text` is what follows the first of them.
+// Drivers differ on what is a comment inside quotes. `text` follows the first quote.
 bool has_quoted_comment(std::string_view text) {
     const std::string_view quoted = text.substr(0, text.find_first_of("\"\r\n"));
     return quoted.find("//") != std::string_view::npos ||
@@ -110,7 +110,8 @@ bool has_include(std::string_view text) {
     while (!text.empty()) {
         const std::string_view behind = behind_comment(text);
         if (behind.size() < text.size()) {
-            // Drivers may also differ on whether a line begins where a comment of several ends.
+            // Drivers may also differ on whether a line begins at the end of a comment of several
+            // lines.
             const std::string_view comment = text.substr(0, text.size() - behind.size());
             begins_line |= comment.find_first_of(kLineEnds) != std::string_view::npos;
             text = behind;

@@ -1,10 +1,8 @@
-// What is known of one shader object: whether the driver has compiled it, and what its compiled
-// source was.
+// One shader object: whether the driver has compiled it, and which source.
 // SPDX-License-Identifier: MIT
 //
-// A *deferred* shader is one whose last compile was answered from the cache. The driver has its
-// source but was never told to compile it; whatever needs the real thing calls force_compile()
-// first.
+// The cache answered the last compile of a *deferred* shader. The driver has its source but was
+// never told to compile it; code that needs the compiled shader calls force_compile() first.
 //
 // Thread safety: `mutex` guards everything but the constants; the functions below take it
 // themselves.
@@ -48,7 +46,7 @@ struct Shader {
     uint64_t compile_ns = 0;  // that the driver took, when it compiled
     uint64_t lookup_ns = 0;   // that answering from the cache took, when deferred
 
-    // What the driver does not know; null where it does. REQUIRES: mutex is held.
+    // The report that the driver does not have; null where it has one. REQUIRES: mutex is held.
     const Report *kept_report() const { return state == State::deferred ? &report : nullptr; }
 
     // Guarded by the share group's mutex.
@@ -58,17 +56,18 @@ struct Shader {
 using ShaderRef = std::shared_ptr<Shader>;
 
 // Whether a source has a directive that includes another (GL_ARB_shading_language_include), so that
-// it is not the whole of what is compiled. On any doubt it may.
+// the driver compiles more than this source. In doubt, yes.
 bool may_include_others(std::string_view source);
 
 // glCompileShader of a shader that is tracked, by the driver's function `compile`.
 void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile);
 
-// Makes the driver compile what is deferred. Afterwards the driver's state is what it would be
+// Makes the driver compile a deferred shader. Afterwards the driver's state is as it would be
 // without the front end.
 void force_compile(Context &context, Shader &shader);
 
-// The same, and forgets what was compiled: for calls after which only the driver knows the shader.
+// The same, and forgets the compiled source: for calls after which only the driver knows the
+// shader.
 void hand_over(Context &context, Shader &shader);
 
 }  // namespace cairn::egl

@@ -45,8 +45,8 @@ void ShareGroup::program_deleted(const GlFunctions &gl, GLuint name) {
     deleted_ += programs_.flag(name, gl.IsProgram) ? 1u : 0u;
 }
 
-// Objects that were flagged and have gone since, when their program was deleted, leave nothing else
-// to notice them by.
+// Removes flagged objects that have gone since, when their program was deleted: no call tells of
+// that.
 void ShareGroup::sweep_if_many(const GlFunctions &gl) {
     if (deleted_ >= deleted_limit_) {
         deleted_ = shaders_.sweep(gl.IsShader) + programs_.sweep(gl.IsProgram);

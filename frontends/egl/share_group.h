@@ -1,12 +1,12 @@
 // The shader and program objects that a group of contexts shares.
 // SPDX-License-Identifier: MIT
 //
-// Objects are entered when they are created and leave when the driver no longer knows their name.
-// Deleting only flags what is still attached or in use, so a flagged object is looked up with a
-// question to the driver whether it still lives.
+// The group has an object from its creation until the driver no longer knows its name. GL only
+// flags a deleted object that is still attached or in use, so a look-up of a flagged object asks
+// the driver whether it still lives.
 //
-// Thread safety: internally synchronised. Ownership: shared by its contexts. Failure: an object
-// that is not found is the driver's alone; calls for it are passed through.
+// Thread safety: internally synchronised. Ownership: shared by its contexts. Failure: calls about
+// an object that is not found go to the driver.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,8 @@ class ObjectTable {
     using Ref = std::shared_ptr<Object>;
     using IsObject = GLboolean (*)(GLuint name);  // the driver's glIsShader, glIsProgram
 
-    // In place of an older object of that name, which has gone also where there is no memory.
+    // Replaces an older object of that name. That one goes also where there is no memory for the
+    // new.
     template <typename... Arguments>
     void add(GLuint name, Arguments... arguments) {
         objects_.erase(name);
@@ -86,7 +87,7 @@ class ObjectTable {
 
 class ShareGroup {
   public:
-    // New names, as the driver gave them. An older object of that name is forgotten.
+    // The driver has given this name to a new object, which replaces an older one of that name.
     void add_shader(const GlFunctions &gl, GLuint name, GLenum type);
     void add_program(const GlFunctions &gl, GLuint name);
     // A name that the driver gave to something that is not tracked.
@@ -100,18 +101,16 @@ class ShareGroup {
     void shader_deleted(const GlFunctions &gl, GLuint name);
     void program_deleted(const GlFunctions &gl, GLuint name);
 
-    // Set when transform feedback was begun in some context: from then on, some calls fail for
-    // reasons that are not tracked.
+    // Set when a context begins transform feedback: from then on, some calls fail for reasons that
+    // we do not track.
     std::atomic<bool> has_transform_feedback = false;
 
-    // Set before the first string is named that sources can include
-    // (GL_ARB_shading_language_include has nothing else to include): until then no source that
-    // compiles includes anything.
+    // Set before the application names the first string that sources can include
+    // (GL_ARB_shading_language_include): until then no source that compiles includes anything.
     std::atomic<bool> has_named_strings = false;
 
-    // False from the moment on that two contexts of the group would compile the same source
-    // differently: then nothing is cached. `traits` are those of a context that begins to use the
-    // group.
+    // A context with these traits begins to use the group. False once two contexts of the group
+    // would compile the same source differently: then nothing is cached.
     bool accept(const Key &traits);
     // The same for a context that is only known to differ.
     void set_unlike();
@@ -120,7 +119,7 @@ class ShareGroup {
     // Whether there may be deferred shaders although the group is not uniform any more. They all
     // were deferred under the traits that were accepted first.
     bool is_unsettled() const { return is_unsettled_; }
-    // Once, and for these traits: the shaders of which some may be deferred.
+    // All shaders, of which some may be deferred, if they were deferred under these traits; once.
     std::vector<ShaderRef> take_unsettled(const GlFunctions &gl, const Key &traits);
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The hooks for a context's extensions and state: GL_ANGLE_program_cache_control and its one value.
-// They pass a call through also where the context could have no programs.
+// They also pass on calls in contexts that cannot have programs.
 #include <cairn/eglext_cairn.h>
 
 #include <type_traits>

@@ -2,16 +2,16 @@
 // cairn_control.h, which a developer switches off and on and empties for all processes.
 // SPDX-License-Identifier: MIT
 //
-// What is on disk is emptied by whoever empties it; the displays' caches in this process are
-// emptied when it is noticed here.
+// The process that clears the kind empties the caches on disk; each process empties its displays'
+// caches when it notices that.
 //
 // Thread safety: any thread. Failure: where there is no control, caching is on.
 #pragma once
 
 namespace cairn::egl {
 
-// A display has been initialised: before that there is nothing to cache. The first time, the
-// control is opened, which reads the environment.
+// To be called when a display has been initialised: before that there is nothing to cache. The
+// first call opens the control, which reads the environment.
 void open_switch();
 
 // Asked before each look-up and store; takes some nanoseconds.

@@ -3,10 +3,8 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <iterator>
+#include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,8 +30,7 @@ Loaded *g_loaded = nullptr;
 thread_local Vendor *t_last_vendor = nullptr;
 thread_local EGLint t_own_error = EGL_SUCCESS;
 
-// Returning 0 is right for every GL function: callers with a right to a result check first, see
-// is_missing().
+// Returning 0 is right for every GL function. Code that needs a result checks is_missing() first.
 uintptr_t missing_function() {
     return 0;
 }
@@ -64,23 +61,6 @@ __PFNEGLMAINPROC open_main(const std::string &path) {
     return reinterpret_cast<__PFNEGLMAINPROC>(dlsym(library, __EGL_MAIN_PROTO_NAME));
 }
 
-struct Candidate {
-    std::string path;
-    __PFNEGLMAINPROC main;
-};
-
-// Ourselves among them, under another name, would call ourselves for ever.
-std::vector<Candidate> candidates(const std::vector<std::string> &libraries) {
-    std::vector<Candidate> found;
-    for (const std::string &path : libraries) {
-        const __PFNEGLMAINPROC entry = open_main(path);
-        if (entry != nullptr && entry != &__egl_Main && found.size() < kVendorsMax) {
-            found.push_back({path, entry});
-        }
-    }
-    return found;
-}
-
 bool is_usable(const __EGLapiImports &imports) {
     return imports.getPlatformDisplay != nullptr && imports.getSupportsAPI != nullptr &&
            imports.getProcAddress != nullptr && imports.getDispatchAddress != nullptr &&
@@ -89,16 +69,20 @@ bool is_usable(const __EGLapiImports &imports) {
 
 // The vendor's dispatch functions ask GLVND for the function of a display, and so get ours. GLVND
 // may start the same vendor once more for itself, with the same exports.
-Vendor *start(const Candidate &candidate, const Host &host) {
-    auto *vendor = new Vendor;
-    vendor->path = candidate.path;
-    if (candidate.main(host.version, host.exports, host.self, &vendor->imports) == EGL_FALSE ||
-        !is_usable(vendor->imports)) {
-        log_line("vendor %s: does not start", candidate.path.c_str());
-        delete vendor;
+Vendor *start(const std::string &path, const Host &host) {
+    const __PFNEGLMAINPROC entry = open_main(path);
+    // This library under another name would call itself for ever.
+    if (entry == nullptr || entry == &__egl_Main) {
         return nullptr;
     }
-    return vendor;
+    auto vendor = std::make_unique<Vendor>();
+    if (entry(host.version, host.exports, host.self, &vendor->imports) == EGL_FALSE ||
+        !is_usable(vendor->imports)) {
+        log_line("vendor %s: does not start", path.c_str());
+        return nullptr;
+    }
+    resolve(*vendor);
+    return vendor.release();
 }
 
 }  // namespace
@@ -114,12 +98,12 @@ bool load_vendors(const Host &host) {
     loaded->host = host;
     // Before any vendor runs: its start may ask.
     g_loaded = loaded;
-    for (const Candidate &candidate : candidates(libraries.real)) {
-        if (Vendor *vendor = start(candidate, host)) {
+    for (const std::string &path : libraries.real) {
+        Vendor *vendor = loaded->vendors.size() < kVendorsMax ? start(path, host) : nullptr;
+        if (vendor != nullptr) {
             vendor->index = static_cast<unsigned>(loaded->vendors.size());
-            resolve(*vendor);
             loaded->vendors.push_back(vendor);
-            log_line("in front of %s", vendor->path.c_str());
+            log_line("in front of %s", path.c_str());
         }
     }
     if (loaded->vendors.empty()) {
@@ -190,6 +174,12 @@ Vendor &last_vendor() {
 void set_last_vendor(Vendor &vendor) {
     t_last_vendor = &vendor;
     t_own_error = EGL_SUCCESS;
+}
+
+Vendor &vendor_to_call(EGLDisplay display) {
+    Vendor &vendor = vendor_of_display(display);
+    set_last_vendor(vendor);
+    return vendor;
 }
 
 void set_own_error(EGLint error) {

@@ -1,9 +1,8 @@
-// The real EGL vendor libraries that the front end stands in front of, and which of them a display
-// belongs to.
+// The real EGL vendor libraries behind the front end, and the one to which each display belongs.
 // SPDX-License-Identifier: MIT
 //
-// GLVND sees the front end as one vendor. With one real vendor behind it everything passes straight
-// through; with several, handles are routed here: displays and devices by a map, GL by the vendor
+// GLVND sees the front end as one vendor. With one real vendor behind it, calls pass straight
+// through; with several, maps give the vendor of a display or device, and GL calls go to the vendor
 // of the thread's current context.
 //
 // Thread safety: load_vendors() runs alone, from __egl_Main; Vendor objects are constant after it;
@@ -55,7 +54,6 @@ struct GlFunctions {
 
 struct Vendor {
     unsigned index = 0;
-    std::string path;
     __EGLapiImports imports = {};
     EglFunctions egl;
     GlFunctions gl;
@@ -67,7 +65,7 @@ struct Vendor {
 // The most vendors that are loaded; GLVND systems have one to three.
 inline constexpr unsigned kVendorsMax = 8;
 
-// What GLVND called __egl_Main with.
+// The arguments of __egl_Main.
 struct Host {
     uint32_t version = 0;
     const __EGLapiExports *exports = nullptr;
@@ -88,11 +86,11 @@ inline bool has_several_vendors() {
     return vendors().size() > 1;
 }
 
-// Whether `function` is the "does nothing" stand-in for what the vendor does not have.
+// Whether `function` only stands for a function that the vendor does not have.
 bool is_missing(const void *function);
 
-// The vendor that made the display; the first one for a display that nobody made, which it will
-// refuse.
+// The vendor that made the display; for a display that no vendor made, the first one, which will
+// refuse it.
 Vendor &vendor_of_display(EGLDisplay display);
 void remember_display(EGLDisplay display, Vendor &vendor);
 // The vendor that announced the device, or null.
@@ -101,7 +99,9 @@ void remember_device(EGLDeviceEXT device, Vendor &vendor);
 
 // The vendor that the thread's last EGL call went to, for eglGetError.
 Vendor &last_vendor();
-// An error of ours, for when GLVND asks its vendor for one; until the thread's next call.
+// The vendor that made the display, which the thread's call goes to now.
+Vendor &vendor_to_call(EGLDisplay display);
+// An error of ours, for when GLVND asks its vendor for one; it holds until the thread's next call.
 void set_own_error(EGLint error);
 EGLint take_own_error();
 void set_last_vendor(Vendor &vendor);

@@ -9,7 +9,7 @@
 
 namespace cairn::egl {
 
-// GL's and EGL's names of what the front end adds.
+// The extensions that the front end adds.
 inline constexpr const char *kControlExtension = "GL_ANGLE_program_cache_control";
 inline constexpr const char *kEglControlExtension = "EGL_ANGLE_program_cache_control";
 
@@ -21,7 +21,7 @@ std::string with_word(std::string_view words, std::string_view word);
 // The same for each word of `more`; no word twice.
 std::string with_words(std::string_view words, std::string_view more);
 
-// The text for ever, as EGL's and GL's strings are; each text once.
+// Keeps the text for ever, as EGL and GL keep their strings; equal texts once.
 const char *kept(const std::string &text);
 
 }  // namespace cairn::egl

@@ -1,7 +1,8 @@
 // Cairn for C++17 and later: the C interface (cairn.h) with ownership by type. Header-only.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: as in cairn.h. Any number of threads may use a Cache at once, and one of them moves
+// Thread safety: as in cairn.h. Any number of threads may use a Cache at once, and one of them
+// moves
 //   or destroys it. Any thread may read a Blob. A KeyBuilder belongs to one thread.
 // Lifetime / ownership: each object gives its handle back when it is destroyed. Blobs outlive the
 //   cache they come from. Every call copies what it keeps, so keys and values may be reused as soon
@@ -114,7 +115,7 @@ class Blob {
         return static_cast<const std::byte *>(cairn_blob_data(handle_.get()));
     }
     [[nodiscard]] std::size_t size() const noexcept { return cairn_blob_size(handle_.get()); }
-    // What making the value was said to cost when it was stored, in microseconds; 0: unknown.
+    // The cost of making the value, in microseconds, as given with the put; 0: unknown.
     [[nodiscard]] std::uint32_t cost_us() const noexcept {
         return cairn_blob_cost_us(handle_.get());
     }
@@ -149,7 +150,7 @@ struct Options {
 
 struct PutOptions {
     std::uint32_t flags = 0;    // CAIRN_PUT_...
-    std::uint32_t cost_us = 0;  // what making the value again would cost; 0: unknown
+    std::uint32_t cost_us = 0;  // of making the value again; 0: unknown
 };
 
 // One entry of an enumeration; `key` is valid during the call only.
@@ -177,7 +178,7 @@ class Lease {
     std::unique_ptr<cairn_lease, Release> handle_;
 };
 
-// What Cache::lease returns: a lease with Status::ok only.
+// The result of Cache::lease: a lease with Status::ok only.
 struct Leased {
     Lease lease;
     Status status;
@@ -243,7 +244,7 @@ class Cache {
     // Makes everything stored before, by any process, survive a power loss.
     Status sync() noexcept { return call(cairn_sync); }
 
-    // Compresses what was stored; takes time.
+    // Compresses stored entries; takes time.
     Status compress() noexcept { return call(cairn_compress); }
 
     // Entries, bytes and the counters of this handle; all 0 when the cache is not open.
@@ -274,7 +275,8 @@ class Cache {
         void operator()(cairn_cache *handle) const noexcept { cairn_close(handle); }
     };
 
-    // What cairn_enumerate calls for each entry. No exception may pass through C: it waits here.
+    // cairn_enumerate calls step() for each entry. An exception, which must not pass through C,
+    // waits here.
     template <typename Visit>
     struct Visitor {
         Visit &visit;
@@ -326,7 +328,7 @@ class Cache {
     std::unique_ptr<cairn_cache, Close> handle_;
 };
 
-// What Cache::open returns: with Status::ok an open cache, else one that is not open.
+// The result of Cache::open: with Status::ok an open cache, else one that is not open.
 struct Opened {
     Cache cache;
     Status status;

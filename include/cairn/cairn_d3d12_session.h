@@ -1,9 +1,9 @@
 /* ID3D12ShaderCacheSession and its types, for headers that lack them, such as those of vkd3d 1.2.
  * SPDX-License-Identifier: MIT
  *
- * Include it after vkd3d_d3d12.h or d3d12.h. Where these know the interface, nothing is declared.
- * Names, numbers and layout are D3D12's; methods have the calling convention of the headers before.
- * GetDesc returns its struct as those of vkd3d do: through a pointer, which it also returns.
+ * Include it after vkd3d_d3d12.h or d3d12.h. Where these know the interface, it declares nothing.
+ * Names, numbers and layout are D3D12's. Methods have the calling convention of the headers before.
+ * GetDesc returns its struct as vkd3d's methods do: through a pointer, which it also returns.
  */
 #ifndef CAIRN_CAIRN_D3D12_SESSION_H
 #define CAIRN_CAIRN_D3D12_SESSION_H

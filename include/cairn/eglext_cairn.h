@@ -1,12 +1,13 @@
 /* EGL_ANGLE_program_cache_control and GL_ANGLE_program_cache_control as Cairn offers them on every
  * GLVND driver: the entry points that ANGLE ships, those of the extension's first draft, and all
- * tokens. To be included like EGL/eglext.h, which may come before it or not at all.
+ * tokens. Include it as you would EGL/eglext.h, which may come before it or not at all.
  * SPDX-License-Identifier: MIT
  *
- * The functions are found with eglGetProcAddress where the display's EGL_EXTENSIONS name
- * EGL_ANGLE_program_cache_control; no library exports them, so the prototypes are declared only
- * with EGL_EGLEXT_PROTOTYPES. docs/egl.md tells what they do, docs/conformance/egl.md where texts
- * and ANGLE differ and what holds here. Every call may be made from any thread at any time.
+ * eglGetProcAddress finds the functions where the display's EGL_EXTENSIONS name
+ * EGL_ANGLE_program_cache_control. No library exports them, so the prototypes are declared only
+ * with EGL_EGLEXT_PROTOTYPES. docs/egl.md describes the functions, and docs/conformance/egl.md the
+ * places where the texts and ANGLE differ and Cairn's choice there. Any thread may call them at any
+ * time.
  */
 #ifndef CAIRN_EGLEXT_CAIRN_H
 #define CAIRN_EGLEXT_CAIRN_H
@@ -17,7 +18,7 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * as ANGLE ships it; the numbers are ANGLE's */
 
 #ifndef EGL_ANGLE_program_cache_control
@@ -48,19 +49,19 @@ EGLAPI EGLint EGLAPIENTRY eglProgramCacheResizeANGLE(EGLDisplay dpy, EGLint limi
 #endif
 #endif
 
-/* ------------------------------------------------------------------------------------------------------
- * the first draft (2017), under whose names nobody ever shipped it */
+/* -------------------------------------------------------------------------------------------------
+ * the first draft (2017), which nobody shipped under these names */
 
 #ifndef EGL_CAIRN_program_cache_draft
 #define EGL_CAIRN_program_cache_draft 1
-/* Attribute of eglGetPlatformDisplay: the most bytes that the display's program cache holds; 0
+/* Attribute of eglGetPlatformDisplay: the most bytes that the display's program cache holds. 0
  * switches program caching off; a negative number is an error (EGL_BAD_ATTRIBUTE). The draft gives
- * it no number and ANGLE dropped it. This one is chosen here, far from those that the registry
- * gives out. Where Cairn is not in front of the driver it is an unknown attribute. */
+ * it no number and ANGLE dropped it, so Cairn has chosen one far from those that the registry gives
+ * out. Where Cairn is not in front of the driver it is an unknown attribute. */
 #define EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE 0x43410001
-/* The draft's functions are those of ANGLE but for names, for where results go, and for: another
- * attribute is EGL_BAD_ATTRIBUTE, a buffer that is too small EGL_BAD_ACCESS, for the key as well as
- * for the binary, and a binary may have 0 bytes. */
+/* The draft's functions differ from ANGLE's in their names, in the places of results, and in this:
+ * an unknown attribute is EGL_BAD_ATTRIBUTE, a buffer that is too small for the key or for the
+ * binary is EGL_BAD_ACCESS, and a binary may have 0 bytes. */
 typedef void(EGLAPIENTRYP PFNEGLGETPROGRAMCACHEATTRIBANGLEPROC)(EGLDisplay dpy, EGLenum attrib,
                                                                 EGLint *value);
 typedef void(EGLAPIENTRYP PFNEGLQUERYPROGRAMCACHEANGLEPROC)(EGLDisplay dpy, EGLint index, void *key,
@@ -81,7 +82,7 @@ EGLAPI EGLint EGLAPIENTRY eglTrimProgramCacheANGLE(EGLDisplay dpy, EGLint limit)
 #endif
 #endif
 
-/* ------------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * in contexts; the numbers are ANGLE's */
 
 #ifndef GL_ANGLE_program_cache_control

@@ -1,5 +1,4 @@
-// The calls of cairn.h on blobs, and what needs no cache at all: strings, program keys, the run
-// report.
+// The calls of cairn.h on blobs, and what needs no cache at all: strings and program keys.
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn.h>
 
@@ -9,8 +8,6 @@
 #include "base/guarded.h"
 #include "cache/program_key.h"
 #include "capi/cache_handle.h"
-#include "os/file.h"
-#include "os/mapping.h"
 
 using namespace cairn;
 
@@ -100,18 +97,4 @@ void cairn_key_finish(cairn_key_builder *builder, uint8_t key[CAIRN_PROGRAM_KEY_
     static_assert(sizeof digest == CAIRN_PROGRAM_KEY_SIZE);
     std::memcpy(key, digest.data(), digest.size());
     delete builder;
-}
-
-cairn_report *cairn_report_attach(const char *path) {
-    if (path == nullptr || path[0] == '\0') return nullptr;
-    const auto file = File::open_shared_memory(path);
-    if (!file.ok()) return nullptr;
-    const auto info = file.value().info();
-    if (!info.ok() || info.value().size_bytes < sizeof(cairn_report)) return nullptr;
-    auto mapping = Mapping::file(file.value(), Access::read_write, 0, sizeof(cairn_report));
-    if (!mapping.ok()) return nullptr;
-    auto *report = reinterpret_cast<cairn_report *>(mapping.value().data());
-    if (report->layout != CAIRN_REPORT_LAYOUT) return nullptr;
-    mapping.value().release();
-    return report;
 }

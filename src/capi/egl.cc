@@ -4,7 +4,7 @@
 // EGL_ANDROID_blob_cache gives its functions no argument of ours. So there is a pair of functions
 // for each of a fixed number of places, and a place belongs to one display for ever: the driver
 // never gives the functions back.
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 
 #include <array>
 #include <atomic>
@@ -260,7 +260,7 @@ int cairn_egl_blob_cache_detach(void *display) {
     return std::exchange(place.cache, nullptr) == nullptr ? CAIRN_MISS : CAIRN_OK;
 }
 
-int cairn_egl_redirect_blob_cache(void *display, SetBlob set, GetBlob get) {
+int cairn_egl_blob_cache_redirect(void *display, SetBlob set, GetBlob get) {
     if ((set == nullptr) != (get == nullptr)) return CAIRN_ERROR_INVALID_ARGUMENT;
     const MutexLock attaching(g_attaching);
     const std::size_t index = display == nullptr ? CAIRN_EGL_ATTACHED_MAX : find_place(display);
@@ -322,7 +322,7 @@ ptrdiff_t cairn_blob_callback_get(const void *key, ptrdiff_t key_size, void *val
     return found;
 }
 
-int cairn_egl_seal_entry(const void *key, size_t key_size, void *entry, size_t entry_size) {
+int cairn_egl_entry_seal(const void *key, size_t key_size, void *entry, size_t entry_size) {
     if (key == nullptr || key_size != CAIRN_EGL_KEY_SIZE || entry == nullptr ||
         entry_size <= CAIRN_EGL_ENTRY_HEAD_SIZE) {
         return CAIRN_ERROR_INVALID_ARGUMENT;

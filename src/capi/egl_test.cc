@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Serving a driver's own cache, with a driver that consists of three functions.
 #include <cairn/cairn_control.h>
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -204,14 +204,14 @@ TEST_F(BlobCacheTest, DetachedItIsSilentAndCanBeAttachedAgain) {
 TEST_F(BlobCacheTest, OtherFunctionsCanStandInItsPlace) {
     const auto set = [](const void *, ptrdiff_t, const void *, ptrdiff_t) {};
     const auto get = [](const void *, ptrdiff_t, void *, ptrdiff_t) { return ptrdiff_t{42}; };
-    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_MISS);
+    EXPECT_EQ(cairn_egl_blob_cache_redirect(display_, set, get), CAIRN_MISS);
     ASSERT_EQ(cairn_egl_blob_cache_attach(display_, cache_, get_proc_address), CAIRN_OK);
-    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_blob_cache_redirect(display_, set, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_egl_blob_cache_redirect(display_, set, get), CAIRN_OK);
     display_->set("key", 3, "value", 5);
     EXPECT_EQ(display_->get("key", 3, nullptr, 0), 42);
     EXPECT_EQ(cairn_contains(cache_, "key", 3), CAIRN_MISS);
-    EXPECT_EQ(cairn_egl_redirect_blob_cache(display_, nullptr, nullptr), CAIRN_OK);
+    EXPECT_EQ(cairn_egl_blob_cache_redirect(display_, nullptr, nullptr), CAIRN_OK);
     EXPECT_EQ(display_->get("key", 3, nullptr, 0), 0);
 }
 
@@ -289,9 +289,9 @@ TEST_F(BlobCacheTest, RedirectingWaitsForNoNewCalls) {
     const auto get = [](const void *, ptrdiff_t, void *, ptrdiff_t) { return ptrdiff_t{3}; };
     const BusyDriver driver(display_);
     for (int turn = 0; turn < 200; ++turn) {
-        ASSERT_EQ(cairn_egl_redirect_blob_cache(display_, set, get), CAIRN_OK);
+        ASSERT_EQ(cairn_egl_blob_cache_redirect(display_, set, get), CAIRN_OK);
         ASSERT_EQ(display_->get("key", 3, nullptr, 0), 3);
-        ASSERT_EQ(cairn_egl_redirect_blob_cache(display_, nullptr, nullptr), CAIRN_OK);
+        ASSERT_EQ(cairn_egl_blob_cache_redirect(display_, nullptr, nullptr), CAIRN_OK);
     }
 }
 
@@ -370,10 +370,10 @@ TEST(MemoryMode, CanBeTrimmedLimitedAndLookedAtByPlace) {
 TEST(EglEntries, AreCheckedAgainstTheirKey) {
     const char key[] = "a key of twenty byte";
     char entry[30] = {};
-    EXPECT_EQ(cairn_egl_seal_entry(key, 20, entry, 20), CAIRN_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(cairn_egl_seal_entry(key, 19, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_egl_entry_seal(key, 20, entry, 20), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_egl_entry_seal(key, 19, entry, 30), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_egl_entry_check(key, 20, entry, 30), CAIRN_MISS);
-    ASSERT_EQ(cairn_egl_seal_entry(key, 20, entry, 30), CAIRN_OK);
+    ASSERT_EQ(cairn_egl_entry_seal(key, 20, entry, 30), CAIRN_OK);
     EXPECT_EQ(cairn_egl_entry_check(key, 20, entry, 30), CAIRN_OK);
     EXPECT_EQ(cairn_egl_entry_check(key, 20, entry, 29), CAIRN_MISS);
     EXPECT_EQ(cairn_egl_entry_check(key, 19, entry, 30), CAIRN_MISS);

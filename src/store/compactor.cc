@@ -117,11 +117,10 @@ bool Compactor::is_worth_it(Work &work, const Sample &sample) {
     std::uint64_t bytes = 0;
     std::uint64_t untried = 0;
     for (const Location place : sample.places) {
-        RecordHeader header;
-        const auto read = work.reader.read_any_key(work.index->identity().cache_id, place, header);
+        const auto read = work.reader.read_any_key(work.index->identity().cache_id, place);
         if (read.outcome != ReadOutcome::found) continue;
-        bytes += header.record_size();
-        if (is_untried(header)) untried += header.record_size();
+        bytes += read.header.record_size();
+        if (is_untried(read.header)) untried += read.header.record_size();
     }
     return untried >= bytes / 2 && (untried != 0 || sample.seen == 0);
 }
@@ -199,12 +198,12 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
         if (hidden) return Error::corrupt;
         return false;
     }
-    RecordHeader header;
-    const ReadBlob read =
-        work.reader.read_stored(index.identity().cache_id, record.location, header);
+    const ReadRecord read = work.reader.read_any(index.identity().cache_id, record.location,
+                                                 RecordReader::Form::stored);
     if (read.outcome == ReadOutcome::unreadable) return Error::io;
     if (read.outcome != ReadOutcome::found) return false;  // damaged: let it go with the segment
     Bytes value = read.blob->value();
+    RecordHeader header = read.header;
     if (is_untried(header)) TRY(compress(work, header, value));
     header.state = RecordState::live;
     header.replaced_in = 0;

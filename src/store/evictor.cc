@@ -2,7 +2,6 @@
 #include "store/evictor.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 #include "base/guarded.h"
@@ -100,17 +99,16 @@ Status Evictor::plan_more(Index &index) {
          ++count) {
         TRY_ASSIGN(const auto record, scan_->next(reader_));
         if (!record) break;
-        Index::Place place;
         const std::uint64_t hash = index.hash(record->head->key());
         // The victim is named already. A rebuild looks at the name after it put its tentative slot,
         // so either we see the slot here or it sees the name.
         index.withdraw_tentative(hash, record->location);
-        const auto slot = index.slot_at(hash, record->location, place);
-        if (!slot) continue;
+        const auto found = index.slot_at(hash, record->location);
+        if (!found) continue;
         const RecordHeader &header = record->header;
         plan_.push_back({record->location, hash, header.record_size(), false});
-        candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us, slot->hits(),
-                              header.pinned, header.copied});
+        candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us,
+                              found->slot.hits(), header.pinned, header.copied});
     }
     const std::uint64_t span = scan_->offset() - begin;
     auto debt = index.counter(Counter::copy_debt);
@@ -126,9 +124,10 @@ Status Evictor::plan_more(Index &index) {
 }
 
 void Evictor::copy(Index &index, const Planned &entry) {
-    RecordHeader header;
-    const ReadBlob record = reader_.read_stored(index.identity().cache_id, entry.location, header);
+    const ReadRecord record =
+        reader_.read_any(index.identity().cache_id, entry.location, RecordReader::Form::stored);
     if (record.outcome != ReadOutcome::found) return forget(index, entry.key_hash, entry.location);
+    RecordHeader header = record.header;
     header.copied = true;
     header.state = RecordState::live;
     header.replaced_in = 0;
@@ -165,7 +164,7 @@ void Evictor::discard(const std::string &name, bool wait) {
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     constexpr unsigned kSample = 16;
-    std::vector<SlotInPlace> seen;
+    std::vector<Index::PlacedSlot> seen;
     index.for_each_from(start, [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;
         seen.push_back({place, slot});
@@ -175,7 +174,7 @@ bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) 
 }
 
 bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
-    std::vector<SlotInPlace> seen;
+    std::vector<Index::PlacedSlot> seen;
     index.visit_buckets(hash, [&](Index::Place place, Slot slot) {
         seen.push_back({place, slot});
     });
@@ -185,33 +184,29 @@ bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
 // Drops the entry with the fewest hits, of these the oldest; a pinned one only if all are pinned; a
 // tentative slot last of all: its process may be dead, and a living one publishes it anew. A
 // rebuild must not bring the entry back.
-bool Evictor::drop_worst(Index &index, std::vector<SlotInPlace> &seen) {
+bool Evictor::drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen) {
     if (seen.empty()) return false;
-    std::sort(seen.begin(), seen.end(), [](const SlotInPlace &a, const SlotInPlace &b) {
+    std::sort(seen.begin(), seen.end(), [](const Index::PlacedSlot &a, const Index::PlacedSlot &b) {
         const auto rank = [](Slot slot) {
             const Location location = slot.location();
             return std::tuple(slot.tentative(), slot.hits(), location.segment, location.offset);
         };
         return rank(a.slot) < rank(b.slot);
     });
-    const auto header_of = [&](const SlotInPlace &one) {
-        RecordHeader header;
-        (void)reader_.read_any_key(index.identity().cache_id, one.slot.location(), header);
-        return header;
+    const auto header_of = [&](const Index::PlacedSlot &one) {
+        return reader_.read_any_key(index.identity().cache_id, one.slot.location()).header;
     };
-    const auto found = std::find_if_not(
-        seen.begin(), seen.end(), [&](const SlotInPlace &one) { return header_of(one).pinned; });
-    const SlotInPlace &worst = found != seen.end() ? *found : seen.front();
+    const auto found =
+        std::find_if_not(seen.begin(), seen.end(),
+                         [&](const Index::PlacedSlot &one) { return header_of(one).pinned; });
+    const Index::PlacedSlot &worst = found != seen.end() ? *found : seen.front();
     // Mark first: if we die in between, later values of the key say nothing of this record. If the
     // slot has changed since, the mark matters only once the index is lost.
     if (!worst.slot.tentative()) {
         (void)writer_.mark(worst.slot.location(), header_of(worst).stamp_ns, RecordState::unused);
     }
     index.note_removal();
-    std::uint64_t word = worst.slot.word();
-    if (worst.place.ref().compare_exchange_strong(word, kEmptySlot) && !worst.slot.tentative()) {
-        index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-    }
+    index.drop(worst.place, worst.slot);
     return true;
 }
 

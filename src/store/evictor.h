@@ -23,7 +23,6 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/worker.h"
@@ -59,11 +58,7 @@ class Evictor {
     static void forget(Index &index, std::uint64_t hash, Location location);
 
   private:
-    struct SlotInPlace {
-        Index::Place place;
-        Slot slot;
-    };
-    bool drop_worst(Index &index, std::vector<SlotInPlace> &seen);
+    bool drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen);
 
     struct Planned {
         Location location;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "os/testing/scratch.h"
-#include "store/index_file.h"
 #include "store/store.h"
 
 namespace cairn {

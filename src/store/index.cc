@@ -108,11 +108,8 @@ Result<bool> Index::is_used(unsigned level) const {
 }
 
 void Index::check_levels() {
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        if (any_page_initialised(levels_[i])) continue;
-        return ask_for_rebuild();
-    }
+    const auto whole = [&](const Level &level) { return any_page_initialised(level); };
+    if (!std::ranges::all_of(mapped_levels(), whole)) ask_for_rebuild();
 }
 
 Status Index::map_level(unsigned number) {
@@ -352,10 +349,9 @@ void Index::initialise_page(const Level &level, std::uint64_t *slot) {
 
 bool Index::suspicious(std::uint64_t hash) {
     if (rebuild_due() == RebuildReason::damage) return true;
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        std::uint64_t *slots = bucket(levels_[i], hash);
-        if (!all_intact(slots) && has_damage(levels_[i], slots)) return true;
+    for (const Level &level : mapped_levels()) {
+        std::uint64_t *slots = bucket(level, hash);
+        if (!all_intact(slots) && has_damage(level, slots)) return true;
     }
     return false;
 }
@@ -386,11 +382,10 @@ RebuildReason Index::rebuild_due() const {
 
 bool Index::free_damaged(std::uint64_t hash) {
     bool freed = false;
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        std::uint64_t *slots = bucket(levels_[i], hash);
+    for (const Level &level : mapped_levels()) {
+        std::uint64_t *slots = bucket(level, hash);
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
-            freed = clear_if_damaged(levels_[i], slots + j) || freed;
+            freed = clear_if_damaged(level, slots + j) || freed;
         }
     }
     return freed;
@@ -423,15 +418,19 @@ std::uint64_t Index::count_entries() {
     return count;
 }
 
-void Index::clear_damaged() {
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
-        for (std::uint64_t j = 0; j < slot_count; ++j) {
-            if (is_hole(levels_[i], levels_[i].slots + j)) continue;
-            clear_if_damaged(levels_[i], levels_[i].slots + j);
+// Calls visit(level, slot) for every slot that is not in a hole.
+template <typename Visit>
+void Index::for_each_slot(Visit visit) {
+    for (const Level &level : mapped_levels()) {
+        const std::uint64_t slot_count = level_buckets(level.number) * kSlotsPerBucket;
+        for (std::uint64_t *slot = level.slots; slot < level.slots + slot_count; ++slot) {
+            if (!is_hole(level, slot)) visit(level, slot);
         }
     }
+}
+
+void Index::clear_damaged() {
+    for_each_slot([&](const Level &level, std::uint64_t *slot) { clear_if_damaged(level, slot); });
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
@@ -444,15 +443,9 @@ bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
 }
 
 void Index::clear() {
-    const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        const std::uint64_t slot_count = level_buckets(i) * kSlotsPerBucket;
-        for (std::uint64_t j = 0; j < slot_count; ++j) {
-            std::uint64_t *place = levels_[i].slots + j;
-            if (is_hole(levels_[i], place)) continue;
-            if (at(place).load(std::memory_order_relaxed) != 0) at(place).store(kEmptySlot);
-        }
-    }
+    for_each_slot([&](const Level &, std::uint64_t *slot) {
+        if (at(slot).load(std::memory_order_relaxed) != 0) at(slot).store(kEmptySlot);
+    });
     counter(Counter::entries).store(0);
 }
 
@@ -464,27 +457,25 @@ bool Index::is_cached(std::uint64_t hash) const {
     return true;
 }
 
-std::optional<Slot> Index::slot_at(std::uint64_t hash, Location location, Place &place) {
-    std::optional<Slot> found;
-    probe(hash, [&](Place here, Slot slot) {
-        if (slot.tentative() || slot.location() != location) return false;
-        place = here;
-        found = slot;
-        return true;
+std::optional<Index::PlacedSlot> Index::slot_at(std::uint64_t hash, Location location) {
+    std::optional<PlacedSlot> found;
+    probe(hash, [&](Place place, Slot slot) {
+        if (!slot.tentative() && slot.location() == location) found = PlacedSlot{place, slot};
+        return found.has_value();
     });
     return found;
 }
 
-bool Index::leads_to(std::uint64_t hash, Location location) {
-    Place place;
-    return slot_at(hash, location, place).has_value();
+bool Index::drop(Place place, Slot slot) {
+    std::uint64_t word = slot.word();
+    if (!place.ref().compare_exchange_strong(word, kEmptySlot)) return false;
+    if (!slot.tentative()) counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    return true;
 }
 
 void Index::withdraw_tentative(std::uint64_t hash, Location location) {
     probe(hash, [&](Place place, Slot slot) {
-        std::uint64_t word = slot.word();
-        const bool ours = slot.tentative() && slot.location() == location;
-        if (ours) place.ref().compare_exchange_strong(word, kEmptySlot);
+        if (slot.tentative() && slot.location() == location) drop(place, slot);
         return false;
     });
 }

@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -72,14 +73,22 @@ class Index {
     // Whether probe() does not have to wait for the disk now.
     bool is_cached(std::uint64_t hash) const;
 
+    struct PlacedSlot {
+        Place place;
+        Slot slot;
+    };
     // The published slot that leads to a location, if there is one.
-    std::optional<Slot> slot_at(std::uint64_t hash, Location location, Place &place);
-    bool leads_to(std::uint64_t hash, Location location);
+    std::optional<PlacedSlot> slot_at(std::uint64_t hash, Location location);
+    bool leads_to(std::uint64_t hash, Location location) {
+        return slot_at(hash, location).has_value();
+    }
     // Sets the slot that leads to a location to change(Slot), even if hits change it meanwhile.
     // False: no slot leads there now.
     template <typename Change>
     bool change_slot(std::uint64_t hash, Location location, Change change);
 
+    // Empties a slot unless it has changed, and no longer counts its entry if it was published.
+    bool drop(Place place, Slot slot);
     // Empties a tentative slot that leads to a location. Its owner died, or begins again.
     void withdraw_tentative(std::uint64_t hash, Location location);
 
@@ -165,6 +174,7 @@ class Index {
     Result<unsigned> levels_in_use(unsigned whole, std::uint64_t hint) const;
     Result<bool> is_used(unsigned level) const;
     unsigned levels();
+    std::span<const Level> mapped_levels() { return std::span(levels_).first(levels()); }
     template <typename Extend>
     Status add_level(Extend extend);
     Status map_added_levels(std::uint64_t hint) REQUIRES_LOCK(map_mutex_);
@@ -186,6 +196,8 @@ class Index {
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool any_page_initialised(const Level &level) const;
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
+    template <typename Visit>
+    void for_each_slot(Visit visit);
     const Level *level_without_page(std::uint64_t hash);
     bool has_all_blocks() const;
     bool may_initialise(const Level &level, const std::uint64_t *slot) const;
@@ -243,10 +255,9 @@ bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
 
 template <typename Change>
 bool Index::change_slot(std::uint64_t hash, Location location, Change change) {
-    Place place;
-    while (const auto slot = slot_at(hash, location, place)) {
-        std::uint64_t word = slot->word();
-        if (place.ref().compare_exchange_strong(word, change(*slot))) return true;
+    while (const auto found = slot_at(hash, location)) {
+        std::uint64_t word = found->slot.word();
+        if (found->place.ref().compare_exchange_strong(word, change(found->slot))) return true;
     }
     return false;
 }

@@ -7,11 +7,9 @@
 // Thread safety: functions without state; any number of processes at once.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
 
-#include "base/log.h"
 #include "base/result.h"
 #include "os/file.h"
 #include "store/index.h"

@@ -9,12 +9,8 @@
 // nor writers.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
-#include "base/bytes.h"
 #include "store/segment_format.h"
 
 namespace cairn {
@@ -24,7 +20,6 @@ inline constexpr std::size_t kSlotsPerBucket = 16;
 inline constexpr std::size_t kSlotsPerPage = kPage / sizeof(std::uint64_t);
 inline constexpr unsigned kLevelMax = 6;
 inline constexpr std::uint64_t kFirstLevelBuckets = 256;
-inline constexpr std::size_t kIndexHeaderSize = 64;
 
 // Page numbers of the fixed part. The two copies of the header are not in neighbouring pages.
 inline constexpr std::uint64_t kHeaderPage = 0;
@@ -92,14 +87,5 @@ enum class RebuildReason : std::uint64_t {
 constexpr std::uint64_t counter_offset(Counter counter) {
     return kCountersPage * kPage + static_cast<unsigned>(counter) * 64;
 }
-
-std::array<std::byte, kIndexHeaderSize> encode_index_header(const CacheIdentity &identity);
-
-struct IndexHeader {
-    std::uint32_t format_version;
-    CacheIdentity identity;  // of kFormatVersion only
-};
-// The header, of any format version; nullopt if it is damaged.
-std::optional<IndexHeader> decode_index_header(Bytes bytes);
 
 }  // namespace cairn

@@ -3,11 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <set>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -81,20 +78,20 @@ TEST_F(IndexTest, AProbeFindsAllMatchesAndTellsOfDamage) {
         bool clean = false;
         EXPECT_EQ(probe(hash, clean), 4u);
         EXPECT_TRUE(clean);
-        Index::Place place;
         const auto own = slot(hash, static_cast<std::uint32_t>(hash >> 20 & 0xFF));
-        ASSERT_TRUE(index_.slot_at(hash, own.location(), place));
+        const auto found = index_.slot_at(hash, own.location());
+        ASSERT_TRUE(found);
         for (unsigned bit = 0; bit < 64; ++bit) {
             const std::uint64_t bad = own.word() ^ std::uint64_t{1} << bit;
-            place.ref().store(bad);
+            found->place.ref().store(bad);
             const bool harmless = Slot(bad).intact();  // a hit
             EXPECT_EQ(probe(hash, clean), harmless ? 4u : 3u) << "bit " << bit;
             EXPECT_EQ(clean, harmless) << "bit " << bit;
         }
-        place.ref().store(0);
+        found->place.ref().store(0);
         EXPECT_EQ(probe(hash, clean), 3u);
         EXPECT_FALSE(clean);
-        place.ref().store(own.word());
+        found->place.ref().store(own.word());
     }
     bool clean = false;
     EXPECT_EQ(probe(kBucket | std::uint64_t{7} << 60, clean), 0u);
@@ -311,7 +308,7 @@ TEST_F(IndexTest, ClearingEmptiesEveryLevel) {
 
 TEST_F(IndexTest, EnumeratingSkipsWhatIsNotPublished) {
     const std::uint64_t hash = hash_in_bucket(5, 1);
-    const auto place = index_.insert(hash, slot(hash, 9).with_state(Slot::State::tentative));
+    const auto place = index_.insert(hash, slot(hash, 9).as_tentative());
     EXPECT_EQ(count(index_), 0u);
     place->ref().store(slot(hash, 9).word());
     EXPECT_EQ(count(index_), 1u);

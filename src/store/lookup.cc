@@ -84,12 +84,21 @@ bool Store::notice_deleted_index() {
     return !index_was_deleted() || replace_index(Create::no).ok();
 }
 
+void Store::note_miss() {
+    if (count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
+}
+
+void Store::note_read(std::uint64_t bytes) {
+    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
+    count(bytes_read, bytes);
+}
+
 Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
     BlobRef blob;
     const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
         return read_blob(index, hash, slot, key, admission, blob);
     });
-    if (!found && count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
+    if (!found) note_miss();
     return blob;
 }
 
@@ -104,8 +113,7 @@ ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes 
     ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     blob = std::move(read.blob);
-    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
-    count(bytes_read, blob->value().size());
+    note_read(blob->value().size());
     if (memory_.wants(hash, blob->footprint(), admission)) memory_.keep(hash, place, blob);
     return ReadOutcome::found;
 }
@@ -116,7 +124,7 @@ Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buf
         return read_into(index, hash, slot, key, buffer, value_size);
     });
     if (found) return std::optional(value_size);
-    if (count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
+    note_miss();
     return std::optional<std::uint64_t>();
 }
 
@@ -135,8 +143,7 @@ ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes 
     const ReadInto read = reader_.read_into(index.identity().cache_id, slot, key, buffer);
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
-    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
-    count(bytes_read, value_size);
+    note_read(value_size);
     if (value_size <= buffer.size() &&
         memory_.wants(hash, key.size() + value_size, MemoryLevel::Admission::second_use)) {
         const BlobRef blob = Blob::copy(key, buffer.first(value_size), read.cost_us);
@@ -179,10 +186,10 @@ void Store::flush_hits() {
 // wrong size: then correct the size.
 bool Store::mend_size(Index &index, Index::Place place, Slot slot) {
     if (access_ == Access::read_only) return false;
-    RecordHeader header;
-    const ReadBlob whole = reader_.read_any(index.identity().cache_id, slot.location(), header);
+    const ReadRecord whole = reader_.read_any(index.identity().cache_id, slot.location());
     if (whole.outcome != ReadOutcome::found) return false;
-    const Slot right = Slot::make(slot.location(), size_class(header.record_size()), slot.tag());
+    const Slot right =
+        Slot::make(slot.location(), size_class(whole.header.record_size()), slot.tag());
     if (right.size_class() == slot.size_class()) return false;
     std::uint64_t word = slot.word();
     return place.ref().compare_exchange_strong(word, right.word());
@@ -192,10 +199,7 @@ void Store::drop_damaged(Index &index, Index::Place place, Slot slot) {
     if (mend_size(index, place, slot)) return;
     count(damaged);
     if (access_ == Access::read_only) return;
-    std::uint64_t word = slot.word();
-    if (!place.ref().compare_exchange_strong(word, kEmptySlot)) return;
-    index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-    reader_.segments().forget_deleted();
+    if (index.drop(place, slot)) reader_.segments().forget_deleted();
 }
 
 }  // namespace cairn

@@ -26,12 +26,19 @@ void keep_best(std::span<Candidate> candidates, std::uint64_t keep_bytes, Score 
     }
 }
 
-class Fifo final : public Policy {
+// Keeps only what is pinned.
+class KeepNone final : public Policy {
   public:
-    std::string_view name() const override { return "fifo"; }
+    constexpr KeepNone(std::string_view name, Order order) : name_(name), order_(order) {}
+    std::string_view name() const override { return name_; }
+    Order order() const override { return order_; }
     void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const override {
         keep_best(candidates, keep_bytes, [](const Candidate &) { return std::uint64_t{0}; });
     }
+
+  private:
+    std::string_view name_;
+    Order order_;
 };
 
 class Lru final : public Policy {
@@ -40,15 +47,6 @@ class Lru final : public Policy {
     void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const override {
         keep_best(candidates, keep_bytes,
                   [](const Candidate &c) { return c.hits == 0 ? 0 : c.stamp_ns / 2 + 1; });
-    }
-};
-
-class Mru final : public Policy {
-  public:
-    std::string_view name() const override { return "mru"; }
-    Order order() const override { return Order::newest_segment_first; }
-    void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const override {
-        keep_best(candidates, keep_bytes, [](const Candidate &) { return std::uint64_t{0}; });
     }
 };
 
@@ -86,9 +84,9 @@ class Default final : public Policy {
 };
 
 const Default kDefault;
-const Fifo kFifo;
+const KeepNone kFifo("fifo", Policy::Order::oldest_segment_first);
 const Lru kLru;
-const Mru kMru;
+const KeepNone kMru("mru", Policy::Order::newest_segment_first);
 
 }  // namespace
 

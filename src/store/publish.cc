@@ -37,9 +37,7 @@ Status visit_slots_of_key(Index &index, std::uint64_t hash, const std::uint64_t 
             }
             // The record is damaged, or went with a segment that was deleted while its writer
             // published it. A process that has the deleted file open could still read it.
-            std::uint64_t word = slot.word();
-            changed = !place.ref().compare_exchange_strong(word, kEmptySlot);
-            if (!changed && !slot.tentative()) index.counter(Counter::entries).fetch_sub(1);
+            changed = !index.drop(place, slot);
             return changed;
         });
         if (error != Error::none) return error;
@@ -52,7 +50,7 @@ Result<bool> may_stay(Index &index, std::uint64_t hash, Index::Place own, bool i
                       const Examine &examine) {
     bool stay = true;
     TRY(visit_slots_of_key(
-        index, hash, own.word, examine, [&](Index::Place place, Slot slot, SameKey) {
+        index, hash, own.word, examine, [&](Index::Place place, Slot slot, std::uint64_t) {
             const bool yields = slot.tentative() && (place.rank > own.rank || impatient);
             if (!yields) {
                 stay = false;
@@ -73,9 +71,9 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
                                                     const Examine &examine) {
     std::optional<PublishedSlot> found;
     TRY(visit_slots_of_key(index, hash, nullptr, examine,
-                           [&](Index::Place place, Slot slot, SameKey same) {
+                           [&](Index::Place place, Slot slot, std::uint64_t stamp_ns) {
                                if (slot.tentative()) return Visit::go_on;
-                               found = PublishedSlot{place, slot, same.stamp_ns};
+                               found = PublishedSlot{place, slot, stamp_ns};
                                return Visit::stop;
                            }));
     return found;
@@ -87,7 +85,7 @@ Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPo
         // A rebuild may publish the same record as its living writer. The hit count, which means
         // nothing in a tentative slot, tells their slots apart.
         const unsigned mark = policy == PublishPolicy::if_newer ? 1 + attempt % 3 : 0;
-        const Slot tentative = mine.with_state(Slot::State::tentative).with_hits(mark);
+        const Slot tentative = mine.as_tentative().with_hits(mark);
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (found) {
             if (found->slot.location() == mine.location()) {

@@ -19,12 +19,9 @@ enum class PublishPolicy {
     if_newer,  // replace an entry whose time stamp is smaller
 };
 
-// The record behind a slot; nullopt: it has another key than the one in question. corrupt: it is
-// damaged; another error: the reader cannot tell.
-struct SameKey {
-    std::uint64_t stamp_ns;
-};
-using Examine = std::function<Result<std::optional<SameKey>>(Slot)>;
+// Returns the stamp of the record behind a slot; nullopt: it has another key than the one in
+// question. corrupt: it is damaged; another error: it cannot be read now.
+using Examine = std::function<Result<std::optional<std::uint64_t>>(Slot)>;
 
 // The published slot of a key.
 struct PublishedSlot {

@@ -26,8 +26,7 @@ class PublishTest : public ::testing::Test {
     Index::Place leave_tentative(const std::string &key, const std::string &value) {
         const auto record = files_.append(key, value, 1);
         const Slot slot = files_.slot_of(key, value, record.location);
-        return index_.insert(index_.hash(as_bytes(key)), slot.with_state(Slot::State::tentative))
-            .value();
+        return index_.insert(index_.hash(as_bytes(key)), slot.as_tentative()).value();
     }
     void grow_with(const std::vector<std::string> &keys) {
         for (const std::string &key : keys) files_.put(key, "filler");
@@ -124,7 +123,9 @@ TEST_F(PublishTest, AFullBucketIsSaidAndNothingIsLeftBehind) {
 TEST_F(PublishTest, AnUnreadableRivalIsAnErrorNotAnotherKey) {
     ASSERT_TRUE(publish_value("key", "one", PublishPolicy::replace, 1).ok());
     const auto record = files_.append("key", "two", 2);
-    const Examine unreadable = [](Slot) -> Result<std::optional<SameKey>> { return Error::io; };
+    const Examine unreadable = [](Slot) -> Result<std::optional<std::uint64_t>> {
+        return Error::io;
+    };
     const Slot slot = files_.slot_of("key", "two", record.location);
     EXPECT_EQ(
         publish(index_, index_.hash(as_bytes("key")), slot, PublishPolicy::replace, 2, unreadable)
@@ -145,7 +146,7 @@ TEST_F(PublishTest, ARecordThatMovedAwayIsLookedForAgain) {
     const auto copy = files_.append("key", "one", 1);
     const Slot there = files_.slot_of("key", "one", copy.location);
     unsigned looks = 0;
-    const Examine moving = [&](Slot slot) -> Result<std::optional<SameKey>> {
+    const Examine moving = [&](Slot slot) -> Result<std::optional<std::uint64_t>> {
         if (slot.location() != here.location()) return normal(slot);
         ++looks;
         index_.probe(hash, [&](Index::Place place, Slot found) {

@@ -3,34 +3,39 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "store/record.h"
 #include "store/space.h"
 #include "store/store.h"
 
 namespace cairn {
 
-BlobRef Store::peek(Bytes key) {
-    Index &index = this->index();
+namespace {
+
+// The value of the first published slot for which read(slot) finds the key.
+template <typename Read>
+BlobRef first_found(Index &index, std::uint64_t hash, Read read) {
     BlobRef found;
-    index.probe(index.hash(key), [&](Index::Place, Slot slot) {
-        if (slot.tentative()) return false;
-        ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
-        if (read.outcome == ReadOutcome::found) found = std::move(read.blob);
+    index.probe(hash, [&](Index::Place, Slot slot) {
+        if (!slot.tentative()) found = read(slot).blob;
         return static_cast<bool>(found);
     });
     return found;
 }
 
+}  // namespace
+
+BlobRef Store::peek(Bytes key) {
+    Index &index = this->index();
+    return first_found(index, index.hash(key), [&](Slot slot) {
+        return reader_.read(index.identity().cache_id, slot, key);
+    });
+}
+
 BlobRef Store::get_cached(Bytes key) {
     Index &index = this->index();
     const std::uint64_t hash = index.hash(key);
-    BlobRef found;
-    if (!index.is_cached(hash)) return found;
-    index.probe(hash, [&](Index::Place, Slot slot) {
-        if (slot.tentative()) return false;
-        ReadBlob read = reader_.read_cached(index.identity().cache_id, slot, key);
-        if (read.outcome == ReadOutcome::found) found = std::move(read.blob);
-        return static_cast<bool>(found);
+    if (!index.is_cached(hash)) return {};
+    BlobRef found = first_found(index, hash, [&](Slot slot) {
+        return reader_.read_cached(index.identity().cache_id, slot, key);
     });
     if (!found) return found;
     count(hits);
@@ -39,9 +44,7 @@ BlobRef Store::get_cached(Bytes key) {
 }
 
 BlobRef Store::key_at(Location location) {
-    RecordHeader header;
-    ReadBlob read = reader_.read_any_key(index().identity().cache_id, location, header);
-    return read.outcome == ReadOutcome::found ? std::move(read.blob) : BlobRef();
+    return reader_.read_any_key(index().identity().cache_id, location).blob;
 }
 
 std::vector<Location> Store::newest(std::size_t count_max) {

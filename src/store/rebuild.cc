@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 
 #include "os/deadline.h"
 #include "os/environment.h"
@@ -172,17 +171,14 @@ Result<Rebuild::Adopted> Rebuild::settle_records() {
 // Tells how new a rival is. One that claims to be newer than `stamp_ns` must be whole: a power loss
 // may have kept its header without its value.
 Examine Rebuild::examiner(Bytes key, std::uint64_t stamp_ns) {
-    return [this, key, stamp_ns](Slot rival) -> Result<std::optional<SameKey>> {
+    return [this, key, stamp_ns](Slot rival) -> Result<std::optional<std::uint64_t>> {
         const std::uint64_t cache_id = index_.identity().cache_id;
-        const ReadKey head = reader_.read_key(cache_id, rival, key);
-        if (head.outcome == ReadOutcome::unreadable) return Error::io;
-        if (head.outcome == ReadOutcome::damaged) return Error::corrupt;
-        if (head.outcome != ReadOutcome::found) return std::optional<SameKey>();
-        if (head.header.stamp_ns < stamp_ns) return std::optional(SameKey{head.header.stamp_ns});
+        TRY_ASSIGN(const auto stamp, reader_.read_stamp(cache_id, rival, key));
+        if (!stamp || *stamp < stamp_ns) return stamp;
         const ReadBlob whole = reader_.read(cache_id, rival, key);
         if (whole.outcome == ReadOutcome::unreadable) return Error::io;
         const bool good = whole.outcome == ReadOutcome::found;
-        return std::optional(SameKey{good ? head.header.stamp_ns : 0});
+        return std::optional(good ? *stamp : 0);
     };
 }
 
@@ -211,8 +207,7 @@ Result<Rebuild::Adopted> Rebuild::adopt(const Listed &listed, bool has_older) {
     const Location location = listed.location();
     const bool known = has_slot(listed);
     if (known && !has_older) return Adopted::settled;  // readers will verify it
-    RecordHeader header;
-    const ReadBlob whole = reader_.read_any(index_.identity().cache_id, location, header);
+    const ReadRecord whole = reader_.read_any(index_.identity().cache_id, location);
     if (whole.outcome == ReadOutcome::unreadable) return Error::io;
     if (whole.outcome != ReadOutcome::found) {
         TRY_ASSIGN(const bool exists, segment_exists(location.segment));
@@ -220,7 +215,7 @@ Result<Rebuild::Adopted> Rebuild::adopt(const Listed &listed, bool has_older) {
     }
     if (known) return Adopted::settled;
     if (index_.hash(whole.blob->key()) != listed.key_hash) return Adopted::not_whole;
-    return publish_record(listed, header, whole.blob->key());
+    return publish_record(listed, whole.header, whole.blob->key());
 }
 
 Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const RecordHeader &header,
@@ -231,8 +226,11 @@ Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const Rec
     for (;;) {
         const auto published =
             publish(index_, listed.key_hash, slot, PublishPolicy::if_newer, listed.stamp_ns,
-                    examiner(key, listed.stamp_ns),
-                    [&](const PublishedSlot *) { return may_publish(listed, adopted); });
+                    examiner(key, listed.stamp_ns), [&](const PublishedSlot *) -> Result<bool> {
+                        TRY_ASSIGN(const auto obstacle, obstacle_to(listed));
+                        adopted = obstacle.value_or(adopted);
+                        return !obstacle;
+                    });
         if (published.ok()) {
             if (published->outcome == Published::Outcome::added) {
                 index_.counter(Counter::entries).fetch_add(1);
@@ -250,36 +248,23 @@ Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const Rec
     }
 }
 
-// Asked while nobody else can publish the key. false: `adopted` says why.
-Result<bool> Rebuild::may_publish(const Listed &listed, Adopted &adopted) {
+// Asked while nobody else can publish the key. Returns why the record may not be published, if so.
+Result<std::optional<Rebuild::Adopted>> Rebuild::obstacle_to(const Listed &listed) {
+    using Obstacle = std::optional<Adopted>;
     tell_compactor(listed);
     // Before its state: a relocated record is marked before the announcement is taken back.
-    if (is_being_moved(index_, listed.location())) {
-        adopted = Adopted::gone;
-        return false;
-    }
+    if (is_being_moved(index_, listed.location())) return Obstacle(Adopted::gone);
     // The record or its copy may have been marked since.
     for (const Listed &copy : key_) {
         if (copy.stamp_ns != listed.stamp_ns) continue;
         TRY_ASSIGN(const RecordState state, state_now(copy));
-        if (state == RecordState::removed) {
-            adopted = Adopted::settled;
-            return false;
-        }
-        if (state == RecordState::unused && copy == listed) {
-            adopted = Adopted::gone;
-            return false;
-        }
+        if (state == RecordState::removed) return Obstacle(Adopted::settled);
+        if (state == RecordState::unused && copy == listed) return Obstacle(Adopted::gone);
     }
-    if (index_.victim() == listed.segment) {
-        adopted = Adopted::gone;
-        return false;
-    }
-    if (index_.counter(Counter::removals).load() == removals_) return true;
+    if (index_.victim() == listed.segment) return Obstacle(Adopted::gone);
+    if (index_.counter(Counter::removals).load() == removals_) return Obstacle();
     TRY(list_newer());
-    if (!is_superseded(listed)) return true;
-    adopted = Adopted::superseded;
-    return false;
+    return is_superseded(listed) ? Obstacle(Adopted::superseded) : Obstacle();
 }
 
 // The compactor may be past this record, and must look again before it retires the segment. If it
@@ -298,12 +283,10 @@ void Rebuild::tell_compactor(const Listed &listed) {
 Result<RecordState> Rebuild::state_now(const Listed &listed) {
     TRY_ASSIGN(const bool exists, segment_exists(listed.segment));
     if (!exists) return RecordState::unused;
-    RecordHeader header;
-    const ReadBlob now =
-        reader_.read_any_key(index_.identity().cache_id, listed.location(), header);
+    const ReadRecord now = reader_.read_any_key(index_.identity().cache_id, listed.location());
     if (now.outcome == ReadOutcome::unreadable) return Error::io;
-    const bool counts_now = now.outcome == ReadOutcome::found && counts(header);
-    return counts_now ? header.state : RecordState::unused;
+    const bool counts_now = now.outcome == ReadOutcome::found && counts(now.header);
+    return counts_now ? now.header.state : RecordState::unused;
 }
 
 // Whether a newer record was listed that was not taken into account.
@@ -321,18 +304,13 @@ Result<bool> Rebuild::segment_exists(std::uint32_t segment) const {
 
 // Drops a published entry for which there is a newer tombstone.
 Status Rebuild::take_back(const Listed &removal) {
-    RecordHeader header;
-    const ReadBlob record =
-        reader_.read_any_key(index_.identity().cache_id, removal.location(), header);
+    const ReadRecord record = reader_.read_any_key(index_.identity().cache_id, removal.location());
     if (record.outcome == ReadOutcome::unreadable) return Error::io;
     if (record.outcome != ReadOutcome::found) return {};
     TRY_ASSIGN(const auto found,
                find_published(index_, removal.key_hash, examiner(record.blob->key(), UINT64_MAX)));
     if (!found || found->stamp_ns > removal.stamp_ns) return {};
-    std::uint64_t word = found->slot.word();
-    if (found->place.ref().compare_exchange_strong(word, kEmptySlot)) {
-        index_.counter(Counter::entries).fetch_sub(1);
-    }
+    index_.drop(found->place, found->slot);
     return {};
 }
 

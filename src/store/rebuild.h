@@ -93,7 +93,7 @@ class Rebuild {
     Result<Adopted> settle_records();
     Result<Adopted> adopt(const Listed &listed, bool has_older);
     Result<Adopted> publish_record(const Listed &listed, const RecordHeader &header, Bytes key);
-    Result<bool> may_publish(const Listed &listed, Adopted &why_not);
+    Result<std::optional<Adopted>> obstacle_to(const Listed &listed);
     void mark_others(std::uint64_t stamp_ns);
     bool has_slot(const Listed &listed) const;
     void tell_compactor(const Listed &listed);

@@ -37,9 +37,7 @@ class RebuildTest : public ::testing::Test {
                std::string(static_cast<std::size_t>(number), 'v');
     }
     std::uint64_t tell_stamp(Location location) {
-        RecordHeader header;
-        (void)files_.reader().read_any(files_.identity().cache_id, location, header);
-        return header.stamp_ns;
+        return files_.reader().read_any(files_.identity().cache_id, location).header.stamp_ns;
     }
 
     testing::CacheFiles files_;

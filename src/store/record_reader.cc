@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/guarded.h"
 
@@ -53,21 +52,21 @@ ReadInto copied_into(const ReadBlob &read, MutableBytes buffer) {
 ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
                                     Slot slot, Bytes key, Form form) {
     const auto wanted = bytes_to_read(segment, slot);
-    if (!wanted.ok()) return {outcome_of(wanted.error()), {}};
+    if (!wanted.ok()) return {outcome_of(wanted.error())};
     BlobRef blob = allocate(wanted.value());
     const auto count = segment.read_at(slot.location().offset, blob->buffer());
-    if (!count.ok()) return {ReadOutcome::unreadable, {}};
+    if (!count.ok()) return {ReadOutcome::unreadable};
     const Bytes record = Bytes(blob->buffer()).first(count.value());
     const auto header = decode_record_header(record, seed);
-    if (!header) return {ReadOutcome::damaged, {}};
+    if (!header) return {ReadOutcome::damaged};
     if (!same_bytes(record.subspan(kRecordHeaderSize, header->key_size), key)) {
-        return {ReadOutcome::other_key, {}};
+        return {ReadOutcome::other_key};
     }
     if (header->value_offset() + header->value_size > record.size()) {
-        return {ReadOutcome::damaged, {}};
+        return {ReadOutcome::damaged};
     }
     const Bytes value = record.subspan(header->value_offset(), header->value_size);
-    if (value_checksum(value) != header->value_check) return {ReadOutcome::damaged, {}};
+    if (value_checksum(value) != header->value_check) return {ReadOutcome::damaged};
     if (header->codec != Codec::none && form == Form::raw) return expand(key, value, *header);
     blob->describe(kRecordHeaderSize, header->key_size, header->value_offset(), value.size(),
                    header->cost_us);
@@ -80,7 +79,7 @@ ReadBlob RecordReader::expand(Bytes key, Bytes frame, const RecordHeader &header
     std::ranges::copy(key, blob->buffer().begin());
     const Status status =
         decompressor_.decompress(frame, blob->buffer().subspan(value_offset, header.raw_size));
-    if (!status.ok()) return {outcome_of(status.error()), {}};
+    if (!status.ok()) return {outcome_of(status.error())};
     blob->describe(0, key.size(), value_offset, header.raw_size, header.cost_us);
     return {ReadOutcome::found, std::move(blob)};
 }
@@ -120,103 +119,85 @@ ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segmen
     return result;
 }
 
-ReadInto RecordReader::read_into(std::uint64_t cache_id, Slot slot, Bytes key,
-                                 MutableBytes buffer) {
-    const Location location = slot.location();
-    if (align_up(kRecordHeaderSize + key.size(), 16) > kSmallHead) {
-        return copied_into(read(cache_id, slot, key), buffer);
-    }
-    const std::uint64_t seed = record_seed(cache_id, location);
+// Calls read(segment). If that met damage, calls it again with the file opened anew: our descriptor
+// may be of a deleted file whose number is in use again.
+template <typename Outcome, typename Read>
+Outcome RecordReader::read_twice(Location location, Read read) {
     {
         const auto segment = segments_.open(location.segment);
         if (!segment.ok()) return {outcome_of(segment.error())};
-        const ReadInto result = read_into_through(segment.value(), seed, slot, key, buffer);
+        Outcome result = read(segment.value());
         if (result.outcome != ReadOutcome::damaged) return result;
     }
     const auto segment = segments_.reopen(location.segment);
     if (!segment.ok()) return {outcome_of(segment.error())};
-    return read_into_through(segment.value(), seed, slot, key, buffer);
+    return read(segment.value());
 }
 
-ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key) {
-    return read(cache_id, slot, key, Form::raw);
+ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form form) {
+    const std::uint64_t seed = record_seed(cache_id, slot.location());
+    return read_twice<ReadBlob>(slot.location(), [&](const auto &segment) {
+        return read_through(segment, seed, slot, key, form);
+    });
 }
 
 ReadBlob RecordReader::read_cached(std::uint64_t cache_id, Slot slot, Bytes key) {
     const auto segment = segments_.find_open(slot.location().segment);
-    if (!segment.ok()) return {ReadOutcome::unreadable, {}};
+    if (!segment.ok()) return {ReadOutcome::unreadable};
     const std::uint64_t seed = record_seed(cache_id, slot.location());
     return read_through(segment.value(), seed, slot, key, Form::raw);
 }
 
-ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form form) {
-    const Location location = slot.location();
+ReadInto RecordReader::read_into(std::uint64_t cache_id, Slot slot, Bytes key,
+                                 MutableBytes buffer) {
+    if (align_up(kRecordHeaderSize + key.size(), 16) > kSmallHead) {
+        return copied_into(read(cache_id, slot, key), buffer);
+    }
+    const std::uint64_t seed = record_seed(cache_id, slot.location());
+    return read_twice<ReadInto>(slot.location(), [&](const auto &segment) {
+        return read_into_through(segment, seed, slot, key, buffer);
+    });
+}
+
+ReadRecord RecordReader::read_any_key(std::uint64_t cache_id, Location location) {
     const std::uint64_t seed = record_seed(cache_id, location);
-    {
-        const auto segment = segments_.open(location.segment);
-        if (!segment.ok()) return {outcome_of(segment.error()), {}};
-        ReadBlob result = read_through(segment.value(), seed, slot, key, form);
-        if (result.outcome != ReadOutcome::damaged) return result;
-    }
-    // Our descriptor may be of a deleted file whose number is in use again.
-    const auto segment = segments_.reopen(location.segment);
-    if (!segment.ok()) return {outcome_of(segment.error()), {}};
-    return read_through(segment.value(), seed, slot, key, form);
+    return read_twice<ReadRecord>(location, [&](const auto &segment) -> ReadRecord {
+        for (const std::size_t size : {kSmallHead, kRecordHeaderSize + kKeySizeMax}) {
+            BlobRef blob = allocate(size);
+            const auto count = segment.read_at(location.offset, blob->buffer());
+            if (!count.ok()) return {ReadOutcome::unreadable};
+            const auto header =
+                decode_record_header(Bytes(blob->buffer()).first(count.value()), seed);
+            if (!header) continue;  // damaged, or a long key
+            blob->describe(kRecordHeaderSize, header->key_size, 0, 0, header->cost_us);
+            return {ReadOutcome::found, std::move(blob), *header};
+        }
+        return {ReadOutcome::damaged};
+    });
 }
 
-ReadBlob RecordReader::read_any_key(std::uint64_t cache_id, Location location,
-                                    RecordHeader &header) {
-    {
-        const auto segment = segments_.open(location.segment);
-        if (!segment.ok()) return {outcome_of(segment.error()), {}};
-        ReadBlob result = read_head(segment.value(), cache_id, location, header);
-        if (result.outcome != ReadOutcome::damaged) return result;
-    }
-    // As in read().
-    const auto segment = segments_.reopen(location.segment);
-    if (!segment.ok()) return {outcome_of(segment.error()), {}};
-    return read_head(segment.value(), cache_id, location, header);
+ReadRecord RecordReader::read_any(std::uint64_t cache_id, Location location, Form form) {
+    ReadRecord record = read_any_key(cache_id, location);
+    if (record.outcome != ReadOutcome::found) return record;
+    const Slot slot = Slot::make(location, size_class(record.header.record_size()), 0);
+    ReadBlob whole = read(cache_id, slot, record.blob->key(), form);
+    return {whole.outcome, std::move(whole.blob), record.header};
 }
 
-ReadBlob RecordReader::read_head(const SegmentTable::OpenSegment &segment, std::uint64_t cache_id,
-                                 Location location, RecordHeader &header) {
-    for (const std::size_t size : {kSmallHead, kRecordHeaderSize + kKeySizeMax}) {
-        BlobRef blob = allocate(size);
-        const auto count = segment.read_at(location.offset, blob->buffer());
-        if (!count.ok()) return {ReadOutcome::unreadable, {}};
-        const Bytes head = Bytes(blob->buffer()).first(count.value());
-        const auto decoded = decode_record_header(head, record_seed(cache_id, location));
-        if (!decoded) continue;  // damaged, or a long key
-        header = *decoded;
-        blob->describe(kRecordHeaderSize, header.key_size, 0, 0, header.cost_us);
-        return {ReadOutcome::found, std::move(blob)};
-    }
-    return {ReadOutcome::damaged, {}};
+ReadRecord RecordReader::read_key(std::uint64_t cache_id, Slot slot, Bytes key) {
+    ReadRecord record = read_any_key(cache_id, slot.location());
+    const bool found = record.outcome == ReadOutcome::found;
+    if (found && !same_bytes(record.blob->key(), key)) return {ReadOutcome::other_key};
+    return record;
 }
 
-ReadBlob RecordReader::read_any(std::uint64_t cache_id, Location location, RecordHeader &header) {
-    return read_any(cache_id, location, header, Form::raw);
-}
-
-ReadBlob RecordReader::read_stored(std::uint64_t cache_id, Location location,
-                                   RecordHeader &header) {
-    return read_any(cache_id, location, header, Form::stored);
-}
-
-ReadBlob RecordReader::read_any(std::uint64_t cache_id, Location location, RecordHeader &header,
-                                Form form) {
-    const ReadBlob head = read_any_key(cache_id, location, header);
-    if (head.outcome != ReadOutcome::found) return {head.outcome, {}};
-    return read(cache_id, Slot::make(location, size_class(header.record_size()), 0),
-                head.blob->key(), form);
-}
-
-ReadKey RecordReader::read_key(std::uint64_t cache_id, Slot slot, Bytes key) {
-    RecordHeader header;
-    const ReadBlob any = read_any_key(cache_id, slot.location(), header);
-    if (any.outcome != ReadOutcome::found) return {any.outcome, {}};
-    if (!same_bytes(any.blob->key(), key)) return {ReadOutcome::other_key, {}};
-    return {ReadOutcome::found, header};
+Result<std::optional<std::uint64_t>> RecordReader::read_stamp(std::uint64_t cache_id, Slot slot,
+                                                              Bytes key) {
+    const ReadRecord record = read_key(cache_id, slot, key);
+    if (record.outcome == ReadOutcome::unreadable) return Error::io;
+    if (record.outcome == ReadOutcome::damaged) return Error::corrupt;
+    if (record.outcome != ReadOutcome::found) return std::optional<std::uint64_t>();
+    return std::optional(record.header.stamp_ns);
 }
 
 }  // namespace cairn

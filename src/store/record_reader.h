@@ -28,7 +28,7 @@ enum class ReadOutcome {
 
 struct ReadBlob {
     ReadOutcome outcome;
-    BlobRef blob;  // with `found`
+    BlobRef blob = {};  // with `found`
 };
 
 struct ReadInto {
@@ -37,9 +37,10 @@ struct ReadInto {
     std::uint32_t cost_us = 0;
 };
 
-struct ReadKey {
+struct ReadRecord {
     ReadOutcome outcome;
-    RecordHeader header;  // with `found`
+    BlobRef blob = {};  // with `found`: the key, and the value if it was read
+    RecordHeader header = {};
 };
 
 class RecordReader {
@@ -48,37 +49,37 @@ class RecordReader {
     explicit RecordReader(const Directory &directory, LentFiles *lent = nullptr)
         : segments_(directory, lent) {}
 
+    // `stored` leaves a compressed value as it is; `raw` decompresses it.
+    enum class Form { raw, stored };
+
     // The entry behind a slot, verified, if it has this key.
-    ReadBlob read(std::uint64_t cache_id, Slot slot, Bytes key);
+    ReadBlob read(std::uint64_t cache_id, Slot slot, Bytes key, Form form = Form::raw);
     // As read(), without waiting for the disk. Only `found` says anything about the entry.
     ReadBlob read_cached(std::uint64_t cache_id, Slot slot, Bytes key);
     // As read(), into a buffer, which it may overwrite in any case. Avoids a copy unless the key is
     // long.
     ReadInto read_into(std::uint64_t cache_id, Slot slot, Bytes key, MutableBytes buffer);
     // As read(), but neither reads nor verifies the value.
-    ReadKey read_key(std::uint64_t cache_id, Slot slot, Bytes key);
+    ReadRecord read_key(std::uint64_t cache_id, Slot slot, Bytes key);
+    // The stamp of the record behind a slot; nullopt: it has another key. corrupt: it is damaged; io:
+    // it is unreadable.
+    Result<std::optional<std::uint64_t>> read_stamp(std::uint64_t cache_id, Slot slot, Bytes key);
     // Key and header of the record at a location.
-    ReadBlob read_any_key(std::uint64_t cache_id, Location location, RecordHeader &header);
+    ReadRecord read_any_key(std::uint64_t cache_id, Location location);
     // The same with the verified value.
-    ReadBlob read_any(std::uint64_t cache_id, Location location, RecordHeader &header);
-    // The same with the value as stored: compressed if the header says so.
-    ReadBlob read_stored(std::uint64_t cache_id, Location location, RecordHeader &header);
+    ReadRecord read_any(std::uint64_t cache_id, Location location, Form form = Form::raw);
 
     SegmentTable &segments() { return segments_; }
 
   private:
-    enum class Form { raw, stored };
-
-    ReadBlob read(std::uint64_t cache_id, Slot slot, Bytes key, Form form);
-    ReadBlob read_any(std::uint64_t cache_id, Location location, RecordHeader &header, Form form);
+    template <typename Outcome, typename Read>
+    Outcome read_twice(Location location, Read read);
     ReadBlob read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed, Slot slot,
                           Bytes key, Form form);
     ReadBlob expand(Bytes key, Bytes frame, const RecordHeader &header);
-
-    ReadBlob read_head(const SegmentTable::OpenSegment &segment, std::uint64_t cache_id,
-                       Location location, RecordHeader &header);
     ReadInto read_into_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
                                Slot slot, Bytes key, MutableBytes buffer);
+
     SegmentTable segments_;
     Decompressor decompressor_;
 };

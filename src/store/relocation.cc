@@ -78,10 +78,10 @@ Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &
     if (index.counter(Counter::copying).load() == 0) return {};
     if (const auto place = announced(index, Counter::copying)) {
         TRY(index.refresh());
-        RecordHeader header;
-        const ReadBlob copy = reader.read_any_key(index.identity().cache_id, *place, header);
+        const ReadRecord copy = reader.read_any_key(index.identity().cache_id, *place);
         if (copy.outcome == ReadOutcome::unreadable) return Error::io;
         if (copy.outcome == ReadOutcome::found) {
+            const RecordHeader &header = copy.header;
             const auto original = announced(index, Counter::copying_from);
             if (original && !index.leads_to(header.key_hash, *original)) {
                 leave(index, writer, *original, header.stamp_ns);

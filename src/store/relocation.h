@@ -17,7 +17,6 @@
 // Thread safety: the caller holds the eviction lock, which excludes other threads, too.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "base/result.h"

@@ -31,14 +31,14 @@ class RelocationTest : public ::testing::Test {
   protected:
     Result<std::optional<Writer::Appended>> move(Location from, unsigned (*hits)(unsigned),
                                                  bool segment_may_stay = true) {
-        RecordHeader header;
-        const ReadBlob record =
-            files_.reader().read_stored(files_.identity().cache_id, from, header);
+        const ReadRecord record =
+            files_.reader().read_any(files_.identity().cache_id, from, RecordReader::Form::stored);
         EXPECT_EQ(record.outcome, ReadOutcome::found);
         const Bytes key = record.blob->key();
         const Bytes value = record.blob->value();
-        return relocate(files_.index(), files_.writer(),
-                        {from, header, key, value, Writer::Purpose::copy, segment_may_stay, hits});
+        return relocate(
+            files_.index(), files_.writer(),
+            {from, record.header, key, value, Writer::Purpose::copy, segment_may_stay, hits});
     }
     void move_and_die(Location from) {
         const pid_t child = fork();
@@ -63,22 +63,19 @@ class RelocationTest : public ::testing::Test {
     Status withdraw() {
         return finish_unfinished_move(files_.index(), files_.reader(), files_.writer());
     }
-    RecordState state_of(Location location) {
-        RecordHeader header;
-        (void)files_.reader().read_any_key(files_.identity().cache_id, location, header);
-        return header.state;
+    RecordState state_of(Location location) { return header_of(location).state; }
+    RecordHeader header_of(Location location) {
+        return files_.reader().read_any_key(files_.identity().cache_id, location).header;
     }
     // As remove() does.
     void remove(std::string_view key, Location location) {
-        RecordHeader header;
-        (void)files_.reader().read_any_key(files_.identity().cache_id, location, header);
+        const RecordHeader header = header_of(location);
         ASSERT_TRUE(files_.writer().mark(location, header.stamp_ns, RecordState::removed).ok());
         Evictor::forget(files_.index(), files_.index().hash(as_bytes(key)), location);
     }
     // As a put that replaces the entry, and a limit on entries that then drops the new one.
     void replace_and_drop(std::string_view key, Location location) {
-        RecordHeader header;
-        (void)files_.reader().read_any_key(files_.identity().cache_id, location, header);
+        const RecordHeader header = header_of(location);
         ASSERT_TRUE(files_.writer().mark_replaced(location, header.stamp_ns, kBoot).ok());
         Evictor::forget(files_.index(), files_.index().hash(as_bytes(key)), location);
     }
@@ -221,8 +218,7 @@ TEST_F(RelocationTest, ARebuildLeavesOneOfTwoCopies) {
     lose_index_and_search();
     ASSERT_EQ(files_.get("key"), "value");
     const std::uint64_t hash = files_.index().hash(as_bytes("key"));
-    Index::Place place;
-    const bool original = files_.index().slot_at(hash, from, place).has_value();
+    const bool original = files_.index().leads_to(hash, from);
     replace_and_drop("key", original ? from : (*moved)->location);
     rebuild();
     EXPECT_FALSE(files_.get("key"));

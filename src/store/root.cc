@@ -2,6 +2,7 @@
 #include "store/root.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "os/environment.h"
 
@@ -87,35 +88,24 @@ void write_tag(const Directory &root) {
 }  // namespace
 
 const char *error_name(Error error) {
-    switch (error) {
-        case Error::none:
-            return "no error";
-        case Error::invalid_argument:
-            return "invalid argument";
-        case Error::not_found:
-            return "no such file or directory";
-        case Error::exists:
-            return "exists already";
-        case Error::no_memory:
-            return "out of memory";
-        case Error::no_space:
-            return "no space left on the file system, or quota exceeded";
-        case Error::full:
-            return "the cache's limit is reached";
-        case Error::too_large:
-            return "larger than the cache may become";
-        case Error::denied:
-            return "permission denied";
-        case Error::read_only:
-            return "read-only";
-        case Error::busy:
-            return "in use by another process";
-        case Error::corrupt:
-            return "damaged";
-        case Error::io:
-            return "input/output error";
-        case Error::unsupported:
-            return "not supported by this file system";
+    static constexpr std::pair<Error, const char *> kNames[] = {
+        {Error::none, "no error"},
+        {Error::invalid_argument, "invalid argument"},
+        {Error::not_found, "no such file or directory"},
+        {Error::exists, "exists already"},
+        {Error::no_memory, "out of memory"},
+        {Error::no_space, "no space left on the file system, or quota exceeded"},
+        {Error::full, "the cache's limit is reached"},
+        {Error::too_large, "larger than the cache may become"},
+        {Error::denied, "permission denied"},
+        {Error::read_only, "read-only"},
+        {Error::busy, "in use by another process"},
+        {Error::corrupt, "damaged"},
+        {Error::io, "input/output error"},
+        {Error::unsupported, "not supported by this file system"},
+    };
+    for (const auto &[known, name] : kNames) {
+        if (known == error) return name;
     }
     return "unknown error";
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 
 #include "base/checksum.h"
 #include "store/slot.h"
@@ -12,18 +11,53 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kMagic = "CAIRNVAL";
+// What tells the two kinds of files apart.
+struct Kind {
+    std::string_view magic;
+    std::uint64_t check_seed;
+};
+constexpr Kind kSegment = {"CAIRNVAL", 1};
+constexpr Kind kIndex = {"CAIRNIDX", 2};
+
 constexpr std::string_view kSuffix = ".val";
 constexpr std::size_t kNameDigits = 8;
 
 constexpr std::size_t kFormatOffset = 8;
-constexpr std::size_t kSegmentOffset = 12;
+constexpr std::size_t kNumberOffset = 12;
 constexpr std::size_t kCacheIdOffset = 16;
 constexpr std::size_t kVersionOffset = 24;
 constexpr std::size_t kHashSeedOffset = 32;
 constexpr std::size_t kNameOffset = 48;
 constexpr std::size_t kCheckOffset = 56;
-constexpr std::uint64_t kCheckSeed = 1;
+
+FileHeaderBytes encode(const Kind &kind, const CacheIdentity &identity, std::uint32_t number) {
+    FileHeaderBytes bytes = {};
+    std::ranges::copy(as_bytes(kind.magic), bytes.begin());
+    put_le(bytes, kFormatOffset, kFormatVersion);
+    put_le(bytes, kNumberOffset, number);
+    put_le(bytes, kCacheIdOffset, identity.cache_id);
+    put_le(bytes, kVersionOffset, identity.version);
+    std::ranges::copy(identity.hash_seed, bytes.begin() + kHashSeedOffset);
+    put_le(bytes, kNameOffset, identity.name_hash);
+    put_le(bytes, kCheckOffset, checksum(Bytes(bytes).first(kCheckOffset), kind.check_seed));
+    return bytes;
+}
+
+std::optional<FileHeader> decode(const Kind &kind, Bytes bytes) {
+    if (bytes.size() < kFileHeaderSize) return std::nullopt;
+    if (!same_bytes(bytes.first(kind.magic.size()), as_bytes(kind.magic))) return std::nullopt;
+    const std::uint64_t check = checksum(bytes.first(kCheckOffset), kind.check_seed);
+    if (get_le<std::uint64_t>(bytes, kCheckOffset) != check) return std::nullopt;
+    FileHeader header = {};
+    header.format_version = get_le<std::uint32_t>(bytes, kFormatOffset);
+    header.number = get_le<std::uint32_t>(bytes, kNumberOffset);
+    header.identity.cache_id = get_le<std::uint64_t>(bytes, kCacheIdOffset);
+    header.identity.version = get_le<std::uint64_t>(bytes, kVersionOffset);
+    std::copy_n(bytes.begin() + kHashSeedOffset, header.identity.hash_seed.size(),
+                header.identity.hash_seed.begin());
+    header.identity.name_hash = get_le<std::uint64_t>(bytes, kNameOffset);
+    return header;
+}
 
 }  // namespace
 
@@ -31,38 +65,22 @@ std::uint64_t cache_name_hash(std::string_view identifier) {
     return checksum(as_bytes(identifier), 3);
 }
 
-std::array<std::byte, kSegmentHeaderSize> encode_segment_header(const CacheIdentity &identity,
-                                                                std::uint32_t segment) {
-    std::array<std::byte, kSegmentHeaderSize> bytes = {};
-    std::copy_n(as_bytes(kMagic).begin(), kMagic.size(), bytes.begin());
-    put_le(bytes, kFormatOffset, kFormatVersion);
-    put_le(bytes, kSegmentOffset, segment);
-    put_le(bytes, kCacheIdOffset, identity.cache_id);
-    put_le(bytes, kVersionOffset, identity.version);
-    std::copy(identity.hash_seed.begin(), identity.hash_seed.end(),
-              bytes.begin() + kHashSeedOffset);
-    put_le(bytes, kNameOffset, identity.name_hash);
-    put_le(bytes, kCheckOffset, checksum(Bytes(bytes).first(kCheckOffset), kCheckSeed));
-    return bytes;
+FileHeaderBytes encode_segment_header(const CacheIdentity &identity, std::uint32_t segment) {
+    return encode(kSegment, identity, segment);
+}
+
+FileHeaderBytes encode_index_header(const CacheIdentity &identity) {
+    return encode(kIndex, identity, 0);
 }
 
 std::optional<CacheIdentity> decode_segment_header(Bytes bytes, std::uint32_t segment) {
-    if (bytes.size() < kSegmentHeaderSize) return std::nullopt;
-    bytes = bytes.first(kSegmentHeaderSize);
-    if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
-    if (get_le<std::uint32_t>(bytes, kFormatOffset) != kFormatVersion) return std::nullopt;
-    if (get_le<std::uint32_t>(bytes, kSegmentOffset) != segment) return std::nullopt;
-    if (get_le<std::uint64_t>(bytes, kCheckOffset) !=
-        checksum(bytes.first(kCheckOffset), kCheckSeed)) {
-        return std::nullopt;
-    }
-    CacheIdentity identity;
-    identity.cache_id = get_le<std::uint64_t>(bytes, kCacheIdOffset);
-    identity.version = get_le<std::uint64_t>(bytes, kVersionOffset);
-    std::copy_n(bytes.begin() + kHashSeedOffset, identity.hash_seed.size(),
-                identity.hash_seed.begin());
-    identity.name_hash = get_le<std::uint64_t>(bytes, kNameOffset);
-    return identity;
+    const auto header = decode(kSegment, bytes);
+    const bool ours = header && header->format_version == kFormatVersion;
+    return ours && header->number == segment ? std::optional(header->identity) : std::nullopt;
+}
+
+std::optional<FileHeader> decode_index_header(Bytes bytes) {
+    return decode(kIndex, bytes);
 }
 
 std::string segment_file_name(std::uint32_t segment) {

@@ -1,4 +1,4 @@
-// The header of a segment file, which says what cache its records belong to.
+// The headers of segment and index files, which say what cache a file belongs to.
 // Format: docs/formats/store.md.
 // SPDX-License-Identifier: MIT
 //
@@ -17,7 +17,9 @@
 namespace cairn {
 
 inline constexpr std::uint32_t kFormatVersion = 1;  // of all files of the store
-inline constexpr std::size_t kSegmentHeaderSize = 64;
+inline constexpr std::size_t kFileHeaderSize = 64;
+inline constexpr std::size_t kSegmentHeaderSize = kFileHeaderSize;
+inline constexpr std::size_t kIndexHeaderSize = kFileHeaderSize;
 
 // Tells a cache from all others. Its index and all its segments have the same identity.
 struct CacheIdentity {
@@ -30,11 +32,20 @@ struct CacheIdentity {
 
 std::uint64_t cache_name_hash(std::string_view identifier);
 
-std::array<std::byte, kSegmentHeaderSize> encode_segment_header(const CacheIdentity &identity,
-                                                                std::uint32_t segment);
+using FileHeaderBytes = std::array<std::byte, kFileHeaderSize>;
+FileHeaderBytes encode_segment_header(const CacheIdentity &identity, std::uint32_t segment);
+FileHeaderBytes encode_index_header(const CacheIdentity &identity);
 
 // The identity in a segment's header, if the header is whole and belongs to that segment.
 std::optional<CacheIdentity> decode_segment_header(Bytes bytes, std::uint32_t segment);
+
+struct FileHeader {
+    std::uint32_t format_version;
+    std::uint32_t number;    // the segment's; 0 in an index
+    CacheIdentity identity;  // of kFormatVersion only
+};
+// The header of an index, of any format version; nullopt if it is damaged.
+std::optional<FileHeader> decode_index_header(Bytes bytes);
 
 // "0000002a.val" for 42, and back; nullopt for other names.
 std::string segment_file_name(std::uint32_t segment);

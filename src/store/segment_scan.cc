@@ -11,10 +11,11 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
     static_assert(kSegmentHeaderSize == kRecordAlignment);
     while (!at_end()) {
         ScannedRecord record = {{segment_, offset_}, {}, {}};
-        ReadBlob read = reader.read_any_key(cache_id_, record.location, record.header);
+        ReadRecord read = reader.read_any_key(cache_id_, record.location);
         if (read.outcome == ReadOutcome::unreadable) return Error::io;
         bool ended = false;
         if (read.outcome == ReadOutcome::found) {
+            record.header = read.header;
             record.head = std::move(read.blob);
             TRY_ASSIGN(ended, has_end(reader, record));
         }
@@ -54,8 +55,8 @@ Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &rec
 
 // A power loss may have taken only the end of a record.
 Result<bool> SegmentScan::has_value(RecordReader &reader, const ScannedRecord &record) const {
-    RecordHeader header;
-    const ReadBlob whole = reader.read_stored(cache_id_, record.location, header);
+    const ReadRecord whole =
+        reader.read_any(cache_id_, record.location, RecordReader::Form::stored);
     if (whole.outcome == ReadOutcome::unreadable) return Error::io;
     return whole.outcome == ReadOutcome::found;
 }

@@ -10,9 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
-#include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
 #include "store/lent_files.h"

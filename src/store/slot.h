@@ -45,7 +45,6 @@ constexpr unsigned size_class(std::uint64_t record_size) {
 class Slot {
   public:
     static constexpr unsigned kTagBits = 12;
-    enum class State { published, tentative };
 
     constexpr explicit Slot(std::uint64_t word) : word_(word) {}
 
@@ -73,9 +72,8 @@ class Slot {
                          static_cast<std::uint32_t>(word_ >> 32)) == 0;
     }
 
-    constexpr Slot with_state(State state) const {
-        const std::uint64_t bit = std::uint64_t{1} << kTentativeShift;
-        return Slot(with_check(state == State::tentative ? word_ | bit : word_ & ~bit));
+    constexpr Slot as_tentative() const {
+        return Slot(with_check(word_ | std::uint64_t{1} << kTentativeShift));
     }
     constexpr Slot with_hits(unsigned hits) const {
         return Slot((word_ & ~(std::uint64_t{3} << kHitsShift)) | std::uint64_t{hits}

@@ -60,12 +60,11 @@ TEST(SlotTest, ZeroIsDamageAndEmptyIsNot) {
 
 TEST(SlotTest, StateAndHitsChangeNothingElse) {
     const Slot slot = any_slot(12345);
-    const Slot tentative = slot.with_state(Slot::State::tentative);
+    const Slot tentative = slot.as_tentative();
     EXPECT_TRUE(tentative.tentative());
     EXPECT_TRUE(tentative.intact());
     EXPECT_EQ(tentative.location(), slot.location());
     EXPECT_EQ(tentative.tag(), slot.tag());
-    EXPECT_EQ(tentative.with_state(Slot::State::published).word(), slot.word());
     for (unsigned hits = 0; hits < 4; ++hits) {
         const Slot hit = slot.with_hits(hits);
         EXPECT_EQ(hit.hits(), hits);

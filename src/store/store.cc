@@ -2,7 +2,6 @@
 #include "store/store.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/guarded.h"
 #include "os/deadline.h"
@@ -412,8 +411,7 @@ StoreStats Store::stats() {
 void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
     Index &index = this->index();
     index.for_each([&](Index::Place place, Slot slot) {
-        RecordHeader header;
-        ReadBlob read = reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+        ReadRecord read = reader_.read_any_key(index.identity().cache_id, slot.location());
         while (read.outcome == ReadOutcome::damaged) {
             // Was it copied meanwhile? Then follow the slot.
             const Slot now(place.ref().load());
@@ -421,9 +419,10 @@ void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
                                now.tag() == slot.tag() && now.location() != slot.location();
             if (!moved) break;
             slot = now;
-            read = reader_.read_any_key(index.identity().cache_id, slot.location(), header);
+            read = reader_.read_any_key(index.identity().cache_id, slot.location());
         }
         if (read.outcome != ReadOutcome::found) return false;
+        const RecordHeader &header = read.header;
         return !visit({read.blob->key(), header.raw_size, header.value_size, header.stamp_ns,
                        header.cost_us, header.pinned});
     });

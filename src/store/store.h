@@ -167,6 +167,8 @@ class Store {
                           MutableBytes buffer, std::uint64_t &value_size);
     void note_hit(Index::Place place, Slot slot, Bytes key);
     void flush_hits();
+    void note_miss();
+    void note_read(std::uint64_t bytes);
     bool mend_size(Index &index, Index::Place place, Slot slot);
     void drop_damaged(Index &index, Index::Place place, Slot slot);
 

@@ -30,12 +30,8 @@ constexpr unsigned kHiddenPauseUs = 500;
 }  // namespace
 
 Examine Store::examiner(Index &index, Bytes key) {
-    return [this, &index, key](Slot slot) -> Result<std::optional<SameKey>> {
-        const ReadKey read = reader_.read_key(index.identity().cache_id, slot, key);
-        if (read.outcome == ReadOutcome::unreadable) return Error::io;
-        if (read.outcome == ReadOutcome::damaged) return Error::corrupt;
-        if (read.outcome != ReadOutcome::found) return std::optional<SameKey>();
-        return std::optional(SameKey{read.header.stamp_ns});
+    return [this, &index, key](Slot slot) {
+        return reader_.read_stamp(index.identity().cache_id, slot, key);
     };
 }
 
@@ -272,11 +268,8 @@ Result<bool> Store::remove(Bytes key) {
         // Mark first. If that fails, the entry stays, as it could come back later.
         TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
         index->note_removal();
-        std::uint64_t word = found->slot.word();
-        // A hit, a put or a copy may have changed the slot: look again.
-        if (!found->place.ref().compare_exchange_strong(word, kEmptySlot)) continue;
-        index->counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
-        return true;
+        if (index->drop(found->place, found->slot)) return true;
+        // A hit, a put or a copy has changed the slot: look again.
     }
 }
 

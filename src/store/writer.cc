@@ -65,10 +65,9 @@ class Writer::ActiveSegment {
     std::uint64_t tail() const { return tail_; }
     std::uint64_t reserved() const { return reserved_; }
     void set_reserved(std::uint64_t end) { reserved_ = end; }
-    std::uint64_t take(std::uint64_t size) {
-        const std::uint64_t offset = tail_;
+    Location take(std::uint64_t size) {
         tail_ += size;
-        return offset;
+        return {number_, tail_ - size};
     }
     bool deleted() const {
         const auto info = file().info();
@@ -94,8 +93,8 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
                                         Bytes value, Purpose purpose,
                                         const std::function<void(Location)> &announce) {
     const std::uint64_t size = header.record_size();
-    TRY_ASSIGN(const Place place, choose_place(index, size, purpose));
-    const Location location = {place.segment->number(), place.offset};
+    TRY_ASSIGN(const Appended place, choose_location(index, size, purpose));
+    const Location location = place.location;
     if (announce) announce(location);
     const auto head =
         encode_record_header(header, key, record_seed(index.identity().cache_id, location));
@@ -108,11 +107,11 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
                             value,
                             Bytes(kZeros).first(size - kRecordEndSize - value_end),
                             record_end(head)};
-    const Status written = place.segment->file().write_at(place.offset, pieces);
-    if (written.ok()) return Appended{location, place.segment};
+    const Status written = place.segment->file().write_at(location.offset, pieces);
+    if (written.ok()) return place;
     // Only its end may be missing, and then a scan would take it for whole.
     (void)mark(location, header.stamp_ns, RecordState::unused);
-    if (check_file_size(place.offset + size).ok()) return written.error();
+    if (check_file_size(location.offset + size).ok()) return written.error();
     release_segment();  // a shorter segment may do
     return append(index, header, key, value, purpose, announce);
 }
@@ -200,8 +199,8 @@ Result<Writer::Space> Writer::lock_space(Index &index) {
     return Space{std::move(use), std::move(lock)};
 }
 
-Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_size,
-                                           Purpose purpose) {
+Result<Writer::Appended> Writer::choose_location(Index &index, std::uint64_t record_size,
+                                                 Purpose purpose) {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
     if (state.active != nullptr) {
@@ -209,13 +208,13 @@ Result<Writer::Place> Writer::choose_place(Index &index, std::uint64_t record_si
         const std::uint64_t end = segment.tail() + record_size;
         if (end <= limits_.segment_bytes && segment.cache_id() == index.identity().cache_id) {
             const Status reserved = reserve(index, segment, end, purpose);
-            if (reserved.ok()) return Place{state.active, segment.take(record_size)};
+            if (reserved.ok()) return Appended{segment.take(record_size), state.active};
             if (check_file_size(end).ok()) return reserved.error();  // else try a shorter segment
         }
     }
     TRY_ASSIGN(std::shared_ptr<ActiveSegment> segment, take_segment(index, record_size, purpose));
     segments_taken_.fetch_add(1, std::memory_order_relaxed);
-    Place place{segment, segment->take(record_size)};
+    Appended place{segment->take(record_size), segment};
     if (segment->tail() >= limits_.segment_bytes) return place;  // full: do not keep it
     state.active = std::move(segment);
     return place;

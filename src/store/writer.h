@@ -18,7 +18,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -134,10 +133,6 @@ class Writer {
 
     Status change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
                          Bytes bytes) const;
-    struct Place {
-        std::shared_ptr<ActiveSegment> segment;
-        std::uint64_t offset;
-    };
     Status open_lock_file();
     Result<SegmentLock> lock_number(std::uint32_t segment) const;
     Result<ByteLock> lock_byte(std::uint64_t byte);
@@ -151,7 +146,7 @@ class Writer {
     std::uint64_t allowed_bytes(Purpose purpose) const {
         return purpose == Purpose::copy ? limits_.copy_bytes : limits_.put_bytes;
     }
-    Result<Place> choose_place(Index &index, std::uint64_t record_size, Purpose purpose);
+    Result<Appended> choose_location(Index &index, std::uint64_t record_size, Purpose purpose);
     Status reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose);
     Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,
                                                         Purpose purpose);

@@ -34,9 +34,7 @@ class WriterTest : public ::testing::Test {
         return writer.append(files_.index(), header, as_bytes(key), as_bytes(value), purpose);
     }
     bool readable(Location location, const std::string &key, const std::string &value) {
-        RecordHeader header;
-        const ReadBlob read =
-            files_.reader().read_any(files_.identity().cache_id, location, header);
+        const ReadRecord read = files_.reader().read_any(files_.identity().cache_id, location);
         return read.outcome == ReadOutcome::found && same_bytes(read.blob->key(), as_bytes(key)) &&
                same_bytes(read.blob->value(), as_bytes(value));
     }
@@ -277,11 +275,10 @@ TEST_F(WriterTest, MarkingSaysWhatASearchIsToMakeOfARecord) {
     const auto record = append(files_.writer(), "key", "value");
     const std::uint64_t stamp = stamp_;
     const auto state = [&] {
-        RecordHeader header;
-        const ReadBlob read =
-            files_.reader().read_any(files_.identity().cache_id, record->location, header);
+        const ReadRecord read =
+            files_.reader().read_any(files_.identity().cache_id, record->location);
         EXPECT_EQ(read.outcome, ReadOutcome::found) << "a marked record still verifies";
-        return header.state;
+        return read.header.state;
     };
     EXPECT_EQ(state(), RecordState::live);
     EXPECT_TRUE(files_.writer().mark(record->location, stamp + 1, RecordState::removed).ok());

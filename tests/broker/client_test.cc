@@ -224,7 +224,7 @@ unsigned for_each_lent_descriptor(Look look) {
     while (const dirent *entry = ::readdir(all)) {
         char target[4096] = {};
         const std::string link = std::string("/proc/self/fd/") + entry->d_name;
-        // What was opened through a mount that is nowhere has a path from its root only.
+        // A file that was opened through a detached mount has a path from that mount's root only.
         if (::readlink(link.c_str(), target, sizeof target - 1) < 0) continue;
         const std::string path = target;
         if (!path.ends_with(".val") && !path.ends_with(".idx")) continue;

@@ -163,7 +163,7 @@ TEST_F(HostileClientTest, WhoFloodsIsReadLater) {
     expect_service();
 }
 
-// What it is lent stays within bounds, and so does what the broker keeps for it.
+// The client's leases stay within bounds, and so does the memory that the broker keeps for it.
 TEST_F(HostileClientTest, WhoStopsReadingGetsNoMore) {
     std::vector<Raw> clients;
     for (unsigned i = 0; i < 5; ++i) clients.push_back(silent());
@@ -193,7 +193,7 @@ TEST_F(HostileClientTest, WhoLiesAboutWhatArrivedGetsNoMore) {
     EXPECT_LE(liar.take_descriptors().size(), kInFlightMax);
 }
 
-// Who looks at the first message (MSG_PEEK) knows what is in it, and leaves it on its way.
+// A reader with MSG_PEEK sees the first message and leaves it in the queue.
 TEST_F(HostileClientTest, WhoOnlyLooksAtWhatArrivedGetsTheRestWhenItHasReadIt) {
     const auto writers = make_segments(200);
     Raw early = silent();

@@ -1,4 +1,4 @@
-// What a client does with the descriptors that it was lent harms nobody.
+// A client can harm nobody with the descriptors that it was lent.
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -36,7 +36,7 @@ class SandboxTest : public testing::Test {
         EXPECT_EQ(outside.put("program", "binary"), CAIRN_OK);
         EXPECT_EQ(outside.flush(), CAIRN_OK);
     }
-    // What a launcher does for a process that it is going to start.
+    // Does what a launcher does for a process that it is going to start.
     int connection() const {
         cairn_broker_options options = {};
         options.size = sizeof options;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "broker/broker.h"
@@ -23,15 +24,9 @@ class BrokerThread {
         settings_.limit_bytes = 2u << 20;  // segments come and go
         settings_.messages_per_second = 1e6;
         settings_.bytes_per_second = 1e10;
-        std::string problem;
-        if (!cairn::broker::Listener::open(settings_.socket_path, listener_, problem)) {
-            ADD_FAILURE() << problem;
-        }
-        thread_ = std::thread([this] {
-            cairn::broker::Server server(settings_, journal_, listener_);
-            std::string none;
-            EXPECT_TRUE(server.run(end_, none)) << none;
-        });
+        listener_.emplace(settings_.socket_path);
+        thread_ = std::thread(
+            [this] { cairn::broker::Server(settings_, journal_, *listener_).run(end_); });
     }
     ~BrokerThread() {
         const std::uint64_t one = 1;
@@ -45,7 +40,7 @@ class BrokerThread {
     int end_;
     cairn::broker::Settings settings_;
     cairn::broker::Journal journal_{false};
-    cairn::broker::Listener listener_;
+    std::optional<cairn::broker::Listener> listener_;
     std::thread thread_;
 };
 

@@ -139,7 +139,7 @@ class Torture {
         ++result_.kills;
     }
 
-    // Whoever was spared goes on.
+    // The workers that were not killed go on.
     void expect_progress() {
         for (Progress &worker : shared_->workers) {
             const std::uint64_t rounds = worker.rounds.load();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Workers store numbered entries through the broker, note those that a flush has confirmed in
-// memory that outlives them, and look up one another's. Worker or broker, whoever is killed is
+// memory that outlives them, and look up one another's. A worker or broker that is killed is
 // started again. At the end a new client finds every confirmed entry, and nothing that nobody
 // stored.
 //

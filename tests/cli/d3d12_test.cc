@@ -41,7 +41,7 @@ TEST(Command, ListsAndClearsCachesOfSessions) {
     EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
 }
 
-// What an application keeps in its working directory is its own.
+// Cairn leaves an application's own files in its working directory alone.
 TEST(Command, DoesNotTouchWorkingDirectories) {
     const Folder here;
     const auto before = std::filesystem::current_path();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the program says about itself and about wrong usage.
+// The program's help texts and its answers to wrong usage.
 #include <cairn/cairn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
     std::abort();
 }
 
-// What the surroundings of the tests have set must not reach the program.
+// Settings of the user who runs the tests must not reach the program.
 const Environment kClean = {{"CAIRN_DIR", ""},
                             {"CAIRN_DISABLE", ""},
                             {"CAIRN_DEVELOPER_MODE", ""},

@@ -184,7 +184,7 @@ TEST_F(ContainerTest, LikeFlatpaks) {
     EXPECT_EQ(view.links, 0u);
 }
 
-// What a program of 32 bits finds at the path of the front end is a library that it cannot load.
+// A program of 32 bits cannot load the library that it finds at the path of the front end.
 TEST_F(ContainerTest, ThatSeesALibraryOfAnotherClass) {
     std::string library = read_file(CLI_FRONT_END);
     constexpr size_t kClass = 4;  // in the head of an ELF file
@@ -226,7 +226,7 @@ TEST_F(ContainerTest, WhoseCachesCanOnlyBeReadSaysSoOnce) {
     EXPECT_EQ(empty.wait(), 0);
     EXPECT_THAT(last_line(empty.standard_error()),
                 AllOf(StartsWith("cairn: the cache could not be used: "), HasSubstr("read-only")));
-    // What is there can be used, and nothing is said.
+    // The program uses the entries that are there, and says nothing.
     (void)with({});
     Program full(bwrap({"--ro-bind", root, root}) + application, environment_);
     EXPECT_EQ(full.wait(), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `cairn export` and `cairn import` on real caches.
 #include <cairn/cairn.h>
-#include <cairn/cairn_egl.h>
+#include <cairn/internal/front_end.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class WarmSetTest : public testing::Test {
     static std::string entry_of(int number, size_t size) {
         std::string entry(size, static_cast<char>(number));
         const std::string key = key_of(number);
-        EXPECT_EQ(cairn_egl_seal_entry(key.data(), key.size(), entry.data(), size), CAIRN_OK);
+        EXPECT_EQ(cairn_egl_entry_seal(key.data(), key.size(), entry.data(), size), CAIRN_OK);
         return entry;
     }
     static void put(const Cache &cache, const std::string &key, const std::string &value) {
@@ -236,7 +236,7 @@ TEST_F(WarmSetTest, WhatIsNoWarmSetIsNotReadToItsEnd) {
     EXPECT_THAT(large.standard_error, HasSubstr("is too large"));
 }
 
-// What cost much is evicted last.
+// The cache evicts the most expensive entries last.
 TEST_F(WarmSetTest, NoFileMakesItsEntriesStayForEver) {
     const std::string entry = entry_of(1, 100);
     const auto cost = [&](const Cache &cache) {
@@ -258,7 +258,7 @@ TEST_F(WarmSetTest, NoFileMakesItsEntriesStayForEver) {
     }
 }
 
-// What is left on the screen of what was written to a terminal.
+// The text that stays on the screen after this was written to a terminal.
 std::string screen(const std::string &shown) {
     std::string text;
     for (size_t i = 0; i < shown.size(); ++i) {

@@ -49,7 +49,7 @@ class ControlProcesses : public testing::Test {
   protected:
     ControlProcesses() {
         setenv("CAIRN_DEVELOPER_MODE", "1", 1);
-        // No driver's files of whoever runs the test.
+        // Keeps the drivers' files of the user who runs the test out.
         setenv("XDG_CACHE_HOME", (directory_ / "home").c_str(), 1);
         setenv("HOME", (directory_ / "home").c_str(), 1);
         unsetenv("MESA_SHADER_CACHE_DIR");
@@ -66,7 +66,7 @@ struct Wishes {
     std::atomic<int> phase;
 };
 
-// What the parent does, a process that runs all the time sees with its next question.
+// A process that runs all the time sees the parent's change with its next question.
 TEST_F(ControlProcesses, SeeEachOthersChangesAtOnce) {
     const Shared<Wishes> shared;
     const Control control = open_control(root_);

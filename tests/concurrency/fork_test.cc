@@ -178,8 +178,7 @@ TEST_F(Fork, WorksWhileOtherThreadsAreInsideCalls) {
 
 class ForkedHold : public Fork {
   protected:
-    // What a process that has nothing to do with ours gets when it opens the cache in another
-    // version.
+    // The result for an unrelated process that opens the cache in another version.
     int open_other() const {
         int result = 0;
         const std::string end = run_in_child(kWatchdogSeconds, [&] {

@@ -215,7 +215,7 @@ TEST_P(LeaseTest, AChildOfForkDoesNotKeepItsParentsLease) {
     EXPECT_EQ(acquire(0), CAIRN_ERROR_BUSY);
     parent.kill();
     EXPECT_EQ(acquire(0), CAIRN_OK);
-    // What the child took by itself is the child's still.
+    // The child still has the lease that it took by itself.
     const Opened cache(GetParam(), directory_.path());
     cairn_lease *lease = nullptr;
     EXPECT_EQ(cache.acquire("another", 0, &lease), CAIRN_ERROR_BUSY);

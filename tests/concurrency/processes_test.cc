@@ -74,8 +74,8 @@ class StoppedProcess : public testing::TestWithParam<Scenario> {
 TEST_P(StoppedProcess, DelaysNobody) {
     constexpr unsigned kStops = 25;
     arena_->scenario = GetParam();
-    // Whoever is stopped with the lock on disk space keeps others from getting more: they are told
-    // so.
+    // A process that is stopped with the lock on disk space keeps others from getting more, and
+    // they are told so.
     arena_->refusals = Refusals::busy;
     arena_->worker_count = kProcesses;
     for (unsigned i = 0; i < kProcesses; ++i) {

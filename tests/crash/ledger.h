@@ -1,5 +1,5 @@
-// What threads or processes that share a cache have done to it, so that each can judge every answer
-// it gets.
+// A record of what threads or processes have done to the cache that they share, so that each can
+// judge every answer it gets.
 // SPDX-License-Identifier: MIT
 //
 // Three kinds of keys, each with the strictest rule that holds for it without any lock:
@@ -36,7 +36,7 @@ inline constexpr std::size_t kOwnedKeys = 1024;
 inline constexpr std::size_t kContendedKeys = 32;
 inline constexpr std::size_t kOnceKeys = 1024;
 
-// What went wrong, in all processes together. The first of each kind are printed to standard error
+// Failures of all processes together. The first of each kind are printed to standard error
 // as they are found.
 struct Findings {
     Counter lost = 0;    // stored, and not found

@@ -1,4 +1,4 @@
-// What the workers of a torture round do until they are killed, and what must be true of the cache
+// The work that a torture round's workers do until they are killed, and the checks of the cache
 // afterwards.
 // SPDX-License-Identifier: MIT
 //
@@ -23,7 +23,7 @@ enum class Scenario : unsigned {
     growth,       // a great many tiny entries, so that the index grows all the time
     clear,        // one worker clears the cache again and again
     wipe,         // workers open the cache in different versions
-    rebuild,      // the index has been deleted and is rebuilt by whoever comes
+    rebuild,      // the index has been deleted, and the next process rebuilds it
     full,         // the cache is at its limits all the time, and evicts
     count
 };

@@ -24,7 +24,7 @@
 
 namespace d3d12_test {
 
-// What the headers for WSL lack of winerror.h and dxgi.h.
+// The parts of winerror.h and dxgi.h that the headers for WSL lack.
 inline constexpr HRESULT kInvalidCall = static_cast<HRESULT>(0x887A0001);
 inline constexpr HRESULT kNotFound = static_cast<HRESULT>(0x887A0002);
 inline constexpr HRESULT kMoreData = static_cast<HRESULT>(0x887A0003);

@@ -1,4 +1,4 @@
-// What frontends/d3d12/com declares by itself, compared with DirectX-Headers.
+// Compares the declarations of frontends/d3d12/com with those of DirectX-Headers.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -379,8 +379,8 @@ TEST(Processes, DamageOfOneEntryLeavesTheOthers) {
     EXPECT_EQ(store(session, key(77), std::string("again")), kOk);
 }
 
-// Processes come and go, and each wishes the cache deleted; some are killed. Whoever is alone must
-// never find what was there before it.
+// Processes come and go, and each wishes the cache deleted; some are killed. A process that is
+// alone must never find entries from before it.
 TEST(Processes, WhoIsAloneFindsNothingAfterAWishToDelete) {
     Stage stage;
     for (unsigned round = 0; round < 20; ++round) {

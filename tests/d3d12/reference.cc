@@ -7,7 +7,7 @@ namespace d3d12_test {
 namespace {
 
 constexpr unsigned kApplicationManaged = 0x8;
-// What an entry counts on disk besides key and value: docs/formats/d3d12.md.
+// Bytes that an entry counts on disk besides key and value: docs/formats/d3d12.md.
 constexpr size_t kHeader = 8;
 constexpr size_t kStoredKey = 32;
 

@@ -1,4 +1,4 @@
-// What sessions must do, written from the matrix (docs/conformance/d3d12.md) and nothing else.
+// A model of sessions, written from the matrix (docs/conformance/d3d12.md) and nothing else.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised. Knows one process, caches with limits below 1 MiB or

@@ -49,7 +49,7 @@ TEST(Threads, OneStoresAKeyAndAllFindIt) {
     }
 }
 
-// The cache opens and closes over and over; whoever has a session has a whole one.
+// The cache opens and closes over and over; a thread that has a session has a whole one.
 TEST(Threads, SessionsComeAndGo) {
     for (const auto make : {memory_desc, disk_desc}) {
         Stage stage;

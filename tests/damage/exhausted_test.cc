@@ -180,7 +180,7 @@ TEST(Exhausted, SmallFileSizeLimitLosesNothing) {
     }
 }
 
-// What the limit leaves of a cache that has 2 MiB of entries in several segments.
+// A cache of 2 MiB of entries in several segments, which meets a limit below that.
 constexpr std::uint64_t kManyEntries = 500;
 
 // Everything that writes, with a limit that fell while the cache was open, and falls further.

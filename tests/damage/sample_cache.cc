@@ -284,7 +284,7 @@ void DamageCheck::add_new() {
     }
 }
 
-// What was missed can be stored again.
+// An entry that was missed can be stored again.
 void DamageCheck::heal_missing() {
     for (std::size_t i = 0; i < sample_.entries().size(); ++i) {
         const SampleEntry &entry = sample_.entries()[i];

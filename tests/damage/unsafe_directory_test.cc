@@ -156,7 +156,7 @@ std::string as_ordinary_user(const std::string &owned, const std::function<int()
     });
 }
 
-// What must hold for a cache that can only be read.
+// Checks a cache that can only be read.
 int use_read_only(const CacheOptions &options) {
     Cache cache(options);
     if (cache.result() != CAIRN_OK) return 10 - cache.result();

@@ -54,7 +54,7 @@ TEST(LeaseTest, ProcessesThatStartAtOnceLinkEachProgramOnce) {
         sum.misses += board->reports[i].misses;
         sum.hits += board->reports[i].hits;
     }
-    // What even a full cache does not have, each process links by itself.
+    // Each process links by itself the programs that even a full cache does not have.
     EXPECT_EQ(sum.misses, cold.report.misses + (kProcesses - 1) * warm.report.misses);
     EXPECT_EQ(sum.hits, cold.report.hits + (kProcesses - 1) * warm.report.hits);
 }

@@ -20,7 +20,7 @@ class SwitchTest : public testing::Test {
   protected:
     void SetUp() override {
         setenv("CAIRN_DEVELOPER_MODE", "1", 1);
-        // No driver's files of whoever runs the test.
+        // Keeps the drivers' files of the user who runs the test out.
         setenv("XDG_CACHE_HOME", (stage_.directory() / "home").c_str(), 1);
         plain_ = stage_.plain("switched");
         ASSERT_EQ(plain_.status, "");
@@ -36,7 +36,7 @@ class SwitchTest : public testing::Test {
         EXPECT_EQ(cairn_control_apply(control, kinds, flags, nullptr), CAIRN_OK);
         cairn_control_close(control);
     }
-    // What the shell does to have `cairn control` do this.
+    // Runs `cairn control` as a user does.
     std::string command(const std::string &actions) const {
         return std::string("CAIRN_DEVELOPER_MODE=1 ") + CAIRN_PROGRAM + " control --dir " +
                stage_.cache_root() + " --kind cache-for-driver " + actions + " >/dev/null";

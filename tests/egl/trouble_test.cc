@@ -143,7 +143,7 @@ TEST_F(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
     expect_warm(stage_.cached(kScenario));
 }
 
-// What another machine's run has linked, this one's does not link again.
+// This machine does not link again the programs that another one has linked.
 TEST_F(TroubleTest, AnImportedWarmSetAnswersEveryLink) {
     expect_as_plain(stage_.cached(kScenario));
     const std::string root = stage_.cache_root();

@@ -27,7 +27,7 @@ std::string brief(const std::optional<std::string> &value) {
     return "'" + value->substr(0, 12) + "' of " + std::to_string(value->size()) + " bytes";
 }
 
-// What cairn.h says a call can answer when the system refuses something.
+// The answers that cairn.h names for a call that the system refuses something.
 bool sensible(int result) {
     switch (result) {
         case CAIRN_OK:
@@ -212,7 +212,7 @@ void Workload::check() {
     for (int round = 0; round < 2; ++round) {
         for (const auto &[key, acceptable] : acceptable_) look_up(key, Faults::over);
         const std::string value = value_of(serial_++, 200);
-        // What was opened while nothing could be written stays open for reading.
+        // A cache that was opened while nothing could be written stays open for reading.
         const bool writable = cache_.put(as_bytes("last"), as_bytes(value)) == CAIRN_OK;
         if (!writable && !reopen(Faults::over)) return;
         if (!writable && cache_.put(as_bytes("last"), as_bytes(value)) != CAIRN_OK) {

@@ -1,4 +1,4 @@
-// What a user does with a cache, on calls that may fail, and what must be true of it at any moment.
+// A user's work with a cache, on calls that may fail, and checks that must hold at any moment.
 // SPDX-License-Identifier: MIT
 //
 // The workload keeps, for each key, the values that a look-up may give: one after a call that
@@ -34,7 +34,7 @@ class Workload {
     // handle and in a new one.
     void check();
 
-    // What was wrong, a line each.
+    // The mistakes that were found, a line each.
     const std::vector<std::string> &complaints() const { return complaints_; }
     // Results of calls that failed.
     const std::set<int> &errors() const { return errors_; }

@@ -1,4 +1,4 @@
-// Prints the worked example of docs/formats/store.md, for whoever changes the format.
+// Prints the worked example of docs/formats/store.md, to help change the format.
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 

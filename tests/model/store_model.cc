@@ -119,7 +119,7 @@ void Model::put() {
     if (result != CAIRN_OK) return;
     ++current_->puts;
     entries_[key] = ModelEntry{value, cost_us, (flags & CAIRN_PUT_PINNED) != 0};
-    // What has just been stored is there.
+    // The entry that was just stored is there.
     const auto found = current_->cache.get(key);
     check(found && std::ranges::equal(found->bytes(), value), "the value just put is not found");
     if (found) ++current_->hits_min;

@@ -15,7 +15,7 @@
  *   get                                   src/store/lookup.cc, Store::try_candidates
  *   remove                                src/store/update.cc, Store::remove
  *   copy, drop, retire                   src/store/evictor.cc
- *   adopt, may_publish                    src/store/rebuild.cc: publish with if_newer
+ *   adopt, obstacle_to                    src/store/rebuild.cc: publish with if_newer
  *
  * What is checked (WHO chooses who takes part, see check.sh):
  *   1. never two published slots of a key;

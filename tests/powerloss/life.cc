@@ -134,7 +134,7 @@ void Life::put(const std::string &key, const std::string &value, std::uint32_t f
     Expectation &expectation = expectations_[key];
     expectation.ever.insert(value);
     expectation.after_power_loss.insert(value);
-    // What is replaced may have been given up before, or to make room for this.
+    // The cache may have evicted the replaced entry before, or to make room for this one.
     if (options_.evicts) expectation.after_power_loss.insert(std::nullopt);
     const int result = cache_.put(as_bytes(key), as_bytes(value), flags);
     if (!searched_) return allow_anything(key);
@@ -252,7 +252,7 @@ void Life::check_all() {
     for (auto &[key, expectation] : expectations_) {
         const Value value = look_up(key);
         judge(key, value, options_.evicts);
-        // What was given up can come back as it was, if its segment is still there.
+        // An evicted entry can come back as it was if its segment is still there.
         if (options_.evicts && !value) {
             expectation.now.insert(std::nullopt);
         } else {
@@ -264,7 +264,7 @@ void Life::check_all() {
     get("last");
 }
 
-// What is not there any more was given up, before or after the power loss.
+// The cache has evicted the entries that are missing, before or after the power loss.
 void Life::forget_evicted() {
     if (!cache_.is_open()) return;
     wait_until_searched();

@@ -28,7 +28,7 @@ std::uint64_t seal_of(const Layout &layout) {
     return seal;
 }
 
-// What follows a stamp: for every second one repetitive, as programs are, else random.
+// The bytes after a stamp: for every second one repetitive, as programs are, else random.
 class Rest {
   public:
     explicit Rest(std::uint64_t seal) : random_(seal), repeats_(seal % 2 == 0 ? 16 : 1) {}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks what a shared library shows to and wants from the process that loads it.
 
-Usage: check_symbols.py LIBRARY --header FILE... [--prefix PREFIX]
+Usage: check_symbols.py LIBRARY --header FILE... [--prefix PREFIX] [--soname NAME]
                                               exports are exactly the functions that the FILEs mark with CAIRN_API,
                                               those whose name begins with PREFIX
        check_symbols.py LIBRARY --only NAME     NAME is the only export
@@ -58,12 +58,14 @@ def imported_problems(library):
             yield f"{name}@{version}: comes from an unexpected library"
 
 
-def dynamic_section_problems(library):
+def dynamic_section_problems(library, soname):
     for line in run("readelf", "--dynamic", "--wide", library).splitlines():
         match = re.search(r"\((\w+)\)\s+(?:.*\[(.*)\])?", line)
         tag, value = match.groups() if match else ("", None)
         if tag == "NEEDED" and not NEEDED.fullmatch(value):
             yield f"{value}: needed, but not a library that every C++ program has"
+        if tag == "SONAME" and soname not in (None, value):
+            yield f"{value}: is the SONAME, and not {soname}"
         if tag in ("RPATH", "RUNPATH", "TEXTREL"):
             yield f"{tag}: must not be there ({value})"
 
@@ -84,13 +86,14 @@ def main():
     group.add_argument("--header", nargs="+")
     group.add_argument("--only", nargs="+")
     parser.add_argument("--prefix", default="")
+    parser.add_argument("--soname")
     arguments = parser.parse_args()
     expected = set().union(*map(declared_in, arguments.header)) if arguments.header else set(arguments.only)
     expected = {name for name in expected if name.startswith(arguments.prefix)}
     problems = [
         *exported_problems(arguments.library, expected),
         *imported_problems(arguments.library),
-        *dynamic_section_problems(arguments.library),
+        *dynamic_section_problems(arguments.library, arguments.soname),
     ]
     if arguments.header:
         problems += [f"{name}: not named cairn_*" for name in sorted(expected) if not name.startswith("cairn_")]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The vendor library that GLVND loads after all others; see last_vendor.h. It has no displays, so
-// that nothing but what GLVND asks of all vendors ever gets here.
+// it only gets the calls that GLVND makes to all vendors.
 #include <dlfcn.h>
 
-#include <cstring>
 #include <string_view>
 
+#include "hook.h"
 #include "last_vendor.h"
 
 namespace {
@@ -13,7 +13,7 @@ namespace {
 const cairn::egl::LastVendorHost *g_host = nullptr;
 
 const cairn::egl::LastVendorHost *find_host() {
-    // It is in memory already, or there is nothing to be last of.
+    // GLVND has loaded it already, or does not use it.
     void *front_end = dlopen(CAIRN_EGL_FRONT_END, RTLD_LAZY | RTLD_NOLOAD);
     if (front_end == nullptr) {
         return nullptr;
@@ -36,7 +36,7 @@ const char *query_string(EGLDisplay display, EGLint name) {
                                                                : nullptr;
 }
 
-// Asked when there is no display by anybody: GLVND keeps the first error of all.
+// GLVND calls it when no vendor has a display, and keeps the first error of all vendors.
 EGLint get_error() {
     return EGL_BAD_PARAMETER;
 }
@@ -45,32 +45,25 @@ EGLBoolean release_thread() {
     return EGL_TRUE;
 }
 
-// Any other function: it is of a display, and so nobody calls it. Returning 0 is right for all.
+// Stands for all other functions: they take a display, and so nobody calls them.
 uintptr_t nothing() {
     return 0;
 }
 
-// GLVND insists on EGL's own functions. Others it calls where they are, some of them of all
-// vendors.
+// GLVND needs EGL's own functions. It calls those of extensions only where a vendor has them.
 bool is_egl_function(std::string_view name) {
     return name.starts_with("egl") && !name.ends_with("KHR") && !name.ends_with("EXT");
 }
 
 void *get_proc_address(const char *name) {
-    struct Function {
-        const char *name;
-        void *function;
-    };
-    const Function functions[] = {
+    static const cairn::egl::NamedFunction kFunctions[] = {
         {"eglGetError", reinterpret_cast<void *>(&get_error)},
         {"eglQueryDevicesEXT", reinterpret_cast<void *>(&query_devices)},
         {"eglQueryString", reinterpret_cast<void *>(&query_string)},
         {"eglReleaseThread", reinterpret_cast<void *>(&release_thread)},
     };
-    for (const Function &function : functions) {
-        if (strcmp(function.name, name) == 0) {
-            return function.function;
-        }
+    if (void *function = cairn::egl::function_of_name(kFunctions, name)) {
+        return function;
     }
     return is_egl_function(name) ? reinterpret_cast<void *>(&nothing) : nullptr;
 }

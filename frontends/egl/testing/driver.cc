@@ -68,7 +68,11 @@ void get_attached_shaders(GLuint program, GLsizei capacity, GLsizei *count, GLui
 
 void link_program_of_driver(GLuint program) {
     std::string all;
+    t_driver.linked.erase(program);
     for (const GLuint shader : t_driver.attached[program]) {
+        if (!t_driver.compiled[shader]) {
+            return;
+        }
         all += t_driver.sources[shader];
     }
     t_driver.linked[program] = all;
@@ -100,6 +104,7 @@ void fill(GlFunctions &gl) {
 #define X(name, type, ...) gl.name = reinterpret_cast<type>(does_nothing);
     GL_FUNCTIONS(X, X)
 #undef X
+    gl.CompileShader = [](GLuint shader) { t_driver.compiled[shader] = true; };
     gl.CreateProgram = []() -> GLuint { return ++t_driver.last_name; };
     gl.CreateShader = [](GLenum) -> GLuint { return ++t_driver.last_name; };
     gl.GetAttachedShaders = get_attached_shaders;

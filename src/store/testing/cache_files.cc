@@ -63,12 +63,8 @@ Slot CacheFiles::slot_of(std::string_view key, std::string_view value, Location 
 }
 
 Examine CacheFiles::examiner(std::string_view key) {
-    return [this, key = std::string(key)](Slot slot) -> Result<std::optional<SameKey>> {
-        const ReadKey read = reader_->read_key(identity_.cache_id, slot, as_bytes(key));
-        if (read.outcome == ReadOutcome::unreadable) return Error::io;
-        if (read.outcome == ReadOutcome::damaged) return Error::corrupt;
-        if (read.outcome != ReadOutcome::found) return std::optional<SameKey>();
-        return std::optional(SameKey{read.header.stamp_ns});
+    return [this, key = std::string(key)](Slot slot) {
+        return reader_->read_stamp(identity_.cache_id, slot, as_bytes(key));
     };
 }
 

@@ -14,7 +14,7 @@ namespace {
 int g_untouched;
 void *const g_place = &g_untouched;
 
-// What a refused description leaves: the result, and whether the pointer is as it was.
+// The result of a refused description, and whether it left the pointer alone.
 void expect_refused(Verdict &verdict, Stage &stage, const Desc *desc, const char *what) {
     void *session = g_place;
     verdict.expect_result(stage.create(desc, &IID_ID3D12ShaderCacheSession, &session),

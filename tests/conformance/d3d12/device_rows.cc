@@ -273,8 +273,8 @@ void adapter_from_device(Verdict &verdict, Stage &stage) {
                    "nothing was found out: " + about);
 }
 
-// What this program says of the adapter and the driver, as a new process with these manifests of
-// Vulkan drivers; with "", those of the system.
+// The names of the adapter and the driver that a new process prints with these manifests of Vulkan
+// drivers; "" stands for those of the system.
 std::string names_by(const std::string &manifests) {
     const std::string driver_files = manifests.empty() ? "" : "VK_DRIVER_FILES=" + manifests;
     return said_by(own_file(), "-u VK_DRIVER_FILES -u VK_ICD_FILENAMES " + driver_files, "--names");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a DISK session finds when entries leave the disk, or are damaged there, under open sessions.
+// Entries leave the disk, or are damaged there, while DISK sessions are open.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -184,7 +184,7 @@ void damaged(Verdict &verdict, Stage &stage) {
     verdict.expect(is_found_elsewhere(stage, kSecond), "not found elsewhere");
 }
 
-// What is damaged on disk and found all the same was in memory.
+// An entry that is damaged on disk and found all the same was in memory.
 void in_memory(Verdict &verdict, Stage &stage) {
     const Session session = with_first(verdict, stage);
     damage(stage, kFirst);

@@ -172,7 +172,7 @@ class Programs {
     void configure(const std::string &text) const {
         cairn_test::write_file(directory_ / "cairn/config", cairn_test::as_bytes(text));
     }
-    // What the program finds after it has stored that, if there was nothing.
+    // The value that the program finds. It stores this one first where there was none.
     std::string run(const std::string &file, unsigned version, const std::string &value) const {
         return said_by(file, "XDG_CONFIG_HOME='" + directory_.path() + "'",
                        "--session '" + root_ + "' " + std::to_string(version) + " " + value);

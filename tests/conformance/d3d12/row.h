@@ -39,7 +39,7 @@ class Verdict {
 
 enum class Needs { nothing, device };
 
-// What native Windows does, as far as it is known.
+// The behaviour of native Windows, as far as it is known.
 enum class Native { same, differs };
 
 struct Row {
@@ -58,7 +58,7 @@ std::span<const Row> control_rows();   // ShaderCacheControl, CheckFeatureSuppor
 std::span<const Row> com_rows();       // objects
 std::span<const Row> device_rows();    // the facade
 
-// What this program says, or a copy of it, as a new process with these settings of `env`.
+// The output of this program, or of a copy of it, as a new process with these settings of `env`.
 std::string said_by(const std::string &program, const std::string &environment,
                     const std::string &arguments);
 // The file of this program.

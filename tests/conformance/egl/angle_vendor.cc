@@ -20,7 +20,7 @@ constexpr EGLenum kAnglePlatform = 0x3202;
 // Vulkan on SwiftShader.
 constexpr EGLAttrib kAttributes[] = {0x3203, 0x3450, 0x3209, 0x3487, EGL_NONE};
 
-// What the application adds, ANGLE judges.
+// ANGLE judges the attributes that the application adds.
 EGLDisplay get_platform_display(EGLenum platform, void *, const EGLAttrib *attributes) {
     const auto get = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYPROC>(g_get("eglGetPlatformDisplay"));
     if (platform != EGL_PLATFORM_SURFACELESS_MESA) {

@@ -125,7 +125,7 @@ void front_end_attaches(Verdict &verdict) {
     verdict.expect(!cold.empty(), "nothing is kept");
     verdict.expect(stage.play("link-plain") == "linked\n", "it does not link again");
     const auto warm = entries_below(stage.root());
-    // What the driver finds it does not give again.
+    // The driver does not store an entry that it found.
     size_t found = 0;
     for (const auto &[key, time] : cold) {
         found += warm.contains(key) && warm.at(key) == time;
@@ -195,7 +195,7 @@ void set_own(EGLDisplay display) {
     set(display, own_set, own_get);
 }
 
-// What a display is given it has for as long as it is initialised.
+// A display keeps the callbacks that it is given for as long as it is initialised.
 void own_functions_once(Verdict &verdict) {
     for (int turn = 0; turn < 2; ++turn) {
         const EGLDisplay display = fresh_display();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a display's cache keeps, in which order, and how its bytes are counted.
+// The entries of a display's cache, their order, and how their bytes are counted.
 #include <cstring>
 
 #include "row.h"

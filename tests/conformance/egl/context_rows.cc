@@ -33,7 +33,7 @@ EGLint error_of(EGLDisplay display, EGLConfig config, EGLContext share, EGLint v
     return error;
 }
 
-// What is wrong before the attributes is told, as it is beside an attribute that is right.
+// A mistake before the attributes is reported, as it is beside an attribute that is right.
 void attribute_beside_errors(Verdict &verdict) {
     int object = 0;
     const EGLDisplay display = fresh_display();
@@ -282,7 +282,7 @@ void desktop(Verdict &verdict) {
     egl.BindAPI(EGL_OPENGL_ES_API);
 }
 
-// What an application enumerates it can populate: a shader alone is no use to a link.
+// An application can populate every entry that it enumerates: a shader alone is no use to a link.
 void programs_only(Verdict &verdict) {
     const EGLDisplay display = fresh_display(kLarge);
     const Context context(display);

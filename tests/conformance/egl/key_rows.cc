@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What makes a program another one for the cache, and what does not.
+// Changes that make a program another one for the cache, and changes that do not.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is left for the next process, and what a process finds when it starts.
+// Entries that one process leaves and the next one finds when it starts.
 #include <algorithm>
 #include <array>
 #include <atomic>

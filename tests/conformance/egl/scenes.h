@@ -1,4 +1,4 @@
-// What the rows about more than one process have another process do: this program again, with its
+// The rows about more than one process start another one for this: this program again, with its
 // environment changed.
 // SPDX-License-Identifier: MIT
 //

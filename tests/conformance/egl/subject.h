@@ -1,4 +1,4 @@
-// What is being judged: an EGL library, found at run time, with a display, contexts and programs.
+// The EGL library that is judged, found at run time, with a display, contexts and programs.
 // SPDX-License-Identifier: MIT
 //
 // The subject is either the system's libEGL with Cairn's front end behind it, or ANGLE's libEGL by
@@ -96,7 +96,7 @@ bool is_enabled();
 EGLContext create_context(EGLDisplay display, const std::vector<EGLint> &attributes);
 void release_current(EGLDisplay display);
 
-// What a program is made of; a different description is a different program.
+// The description of a program; a different one makes a different program.
 struct Source {
     int variant = 0;              // the colour it draws, in the red channel
     std::string comment{};        // in its vertex shader
@@ -111,7 +111,7 @@ struct Source {
 GLuint link(const Source &source);
 // Links and deletes; whether it linked. Waits until the driver has finished with it.
 bool link_once(const Source &source);
-// What the program draws: red of the pixel.
+// The red part of the pixel that the program draws.
 int drawn_by(GLuint program);
 
 }  // namespace conformance

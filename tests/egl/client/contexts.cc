@@ -153,7 +153,7 @@ void unlike_contexts() {
     draw("here", make_program(kVertex, kOtherFragment));
 }
 
-// What only the older profile compiles is compiled in it, although it is linked in the newer one.
+// The older profile compiles a shader that only it can, although the newer one links it.
 void unlike_profiles() {
     const Context old(Api::compatibility);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldVertex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What applications do with shader and program objects before, between and after links.
+// Calls on shader and program objects before, between and after links, as applications make them.
 #include <array>
 
 #include "scenarios.h"
@@ -84,7 +84,7 @@ void invalid_calls() {
     gl.DeleteProgram(9999);
     gl.DeleteShader(0);
     note_errors("deletes");
-    // What was refused has changed nothing.
+    // The refused calls have changed nothing.
     gl.LinkProgram(program);
     note_program("after it all", program);
 }
@@ -122,7 +122,7 @@ void relink_in_use() {
     draw_current("tinted");
     set_source(fragment, kOtherFragment);
     gl.CompileShader(fragment);
-    // What is in use has the new executable at once, with its uniforms at zero.
+    // A program in use has the new executable at once, with its uniforms at zero.
     gl.LinkProgram(program);
     draw_current("linked while in use");
     note_program("linked while in use", program);

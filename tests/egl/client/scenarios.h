@@ -1,4 +1,4 @@
-// What the client can play, each a function that notes all that can be seen of it.
+// The client's scenarios, each a function that notes all that can be seen of it.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the scenarios have in common: contexts without a window, programs from sources, and a
+// Shared by the scenarios: contexts without a window, programs from sources, and a
 // picture to draw.
 // SPDX-License-Identifier: MIT
 //

@@ -1,0 +1,31 @@
+/* For our own front ends and tests, which link the library's parts statically: neither installed
+ * nor exported by libcairn.so. SPDX-License-Identifier: MIT
+ */
+#ifndef CAIRN_INTERNAL_FRONT_END_H
+#define CAIRN_INTERNAL_FRONT_END_H
+
+#include "cairn/cairn_egl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For layers between an application and EGL: from now on the functions given get what the driver of
+ * an attached display asks, until it is detached. With two NULLs the cache does again. CAIRN_OK;
+ * CAIRN_MISS when the display is not attached; CAIRN_ERROR_INVALID_ARGUMENT when one is NULL. */
+int cairn_egl_blob_cache_redirect(void *display,
+                                  void (*set)(const void *key, ptrdiff_t key_size,
+                                              const void *value, ptrdiff_t value_size),
+                                  ptrdiff_t (*get)(const void *key, ptrdiff_t key_size, void *value,
+                                                   ptrdiff_t value_size));
+
+#define CAIRN_EGL_ENTRY_HEAD_SIZE 20u /* bytes at the beginning of an entry */
+
+/* Writes the head of an entry: its magic number, and a check over its key and all that follows.
+ * CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT when `entry_size` is not greater than the head's. */
+int cairn_egl_entry_seal(const void *key, size_t key_size, void *entry, size_t entry_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -82,8 +82,7 @@ cairn_cache *open_cache(const Folder &folder, const std::string &name, Load load
     options.limit_bytes = kLimit;
     options.total_bytes = UINT64_MAX;
     options.queue_bytes = 256u << 20;
-    options.flags = CAIRN_PROGRAM_CACHE_IGNORE_PRESSURE;
-    options.load_bytes_per_second = load == Load::yes ? 0 : UINT64_MAX;
+    options.flags = load == Load::yes ? 0 : CAIRN_PROGRAM_CACHE_NO_LOADING;
     cairn_cache *cache = nullptr;
     if (cairn_program_cache_open(&options, &cache) != CAIRN_OK) fail("cannot open the cache");
     return cache;

@@ -4,19 +4,24 @@
 include(CMakePackageConfigHelpers)
 
 if(TARGET cairn)
+    # One file of targets for each component of find_package, so that each can be packaged by itself.
     set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
-    set(libraries cairn)
-    foreach(front_end cairn_d3d12 cairn_vkd3d)
-        if(TARGET ${front_end})
-            list(APPEND libraries ${front_end})
-        endif()
-    endforeach()
-    install(TARGETS ${libraries} EXPORT cairn
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-    install(EXPORT cairn NAMESPACE cairn:: FILE cairn-targets.cmake DESTINATION ${package_directory})
+    function(cairn_install_component component)
+        install(TARGETS ${ARGN} EXPORT cairn-${component}
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        install(EXPORT cairn-${component} NAMESPACE cairn:: FILE cairn-${component}-targets.cmake
+            DESTINATION ${package_directory})
+    endfunction()
+    cairn_install_component(shared cairn)
+    cairn_install_component(static cairn_static)
+    if(TARGET cairn_d3d12)
+        cairn_install_component(d3d12 cairn_d3d12 cairn_vkd3d)
+    endif()
+    set(egl_manifest ${CMAKE_INSTALL_DATADIR}/cairn/cairn_egl.json)
     configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/cairn-config.cmake.in
-        ${PROJECT_BINARY_DIR}/cairn-config.cmake INSTALL_DESTINATION ${package_directory})
+        ${PROJECT_BINARY_DIR}/cairn-config.cmake INSTALL_DESTINATION ${package_directory} PATH_VARS egl_manifest)
     # Before 1.0 every minor version may change the interface.
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/cairn-config-version.cmake COMPATIBILITY SameMinorVersion)
     install(FILES ${PROJECT_BINARY_DIR}/cairn-config.cmake ${PROJECT_BINARY_DIR}/cairn-config-version.cmake
@@ -28,7 +33,9 @@ if(TARGET cairn)
         configure_file(${PROJECT_SOURCE_DIR}/cmake/cairn.pc.in ${PROJECT_BINARY_DIR}/${PC_NAME}.pc @ONLY)
         install(FILES ${PROJECT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     endfunction()
+    set(PC_PRIVATE "Libs.private: -lzstd -lstdc++ -lm -pthread\nCflags.private: -DCAIRN_STATIC\n")
     cairn_install_pkg_config(cairn cairn "${PROJECT_DESCRIPTION}")
+    set(PC_PRIVATE "")
     if(TARGET cairn_d3d12)
         cairn_install_pkg_config(cairn-d3d12 cairn_d3d12 "D3D12 shader cache sessions for DirectX-Headers")
         cairn_install_pkg_config(cairn-vkd3d cairn_vkd3d "D3D12 shader cache sessions for vkd3d")

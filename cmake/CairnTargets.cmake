@@ -56,14 +56,23 @@ endmacro()
 # leaves it (src/base/guarded.h).
 add_library(cairn_library INTERFACE)
 target_link_libraries(cairn_library INTERFACE cairn_common)
-target_compile_options(cairn_library INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions -fno-rtti>)
+target_compile_options(cairn_library INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fexceptions -fno-rtti>
+    # Symbols that are unique in the process could not be made local in libcairn.a.
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 
-# cairn_layer(NAME SOURCES... DEPENDS targets...): one static library for one folder of src/.
+# cairn_layer(NAME SOURCES... DEPENDS targets...): one folder of src/, as the objects NAME_objects, of which src/ makes the
+# libraries, and as the static library NAME of these, for all else.
 function(cairn_layer name)
     cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-    add_library(${name} STATIC ${ARG_SOURCES})
+    add_library(${name}_objects OBJECT ${ARG_SOURCES})
+    target_include_directories(${name}_objects PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(${name}_objects PRIVATE cairn_library)
+    add_library(${name} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}_objects>)
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE cairn_library)
+    set_property(GLOBAL APPEND PROPERTY cairn_layers ${name}_objects)
 endfunction()
 
 # cairn_test(NAME SOURCES... DEPENDS targets... [LABELS ...] [TIMEOUT s]): a GoogleTest program, known to ctest by its name.

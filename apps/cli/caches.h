@@ -100,7 +100,7 @@ struct CacheSummary {
     uint64_t used_at_ms = 0;  // when one of its files changed last, as each use does; since 1970
     cairn_stats stats = {};
     CrashCounts crashes;
-    std::size_t start_keys = 0;  // that the next start of a program cache loads first
+    std::size_t start_keys = 0;  // that starts of a program cache have recorded
     std::string problem;         // why it could not be read; then `stats` is zero
 };
 

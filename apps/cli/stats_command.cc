@@ -63,7 +63,7 @@ void print_row(const CacheSummary &row) {
                    row.crashes.dropped, row.crashes.kept_out);
     }
     if (row.start_keys != 0) {
-        print_line("    {} known of earlier starts, loaded first by the next one",
+        print_line("    {} recorded of earlier starts",
                    format_count(row.start_keys, "key", "keys"));
     }
     if (!row.about.empty()) print_line("    {}", row.about);

@@ -18,12 +18,11 @@
  *  - One generation for each identity. The cache is that of one application, its build, and one
  *    identity, such as a driver's. Others are beside it, and come back when their identity does.
  *  - It remembers an entry that a driver dies with: cairn_use_begin.
- *  - It loads ahead. After it was opened, a thread of the cache brings entries into memory: first
- *    those that the last start used, in its order, then the newest, until memory is full or
- *    cairn_trim is called. No call waits for it. It replaces nothing that is put, removed or
- *    cleared meanwhile by something older.
- *  - When Linux says that memory is short (pressure stall information, or the limits of the
- *    process's cgroup, version 2), that thread trims the memory level.
+ *  - It loads ahead. After it was opened, a thread of the cache brings the newest entries into
+ *    memory, until memory is full or cairn_trim is called. No call waits for it. It replaces
+ *    nothing that is put, removed or cleared meanwhile by something older.
+ *  - It records what a start uses: the keys of its first ten seconds, in the order of their first
+ *    use, in the file `order` of the cache's directory.
  *  - After fork() the child may use the cache at any time, whatever the parent's threads do. It
  *    opens it anew with its first call, and begins with empty memory and queue.
  *
@@ -38,14 +37,13 @@
 extern "C" {
 #endif
 
-#define CAIRN_APPLICATION_SIZE_MAX 64u                /* characters, without the terminating zero */
-#define CAIRN_IDENTITY_SIZE_MAX 65536u                /* bytes, without the terminating zero */
-#define CAIRN_QUEUE_BYTES_DEFAULT 8388608u            /* 8 MiB */
-#define CAIRN_LOAD_BYTES_PER_SECOND_DEFAULT 67108864u /* 64 MiB */
-#define CAIRN_USED_KEY_SIZE_MAX 64u                   /* bytes of a key of cairn_use_begin */
+#define CAIRN_APPLICATION_SIZE_MAX 64u     /* characters, without the terminating zero */
+#define CAIRN_IDENTITY_SIZE_MAX 65536u     /* bytes, without the terminating zero */
+#define CAIRN_QUEUE_BYTES_DEFAULT 8388608u /* 8 MiB */
+#define CAIRN_USED_KEY_SIZE_MAX 64u        /* bytes of a key of cairn_use_begin */
 
-/* A flag of cairn_program_cache_options: memory is trimmed by cairn_trim only. */
-#define CAIRN_PROGRAM_CACHE_IGNORE_PRESSURE (1u << 16)
+/* A flag of cairn_program_cache_options: nothing is brought into memory before it is used. */
+#define CAIRN_PROGRAM_CACHE_NO_LOADING (1u << 16)
 
 typedef struct cairn_program_cache_options {
     size_t size;             /* sizeof(cairn_program_cache_options) */
@@ -73,9 +71,6 @@ typedef struct cairn_program_cache_options {
     uint64_t total_bytes;
     cairn_log_fn log; /* may be NULL */
     void *log_user;
-    /* That the thread reads ahead at most, on average. 0: CAIRN_LOAD_BYTES_PER_SECOND_DEFAULT.
-     * CAIRN_NONE: it loads nothing. Without a memory level it never does. */
-    uint64_t load_bytes_per_second;
     /* Where limit_bytes is 0, for applications that keep several generations at once. 0: 100. */
     uint32_t limit_percent;
 } cairn_program_cache_options;
@@ -100,8 +95,8 @@ typedef struct cairn_program_cache_options {
 CAIRN_API int cairn_program_cache_open(const cairn_program_cache_options *options,
                                        cairn_cache **cache);
 
-/* The identifier of a program cache, by which `cairn` and cairn_open know it. Valid until
- * cairn_close. NULL for other caches. */
+/* The identifier by which `cairn` and cairn_open know a program cache, or another cache on disk.
+ * Valid until cairn_close. NULL for a cache in memory or behind a broker. */
 CAIRN_API const char *cairn_program_cache_identifier(const cairn_cache *cache);
 
 /* As cairn_get, but the calling thread does not wait for the disk longer than `patience_ms`
@@ -155,14 +150,10 @@ typedef struct cairn_program_cache_stats {
     uint64_t crashes_dropped;  /* times that an entry was dropped because a process died with it */
     uint64_t crashes_kept_out; /* entries that are kept out for it */
     /* Of this process again. */
-    uint64_t loaded_entries; /* that the thread has brought into memory */
-    uint64_t loaded_bytes;   /* of them, keys and values */
-    uint64_t load_left;      /* entries that it has yet to look at: of the last start, then all */
+    uint64_t loaded_entries; /* that the thread brought into memory; counted when it is done */
     uint64_t load_done;      /* 1: it loads no more */
-    uint64_t start_keys;     /* that this start has used, as far as the next one will know */
+    uint64_t start_keys;     /* recorded of this start */
     uint64_t late;           /* look-ups that returned CAIRN_LATE */
-    uint64_t hits_told;      /* hits in memory that count for what stays on disk */
-    uint64_t pressure_trims; /* because the system said that memory is short */
 } cairn_program_cache_stats;
 
 /* Fills `*stats`, as far as `size` reaches. CAIRN_OK; CAIRN_ERROR_UNSUPPORTED for other caches;

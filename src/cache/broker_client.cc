@@ -94,7 +94,7 @@ BrokerClient::~BrokerClient() {
         stop_ = true;
         if (channel_ != nullptr) disconnect();
     }
-    sender_.join();
+    sender_.stop();
 }
 
 // What is queued, in the time that closing may take.
@@ -311,7 +311,7 @@ Status BrokerClient::put(Bytes key, Bytes value, const PutOptions &options) {
     }
     ++accepted_;
     send();
-    if (channel_ != nullptr && !channel_->queue_empty()) start_sender();
+    if (channel_ != nullptr && !channel_->queue_empty()) (void)sender_.wake();
     return {};
 }
 
@@ -338,31 +338,6 @@ void BrokerClient::enqueue_store(Bytes key, Bytes value, const PutOptions &optio
     }
 }
 
-// What the kernel did not take at once is sent by a thread, which ends when all of it is sent.
-// Where there can be none, the next call goes on.
-void BrokerClient::start_sender() {
-    if (sending_ || stop_) return;
-    sender_.join();  // has said that it is done
-    sending_ = sender_
-                   .start(
-                       [](void *self) -> void * {
-                           static_cast<BrokerClient *>(self)->run_sender();
-                           return nullptr;
-                       },
-                       this)
-                   .ok();
-}
-
-void BrokerClient::run_sender() {
-    const auto send_all_queued = [&] {
-        send_queued();
-        return true;
-    };
-    if (guarded(send_all_queued, false)) return;
-    const MutexLock lock(mutex_);
-    sending_ = false;
-}
-
 void BrokerClient::send_queued() {
     for (;;) {
         std::shared_ptr<Channel> channel;
@@ -370,10 +345,7 @@ void BrokerClient::send_queued() {
             const MutexLock lock(mutex_);
             receive();
             send();
-            if (stop_ || channel_ == nullptr || channel_->queue_empty()) {
-                sending_ = false;
-                return;
-            }
+            if (stop_ || channel_ == nullptr || channel_->queue_empty()) return;
             channel = channel_;
         }
         channel->socket().wait(Socket::For::writing, kSliceMs);
@@ -408,8 +380,8 @@ Status BrokerClient::flush(unsigned timeout_ms) {
     }
 }
 
-BrokerClient::Stats BrokerClient::stats() {
-    Stats stats = {};
+BrokerStats BrokerClient::stats() {
+    BrokerStats stats = {};
     stats.accepted = accepted_.load();
     stats.dropped = dropped_.load();
     stats.lost = lost_.load();

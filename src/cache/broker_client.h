@@ -20,9 +20,10 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "cache/cache.h"
 #include "ipc/channel.h"
 #include "os/socket.h"
-#include "os/thread.h"
+#include "os/worker.h"
 #include "store/lent_files.h"
 #include "store/store.h"
 
@@ -52,15 +53,7 @@ class BrokerClient final : public LentFiles {
     // Waits until the broker has done everything that was put before. busy: not in that time.
     Status flush(unsigned timeout_ms);
 
-    struct Stats {
-        bool connected;
-        std::uint64_t accepted, dropped;  // stores that were and were not taken into the queue
-        std::uint64_t lost;               // taken, and not sent when the connection ended
-        std::uint64_t stored, refused;    // as of the latest flush, on this connection
-        std::uint64_t queued_bytes;
-        std::uint64_t hits_reported;
-    };
-    Stats stats();
+    BrokerStats stats();
     // As the broker calls the cache.
     const std::string &identifier() const { return identifier_; }
 
@@ -87,8 +80,6 @@ class BrokerClient final : public LentFiles {
     void reconnect() REQUIRES_LOCK(mutex_);
     void enqueue_store(Bytes key, Bytes value, const PutOptions &options) REQUIRES_LOCK(mutex_);
     void report_hits() REQUIRES_LOCK(hits_mutex_);
-    void start_sender() REQUIRES_LOCK(mutex_);
-    void run_sender();
     void send_queued();
     void send_all();
     Result<File> lent_segment(std::uint32_t segment);
@@ -111,9 +102,7 @@ class BrokerClient final : public LentFiles {
     Pong pong_ GUARDED_BY(mutex_);
     std::uint32_t wanted_ GUARDED_BY(mutex_) = 0;  // the segment that was asked for last, and when
     std::uint64_t wanted_ns_ GUARDED_BY(mutex_) = 0;
-    bool sending_ GUARDED_BY(mutex_) = false;
     bool stop_ GUARDED_BY(mutex_) = false;
-    Thread sender_;  // started and joined under mutex_
 
     // Held for moments; taken last.
     Mutex files_mutex_;
@@ -130,6 +119,10 @@ class BrokerClient final : public LentFiles {
     std::vector<std::size_t> hit_sizes_ GUARDED_BY(hits_mutex_);
 
     std::atomic<std::uint64_t> accepted_ = 0, dropped_ = 0, lost_ = 0, hits_reported_ = 0;
+
+    // Sends what the kernel does not take at once, and ends when all of it is sent. Where there can
+    // be no thread, the next call goes on.
+    Worker sender_{[this] { send_queued(); }};
 };
 
 }  // namespace cairn

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "cache/control_file.h"
 
+#include "os/deadline.h"
 #include "os/environment.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::uint64_t kLookIntervalNs = 100'000'000;
-constexpr unsigned kAttempts = 8;        // each has lost to somebody who deleted the file meanwhile
-constexpr unsigned kLookAttempts = 100;  // of a tenth of a millisecond each
+constexpr unsigned kAttempts = 8;  // each has lost to somebody who deleted the file meanwhile
+constexpr std::uint64_t kLookPatienceUs = 10'000;
 constexpr std::size_t kStateWord = 0;
 constexpr std::size_t kFirstClearsWord = 1;
 // Above any number of clearings, so that another file has greater numbers than the one before.
@@ -138,7 +139,9 @@ Status ControlFile::change(Change change) {
         const auto info = Directory::working().info(path_);
         if (!info.ok() || info->inode != view->inode || info->device != view->device) continue;
         // What was done must be seen by the next question.
-        for (unsigned i = 0; !look() && i < kLookAttempts; ++i) sleep_us(100);
+        Backoff backoff(kLookPatienceUs);
+        while (!look() && backoff.pause()) {
+        }
         return synced;
     }
     return Error::busy;

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "os/environment.h"
-#include "os/mapping.h"
+#include "os/per_process.h"
 #include "store/root.h"
 
 namespace cairn {
@@ -24,23 +24,16 @@ std::uint64_t byte_of(Bytes key) {
 
 }  // namespace
 
-// Those that are held or waited for in this process. Zeroed in a forked child: a valid, empty one.
+// Those that are held or waited for in this process.
 struct Lease::Table {
     Mutex mutex;
     Condition released;
-    Lease *first GUARDED_BY(mutex);
+    Lease *first GUARDED_BY(mutex) = nullptr;
 };
 
-Lease::Table *Lease::table() {
-    static_assert(sizeof(Table) <= 4096);
-    static Table *const kTable = []() -> Table * {
-        auto page = Mapping::wiped_on_fork(4096);
-        if (!page.ok()) return nullptr;
-        auto *made = reinterpret_cast<Table *>(page.value().data());
-        page.value().release();
-        return made;
-    }();
-    return kTable;
+Lease::Table &Lease::table() {
+    static auto *const kTables = new PerProcess<Table>;  // leases may be given back at exit
+    return kTables->get();
 }
 
 Lease::Lease(Scope scope, Bytes key)
@@ -56,7 +49,7 @@ Lease::~Lease() {
         if (file_ != nullptr) (void)file_->release();
         return;
     }
-    Table &all = *table();
+    Table &all = table();
     const MutexLock lock(all.mutex);
     Lease **link = &all.first;
     while (*link != this) link = &(*link)->next_;
@@ -71,7 +64,7 @@ Lease::~Lease() {
 }
 
 Result<std::unique_ptr<Lease>> Lease::make(const LeasePlace &place, Bytes key) {
-    Scope scope = {0, place.handle};
+    Scope scope = {0, place.serial};
     OpenedDirectory opened;
     if (!place.root.empty()) {
         TRY_ASSIGN(const Directory root, open_root(place.root, Create::no, Log()));
@@ -87,7 +80,7 @@ Result<std::unique_ptr<Lease>> Lease::make(const LeasePlace &place, Bytes key) {
 
 // Into the list, with the descriptor that those of the same scope share.
 Status Lease::join(const Directory *directory) {
-    Table &all = *table();
+    Table &all = table();
     const MutexLock lock(all.mutex);
     const Lease *other = all.first;
     while (other != nullptr && !(other->scope_ == scope_)) other = other->next_;
@@ -108,7 +101,7 @@ bool Lease::excludes(const Lease &other) const {
 }
 
 Result<bool> Lease::try_hold() {
-    Table &all = *table();
+    Table &all = table();
     const MutexLock lock(all.mutex);
     for (const Lease *other = all.first; other != nullptr; other = other->next_) {
         if (other->excludes(*this)) return false;
@@ -122,7 +115,7 @@ Result<bool> Lease::try_hold() {
 }
 
 bool Lease::is_held_by_this_thread() {
-    Table &all = *table();
+    Table &all = table();
     const MutexLock lock(all.mutex);
     const Lease *own = all.first;
     while (own != nullptr && !(own->is_held_ && own->thread_ == std::this_thread::get_id())) {
@@ -132,7 +125,7 @@ bool Lease::is_held_by_this_thread() {
 }
 
 void Lease::wait_until(std::uint64_t deadline_ns) {
-    Table &all = *table();
+    Table &all = table();
     const MutexLock lock(all.mutex);
     (void)all.released.wait_until(all.mutex, deadline_ns);
 }
@@ -140,7 +133,6 @@ void Lease::wait_until(std::uint64_t deadline_ns) {
 Result<std::unique_ptr<Lease>> Lease::acquire(const LeasePlace &place, Bytes key,
                                               std::uint64_t patience_us,
                                               const std::function<bool()> &is_there) {
-    if (table() == nullptr) return Error::no_memory;
     const std::uint64_t deadline_ns = monotonic_ns() + patience_us * 1000;
     const bool may_wait = !is_held_by_this_thread();
     TRY_ASSIGN(std::unique_ptr<Lease> lease, make(place, key));

@@ -28,18 +28,12 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "cache/cache.h"
 #include "os/file.h"
 
 namespace cairn {
 
 inline constexpr const char *kLeaseFileName = "leases";
-
-// Where the entry is to be kept.
-struct LeasePlace {
-    std::string root;          // empty: in memory, only threads exclude one another
-    std::string identifier;    // of the cache below the root
-    std::uint64_t handle = 0;  // of a cache in memory; no other of the process has it
-};
 
 class Lease {
   public:
@@ -61,7 +55,7 @@ class Lease {
     };
 
     Lease(Scope scope, Bytes key);
-    static Table *table();
+    static Table &table();
     static Result<std::unique_ptr<Lease>> make(const LeasePlace &place, Bytes key);
     Status join(const Directory *directory);
     Result<bool> try_hold();

@@ -1,15 +1,12 @@
-// A program cache with its loader.
+// A program cache with its layers, above all the one that loads.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <thread>
 
-#include "cache/loader.h"
 #include "cache/program_cache.h"
 #include "os/environment.h"
 #include "os/system_calls.h"
@@ -24,7 +21,6 @@ using cairn_test::Child;
 using cairn_test::eventually;
 
 constexpr std::uint64_t kLongUs = 60'000'000;
-constexpr std::uint64_t kFast = 1u << 30;
 
 std::string text(const BlobRef &blob) {
     if (!blob) return "(miss)";
@@ -100,13 +96,11 @@ class LoadingTest : public testing::Test {
         options.generation = {"engine", "", "driver"};
         options.memory_bytes = 64u << 20;
         options.queue_bytes = 8u << 20;
-        options.loader.bytes_per_second = kFast;
-        options.loader.pressure.watch = false;
         return options;
     }
     ProgramCache::Options without_loading() const {
         ProgramCache::Options without = options();
-        without.loader.bytes_per_second = 0;
+        without.load = false;
         return without;
     }
     static std::unique_ptr<ProgramCache> open(const ProgramCache::Options &options) {
@@ -133,8 +127,9 @@ class LoadingTest : public testing::Test {
         EXPECT_TRUE(directory.ok());
         return std::move(directory.value());
     }
+    static ProgramStats stats(ProgramCache &cache) { return *cache.stats().program; }
     static void wait_until_loaded(ProgramCache &cache) {
-        EXPECT_TRUE(eventually([&] { return cache.own_stats().loader.is_done; }));
+        EXPECT_TRUE(eventually([&] { return stats(cache).is_loaded; }));
     }
 
     cairn_test::TempDirectory directory_;
@@ -144,29 +139,25 @@ TEST_F(LoadingTest, StartUpBringsEntriesIntoMemory) {
     fill(100);
     const auto cache = open(options());
     wait_until_loaded(*cache);
-    const ProgramCacheStats loaded = cache->own_stats();
-    EXPECT_EQ(loaded.loader.loaded_entries, 100u);
-    EXPECT_EQ(loaded.memory_entries, 100u);
-    EXPECT_EQ(loaded.loader.loaded_bytes, loaded.memory_bytes);
+    EXPECT_EQ(stats(*cache).loaded_entries, 100u);
+    EXPECT_EQ(stats(*cache).memory_entries, 100u);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(get(*cache, name(i)), value(i));
-    EXPECT_EQ(cache->own_stats().memory_hits, 100u);
+    EXPECT_EQ(stats(*cache).memory_hits, 100u);
     EXPECT_EQ(cache->stats().hits, 100u) << "loading counts no hits";
 }
 
 TEST_F(LoadingTest, StartUpDoesNotEvictForWhatItLoads) {
     fill(200);
-    forget_order(cache_directory());
     ProgramCache::Options small = options();
     small.memory_bytes = 50'000;
     const auto cache = open(small);
     wait_until_loaded(*cache);
-    const ProgramCacheStats stats = cache->own_stats();
-    EXPECT_EQ(stats.memory_entries, stats.loader.loaded_entries);
-    EXPECT_GE(stats.memory_bytes, 48'000u);
-    EXPECT_LE(stats.memory_bytes, 50'000u);
+    EXPECT_EQ(stats(*cache).memory_entries, stats(*cache).loaded_entries);
+    EXPECT_GE(cache->stats().memory_bytes, 48'000u);
+    EXPECT_LE(cache->stats().memory_bytes, 50'000u);
     // The newest are there.
     EXPECT_EQ(get(*cache, name(199)), value(199));
-    EXPECT_EQ(cache->own_stats().memory_hits, 1u);
+    EXPECT_EQ(stats(*cache).memory_hits, 1u);
 }
 
 TEST_F(LoadingTest, StartUpLoadsNothingWithoutAMemoryLevelOrWhenItIsSwitchedOff) {
@@ -175,20 +166,10 @@ TEST_F(LoadingTest, StartUpLoadsNothingWithoutAMemoryLevelOrWhenItIsSwitchedOff)
     without.memory_bytes = 0;
     for (const ProgramCache::Options &each : {without, without_loading()}) {
         const auto cache = open(each);
-        EXPECT_TRUE(cache->own_stats().loader.is_done);
+        EXPECT_TRUE(stats(*cache).is_loaded);
         sleep_us(5000);
-        EXPECT_EQ(cache->own_stats().loader.loaded_entries, 0u);
+        EXPECT_EQ(stats(*cache).loaded_entries, 0u);
     }
-}
-
-TEST_F(LoadingTest, ALookUpBeforeItsEntryIsLoadedGoesToTheStoreAtOnce) {
-    fill(1000);
-    ProgramCache::Options slow = options();
-    slow.loader.bytes_per_second = 1;
-    const auto cache = open(slow);
-    for (int i = 0; i < 1000; ++i) EXPECT_EQ(get(*cache, name(i)), value(i));
-    EXPECT_FALSE(cache->own_stats().loader.is_done);
-    // Closing now does not wait for the pause of the loader, which is minutes long.
 }
 
 TEST_F(LoadingTest, OpeningAndTheFirstLookUpDoNotWaitForALoaderThatWaitsForTheDisk) {
@@ -202,7 +183,7 @@ TEST_F(LoadingTest, OpeningAndTheFirstLookUpDoNotWaitForALoaderThatWaitsForTheDi
     EXPECT_EQ(get(*cache, "new"), "value");
     SlowDisk::open();
     wait_until_loaded(*cache);
-    EXPECT_EQ(cache->own_stats().memory_entries, 101u);
+    EXPECT_EQ(stats(*cache).memory_entries, 101u);
 }
 
 // The loader has been asked for an entry, has looked the old one up, and reads it when `change`
@@ -217,7 +198,7 @@ class LateLoadTest : public LoadingTest {
         const auto cache = open(options());
         SlowDisk::wait_until_somebody_waits();
         change(*cache);
-        cache->trim(std::uint64_t{0});
+        (void)cache->trim(0);
         SlowDisk::open();
         wait_until_loaded(*cache);
         EXPECT_EQ(get(*cache, name(0)), after);
@@ -251,58 +232,16 @@ TEST_F(LateLoadTest, BringsNothingBackThatAnotherProcessClearedMeanwhile) {
     EXPECT_EQ(get(*cache, name(0)), "(miss)");
 }
 
-TEST_F(LoadingTest, TheOrderOfAStartIsWrittenWhenTheCacheIsClosed) {
-    {
-        const auto cache = open(options());
-        put(*cache, "a", "value");
-        put(*cache, "b", "value");
-    }
-    {
-        const auto cache = open(options());
-        get(*cache, "b");
-        get(*cache, "absent");
-        get(*cache, "a");
-        EXPECT_EQ(cache->own_stats().loader.start_keys, 2u);
-    }
-    EXPECT_EQ(read_order(cache_directory()), (StartOrder{"b", "a"}));
-}
-
-TEST_F(LoadingTest, TheOrderOfAStartIsThereAlthoughTheProcessIsKilled) {
-    fill(3);
-    forget_order(cache_directory());
-    ProgramCache::Options soon = options();
-    soon.loader.first_write_ns = 1'000'000;
-    Child child([&] {
-        const auto cache = open(soon);
-        get(*cache, name(2));
-        get(*cache, name(0));
-        while (read_order(cache_directory()).empty()) sleep_us(500);
-        raise(SIGKILL);
-        return 1;
-    });
-    EXPECT_EQ(cairn_test::describe_status(child.wait()), "signal 9 (Killed)");
-    EXPECT_EQ(read_order(cache_directory()).front(), name(2));
-}
-
-TEST_F(LoadingTest, AnOrderThatIsForgedOrDamagedOnlyLoadsOtherEntriesFirst) {
-    fill(5);
-    ASSERT_TRUE(write_order(cache_directory(), {"absent", name(4), std::string(1000, 'x')}).ok());
-    wait_until_loaded(*open(options()));
-    std::ofstream(directory_ / identifier_of(options().generation) + "/order") << "CNORDER1 no";
+TEST_F(LoadingTest, ATrimEndsTheLoading) {
+    fill(100);
+    const SlowDisk disk;
+    SlowDisk::close();
     const auto cache = open(options());
+    SlowDisk::wait_until_somebody_waits();
+    (void)cache->trim(0);
+    SlowDisk::open();
     wait_until_loaded(*cache);
-    EXPECT_EQ(cache->own_stats().loader.loaded_entries, 5u);
-    EXPECT_EQ(cache->stats().misses, 0u);
-}
-
-TEST_F(LoadingTest, ClearingForgetsTheOrder) {
-    const auto cache = open(options());
-    put(*cache, "secret", "value");
-    EXPECT_TRUE(cache->clear().ok());
-    EXPECT_EQ(cache->own_stats().loader.start_keys, 0u);
-    put(*cache, "later", "value");
-    EXPECT_TRUE(cache->flush(kLongUs).ok());
-    EXPECT_TRUE(eventually([&] { return cache->own_stats().loader.is_done; }));
+    EXPECT_LE(stats(*cache).memory_entries, 1u) << "the one that was being read";
 }
 
 TEST_F(LoadingTest, AReadOnlyCacheIsLoadedAndWritesNoOrder) {
@@ -313,7 +252,7 @@ TEST_F(LoadingTest, AReadOnlyCacheIsLoadedAndWritesNoOrder) {
     {
         const auto cache = open(reader);
         wait_until_loaded(*cache);
-        EXPECT_EQ(cache->own_stats().loader.loaded_entries, 5u);
+        EXPECT_EQ(stats(*cache).loaded_entries, 5u);
         EXPECT_EQ(get(*cache, name(1)), value(1));
     }
     EXPECT_TRUE(read_order(cache_directory()).empty());
@@ -340,7 +279,7 @@ TEST_F(LoadingTest, AForkedChildHasALoaderOfItsOwn) {
                                        [&] {
                                            if (get(*cache, name(3)) != value(3)) return 1;
                                            wait_until_loaded(*cache);
-                                           return cache->own_stats().memory_entries == 5 ? 0 : 2;
+                                           return stats(*cache).memory_entries == 5 ? 0 : 2;
                                        }),
               "");
 }
@@ -356,11 +295,11 @@ std::string within(ProgramCache &cache, const std::string &key, std::uint64_t pa
 TEST_F(LoadingTest, ABoundedGetFindsWhatTheDiskGivesInTime) {
     fill(10);
     for (ProgramCache::Options each : {without_loading(), options()}) {
-        each.memory_bytes = each.loader.bytes_per_second == 0 ? 0 : each.memory_bytes;
+        each.memory_bytes = each.load ? each.memory_bytes : 0;
         const auto cache = open(each);
         for (int i = 0; i < 10; ++i) EXPECT_EQ(within(*cache, name(i), kLongUs), value(i));
         EXPECT_EQ(within(*cache, "absent", kLongUs), "(miss)");
-        EXPECT_EQ(cache->own_stats().loader.late, 0u);
+        EXPECT_EQ(stats(*cache).late, 0u);
     }
 }
 
@@ -373,9 +312,9 @@ TEST_F(LoadingTest, ABoundedGetIsLateOnASlowDiskAndTheEntryIsInMemoryAfterwards)
     EXPECT_EQ(within(*cache, name(1), 2000), "(late)");
     EXPECT_EQ(within(*cache, name(2), 0), "(late)");
     EXPECT_EQ(within(*cache, "new", 0), "put just now") << "memory waits for nobody";
-    EXPECT_EQ(cache->own_stats().loader.late, 2u);
+    EXPECT_EQ(stats(*cache).late, 2u);
     SlowDisk::open();
-    EXPECT_TRUE(eventually([&] { return cache->own_stats().memory_entries == 3; }));
+    EXPECT_TRUE(eventually([&] { return stats(*cache).memory_entries == 3; }));
     EXPECT_EQ(within(*cache, name(1), 0), value(1));
     EXPECT_EQ(within(*cache, name(2), 0), value(2));
 }
@@ -387,7 +326,7 @@ TEST_F(LoadingTest, ABoundedGetComesBeforeWhatIsLoaded) {
     const auto cache = open(options());
     SlowDisk::wait_until_somebody_waits();
     EXPECT_EQ(within(*cache, name(0), 1000), "(late)") << "the loader waits for another entry";
-    cache->trim(std::uint64_t{0});
+    (void)cache->trim(0);
     SlowDisk::open();
     EXPECT_EQ(within(*cache, name(0), kLongUs), value(0));
 }
@@ -406,7 +345,7 @@ TEST_F(LoadingTest, ABoundedGetDoesNotFindWhatWasRemovedWhileItWasRead) {
     });
     EXPECT_EQ(within(*cache, name(0), kLongUs), "(miss)");
     opener.join();
-    EXPECT_EQ(cache->own_stats().memory_entries, 0u);
+    EXPECT_EQ(stats(*cache).memory_entries, 0u);
 }
 
 // Where the file system can tell; else the thread reads it, with the same result.
@@ -422,8 +361,8 @@ TEST_F(LoadingTest, ABoundedGetOfWhatTheSystemHasInMemoryWaitsForNobody) {
         SlowDisk::open();
         GTEST_SKIP() << "this file system does not tell what is in memory";
     }
-    EXPECT_EQ(cache->own_stats().loader.late, 0u);
-    EXPECT_EQ(cache->own_stats().memory_entries, 2u);
+    EXPECT_EQ(stats(*cache).late, 0u);
+    EXPECT_EQ(stats(*cache).memory_entries, 2u);
     EXPECT_EQ(cache->stats().hits, 2u);
     SlowDisk::open();
 }
@@ -438,65 +377,6 @@ TEST_F(LoadingTest, BoundedGetsOfManyThreads) {
         });
     }
     for (std::thread &thread : threads) thread.join();
-}
-
-// Pressure.
-
-TEST_F(LoadingTest, PressureTrimsMemoryAndNothingElse) {
-    const UniqueFd trigger(eventfd(0, EFD_NONBLOCK));
-    const cairn_test::TempDirectory system;
-    std::filesystem::create_directories(system / "proc/pressure");
-    const std::string stalls = system / "proc/pressure/memory";
-    std::ofstream(stalls).flush();
-    ProgramCache::Options watching = options();
-    watching.memory_bytes = 200'000;
-    watching.loader.pressure = {true, system.path(), trigger.get(), -1};
-    watching.loader.watch_after_ns = 0;
-    const auto cache = open(watching);
-    for (int i = 0; i < 100; ++i) put(*cache, name(i), value(i));
-    ASSERT_GT(cache->own_stats().memory_bytes, 90'000u);
-    eventfd_write(trigger.get(), 1);
-    EXPECT_TRUE(eventually([&] { return cache->own_stats().loader.trims == 1; }));
-    EXPECT_LE(cache->own_stats().memory_bytes, 50'000u);
-    EXPECT_GT(cache->own_stats().memory_bytes, 45'000u);
-    EXPECT_EQ(get(*cache, name(99)), value(99));
-    std::ofstream(stalls) << "full avg10=50.00";
-    eventfd_write(trigger.get(), 1);
-    EXPECT_TRUE(eventually([&] { return cache->own_stats().loader.trims == 2; }));
-    EXPECT_EQ(cache->own_stats().memory_bytes, 0u);
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(get(*cache, name(i)), value(i));
-}
-
-// Recency.
-
-unsigned hits_on_disk(const Directory &directory, const std::string &identifier) {
-    auto file = directory.open_file(kIndexFileName, Access::read_only);
-    EXPECT_TRUE(file.ok());
-    const auto identity = read_index_identity(*file, identifier);
-    auto index = Index::open(std::move(*file), identity.value(), Access::read_only);
-    unsigned hits = 0;
-    index.value()->for_each([&](Index::Place, Slot slot) {
-        hits += slot.hits();
-        return false;
-    });
-    return hits;
-}
-
-TEST_F(LoadingTest, HitsInMemoryCountForWhatStaysOnDisk) {
-    fill(10);
-    const std::string identifier = identifier_of(options().generation);
-    {
-        const auto cache = open(options());
-        wait_until_loaded(*cache);
-    }
-    EXPECT_EQ(hits_on_disk(cache_directory(), identifier), 0u) << "loading is no use";
-    {
-        const auto cache = open(options());
-        wait_until_loaded(*cache);
-        for (int i = 0; i < 30; ++i) get(*cache, name(i % 3));
-        EXPECT_EQ(cache->own_stats().memory_hits, 30u);
-    }
-    EXPECT_EQ(hits_on_disk(cache_directory(), identifier), 3u);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace cairn {
 
-BlobRef MemoryCache::get(Bytes key) {
+BlobRef MemoryCache::find(Bytes key) {
     const MutexLock lock(mutex_);
-    const auto found = entries_.find(view(key));
+    const auto found = entries_.find(as_text(key));
     if (found == entries_.end()) {
         ++counts_.misses;
         return {};
@@ -22,13 +22,13 @@ BlobRef MemoryCache::get(Bytes key) {
     return found->second->blob;
 }
 
-bool MemoryCache::contains(Bytes key) {
+Result<bool> MemoryCache::contains(Bytes key) {
     const MutexLock lock(mutex_);
-    return entries_.contains(view(key));
+    return entries_.contains(as_text(key));
 }
 
 void MemoryCache::erase(Order::iterator entry) {
-    entries_.erase(view(entry->blob->key()));
+    entries_.erase(as_text(entry->blob->key()));
     forget(entry);
 }
 
@@ -43,7 +43,7 @@ void MemoryCache::forget(Order::iterator entry) {
 
 // Lets the name lead to an entry that is not in the order yet; takes no memory where it led to one.
 void MemoryCache::name(Order::iterator entry) {
-    const std::string_view key = view(entry->blob->key());
+    const std::string_view key = as_text(entry->blob->key());
     auto named = entries_.extract(key);
     if (named.empty()) {
         entries_.emplace(key, entry);
@@ -85,7 +85,7 @@ void MemoryCache::make_room(std::uint64_t bytes) {
 }
 
 Result<PutOutcome> MemoryCache::judge(Bytes key, std::uint64_t bytes, bool if_absent) {
-    const auto found = entries_.find(view(key));
+    const auto found = entries_.find(as_text(key));
     if (found != entries_.end() && if_absent) return PutOutcome::exists;
     if (bytes > limit_bytes_) {
         ++counts_.puts_refused;
@@ -108,10 +108,10 @@ Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &op
     }
     BlobRef entry = Blob::copy(key, value, options.cost_us);
     if (!entry) return Error::no_memory;
-    return put(std::move(entry), options);
+    return put_blob(std::move(entry), options);
 }
 
-Result<PutOutcome> MemoryCache::put(BlobRef entry, const PutOptions &options) {
+Result<PutOutcome> MemoryCache::put_blob(BlobRef entry, const PutOptions &options) {
     const Bytes key = entry->key();
     const std::uint64_t size = entry->value().size();
     const std::uint64_t bytes = charge(key, entry->value());
@@ -138,7 +138,7 @@ Result<PutOutcome> MemoryCache::put_behind(BlobRef entry) {
     const Bytes key = entry->key();
     const std::uint64_t bytes = charge(key, entry->value());
     const MutexLock lock(mutex_);
-    if (entries_.contains(view(key))) return PutOutcome::exists;
+    if (entries_.contains(as_text(key))) return PutOutcome::exists;
     const bool fits =
         bytes_ + bytes <= limit_bytes_ && (limit_entries_ == 0 || order_.size() < limit_entries_);
     if (!fits) return Error::full;
@@ -150,15 +150,15 @@ Result<PutOutcome> MemoryCache::put_behind(BlobRef entry) {
     return PutOutcome::stored;
 }
 
-bool MemoryCache::remove(Bytes key) {
+Result<bool> MemoryCache::remove(Bytes key) {
     const MutexLock lock(mutex_);
-    const auto found = entries_.find(view(key));
+    const auto found = entries_.find(as_text(key));
     if (found == entries_.end()) return false;
     erase(found->second);
     return true;
 }
 
-std::uint64_t MemoryCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
+Result<std::uint64_t> MemoryCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
     const MutexLock lock(mutex_);
     std::uint64_t removed = 0;
     for (auto entry = order_.begin(); entry != order_.end();) {
@@ -180,9 +180,10 @@ void MemoryCache::clear_locked() {
     pinned_count_ = 0;
 }
 
-void MemoryCache::clear() {
+Status MemoryCache::clear() {
     const MutexLock lock(mutex_);
     clear_locked();
+    return {};
 }
 
 void MemoryCache::evict_down_to(std::uint64_t bytes, bool pinned) {
@@ -205,26 +206,26 @@ std::uint64_t MemoryCache::trim_locked(std::uint64_t bytes) {
     return before - bytes_;
 }
 
-std::uint64_t MemoryCache::trim(std::uint64_t bytes) {
+Result<std::uint64_t> MemoryCache::trim(std::uint64_t bytes) {
     const MutexLock lock(mutex_);
     return trim_locked(bytes);
 }
 
-std::uint64_t MemoryCache::resize(std::uint64_t limit_bytes, std::uint64_t keep_bytes) {
+Result<std::uint64_t> MemoryCache::resize(std::uint64_t limit_bytes, std::uint64_t keep_bytes) {
     const MutexLock lock(mutex_);
     limit_bytes_ = limit_bytes;
     return trim_locked(std::min(limit_bytes, keep_bytes));
 }
 
-BlobRef MemoryCache::nth(std::uint64_t index) {
+Result<BlobRef> MemoryCache::nth(std::uint64_t index) {
     const MutexLock lock(mutex_);
-    if (index >= order_.size()) return {};
+    if (index >= order_.size()) return BlobRef();
     return std::next(order_.begin(), static_cast<std::ptrdiff_t>(index))->blob;
 }
 
-StoreStats MemoryCache::stats() {
+CacheStats MemoryCache::stats() {
     const MutexLock lock(mutex_);
-    StoreStats stats = counts_;
+    CacheStats stats = {counts_, {}, {}};
     stats.entries = order_.size();
     stats.limit_bytes = limit_bytes_;
     stats.memory_bytes = bytes_;
@@ -232,7 +233,7 @@ StoreStats MemoryCache::stats() {
     return stats;
 }
 
-void MemoryCache::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
+void MemoryCache::enumerate(const Visit &visit) {
     // A copy of the order, so that the visitor may call us.
     std::vector<Entry> entries;
     {
@@ -246,6 +247,10 @@ void MemoryCache::enumerate(const std::function<bool(const EntryInfo &)> &visit)
             return;
         }
     }
+}
+
+std::optional<std::string> MemoryCache::control_root() const {
+    return default_root();
 }
 
 }  // namespace cairn

@@ -6,21 +6,19 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <string>
 #include <unordered_map>
 
 #include "base/mutex.h"
-#include "base/result.h"
-#include "store/store.h"
+#include "cache/cache.h"
 
 namespace cairn {
 
 // What of an entry counts towards the limit: front ends follow APIs that differ in this.
 enum class Charge { key_and_value, value };
 
-class MemoryCache {
+class MemoryCache final : public Cache {
   public:
     struct Options {
         std::uint64_t limit_bytes = 0;
@@ -37,29 +35,30 @@ class MemoryCache {
           charge_(options.charge),
           limit_bytes_(options.limit_bytes) {}
 
-    BlobRef get(Bytes key);
-    bool contains(Bytes key);
-    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options);
-    // The same without a copy.
-    Result<PutOutcome> put(BlobRef entry, const PutOptions &options);
-    // As the least recently used one, if there is none of the key and none has to go for it. full:
-    // there is no room.
-    Result<PutOutcome> put_behind(BlobRef entry);
-    bool remove(Bytes key);
-    void clear();
-    // Removes what was put at begin_ns or later and before end_ns (ns since 1970); returns how many
-    // entries that were.
-    std::uint64_t clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
+    Result<BlobRef> get(Bytes key) override { return find(key); }
+    // Its time does not depend on a disk.
+    BlobRef get_cached(Bytes key) override { return find(key); }
+    Result<std::optional<BlobRef>> get_within(Bytes key, std::uint64_t) override {
+        return std::optional(find(key));
+    }
+    Result<bool> contains(Bytes key) override;
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
+    Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
+    Result<PutOutcome> put_behind(BlobRef entry) override;
+    Result<bool> remove(Bytes key) override;
+    Status clear() override;
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override;
     // Evicts until at most `bytes` are charged, the pinned entries last. With 0 nothing stays, nor
-    // what is charged nothing. Returns what was freed.
-    std::uint64_t trim(std::uint64_t bytes);
-    // The same to the lesser of both, and the first is the limit from now on, in one step.
-    std::uint64_t resize(std::uint64_t limit_bytes, std::uint64_t keep_bytes);
-    // The entry at a place in the order, 0 being the most recently used; that order stays as it is.
-    // Takes time in proportion to `index`.
-    BlobRef nth(std::uint64_t index);
-    StoreStats stats();
-    void enumerate(const std::function<bool(const EntryInfo &)> &visit);
+    // what is charged nothing.
+    Result<std::uint64_t> trim(std::uint64_t bytes) override;
+    Result<std::uint64_t> resize(std::uint64_t limit_bytes, std::uint64_t keep_bytes) override;
+    CacheStats stats() override;
+    void enumerate(const Visit &visit) override;
+    // Takes time in proportion to `index`; the order stays as it is.
+    Result<BlobRef> nth(std::uint64_t index) override;
+    // A cache in memory obeys the control file of the default root.
+    std::optional<std::string> control_root() const override;
+    Result<LeasePlace> lease_place() const override { return LeasePlace{{}, {}, serial()}; }
 
   private:
     struct Entry {
@@ -69,9 +68,7 @@ class MemoryCache {
     };
     using Order = std::list<Entry>;  // most recently used first
 
-    static std::string_view view(Bytes bytes) {
-        return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-    }
+    BlobRef find(Bytes key);
     std::uint64_t charge(Bytes key, Bytes value) const {
         return value.size() + (charge_ == Charge::value ? 0 : key.size());
     }

@@ -29,7 +29,7 @@ class MemoryCacheTest : public testing::Test {
     static std::string order(MemoryCache &cache) {
         std::string keys;
         for (std::uint64_t i = 0;; ++i) {
-            const BlobRef blob = cache.nth(i);
+            const BlobRef blob = cache.nth(i).value();
             if (!blob) return keys;
             keys.push_back(static_cast<char>(blob->key()[0]));
         }
@@ -78,9 +78,9 @@ TEST_F(MemoryCacheTest, LookingByPlaceLeavesTheOrderAndGettingChangesIt) {
     for (const char *key : {"a", "b", "c"}) put(cache, key, 10);
     EXPECT_EQ(order(cache), "cba");
     EXPECT_EQ(order(cache), "cba");
-    EXPECT_FALSE(cache.nth(3));
-    EXPECT_FALSE(cache.nth(UINT64_MAX));
-    EXPECT_TRUE(cache.get(as_bytes("a")));
+    EXPECT_FALSE(cache.nth(3).value());
+    EXPECT_FALSE(cache.nth(UINT64_MAX).value());
+    EXPECT_TRUE(cache.get(as_bytes("a")).value());
     EXPECT_EQ(order(cache), "acb");
 }
 
@@ -88,11 +88,11 @@ TEST_F(MemoryCacheTest, TrimTakesTheOldestAndTellsWhatItFreed) {
     MemoryCache cache(options(100));
     put(cache, "a", 20);
     put(cache, "b", 20);
-    EXPECT_EQ(cache.trim(40), 0u);
-    EXPECT_EQ(cache.trim(39), 20u);
+    EXPECT_EQ(cache.trim(40).value(), 0u);
+    EXPECT_EQ(cache.trim(39).value(), 20u);
     EXPECT_EQ(order(cache), "b");
     EXPECT_TRUE(put(cache, "c", 80)) << "the limit is as before";
-    EXPECT_EQ(cache.trim(0), 100u);
+    EXPECT_EQ(cache.trim(0).value(), 100u);
     EXPECT_EQ(cache.stats().memory_bytes, 0u);
 }
 
@@ -101,11 +101,11 @@ TEST_F(MemoryCacheTest, TrimTakesPinnedEntriesLastAndEmptyOnesInTheirTurn) {
     put(cache, "p", 30, true);
     put(cache, "e", 0);
     put(cache, "a", 30);
-    EXPECT_EQ(cache.trim(60), 0u);
+    EXPECT_EQ(cache.trim(60).value(), 0u);
     EXPECT_EQ(order(cache), "aep");
-    EXPECT_EQ(cache.trim(30), 30u);
+    EXPECT_EQ(cache.trim(30).value(), 30u);
     EXPECT_EQ(order(cache), "p");
-    EXPECT_EQ(cache.trim(0), 30u);
+    EXPECT_EQ(cache.trim(0).value(), 30u);
     EXPECT_EQ(order(cache), "");
 }
 
@@ -113,14 +113,14 @@ TEST_F(MemoryCacheTest, ALimitThatIsLoweredEvictsAndStays) {
     MemoryCache cache(options(100));
     put(cache, "a", 60);
     put(cache, "b", 40);
-    EXPECT_EQ(cache.resize(50, 50), 60u);
+    EXPECT_EQ(cache.resize(50, 50).value(), 60u);
     EXPECT_EQ(order(cache), "b");
     EXPECT_EQ(cache.stats().limit_bytes, 50u);
     EXPECT_FALSE(put(cache, "c", 51));
-    EXPECT_EQ(cache.resize(0, UINT64_MAX), 40u);
+    EXPECT_EQ(cache.resize(0, UINT64_MAX).value(), 40u);
     EXPECT_FALSE(put(cache, "c", 1));
     EXPECT_TRUE(put(cache, "c", 0));
-    EXPECT_EQ(cache.resize(0, UINT64_MAX), 0u);
+    EXPECT_EQ(cache.resize(0, UINT64_MAX).value(), 0u);
     EXPECT_EQ(order(cache), "") << "nothing stays, nor what has no bytes";
 }
 
@@ -129,12 +129,12 @@ TEST_F(MemoryCacheTest, ResizingEvictsDownToWhatIsToStayAndSetsTheLimit) {
     put(cache, "p", 30, true);
     put(cache, "a", 30);
     put(cache, "b", 30);
-    EXPECT_EQ(cache.resize(200, 60), 30u);
+    EXPECT_EQ(cache.resize(200, 60).value(), 30u);
     EXPECT_EQ(order(cache), "bp");
     EXPECT_EQ(cache.stats().limit_bytes, 200u);
-    EXPECT_EQ(cache.resize(100, 200), 0u);
+    EXPECT_EQ(cache.resize(100, 200).value(), 0u);
     EXPECT_EQ(cache.stats().limit_bytes, 100u);
-    EXPECT_EQ(cache.resize(40, 200), 30u) << "the limit where that is less";
+    EXPECT_EQ(cache.resize(40, 200).value(), 30u) << "the limit where that is less";
     EXPECT_EQ(order(cache), "p");
 }
 
@@ -143,12 +143,12 @@ TEST_F(MemoryCacheTest, ResizingToNothingDropsAllAndChangesTheLimit) {
     put(cache, "p", 30, true);
     put(cache, "e", 0);
     put(cache, "a", 30);
-    EXPECT_EQ(cache.resize(40, 0), 60u);
+    EXPECT_EQ(cache.resize(40, 0).value(), 60u);
     EXPECT_EQ(order(cache), "");
     EXPECT_EQ(cache.stats().limit_bytes, 40u);
     EXPECT_FALSE(put(cache, "a", 41));
     EXPECT_TRUE(put(cache, "a", 40)) << "nothing is charged any more";
-    EXPECT_EQ(cache.resize(40, 0), 40u);
+    EXPECT_EQ(cache.resize(40, 0).value(), 40u);
 }
 
 // Whatever is put meanwhile is either told or still there.
@@ -166,7 +166,7 @@ TEST_F(MemoryCacheTest, NoBytesAreLostBetweenResizesAndPuts) {
         done = true;
     });
     std::uint64_t told = 0;
-    while (!done) told += cache.resize(1000, 0);
+    while (!done) told += cache.resize(1000, 0).value();
     putter.join();
     EXPECT_EQ(told + cache.stats().memory_bytes, kPuts);
 }
@@ -193,8 +193,8 @@ TEST_F(MemoryCacheTest, WhatIsPutBehindIsTheFirstToGoAndDrivesNothingOut) {
     EXPECT_EQ(cache.stats().memory_bytes, 27u);
     EXPECT_EQ(cache.stats().puts, 1u);
     ASSERT_TRUE(put(cache, "e", 9));
-    EXPECT_FALSE(cache.contains(as_bytes("c")));
-    EXPECT_TRUE(cache.contains(as_bytes("a")) && cache.contains(as_bytes("b")));
+    EXPECT_FALSE(cache.contains(as_bytes("c")).value());
+    EXPECT_TRUE(cache.contains(as_bytes("a")).value() && cache.contains(as_bytes("b")).value());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // Thread safety: functions without state. Several processes may write: each puts its own start
 // first and keeps what the file said behind it; of two at the same moment the last one counts.
 // Failure: a file that is not exactly what was written is none. Its keys are only looked up, so
-// that a forged one can do no more than have other entries read first.
+// that a forged one can do no more than name other entries.
 #pragma once
 
 #include <cstdint>

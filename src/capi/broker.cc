@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_broker.h>
 
-#include <cstring>
-
+#include "cache/brokered_cache.h"
 #include "capi/cache_handle.h"
 #include "os/environment.h"
 
@@ -46,23 +45,9 @@ BrokerOptions defaults() {
 
 int open_connection(Socket socket, const BrokerOptions &options, std::uint64_t memory_bytes,
                     cairn_cache **cache) {
-    auto handle = make_handle();
-    if (handle == nullptr) return CAIRN_ERROR_NO_MEMORY;
-    auto client = BrokerClient::open(options, std::move(socket));
-    if (!client.ok()) return result_code(client.error());
-    handle->broker = std::move(client.value());
-    StoreOptions store;
-    store.identifier = handle->broker->identifier();
-    store.any_version = true;  // the broker has opened the right one
-    store.access = Access::read_only;
-    store.memory_bytes = memory_level_bytes(memory_bytes, UINT64_MAX);
-    store.log = options.log;
-    store.lent = handle->broker.get();
-    auto opened = Store::open(store);
-    if (!opened.ok()) return CAIRN_ERROR_IO;
-    handle->store = std::move(opened.value());
-    *cache = handle.release();
-    return CAIRN_OK;
+    return make_handle(
+        BrokeredCache::open(options, std::move(socket), memory_bytes_of(memory_bytes, UINT64_MAX)),
+        Access::read_write, cache);
 }
 
 }  // namespace
@@ -71,14 +56,7 @@ int open_connection(Socket socket, const BrokerOptions &options, std::uint64_t m
 using namespace cairn;
 
 int cairn_broker_resolve(char *buffer, size_t capacity) {
-    return result_of([&]() -> int {
-        if (buffer == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        const auto path = default_broker_socket();
-        if (!path) return CAIRN_ERROR_NOT_FOUND;
-        if (path->size() + 1 > capacity) return CAIRN_TOO_SMALL;
-        std::memcpy(buffer, path->c_str(), path->size() + 1);
-        return CAIRN_OK;
-    });
+    return result_of([&] { return write_text(default_broker_socket(), buffer, capacity); });
 }
 
 int cairn_broker_connect(const cairn_broker_options *options, int *fd) {
@@ -133,16 +111,16 @@ int cairn_broker_stats_get(cairn_cache *cache, cairn_broker_stats *stats) {
         if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
             return CAIRN_ERROR_INVALID_ARGUMENT;
         }
-        if (cache->broker == nullptr) return CAIRN_ERROR_UNSUPPORTED;
-        const BrokerClient::Stats now = cache->broker->stats();
-        stats->connected = now.connected ? 1 : 0;
-        stats->accepted = now.accepted;
-        stats->dropped = now.dropped;
-        stats->lost = now.lost;
-        stats->stored = now.stored;
-        stats->refused = now.refused;
-        stats->queued_bytes = now.queued_bytes;
-        stats->hits_reported = now.hits_reported;
+        const auto now = cache->cache->stats().broker;
+        if (!now) return CAIRN_ERROR_UNSUPPORTED;
+        stats->connected = now->connected ? 1 : 0;
+        stats->accepted = now->accepted;
+        stats->dropped = now->dropped;
+        stats->lost = now->lost;
+        stats->stored = now->stored;
+        stats->refused = now->refused;
+        stats->queued_bytes = now->queued_bytes;
+        stats->hits_reported = now->hits_reported;
         return CAIRN_OK;
     });
 }

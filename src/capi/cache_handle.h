@@ -1,50 +1,28 @@
-// What a cairn_cache handle is: a store on disk, maybe behind a broker, a cache in memory, or a
-// program cache that has both, and how errors become result codes.
+// What a cairn_cache handle is, and how arguments and results cross the C interface.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: as the store's; close is the last call.
+// Thread safety: as the cache's; close is the last call.
 #pragma once
 
 #include <cairn/cairn.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "base/guarded.h"
 #include "base/result.h"
-#include "cache/broker_client.h"
-#include "cache/control_file.h"
-#include "cache/memory_cache.h"
-#include "cache/program_cache.h"
-#include "store/store.h"
-
-namespace cairn {
-
-// What a cache that holds a driver's blobs goes by: the kind CACHE_FOR_DRIVER of cairn_control.h.
-struct BlobSwitch {
-    ControlFile file;
-    // Whoever clears the kind clears this cache, for it is one of those below the same root.
-    bool is_cleared_by_others;
-    std::atomic<std::uint64_t> clears_seen;
-};
-
-}  // namespace cairn
+#include "cache/cache.h"
+#include "cache/driver_blobs.h"
 
 struct cairn_cache {
-    ~cairn_cache() { delete blob_switch.load(); }
+    cairn_cache(std::unique_ptr<cairn::Cache> opened, cairn::Access asked)
+        : cache(std::move(opened)), access(asked), blobs(*cache, asked) {}
 
-    // With a store behind a broker: what lends it its files, and so outlives it.
-    std::unique_ptr<cairn::BrokerClient> broker;
-    // Exactly one is set; constant after open.
-    std::unique_ptr<cairn::Store> store;
-    std::unique_ptr<cairn::MemoryCache> memory;
-    std::unique_ptr<cairn::ProgramCache> programs;
-    bool read_only = false;    // asked for at open; a directory may also turn out to be
-    std::uint64_t serial = 0;  // no other handle of the process ever has it, as it may the address
-    // Made when the cache first serves a driver; constant then.
-    std::atomic<cairn::BlobSwitch *> blob_switch = nullptr;
+    const std::unique_ptr<cairn::Cache> cache;
+    const cairn::Access access;  // asked for at open; a directory may also turn out to be read-only
+    cairn::DriverBlobs blobs;
 };
 
 namespace cairn {
@@ -53,18 +31,38 @@ namespace cairn {
 int find_root(const char *given, std::string &root);
 
 int result_code(Error error);
+inline int result_code(Status status) {
+    return status.ok() ? CAIRN_OK : result_code(status.error());
+}
+// Of a look-up or a removal.
+inline int result_code(const Result<bool> &found) {
+    if (!found.ok()) return result_code(found.error());
+    return found.value() ? CAIRN_OK : CAIRN_MISS;
+}
+// Writes a number where the caller wants it.
+int result_code(const Result<std::uint64_t> &number, std::uint64_t *written);
 // The result of a call's body. Here the exceptions of the standard library end.
 template <typename Body>
 int result_of(Body body) {
     return guarded(body, int{CAIRN_ERROR_NO_MEMORY});
 }
-// A handle with nothing in it yet; null when memory cannot be had.
-std::unique_ptr<cairn_cache> make_handle();
-// What a memory_bytes of the public options comes to, in a cache of that limit.
-std::uint64_t memory_level_bytes(std::uint64_t given, std::uint64_t limit_bytes);
-inline int result_code(Status status) {
-    return status.ok() ? CAIRN_OK : result_code(status.error());
+// `*handle` has the cache that was opened.
+template <typename Opened>
+int make_handle(Result<std::unique_ptr<Opened>> opened, Access access, cairn_cache **handle) {
+    if (!opened.ok()) return result_code(opened.error());
+    *handle = new cairn_cache(std::move(opened.value()), access);
+    return CAIRN_OK;
 }
+// What an option comes to for which 0 means the default and CAIRN_NONE none.
+inline std::uint64_t bytes_or(std::uint64_t given, std::uint64_t otherwise) {
+    return given == 0 ? otherwise : given == CAIRN_NONE ? 0 : given;
+}
+// The same of a memory_bytes, in a cache of that limit.
+inline std::uint64_t memory_bytes_of(std::uint64_t given, std::uint64_t limit_bytes) {
+    return bytes_or(given, std::min<std::uint64_t>(CAIRN_MEMORY_BYTES_DEFAULT, limit_bytes));
+}
+// Writes a path, terminated.
+int write_text(const std::optional<std::string> &text, char *buffer, std::size_t capacity);
 
 inline Bytes bytes(const void *data, std::size_t size) {
     return {static_cast<const std::byte *>(data), size};
@@ -84,5 +82,7 @@ inline Blob *from_handle(cairn_blob *blob) {
 inline const Blob *from_handle(const cairn_blob *blob) {
     return reinterpret_cast<const Blob *>(blob);
 }
+// Of a look-up. `*blob` is set where it is found.
+int result_code(Result<BlobRef> found, cairn_blob **blob);
 
 }  // namespace cairn

@@ -16,12 +16,6 @@ namespace {
 
 constexpr std::uint64_t kWritePatienceUs = 100'000;
 
-LeasePlace place_of(const cairn_cache &cache) {
-    if (cache.memory != nullptr) return {{}, {}, cache.serial};
-    if (cache.store != nullptr) return {cache.store->root(), cache.store->identifier()};
-    return {cache.programs->root(), cache.programs->identifier()};
-}
-
 }  // namespace
 }  // namespace cairn
 
@@ -31,15 +25,14 @@ int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t key_size, ui
                         cairn_lease **lease) {
     return result_of([&]() -> int {
         if (lease == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache == nullptr || key == nullptr || key_size == 0 || key_size > CAIRN_KEY_SIZE_MAX) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        if (cache->broker != nullptr) return CAIRN_ERROR_UNSUPPORTED;
-        if (cache->read_only) return CAIRN_ERROR_READ_ONLY;
+        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
+        const auto place = cache->cache->lease_place();
+        if (!place.ok()) return result_code(place.error());
         std::unique_ptr<cairn_lease> made(new (std::nothrow) cairn_lease{cache, nullptr});
         if (made == nullptr) return CAIRN_ERROR_NO_MEMORY;
         const auto is_there = [&] { return cairn_contains(cache, key, key_size) == CAIRN_OK; };
-        auto acquired = Lease::acquire(place_of(*cache), bytes(key, key_size),
+        auto acquired = Lease::acquire(place.value(), bytes(key, key_size),
                                        std::uint64_t{patience_ms} * 1000, is_there);
         if (!acquired.ok()) return result_code(acquired.error());
         if (acquired.value() == nullptr) return CAIRN_EXISTS;
@@ -49,10 +42,9 @@ int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t key_size, ui
     });
 }
 
+// What was put is written first: others would not find it.
 void cairn_lease_release(cairn_lease *lease) {
     if (lease == nullptr) return;
-    if (ProgramCache *programs = lease->cache->programs.get()) {
-        (void)guarded([&] { return programs->flush(kWritePatienceUs); });
-    }
+    (void)guarded([&] { return lease->cache->cache->flush(kWritePatienceUs); });
     delete lease;
 }

@@ -3,28 +3,41 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 namespace cairn {
 namespace {
 
+// The types of the alternatives of Message, in their order.
+constexpr std::array<MessageType, std::variant_size_v<Message>> kTypes = {
+    MessageType::hello,    MessageType::start,   MessageType::store,    MessageType::store_data,
+    MessageType::hits,     MessageType::want,    MessageType::received, MessageType::ping,
+    MessageType::welcome,  MessageType::refused, MessageType::index,    MessageType::segments,
+    MessageType::complete, MessageType::pong,
+};
+
+// Appends the fields that it is shown.
 class Encoder {
   public:
     Encoder() : bytes_(kMessageHeaderSize) {}
 
     template <typename T>
-    Encoder &number(T value) {
+    void number(T value) {
         std::array<std::byte, sizeof(T)> bytes;
         put_le(bytes, 0, value);
-        return raw(bytes);
+        rest(bytes);
     }
-    Encoder &raw(Bytes bytes) {
-        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-        return *this;
+    void rest(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+    void sized(Bytes bytes) {
+        number(static_cast<std::uint16_t>(bytes.size()));
+        rest(bytes);
     }
-    // With its size in front.
-    Encoder &sized(Bytes bytes) {
-        return number(static_cast<std::uint16_t>(bytes.size())).raw(bytes);
+    void text(std::string_view text) { sized(as_bytes(text)); }
+    template <typename T, typename Visit>
+    void list(const std::vector<T> &items, std::size_t, Visit visit) {
+        number(static_cast<std::uint16_t>(items.size()));
+        for (const T &item : items) visit(item);
     }
 
     std::vector<std::byte> finish(MessageType type) {
@@ -38,23 +51,35 @@ class Encoder {
     std::vector<std::byte> bytes_;
 };
 
-// Takes fields from the front. Once a field is missing, all later ones are zero and whole() is
-// false.
+// Fills the fields that it is shown from the front. Once a field is missing, all later ones are
+// zero and whole() is false.
 class Decoder {
   public:
     explicit Decoder(Bytes bytes) : left_(bytes) {}
 
     template <typename T>
-    T number() {
+    void number(T &value) {
         const Bytes bytes = take(sizeof(T));
-        return bytes.empty() ? T{0} : get_le<T>(bytes, 0);
+        value = bytes.empty() ? T{0} : get_le<T>(bytes, 0);
     }
-    Bytes sized() { return take(number<std::uint16_t>()); }
-    std::string_view text() {
-        const Bytes bytes = sized();
-        return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+    void rest(Bytes &bytes) { bytes = take(left_.size()); }
+    void sized(Bytes &bytes) {
+        std::uint16_t size = 0;
+        number(size);
+        bytes = take(size);
     }
-    Bytes rest() { return take(left_.size()); }
+    void text(std::string_view &text) {
+        Bytes bytes;
+        sized(bytes);
+        text = {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+    }
+    template <typename T, typename Visit>
+    void list(std::vector<T> &items, std::size_t count_max, Visit visit) {
+        std::uint16_t count = 0;
+        number(count);
+        if (count == 0 || count > count_max) missing_ = true;
+        for (unsigned i = 0; i < count && !missing_; ++i) visit(items.emplace_back());
+    }
     // Nothing was missing, and nothing is left.
     bool whole() const { return !missing_ && left_.empty(); }
 
@@ -74,198 +99,110 @@ class Decoder {
     bool missing_ = false;
 };
 
-struct Encode {
-    std::vector<std::byte> operator()(const Hello &m) const {
-        return Encoder()
-            .number(m.protocol_version)
-            .number(m.contents_version)
-            .sized(as_bytes(m.identifier))
-            .finish(MessageType::hello);
+// Shows a codec the fields of a message: the grammar of docs/formats/broker.md.
+template <typename Codec, typename M>
+void visit_fields(Codec &codec, M &m) {
+    using T = std::remove_const_t<M>;
+    if constexpr (std::is_same_v<T, Hello>) {
+        codec.number(m.protocol_version);
+        codec.number(m.contents_version);
+        codec.text(m.identifier);
+    } else if constexpr (std::is_same_v<T, StoreHead>) {
+        codec.number(m.flags);
+        codec.number(m.cost_us);
+        codec.number(m.key_size);
+        codec.number(m.value_size);
+        codec.rest(m.data);
+    } else if constexpr (std::is_same_v<T, StoreData>) {
+        codec.rest(m.data);
+    } else if constexpr (std::is_same_v<T, Hits>) {
+        codec.list(m.keys, kHitsMax, [&](auto &key) { codec.sized(key); });
+    } else if constexpr (std::is_same_v<T, Want>) {
+        codec.number(m.segment);
+    } else if constexpr (std::is_same_v<T, Received>) {
+        codec.number(m.count);
+    } else if constexpr (std::is_same_v<T, Ping>) {
+        codec.number(m.number);
+    } else if constexpr (std::is_same_v<T, Welcome>) {
+        codec.number(m.protocol_version);
+        codec.number(m.value_size_max);
+        codec.number(m.limit_bytes);
+        codec.number(m.contents_version);
+        codec.text(m.identifier);
+    } else if constexpr (std::is_same_v<T, Refused>) {
+        auto reason = static_cast<std::uint32_t>(m.reason);
+        codec.number(reason);
+        if constexpr (!std::is_const_v<M>) m.reason = static_cast<Refusal>(reason);
+    } else if constexpr (std::is_same_v<T, SegmentFiles>) {
+        codec.list(m.segments, kSegmentsMax, [&](auto &segment) { codec.number(segment); });
+    } else if constexpr (std::is_same_v<T, Pong>) {
+        codec.number(m.number);
+        codec.number(m.stored);
+        codec.number(m.refused);
+    } else {
+        static_assert(std::is_empty_v<T>);
     }
-    std::vector<std::byte> operator()(const Start &) const {
-        return Encoder().finish(MessageType::start);
-    }
-    std::vector<std::byte> operator()(const StoreHead &m) const {
-        return Encoder()
-            .number(m.flags)
-            .number(m.cost_us)
-            .number(m.key_size)
-            .number(m.value_size)
-            .raw(m.data)
-            .finish(MessageType::store);
-    }
-    std::vector<std::byte> operator()(const StoreData &m) const {
-        return Encoder().raw(m.data).finish(MessageType::store_data);
-    }
-    std::vector<std::byte> operator()(const Hits &m) const {
-        Encoder encoder;
-        encoder.number(static_cast<std::uint16_t>(m.keys.size()));
-        for (const Bytes key : m.keys) encoder.sized(key);
-        return encoder.finish(MessageType::hits);
-    }
-    std::vector<std::byte> operator()(const Want &m) const {
-        return Encoder().number(m.segment).finish(MessageType::want);
-    }
-    std::vector<std::byte> operator()(const Received &m) const {
-        return Encoder().number(m.count).finish(MessageType::received);
-    }
-    std::vector<std::byte> operator()(const Ping &m) const {
-        return Encoder().number(m.number).finish(MessageType::ping);
-    }
-    std::vector<std::byte> operator()(const Welcome &m) const {
-        return Encoder()
-            .number(m.protocol_version)
-            .number(m.value_size_max)
-            .number(m.limit_bytes)
-            .number(m.contents_version)
-            .sized(as_bytes(m.identifier))
-            .finish(MessageType::welcome);
-    }
-    std::vector<std::byte> operator()(const Refused &m) const {
-        return Encoder().number(static_cast<std::uint32_t>(m.reason)).finish(MessageType::refused);
-    }
-    std::vector<std::byte> operator()(const IndexFile &) const {
-        return Encoder().finish(MessageType::index);
-    }
-    std::vector<std::byte> operator()(const SegmentFiles &m) const {
-        Encoder encoder;
-        encoder.number(static_cast<std::uint16_t>(m.segments.size()));
-        for (const std::uint32_t segment : m.segments) encoder.number(segment);
-        return encoder.finish(MessageType::segments);
-    }
-    std::vector<std::byte> operator()(const Complete &) const {
-        return Encoder().finish(MessageType::complete);
-    }
-    std::vector<std::byte> operator()(const Pong &m) const {
-        return Encoder().number(m.number).number(m.stored).number(m.refused).finish(
-            MessageType::pong);
-    }
-};
+}
 
-bool possible(std::string_view identifier) {
+bool is_identifier(std::string_view identifier) {
     return !identifier.empty() && identifier.size() <= kBrokerIdentifierSizeMax;
 }
 
-std::optional<Message> decode_hello(Decoder &decoder) {
-    Hello m;
-    m.protocol_version = decoder.number<std::uint32_t>();
-    m.contents_version = decoder.number<std::uint64_t>();
-    m.identifier = decoder.text();
-    if (!possible(m.identifier)) return std::nullopt;
-    return m;
-}
-
-// A head must be full before data may follow, so that an entry has one form only.
-std::optional<Message> decode_store(Decoder &decoder) {
-    StoreHead m;
-    m.flags = decoder.number<std::uint32_t>();
-    m.cost_us = decoder.number<std::uint32_t>();
-    m.key_size = decoder.number<std::uint32_t>();
-    m.value_size = decoder.number<std::uint32_t>();
-    m.data = decoder.rest();
-    const std::uint64_t whole = std::uint64_t{m.key_size} + m.value_size;
-    if ((m.flags & ~(StoreHead::kIfAbsent | StoreHead::kPinned)) != 0) return std::nullopt;
-    if (m.key_size == 0 || m.key_size > kBrokerKeySizeMax) return std::nullopt;
-    const std::uint64_t room = kMessageSizeMax - kStoreHeadSize;
-    if (m.data.size() != std::min(whole, room)) return std::nullopt;
-    return m;
-}
-
-std::optional<Message> decode_hits(Decoder &decoder) {
-    Hits m;
-    const auto count = decoder.number<std::uint16_t>();
-    if (count == 0 || count > kHitsMax) return std::nullopt;
-    for (unsigned i = 0; i < count; ++i) {
-        m.keys.push_back(decoder.sized());
-        if (m.keys.back().empty()) return std::nullopt;
+// Whether the fields can go together.
+template <typename M>
+bool is_valid(const M &m) {
+    if constexpr (std::is_same_v<M, Hello> || std::is_same_v<M, Welcome>) {
+        return is_identifier(m.identifier);
+    } else if constexpr (std::is_same_v<M, StoreHead>) {
+        if ((m.flags & ~(StoreHead::kIfAbsent | StoreHead::kPinned)) != 0) return false;
+        if (m.key_size == 0 || m.key_size > kBrokerKeySizeMax) return false;
+        // A head must be full before data may follow, so that an entry has one form only.
+        const std::uint64_t whole = std::uint64_t{m.key_size} + m.value_size;
+        const std::uint64_t room = kMessageSizeMax - kStoreHeadSize;
+        return m.data.size() == std::min(whole, room);
+    } else if constexpr (std::is_same_v<M, StoreData>) {
+        return !m.data.empty();
+    } else if constexpr (std::is_same_v<M, Hits>) {
+        return std::ranges::none_of(m.keys, [](Bytes key) { return key.empty(); });
+    } else if constexpr (std::is_same_v<M, Refused>) {
+        return m.reason >= Refusal::unsupported && m.reason <= Refusal::failed;
+    } else {
+        return true;
     }
-    return m;
 }
 
-std::optional<Message> decode_welcome(Decoder &decoder) {
-    Welcome m;
-    m.protocol_version = decoder.number<std::uint32_t>();
-    m.value_size_max = decoder.number<std::uint32_t>();
-    m.limit_bytes = decoder.number<std::uint64_t>();
-    m.contents_version = decoder.number<std::uint64_t>();
-    m.identifier = decoder.text();
-    if (!possible(m.identifier)) return std::nullopt;
-    return m;
+template <std::size_t index>
+void decode_as(Bytes body, std::optional<Message> &message) {
+    std::variant_alternative_t<index, Message> m;
+    Decoder decoder(body);
+    visit_fields(decoder, m);
+    if (decoder.whole() && is_valid(m)) message = std::move(m);
 }
 
-std::optional<Message> decode_refused(Decoder &decoder) {
-    const auto reason = decoder.number<std::uint32_t>();
-    if (reason < static_cast<std::uint32_t>(Refusal::unsupported) ||
-        reason > static_cast<std::uint32_t>(Refusal::failed)) {
-        return std::nullopt;
-    }
-    return Refused{static_cast<Refusal>(reason)};
-}
-
-std::optional<Message> decode_segments(Decoder &decoder) {
-    SegmentFiles m;
-    const auto count = decoder.number<std::uint16_t>();
-    if (count == 0 || count > kSegmentsMax) return std::nullopt;
-    for (unsigned i = 0; i < count; ++i) m.segments.push_back(decoder.number<std::uint32_t>());
-    return m;
-}
-
-std::optional<Message> decode_body(MessageType type, Decoder &decoder) {
-    switch (type) {
-        case MessageType::hello:
-            return decode_hello(decoder);
-        case MessageType::start:
-            return Start{};
-        case MessageType::store:
-            return decode_store(decoder);
-        case MessageType::store_data: {
-            const Bytes data = decoder.rest();
-            return data.empty() ? std::nullopt : std::optional<Message>(StoreData{data});
-        }
-        case MessageType::hits:
-            return decode_hits(decoder);
-        case MessageType::want:
-            return Want{decoder.number<std::uint32_t>()};
-        case MessageType::received:
-            return Received{decoder.number<std::uint32_t>()};
-        case MessageType::ping:
-            return Ping{decoder.number<std::uint64_t>()};
-        case MessageType::welcome:
-            return decode_welcome(decoder);
-        case MessageType::refused:
-            return decode_refused(decoder);
-        case MessageType::index:
-            return IndexFile{};
-        case MessageType::segments:
-            return decode_segments(decoder);
-        case MessageType::complete:
-            return Complete{};
-        case MessageType::pong: {
-            Pong m;
-            m.number = decoder.number<std::uint64_t>();
-            m.stored = decoder.number<std::uint64_t>();
-            m.refused = decoder.number<std::uint64_t>();
-            return m;
-        }
-    }
-    return std::nullopt;
+template <std::size_t... indices>
+std::optional<Message> decode_any(MessageType type, Bytes body, std::index_sequence<indices...>) {
+    std::optional<Message> message;
+    ((kTypes[indices] == type ? decode_as<indices>(body, message) : void()), ...);
+    return message;
 }
 
 // Not std::visit, which can throw: this code is loaded into other processes.
 template <std::size_t... indices>
 std::vector<std::byte> encode_any(const Message &message, std::index_sequence<indices...>) {
-    std::vector<std::byte> bytes;
-    const auto encode = [&](const auto *kind) {
-        if (kind != nullptr) bytes = Encode()(*kind);
+    Encoder encoder;
+    const auto encode = [&](const auto *m) {
+        if (m != nullptr) visit_fields(encoder, *m);
     };
     (encode(std::get_if<indices>(&message)), ...);
-    return bytes;
+    return encoder.finish(kTypes[message.index()]);
 }
+
+constexpr auto kIndices = std::make_index_sequence<std::variant_size_v<Message>>();
 
 }  // namespace
 
 std::vector<std::byte> encode_message(const Message &message) {
-    return encode_any(message, std::make_index_sequence<std::variant_size_v<Message>>());
+    return encode_any(message, kIndices);
 }
 
 std::optional<Message> decode_message(Bytes bytes) {
@@ -273,10 +210,7 @@ std::optional<Message> decode_message(Bytes bytes) {
     const auto type = static_cast<MessageType>(get_le<std::uint16_t>(bytes, 0));
     if (get_le<std::uint16_t>(bytes, 2) != 0) return std::nullopt;
     if (get_le<std::uint32_t>(bytes, 4) != bytes.size()) return std::nullopt;
-    Decoder decoder(bytes.subspan(kMessageHeaderSize));
-    auto message = decode_body(type, decoder);
-    if (!message || !decoder.whole()) return std::nullopt;
-    return message;
+    return decode_any(type, bytes.subspan(kMessageHeaderSize), kIndices);
 }
 
 }  // namespace cairn

@@ -61,7 +61,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     }
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
-        entry.keep ? copy(index, entry) : forget(index, entry.key_hash, entry.location);
+        entry.keep ? copy(index, entry) : drop(index, entry.key_hash, entry.location);
         done += entry.keep ? entry.size_bytes : kDropWork;
     }
     return Progress::some;
@@ -126,7 +126,7 @@ Status Evictor::plan_more(Index &index) {
 void Evictor::copy(Index &index, const Planned &entry) {
     const ReadRecord record =
         reader_.read_any(index.identity().cache_id, entry.location, RecordReader::Form::stored);
-    if (record.outcome != ReadOutcome::found) return forget(index, entry.key_hash, entry.location);
+    if (record.outcome != ReadOutcome::found) return drop(index, entry.key_hash, entry.location);
     RecordHeader header = record.header;
     header.copied = true;
     header.state = RecordState::live;
@@ -134,10 +134,10 @@ void Evictor::copy(Index &index, const Planned &entry) {
     const auto moved = relocate(index, writer_,
                                 {entry.location, header, record.blob->key(), record.blob->value(),
                                  Writer::Purpose::copy, false, hits_after_copy});
-    if (!moved.ok()) forget(index, entry.key_hash, entry.location);
+    if (!moved.ok()) drop(index, entry.key_hash, entry.location);
 }
 
-void Evictor::forget(Index &index, std::uint64_t hash, Location location) {
+void Evictor::drop(Index &index, std::uint64_t hash, Location location) {
     index.note_removal();
     const bool dropped = index.change_slot(hash, location, [](Slot) { return kEmptySlot; });
     if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);

@@ -55,7 +55,7 @@ class Evictor {
     // Drops the least valuable entry of those in the buckets of a hash, which are full.
     bool drop_from_buckets(Index &index, std::uint64_t hash);
     // Empties the slot that leads to a location, if there is one.
-    static void forget(Index &index, std::uint64_t hash, Location location);
+    static void drop(Index &index, std::uint64_t hash, Location location);
 
   private:
     bool drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen);

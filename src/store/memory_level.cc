@@ -97,7 +97,7 @@ void MemoryLevel::drop_blob(Shard &shard, Cell &cell) {
 }
 
 // CLOCK: the hand clears marks and evicts the first blob that was not used since it last passed.
-void MemoryLevel::make_room(Shard &shard, std::uint64_t bytes) {
+void MemoryLevel::evict(Shard &shard, std::uint64_t bytes) {
     const std::uint64_t capacity = capacity_bytes_ / kShardCount;
     std::size_t steps = shard.table.size() * 2;
     while (shard.bytes + bytes > capacity && steps-- > 0) {
@@ -175,7 +175,7 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return;
     const AdoptedLock lock(shard.mutex);
-    make_room(shard, bytes);
+    evict(shard, bytes);
     Cell *cell = lookup(shard, hash);
     if (cell == nullptr) cell = try_insert(shard, hash);
     if (cell == nullptr) return;

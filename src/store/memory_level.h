@@ -86,7 +86,7 @@ class MemoryLevel {
     static void grow(Shard &shard) REQUIRES_LOCK(shard.mutex);
     static void erase(Shard &shard, std::size_t place) REQUIRES_LOCK(shard.mutex);
     void drop_blob(Shard &shard, Cell &cell) REQUIRES_LOCK(shard.mutex);
-    void make_room(Shard &shard, std::uint64_t bytes) REQUIRES_LOCK(shard.mutex);
+    void evict(Shard &shard, std::uint64_t bytes) REQUIRES_LOCK(shard.mutex);
 
     const std::uint64_t capacity_bytes_;
     std::atomic<std::uint64_t> bytes_ = 0;

@@ -206,7 +206,7 @@ TEST_F(RebuildTest, WhatIsRemovedDuringTheRebuildStaysRemoved) {
         Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
         for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rebuild.step(0).ok());
         ASSERT_TRUE(files_.writer().mark(newer, 200, RecordState::removed).ok());
-        Evictor::forget(files_.index(), files_.index().hash(as_bytes(name)), newer);
+        Evictor::drop(files_.index(), files_.index().hash(as_bytes(name)), newer);
         for (bool over = false; !over;) {
             const auto done = rebuild.step(UINT64_MAX);
             ASSERT_TRUE(done.ok());
@@ -229,7 +229,7 @@ TEST_F(RebuildTest, WhatIsStoredAndRemovedDuringTheRebuildStaysRemoved) {
             if (own_segment) files_.writer().release_segment();
             const Location newer = files_.put(name, "newer");
             ASSERT_TRUE(files_.writer().mark(newer, tell_stamp(newer), RecordState::removed).ok());
-            Evictor::forget(files_.index(), files_.index().hash(as_bytes(name)), newer);
+            Evictor::drop(files_.index(), files_.index().hash(as_bytes(name)), newer);
             for (bool over = false; !over;) {
                 const auto done = rebuild.step(0);
                 ASSERT_TRUE(done.ok());

@@ -71,13 +71,13 @@ class RelocationTest : public ::testing::Test {
     void remove(std::string_view key, Location location) {
         const RecordHeader header = header_of(location);
         ASSERT_TRUE(files_.writer().mark(location, header.stamp_ns, RecordState::removed).ok());
-        Evictor::forget(files_.index(), files_.index().hash(as_bytes(key)), location);
+        Evictor::drop(files_.index(), files_.index().hash(as_bytes(key)), location);
     }
     // As a put that replaces the entry, and a limit on entries that then drops the new one.
     void replace_and_drop(std::string_view key, Location location) {
         const RecordHeader header = header_of(location);
         ASSERT_TRUE(files_.writer().mark_replaced(location, header.stamp_ns, kBoot).ok());
-        Evictor::forget(files_.index(), files_.index().hash(as_bytes(key)), location);
+        Evictor::drop(files_.index(), files_.index().hash(as_bytes(key)), location);
     }
     void lose_index_and_search() {
         const std::uint64_t copying = this->copying();

@@ -95,7 +95,7 @@ Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
         store->writer_.reset(new (std::nothrow) Writer(
             store->directory_,
             writer_limits(options.limit_bytes,
-                          options.refuse_when_full ? WhenFull::refuse : WhenFull::make_room)));
+                          options.refuse_when_full ? WhenFull::refuse : WhenFull::evict)));
         if (store->writer_ == nullptr) return Error::no_memory;
         store->evictor_.reset(new (std::nothrow) Evictor(store->directory_, store->reader_,
                                                          *store->writer_, *options.policy));

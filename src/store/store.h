@@ -184,7 +184,7 @@ class Store {
                                    const Examine &examine);
     void find_hidden(Index &index, std::uint64_t hash);
     bool wait_for_room(Backoff &backoff);
-    void make_room(Index &index, std::uint64_t record_size);
+    void evict_some(Index &index, std::uint64_t record_size);
     void compress_finished_segments();
     static std::uint64_t recount(Index &index);
     void enforce_entry_limit(Index &index, Location spare);

@@ -89,7 +89,7 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     // The entry is stored, even if what follows fails.
     return guarded(
         [&]() -> Result<PutOutcome> {
-            make_room(index, header.record_size());
+            evict_some(index, header.record_size());
             if (options_.compress) compress_finished_segments();
             return PutOutcome::stored;
         },
@@ -117,7 +117,7 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
     const auto index_info = index.file().info();
     if (index_info.ok() && index_info->links == 0) return Error::not_found;
     if (Writer::was_deleted(record)) {
-        Evictor::forget(index, hash, record.location);
+        Evictor::drop(index, hash, record.location);
         writer_->release_segment();
         return Error::not_found;
     }
@@ -196,7 +196,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
 }
 
 // Evicts a little after each put, so that no put has to wait for a whole segment.
-void Store::make_room(Index &index, std::uint64_t record_size) {
+void Store::evict_some(Index &index, std::uint64_t record_size) {
     if (!writer_->pressed()) return;
     flush_hits();
     const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));

@@ -29,7 +29,7 @@
 
 namespace cairn {
 
-enum class WhenFull { make_room, refuse };
+enum class WhenFull { evict, refuse };
 
 struct WriterLimits {
     std::uint64_t limit_bytes;    // all files of the cache together
@@ -41,7 +41,7 @@ struct WriterLimits {
 
 // Chooses the segment size for a limit, so that a segment is a small part of the cache. A cache
 // that refuses when full may be filled up to a 32nd.
-WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full = WhenFull::make_room);
+WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full = WhenFull::evict);
 
 class Writer {
   public:

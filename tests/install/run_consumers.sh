@@ -4,7 +4,10 @@
 # Usage: run_consumers.sh HOW BUILD_TREE WORK C_COMPILER CXX_COMPILER
 #   HOW: install       install to WORK/installed and move it to WORK/moved; the others use that
 #        find_package  through CMake
-#        pkg_config    through pkg-config
+#        pkg_config    through pkg-config, shared and static
+#        library_only  the sources, configured for the library alone
+#        subproject    the sources, as a part of another CMake project
+#        meson         the sources, as a part of a meson project; skipped (exit code 77) where there is none
 #        headers       each header alone, in every language version that is promised
 #        readme        the examples of README.md, compiled and run as they stand there
 #        convert       the same for docs/convert.md, which finds the program that converts
@@ -45,6 +48,25 @@ compile() {
 needs_of() {
     { head -n 15 "$1" | tr -d '\n*'; echo; } | sed 's,//, ,g' |
         sed -nE 's/.*pkg-config --cflags --libs ([a-z0-9 -]+)\)(( +-l[a-z0-9-]+)*).*/\1 \2/p'
+}
+
+needs_no_libcairn() {
+    if readelf --dynamic "$1" | grep 'NEEDED.*libcairn'; then
+        echo "$1 is not linked statically" >&2
+        exit 1
+    fi
+}
+
+# A build tree that looked for nothing that the tools need, and compiles with warnings as such.
+library_alone() {
+    if grep -iE '^[^:/#]*(egl|glvnd|opengl|cli11|fmt|json|glslang|spirv|seccomp|vkd3d|gtest|sodium)' "$1/CMakeCache.txt"; then
+        echo "the library needs what is above" >&2
+        exit 1
+    fi
+    if grep -e -Werror "$1/compile_commands.json"; then
+        echo "somebody else's warnings would be errors" >&2
+        exit 1
+    fi
 }
 
 case $how in
@@ -89,6 +111,16 @@ case $how in
         "$scratch/build/consumer_c" "$scratch/c"
         "$scratch/build/consumer_cc" "$scratch/cc"
         "$scratch/build/consumer_d3d12"
+        "$scratch/build/consumer_cc_static" "$(mktemp -d -p "$scratch")"
+        needs_no_libcairn "$scratch/build/consumer_cc_static"
+        cmake -S "$here/c_only" -B "$scratch/c_only" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >/dev/null
+        cmake --build "$scratch/c_only"
+        "$scratch/c_only/consumer_c" "$(mktemp -d -p "$scratch")"
+        needs_no_libcairn "$scratch/c_only/consumer_c"
+        if nm --defined-only --extern-only "$libraries/libcairn.a" | grep ' [A-Za-z] ' | grep -v ' T cairn_'; then
+            echo "libcairn.a shows the symbols above" >&2
+            exit 1
+        fi
         ;;
     pkg_config)
         [ "$(pkg-config --modversion cairn)" = 0.1.0 ]
@@ -98,6 +130,45 @@ case $how in
         "$scratch/consumer_c" "$scratch/c"
         "$scratch/consumer_cc" "$scratch/cc"
         "$scratch/consumer_d3d12"
+        # All of it static, as pkg-config means it. Static programs have no users by name, says the linker.
+        read -ra flags < <(pkg-config --static --cflags --libs cairn)
+        "$cc" -std=c11 "${strict[@]}" -static -o "$scratch/static" "$here/consumer/consumer.c" "${flags[@]}"
+        "$scratch/static" "$(mktemp -d -p "$scratch")"
+        ;;
+    library_only)
+        cmake -G Ninja -S "$top" -B "$scratch/build" -DCAIRN_LIBRARY_ONLY=ON -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
+            >/dev/null
+        grep -qx 'CMAKE_BUILD_TYPE:STRING=Release' "$scratch/build/CMakeCache.txt"
+        library_alone "$scratch/build"
+        ;;
+    subproject)
+        cmake -G Ninja -S "$here/subproject" -B "$scratch/build" -DCAIRN_SOURCE="$top" -DCMAKE_BUILD_TYPE=Debug \
+            -DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_objects.sh;$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+            -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
+        library_alone "$scratch/build"
+        cmake --build "$scratch/build"
+        "$scratch/build/consumer_c" "$scratch/c"
+        "$scratch/build/consumer_cc" "$scratch/cc"
+        needs_no_libcairn "$scratch/build/consumer_c"
+        cmake --install "$scratch/build" --prefix "$scratch/installed"
+        [ ! -e "$scratch/installed" ] || { echo "Cairn installs itself with another project" >&2; exit 1; }
+        ;;
+    meson)
+        command -v meson >/dev/null || exit 77
+        cp -r "$here/meson" "$here/consumer/consumer.c" "$here/consumer/consumer.cc" "$scratch"
+        mv "$scratch"/consumer.* "$scratch/meson"
+        mkdir "$scratch/meson/subprojects"
+        ln -s "$top" "$scratch/meson/subprojects/cairn"
+        # meson and CMake each want one word for the compiler.
+        printf '#!/bin/sh\nexec "%s" "%s" "%s" "$@"\n' "$here/reuse_objects.sh" "$build" "$cxx" >"$scratch/c++"
+        chmod +x "$scratch/c++"
+        unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
+        CC=$cc CXX=$scratch/c++ meson setup "$scratch/build" "$scratch/meson" >"$scratch/log" ||
+            { cat "$scratch/log" >&2; exit 1; }
+        ninja -C "$scratch/build" -j2 consumer_c consumer_cc
+        "$scratch/build/consumer_c" "$scratch/c"
+        "$scratch/build/consumer_cc" "$scratch/cc"
+        needs_no_libcairn "$scratch/build/consumer_c"
         ;;
     headers)
         for standard in c11 c17; do

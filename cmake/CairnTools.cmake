@@ -1,0 +1,39 @@
+# All that is built besides the library: front ends, programs, tests and benchmarks.
+
+cairn_subdirectories(frontends/common frontends/egl frontends/d3d12)
+if(NOT CAIRN_FUZZ)
+    cairn_subdirectories(apps/broker)
+endif()
+# ThreadSanitizer looks into one process; the command, which starts others, is slow to compile.
+if(NOT CAIRN_SANITIZE STREQUAL "thread")
+    cairn_subdirectories(conversions apps/cli apps/convert)
+    if(CAIRN_SANITIZE AND TARGET cairn_cli)
+        target_compile_options(cairn_cli PRIVATE -O0)
+        target_compile_options(cairn_command PRIVATE -O0)
+        if(TARGET cairn_convert)
+            target_compile_options(cairn_convert PRIVATE -O0)
+        endif()
+    endif()
+endif()
+cairn_precompile_headers(standard.h cairn_base_objects
+    cairn_os_objects cairn_store_objects cairn_ipc_objects cairn_cache_objects cairn_capi_objects
+    d3d12_parts d3d12_objects vkd3d_objects)
+cairn_precompile_headers(standard.h cairn_frontends_common EGL_cairn_parts)
+cairn_precompile_headers(program.h cairn_cli)
+if(CAIRN_DEVELOPER_MODE)
+    cairn_subdirectories(tests fuzz)
+    if(NOT CAIRN_SANITIZE)
+        cairn_subdirectories(bench)
+    endif()
+    cairn_require_every_test_file(src conversions frontends apps tests)
+endif()
+
+cairn_subdirectories(tests/demo)
+
+# Everything that is installed, without tests and benchmarks: `scripts/build ship ship`.
+add_custom_target(ship)
+foreach(target cairn cairn_static cairn_command cairn_convert cairnd EGL_cairn EGL_cairn_last cairn_d3d12 cairn_vkd3d)
+    if(TARGET ${target})
+        add_dependencies(ship ${target})
+    endif()
+endforeach()

@@ -1,0 +1,79 @@
+// Conversions of shaders: looked up in the cache `conversions`, or made by a worker and stored.
+// SPDX-License-Identifier: MIT
+//
+// While the kind CONVERSIONS is switched off, and where the cache cannot be used, each conversion
+// is made anew.
+//
+// Thread safety: any thread. A forked child makes its own.
+// Failure: busy: not in time; unsupported: the worker is not installed; no_memory; io: it could not
+// be started, or did not answer as it should. Each but the first two has a log line.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "base/mutex.h"
+#include "cache/cache.h"
+#include "cache/control_file.h"
+#include "cache/conversion_worker.h"
+#include "os/deadline.h"
+#include "os/file.h"
+
+namespace cairn {
+
+class Converter {
+  public:
+    struct Options {
+        std::string root;     // of the cache; empty: none is to be had
+        std::string program;  // an absolute path
+        std::uint64_t limit_bytes = 0;
+        std::uint64_t timeout_ms = 0;
+        std::uint64_t process_bytes = 0;  // of memory
+        Log log;
+    };
+    enum class Source { cached, kept, made };
+    struct Conversion {
+        ConversionWorker::Answer::Outcome outcome = ConversionWorker::Answer::converted;
+        Source source = Source::made;
+        BlobRef blob;           // which the entry lies in
+        ConversionEntry entry;  // the output is that of `converted` only
+    };
+
+    explicit Converter(const Options &options);
+    Converter(const Converter &) = delete;
+    Converter &operator=(const Converter &) = delete;
+
+    // The options of the conversion are sorted.
+    Result<Conversion> convert(const std::string &converter, std::vector<std::string> options,
+                               Bytes input);
+    // What converters there are, as the worker says it.
+    Result<std::string> describe();
+
+  private:
+    using Key = std::array<std::byte, 32>;
+
+    bool is_on() const;
+    std::optional<WorkerDescription> noted_description() const;
+    Result<WorkerDescription> find_description(Deadline deadline);
+    std::optional<Conversion> look_up(const Key &key) const;
+    bool store(const Key &key, Bytes entry, std::uint64_t cost_ns) const;
+    Result<Conversion> make(const ConversionWorker::Request &request, Deadline deadline) const;
+    Error error_of_worker(Error error) const;
+
+    // Constant after construction.
+    const Log log_;
+    const ConversionWorker worker_;
+    const std::uint64_t timeout_ms_, process_bytes_;
+    const ControlFile control_;
+    std::unique_ptr<Cache> cache_;  // null: nothing is kept
+    Directory directory_;           // of the cache
+
+    Mutex mutex_;  // held while the worker is asked what it has
+    std::optional<WorkerDescription> description_ GUARDED_BY(mutex_);
+};
+
+}  // namespace cairn

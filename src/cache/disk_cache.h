@@ -1,0 +1,52 @@
+// A cache on disk, shared by processes: a Store.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety, ownership and failure: as the store's. After fork() both processes may go on.
+#pragma once
+
+#include <memory>
+
+#include "cache/cache.h"
+
+namespace cairn {
+
+class DiskCache : public Cache {
+  public:
+    // Errors as Store::open().
+    static Result<std::unique_ptr<DiskCache>> open(const StoreOptions &options);
+
+    Result<BlobRef> get(Bytes key) override;
+    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override {
+        return store_->get_into(key, buffer);
+    }
+    Result<bool> contains(Bytes key) override { return store_->contains(key); }
+    BlobRef get_cached(Bytes key) override { return store_->get_cached(key); }
+    BlobRef peek(Bytes key) override { return store_->peek(key); }
+    void visit_newest(const std::function<bool(Bytes key)> &visit) override;
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override {
+        return store_->put(key, value, options);
+    }
+    Result<bool> remove(Bytes key) override { return store_->remove(key); }
+    Status clear() override { return store_->clear(); }
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override {
+        return store_->clear_range(begin_ns, end_ns);
+    }
+    std::uint64_t clears() const override { return store_->clears(); }
+    Status sync() override { return store_->sync(); }
+    Status compress() override { return store_->compress(); }
+    CacheStats stats() override { return {store_->stats(), {}, {}}; }
+    void enumerate(const Visit &visit) override { store_->enumerate(visit); }
+    const char *identifier() const override { return store_->identifier().c_str(); }
+    std::optional<std::string> control_root() const override { return store_->root(); }
+    Result<LeasePlace> lease_place() const override {
+        return LeasePlace{store_->root(), store_->identifier()};
+    }
+
+  protected:
+    explicit DiskCache(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+
+  private:
+    const std::unique_ptr<Store> store_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "cache/driver_blobs.h"
+
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/mutex.h"
+#include "cache/kinds.h"
+#include "store/record.h"
+
+namespace cairn {
+namespace {
+
+constexpr unsigned kCacheForDriverNumber = 0;
+static_assert(1u << kCacheForDriverNumber == kind_cache_for_driver);
+
+bool is_key(const void *key, std::ptrdiff_t size) {
+    return key != nullptr && size >= 1 && size <= std::ptrdiff_t{kKeySizeMax};
+}
+
+Bytes bytes(const void *data, std::ptrdiff_t size) {
+    return {static_cast<const std::byte *>(data), static_cast<std::size_t>(size)};
+}
+
+// What this thread was told the size of, until it asks for the bytes. Blobs outlive their cache, so
+// it does not matter when the thread comes back, or ends. Drivers call from destructors of pthread
+// keys and from atexit handlers as well, when the thread's C++ objects are destroyed: so this has
+// no destructor, and a guard's releases it.
+struct Held {
+    std::uint64_t serial = 0;  // of the cache
+    Blob *blob = nullptr;
+    bool is_over = false;  // nothing is held any more
+};
+constinit thread_local Held t_held;
+static_assert(std::is_trivially_destructible_v<Held>);
+
+struct HeldGuard {
+    ~HeldGuard() {
+        t_held.is_over = true;
+        BlobRef::adopt(std::exchange(t_held.blob, nullptr));
+    }
+};
+
+}  // namespace
+
+void DriverBlobs::hold(BlobRef blob) const {
+    if (t_held.is_over) return;
+    // In a thread that first gets here from such a destructor the guard's does not run: its few
+    // bytes are lost with the thread, and what is held and not asked for again.
+    thread_local HeldGuard guard;
+    t_held.serial = cache_.serial();
+    BlobRef::adopt(std::exchange(t_held.blob, blob.release()));
+}
+
+BlobRef DriverBlobs::take_held(Bytes key) const {
+    BlobRef found = BlobRef::adopt(std::exchange(t_held.blob, nullptr));
+    const bool is_it = found && t_held.serial == cache_.serial() && same_bytes(found->key(), key);
+    return is_it ? std::move(found) : BlobRef();
+}
+
+// Nothing is made for a cache in memory, nor by one that only reads.
+DriverBlobs::Switch *DriverBlobs::make_switch() const {
+    const char *const identifier = cache_.identifier();
+    const bool may_make = identifier != nullptr && access_ == Access::read_write;
+    auto *made = new (std::nothrow)
+        Switch{{cache_.control_root().value_or(""), may_make ? Create::yes : Create::no, Log()},
+               identifier != nullptr && kind_of_identifier(identifier) == kind_cache_for_driver,
+               {}};
+    if (made != nullptr) made->clears_seen = made->file.clears(kCacheForDriverNumber);
+    return made;
+}
+
+// Null without memory, and then all is on.
+DriverBlobs::Switch *DriverBlobs::find_switch() {
+    if (Switch *made = switch_.load(std::memory_order_acquire)) return made;
+    static Mutex making;
+    const MutexLock lock(making);
+    if (switch_.load() == nullptr) switch_ = make_switch();
+    return switch_;
+}
+
+// Whether blobs may be looked up and stored; empties the cache first where somebody has asked to.
+bool DriverBlobs::is_on() {
+    Switch *own = find_switch();
+    if (own == nullptr) return true;
+    const std::uint64_t clears = own->file.clears(kCacheForDriverNumber);
+    if (own->clears_seen.exchange(clears) != clears && !own->is_cleared_by_others &&
+        access_ == Access::read_write) {
+        (void)cache_.clear();
+    }
+    return (own->file.disabled() & kind_cache_for_driver) == 0;
+}
+
+// A size of 0 is how a miss is told: such a value could not be found again.
+void DriverBlobs::set(const void *key, std::ptrdiff_t key_size, const void *value,
+                      std::ptrdiff_t value_size) {
+    const bool is_possible = is_key(key, key_size) && value != nullptr && value_size >= 1 &&
+                             value_size <= std::ptrdiff_t{kValueSizeMax};
+    if (!is_possible) return;
+    take_held(bytes(key, key_size));
+    if (access_ == Access::read_only) return;
+    (void)guarded([&]() -> Result<PutOutcome> {
+        if (!is_on()) return PutOutcome::kept_out;
+        return cache_.put(bytes(key, key_size), bytes(value, value_size), {});
+    });
+}
+
+std::ptrdiff_t DriverBlobs::get(const void *key, std::ptrdiff_t key_size, void *value,
+                                std::ptrdiff_t value_size) {
+    if (!is_key(key, key_size) || value_size < 0) return 0;
+    // What its size was told of is given, whatever was switched meanwhile.
+    BlobRef blob = take_held(bytes(key, key_size));
+    if (!blob) {
+        auto looked_up = guarded([&]() -> Result<BlobRef> {
+            return is_on() ? cache_.get(bytes(key, key_size)) : BlobRef();
+        });
+        if (looked_up.ok()) blob = std::move(looked_up.value());
+    }
+    if (!blob) return 0;
+    const Bytes found = blob->value();
+    const auto size = static_cast<std::ptrdiff_t>(found.size());
+    if (value == nullptr || value_size == 0) {
+        hold(std::move(blob));
+        return size;
+    }
+    // Mesa reads as many bytes as the answer says, whatever room it made.
+    if (size > value_size) return 0;
+    std::memcpy(value, found.data(), found.size());
+    return size;
+}
+
+}  // namespace cairn

@@ -1,0 +1,60 @@
+// What a driver keeps by itself, in a cache of ours: the functions of EGL_ANDROID_blob_cache and
+// GL_ANGLE_blob_cache.
+// SPDX-License-Identifier: MIT
+//
+// Drivers ask for the size of a blob first and for its bytes then. What the first call found is
+// held for the second one of the same thread, so that the two agree. While the kind
+// CACHE_FOR_DRIVER is switched off, the driver finds nothing and keeps nothing; when somebody
+// clears the kind, the next call clears the cache.
+//
+// Thread safety: any thread.
+// Failure: what cannot be done is a miss, or is not kept. No exception leaves a call.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "cache/cache.h"
+#include "cache/control_file.h"
+
+namespace cairn {
+
+class DriverBlobs {
+  public:
+    // `cache` outlives it.
+    DriverBlobs(Cache &cache, Access access) : cache_(cache), access_(access) {}
+    ~DriverBlobs() { delete switch_.load(); }
+    DriverBlobs(const DriverBlobs &) = delete;
+    DriverBlobs &operator=(const DriverBlobs &) = delete;
+
+    // Reads the environment where nobody has called this before; set() and get() do it, too.
+    void prepare() { (void)find_switch(); }
+    // Sizes that no driver could mean are passed over.
+    void set(const void *key, std::ptrdiff_t key_size, const void *value,
+             std::ptrdiff_t value_size);
+    // The value's size; 0: there is none, or it is larger than `value_size`. Without a buffer, only
+    // the size is told.
+    std::ptrdiff_t get(const void *key, std::ptrdiff_t key_size, void *value,
+                       std::ptrdiff_t value_size);
+
+  private:
+    struct Switch {
+        ControlFile file;
+        // Those who clear the kind clear this cache, for it is one of those below the same root.
+        bool is_cleared_by_others;
+        std::atomic<std::uint64_t> clears_seen;
+    };
+
+    Switch *make_switch() const;
+    Switch *find_switch();
+    bool is_on();
+    void hold(BlobRef blob) const;
+    BlobRef take_held(Bytes key) const;
+
+    Cache &cache_;
+    const Access access_;
+    std::atomic<Switch *> switch_ = nullptr;  // made when the cache first serves a driver
+};
+
+}  // namespace cairn

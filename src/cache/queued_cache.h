@@ -1,0 +1,87 @@
+// A cache whose entries are put by any thread, and written by one thread of its own.
+// SPDX-License-Identifier: MIT
+//
+// A put costs its caller a copy in memory. The thread starts with the first entry, looks each
+// millisecond for what has come, until nothing has for a while, and takes the processor from
+// nobody; so the queue is empty again within milliseconds. What is queued is found as if it were
+// stored. When the process is killed, what was queued is lost; when the queue is full, the newest
+// entry is dropped, and counted. CAIRN_PUT_IF_ABSENT, and what alone fills the queue, are written
+// at once.
+//
+// Thread safety: any thread; destruction is the last call, and writes what is queued. A forked
+// child has no such thread: it makes a queue of its own.
+// Failure: busy: the queue is full; nothing changed. What cannot be stored later is counted and
+// forgotten, and what it was to replace is removed.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/mutex.h"
+#include "cache/cache_layer.h"
+#include "os/worker.h"
+
+namespace cairn {
+
+class QueuedCache final : public OwningLayer {
+  public:
+    // `limit_bytes`: of keys and values.
+    QueuedCache(std::unique_ptr<Cache> inner, std::uint64_t limit_bytes)
+        : OwningLayer(std::move(inner)), limit_bytes_(limit_bytes) {}
+
+    Result<BlobRef> get(Bytes key) override;
+    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
+    Result<bool> contains(Bytes key) override;
+    BlobRef get_cached(Bytes key) override;
+    BlobRef peek(Bytes key) override;
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
+    Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
+    Result<bool> remove(Bytes key) override;
+    Status clear() override;
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override;
+    Status flush(std::uint64_t patience_us) override;
+    // These wait for what is queued first.
+    Status sync() override;
+    Status compress() override;
+    void enumerate(const Visit &visit) override;
+    CacheStats stats() override;
+
+  private:
+    struct Item {
+        BlobRef entry;
+        PutOptions options;
+        std::uint64_t number;  // in the order of pushing
+    };
+    using Items = std::list<Item>;  // oldest first
+    // As long as it lives nothing is written: it waits for what is being written first. Who holds
+    // it must not push, or wait for who does.
+    class Pause;
+
+    static std::uint64_t size_of(const Item &item) {
+        return item.entry->key().size() + item.entry->value().size();
+    }
+    BlobRef find(Bytes key);
+    bool push(BlobRef entry, const PutOptions &options);
+    void write_until_stopped();
+    void write_next() REQUIRES_LOCK(mutex_);
+    bool all_written_up_to(std::uint64_t number) const REQUIRES_LOCK(mutex_);
+
+    const std::uint64_t limit_bytes_;
+
+    Mutex mutex_;
+    Condition written_;  // something was written, or is not going to be
+    Items items_ GUARDED_BY(mutex_);
+    std::unordered_map<std::string_view, Items::iterator> by_key_ GUARDED_BY(mutex_);
+    Items writing_ GUARDED_BY(mutex_);  // one item, or none
+    std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t failed_ GUARDED_BY(mutex_) = 0;
+    unsigned pauses_ GUARDED_BY(mutex_) = 0;
+    bool is_idle_ GUARDED_BY(mutex_) = true;  // the writer does not look by itself
+    Worker writer_{[this] { write_until_stopped(); }, Worker::Priority::background};
+};
+
+}  // namespace cairn

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "cache/start_recorder.h"
+
+#include "base/guarded.h"
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+// So often at most, flush() writes: a flush for each program costs nothing.
+constexpr std::uint64_t kFlushEachNs = 1'000'000'000;
+
+}  // namespace
+
+StartRecorder::StartRecorder(std::unique_ptr<Cache> inner, Directory directory, const Times &times)
+    : OwningLayer(std::move(inner)),
+      directory_(std::move(directory)),
+      first_write_(Deadline::in_us(times.first_write_us)),
+      end_(Deadline::in_us(times.end_us)),
+      written_ns_(coarse_monotonic_ns()) {}
+
+StartRecorder::~StartRecorder() {
+    writer_.stop();
+    write();
+}
+
+void StartRecorder::note(Bytes key) {
+    if (has_ended_.load(std::memory_order_relaxed)) return;
+    const std::uint64_t hash = std::hash<std::string_view>()(as_text(key));
+    auto &seen = seen_[hash % kPlaces];
+    const std::uint64_t now = coarse_monotonic_ns();
+    const bool must_start =
+        now >= first_write_.ns() && !is_started_.load(std::memory_order_relaxed);
+    if (!must_start && seen.load(std::memory_order_relaxed) == hash) return;
+    const MutexLock lock(mutex_);
+    seen.store(hash, std::memory_order_relaxed);
+    if (now < end_.ns()) (void)guarded([&] { return add(key, hash); }, false);
+    if (must_start && !is_started_.exchange(true)) (void)writer_.wake();
+}
+
+bool StartRecorder::add(Bytes key, std::uint64_t hash) {
+    if (key.size() > kOrderKeyMax || start_.size() == kOrderKeysMax) return false;
+    if (!hashes_.insert(hash).second) return false;
+    start_.emplace_back(as_text(key));
+    count_ = start_.size();
+    return true;
+}
+
+void StartRecorder::write_twice() {
+    write();
+    while (writer_.wait_until(end_) && !end_.has_passed()) {
+    }
+    if (writer_.is_stopping()) return;
+    has_ended_ = true;
+    write();
+}
+
+// What cannot be written is for the next write.
+void StartRecorder::write() {
+    const MutexLock file_lock(file_mutex_);
+    (void)guarded([&]() REQUIRES_LOCK(file_mutex_) -> Status {
+        StartOrder start;
+        {
+            const MutexLock lock(mutex_);
+            if (start_.size() == written_) return {};
+            start = start_;
+        }
+        TRY(write_order(directory_, start));
+        written_ = start.size();
+        written_ns_ = coarse_monotonic_ns();
+        return {};
+    });
+}
+
+Result<BlobRef> StartRecorder::get(Bytes key) {
+    auto found = inner().get(key);
+    if (found.ok() && *found) note(key);
+    return found;
+}
+
+Result<std::optional<std::uint64_t>> StartRecorder::get_into(Bytes key, MutableBytes buffer) {
+    auto found = inner().get_into(key, buffer);
+    if (found.ok() && *found) note(key);
+    return found;
+}
+
+BlobRef StartRecorder::get_cached(Bytes key) {
+    BlobRef found = inner().get_cached(key);
+    if (found) note(key);
+    return found;
+}
+
+Result<PutOutcome> StartRecorder::put(Bytes key, Bytes value, const PutOptions &options) {
+    auto outcome = inner().put(key, value, options);
+    if (outcome.ok() && *outcome != PutOutcome::kept_out) note(key);
+    return outcome;
+}
+
+Result<PutOutcome> StartRecorder::put_blob(BlobRef entry, const PutOptions &options) {
+    auto outcome = inner().put_blob(entry, options);
+    if (outcome.ok() && *outcome != PutOutcome::kept_out) note(entry->key());
+    return outcome;
+}
+
+Status StartRecorder::clear() {
+    TRY(inner().clear());
+    const MutexLock file_lock(file_mutex_);
+    const MutexLock lock(mutex_);
+    for (auto &seen : seen_) seen.store(0, std::memory_order_relaxed);
+    start_.clear();
+    hashes_.clear();
+    count_ = 0;
+    written_ = 0;
+    forget_order(directory_);
+    return {};
+}
+
+Status StartRecorder::flush(std::uint64_t patience_us) {
+    TRY(inner().flush(patience_us));
+    const auto is_due = [&] {
+        const MutexLock lock(file_mutex_);
+        return coarse_monotonic_ns() - written_ns_ >= kFlushEachNs;
+    };
+    if (is_due()) write();
+    return {};
+}
+
+CacheStats StartRecorder::stats() {
+    CacheStats stats = inner().stats();
+    if (!stats.program) stats.program.emplace();
+    stats.program->start_keys = count_;
+    return stats;
+}
+
+}  // namespace cairn

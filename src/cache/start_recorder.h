@@ -1,0 +1,72 @@
+// Records which entries of a cache a start uses, in the order of their first use: start_order.h.
+// SPDX-License-Identifier: MIT
+//
+// A use is a look-up that finds the entry, or a put. One costs a hash and a look at one word if the
+// key was noted before; a new key costs a mutex and a copy of the key; after the start, a use costs
+// a look at a flag. A thread writes the file when the start is two seconds old, if the cache is used
+// then, and again when it ends; flush() and the destructor write what is new.
+//
+// Thread safety: any thread; destruction is the last call. A forked child makes its own.
+// Failure: what cannot be noted or written is not.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <unordered_set>
+
+#include "base/mutex.h"
+#include "cache/cache_layer.h"
+#include "cache/start_order.h"
+#include "os/worker.h"
+
+namespace cairn {
+
+class StartRecorder final : public OwningLayer {
+  public:
+    // Ages of the start.
+    struct Times {
+        std::uint64_t first_write_us = 2'000'000;
+        std::uint64_t end_us = 10'000'000;
+    };
+
+    // `directory` is that of the cache.
+    StartRecorder(std::unique_ptr<Cache> inner, Directory directory, const Times &times);
+    ~StartRecorder() override;
+
+    Result<BlobRef> get(Bytes key) override;
+    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
+    BlobRef get_cached(Bytes key) override;
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
+    Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
+    // Forgets the order with the entries.
+    Status clear() override;
+    Status flush(std::uint64_t patience_us) override;
+    CacheStats stats() override;
+
+  private:
+    static constexpr std::size_t kPlaces = 1024;
+
+    void note(Bytes key);
+    bool add(Bytes key, std::uint64_t hash) REQUIRES_LOCK(mutex_);
+    void write_twice();
+    void write();
+
+    const Directory directory_;
+    const Deadline first_write_, end_;
+
+    std::array<std::atomic<std::uint64_t>, kPlaces> seen_ = {};  // hashes of keys noted last
+    std::atomic<std::size_t> count_ = 0;
+    std::atomic<bool> has_ended_ = false;
+    std::atomic<bool> is_started_ = false;  // the writer
+
+    Mutex file_mutex_;  // held while the file is written; taken before the other
+    std::size_t written_ GUARDED_BY(file_mutex_) = 0;
+    std::uint64_t written_ns_ GUARDED_BY(file_mutex_);
+
+    Mutex mutex_;
+    StartOrder start_ GUARDED_BY(mutex_);
+    std::unordered_set<std::uint64_t> hashes_ GUARDED_BY(mutex_);
+    Worker writer_{[this] { write_twice(); }, Worker::Priority::background};
+};
+
+}  // namespace cairn

@@ -1,0 +1,167 @@
+// Program caches used by many threads at once, beside a fork, and over a disk that stands.
+// SPDX-License-Identifier: MIT
+#include <atomic>
+#include <thread>
+
+#include "capi/testing/programs.h"
+#include "os/environment.h"
+#include "os/system_calls.h"
+
+namespace {
+
+using cairn::testing::Programs;
+using cairn_test::run_in_child;
+
+class ProgramThreadsTest : public cairn::testing::ProgramCacheTest {};
+
+TEST_F(ProgramThreadsTest, AForkedChildUsesItWhateverThreadsDo) {
+    if (const char *why = cairn_test::why_no_fork_beside_threads()) GTEST_SKIP() << why;
+    const Programs programs(options());
+    programs.put("before", "1");
+    std::atomic<bool> stop = false;
+    std::thread busy([&] {
+        for (int i = 0; !stop; ++i) {
+            programs.put("busy" + std::to_string(i % 50), std::string(2000, 'x'));
+            programs.get("busy" + std::to_string(i % 60));
+        }
+    });
+    for (int round = 0; round < 20; ++round) {
+        EXPECT_EQ(
+            run_in_child(60,
+                         [&] {
+                             if (programs.put("child" + std::to_string(round), "2") != CAIRN_OK)
+                                 return 1;
+                             if (programs.get("child" + std::to_string(round)) != "2") return 2;
+                             cairn_use_end(programs.handle(), programs.begin_use("before"));
+                             return programs.flush() == CAIRN_OK ? 0 : 3;
+                         }),
+            "");
+    }
+    stop = true;
+    busy.join();
+    for (int round = 0; round < 20; ++round) {
+        EXPECT_EQ(programs.get("child" + std::to_string(round)), "2");
+    }
+    EXPECT_EQ(programs.get("before"), "1");
+}
+
+TEST_F(ProgramThreadsTest, ThreadsSeeTheLatestOfTheirKeys) {
+    auto small = options();
+    small.memory_bytes = 2000;  // entries come and go all the time
+    const Programs programs(small);
+    std::vector<std::thread> threads;
+    std::atomic<int> stale = 0;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 400; ++i) {
+                const std::string key = std::to_string(t) + "/" + std::to_string(i % 30);
+                const std::string value = std::to_string(i) + std::string(60, '.');
+                if (programs.put(key, value) != CAIRN_OK) continue;
+                programs.get(std::to_string((t + 1) % 4) + "/" + std::to_string(i % 30));
+                if (programs.get(key) != value) ++stale;
+                if (i % 7 == 0) {
+                    programs.remove(key);
+                    if (programs.get(key) != "(miss)") ++stale;
+                }
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(stale, 0);
+}
+
+TEST_F(ProgramThreadsTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
+    static std::atomic<bool> stands;
+    static std::atomic<bool> is_met;
+    stands = is_met = false;
+    static cairn::SystemCalls calls = cairn::kKernel;
+    calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
+        is_met = true;
+        while (stands) cairn::sleep_us(100);
+        return cairn::kKernel.pwritev(fd, pieces, count, offset);
+    };
+    // Before the cache is open, and after it: its thread must not see the change.
+    struct Replace {
+        Replace() { cairn::system_calls = &calls; }
+        ~Replace() { cairn::system_calls = &cairn::kKernel; }
+    } const replace;
+    auto none = options();
+    none.memory_bytes = CAIRN_NONE;
+    const Programs programs(none);
+    programs.put("old", "1");
+    ASSERT_EQ(programs.flush(), CAIRN_OK);
+    stands = true;
+    is_met = false;
+    programs.put("a", "2");
+    while (!is_met) cairn::sleep_us(100);
+    EXPECT_EQ(programs.get("old"), "1");
+    EXPECT_EQ(programs.get("a"), "2");
+    EXPECT_EQ(programs.get("b"), "(miss)");
+    EXPECT_EQ(programs.put("b", "3"), CAIRN_OK);
+    EXPECT_EQ(programs.contains("b"), CAIRN_OK);
+    cairn_use_end(programs.handle(), programs.begin_use("a"));
+    EXPECT_EQ(programs.stats().queue_entries, 2u);
+    EXPECT_EQ(cairn_flush(programs.handle(), 10), CAIRN_ERROR_BUSY);
+    stands = false;
+    EXPECT_EQ(programs.flush(), CAIRN_OK);
+    EXPECT_EQ(programs.get("b"), "3");
+}
+
+// What is too large for memory leaves room there for a look-up that read what was before it.
+TEST_F(ProgramThreadsTest, ALateLookUpNeverKeepsWhatWasReplaced) {
+    auto small = options();
+    small.memory_bytes = 100;
+    const Programs programs(small);
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> readers;
+    for (int t = 0; t < 3; ++t) {
+        readers.emplace_back([&] {
+            while (!stop) programs.get("key");
+        });
+    }
+    int stale = 0;
+    for (int round = 0; round < 3000; ++round) {
+        programs.put("key", "old" + std::to_string(round));
+        programs.flush();
+        programs.get("key");
+        cairn_trim(programs.handle(), 0, nullptr);  // readers are at the disk
+        const std::string large = std::to_string(round) + std::string(200, '.');
+        programs.put("key", large);
+        programs.flush();
+        if (programs.get("key") != large) ++stale;
+    }
+    stop = true;
+    for (std::thread &reader : readers) reader.join();
+    EXPECT_EQ(stale, 0);
+}
+
+// While others clear and remove, an entry is its latest or none, never an older one.
+TEST_F(ProgramThreadsTest, NothingOlderComesUpWhileOthersClear) {
+    auto none = options();
+    none.memory_bytes = CAIRN_NONE;
+    const Programs programs(none);
+    std::atomic<bool> stop = false;
+    std::thread clearing([&] {
+        for (int i = 0; !stop; ++i) {
+            cairn::sleep_us(3000);
+            if (i % 2 == 0) cairn_clear(programs.handle());
+            for (int key = 0; key < 20; ++key) programs.remove(std::to_string(key));
+        }
+    });
+    constexpr int kKeys = 20;
+    std::vector<std::string> latest(kKeys);
+    int older = 0;
+    for (int i = 0; i < 400'000; ++i) {
+        const std::size_t put = static_cast<std::size_t>(i) % kKeys;
+        const std::string value = std::to_string(i);
+        if (programs.put(std::to_string(put), value) == CAIRN_OK) latest[put] = value;
+        const std::size_t wanted = static_cast<std::size_t>(i) * 7 % kKeys;
+        const std::string found = programs.get(std::to_string(wanted));
+        if (found != latest[wanted] && found != "(miss)") ++older;
+    }
+    stop = true;
+    clearing.join();
+    EXPECT_EQ(older, 0);
+}
+
+}  // namespace

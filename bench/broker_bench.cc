@@ -8,22 +8,20 @@
 // is read is compared in full before anything is timed.
 #include <cairn/cairn_broker.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "samples.h"
+#include "bench/harness/process.h"
+#include "bench/harness/stats.h"
+#include "bench/samples.h"
 
 namespace {
 
@@ -35,37 +33,25 @@ constexpr std::size_t kOperations = 20'000;
     std::exit(1);
 }
 
-using samples::key_of;
-
 std::string value_of(std::size_t i) {
-    return samples::value_of(i, kValueBytes);
+    return bench::value_of(i, kValueBytes);
 }
 
 // A folder and a broker in it, both gone at the end.
 struct Setting {
-    std::filesystem::path folder;
-    pid_t broker = 0;
+    bench::Folder folder;
+    bench::Process broker = bench::Process::fork([this] {
+        ::execl(CAIRND_PROGRAM, "cairnd", "--socket", socket().c_str(), "--root", root().c_str(),
+                "--limit-bytes", "17179869184", static_cast<char *>(nullptr));
+        ::_exit(127);
+    });
 
-    Setting() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "broker_bench-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) fail("cannot make a folder");
-        folder = name;
-        broker = ::fork();
-        if (broker == 0) {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            ::execl(CAIRND_PROGRAM, "cairnd", "--socket", socket().c_str(), "--root",
-                    root().c_str(), "--limit-bytes", "17179869184", static_cast<char *>(nullptr));
-            ::_exit(127);
-        }
-    }
     ~Setting() {
-        ::kill(broker, SIGTERM);
-        ::waitpid(broker, nullptr, 0);
-        std::filesystem::remove_all(folder);
+        broker.signal(SIGTERM);
+        broker.wait();
     }
-    std::string socket() const { return folder / "run/socket"; }
-    std::string root() const { return folder / "caches"; }
+    std::string socket() const { return folder.path + "/run/socket"; }
+    std::string root() const { return folder.path + "/caches"; }
 
     cairn_cache *direct(std::uint64_t memory_bytes) const {
         const std::string path = root();
@@ -103,11 +89,6 @@ double ns_per_operation(const std::vector<std::size_t> &order,
     return spent.count() / static_cast<double>(order.size());
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
 struct Row {
     const char *name;
     std::uint64_t memory_bytes;
@@ -118,7 +99,7 @@ class Bench {
   public:
     Bench(std::size_t entries, std::size_t rounds) : rounds_(rounds) {
         for (std::size_t i = 0; i < entries; ++i) {
-            keys_.push_back(key_of(i));
+            keys_.push_back(bench::key_of(i));
             missing_.push_back("missing-" + keys_.back());
         }
         fill();
@@ -208,8 +189,8 @@ class Bench {
             broker_ns.push_back(b);
             ratios.push_back(b / a);
         }
-        std::printf("%-24s %12.0f %12.0f %8.2f\n", row.name, median(direct_ns), median(broker_ns),
-                    median(ratios));
+        std::printf("%-24s %12.0f %12.0f %8.2f\n", row.name, bench::median(direct_ns),
+                    bench::median(broker_ns), bench::median(ratios));
         cairn_close(direct);
         cairn_close(behind);
     }

@@ -6,7 +6,6 @@
 // compile is so much time of the processor. Each process misses all programs, in the same order.
 #include <cairn/cairn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +18,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/process.h"
+#include "bench/harness/stats.h"
+#include "bench/samples.h"
+
 namespace {
+
+using bench::median;
+using bench::Process;
 
 constexpr unsigned kRounds = 5;
 constexpr unsigned kProcessesMax = 64;
@@ -52,11 +58,6 @@ cairn_cache *open_cache(const std::string &root) {
     cairn_cache *cache = nullptr;
     if (cairn_open(&options, &cache) != CAIRN_OK) std::abort();
     return cache;
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
 }
 
 struct Plan {
@@ -99,14 +100,11 @@ void run_round(const Plan &plan, Board &board) {
     board.compiles = 0;
     std::filesystem::remove_all(plan.root);
     cairn_close(open_cache(plan.root));
+    std::vector<Process> processes;
     for (unsigned i = 0; i < plan.processes; ++i) {
-        if (fork() == 0) {
-            play(plan, i, board);
-            _exit(0);
-        }
+        processes.push_back(Process::fork([&plan, i, &board] { play(plan, i, board); }));
     }
-    while (wait(nullptr) > 0) {
-    }
+    for (Process &process : processes) process.wait();
 }
 
 void compare(Plan plan, Board &board) {
@@ -147,16 +145,14 @@ void measure_delay(const std::string &root, Board &board) {
     std::vector<double> delays;
     for (unsigned round = 0; round < 20; ++round) {
         board.ready = 0;
-        const pid_t holder = fork();
-        if (holder == 0) {
+        Process holder = Process::fork([&] {
             cairn_lease *lease = nullptr;
             if (cairn_lease_acquire(open_cache(root), "held", 4, 0, &lease) != CAIRN_OK) abort();
             board.ready = 1;
             usleep(30'000 + round * 97);
             board.released_ms = now_ms(CLOCK_MONOTONIC);
             cairn_lease_release(lease);
-            _exit(0);
-        }
+        });
         while (board.ready == 0) usleep(50);
         cairn_cache *cache = open_cache(root);
         cairn_lease *lease = nullptr;
@@ -164,7 +160,7 @@ void measure_delay(const std::string &root, Board &board) {
         delays.push_back(now_ms(CLOCK_MONOTONIC) - board.released_ms);
         cairn_lease_release(lease);
         cairn_close(cache);
-        waitpid(holder, nullptr, 0);
+        holder.wait();
     }
     std::printf("given back, then had by another process: %.2f ms, at most %.2f ms\n",
                 median(delays), *std::max_element(delays.begin(), delays.end()));
@@ -176,20 +172,18 @@ int main(int argc, char **argv) {
     const auto number = [&](int place, int otherwise) {
         return argc > place ? std::max(std::atoi(argv[place]), 1) : otherwise;
     };
-    std::string folder = std::filesystem::temp_directory_path() / "lease-bench-XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) return 1;
+    const bench::Folder folder;
     void *memory =
         mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return 1;
     auto &board = *new (memory) Board{};
     const Plan plan = {
-        folder + "/cache", std::min(static_cast<unsigned>(number(1, 4)), kProcessesMax),
+        folder.path + "/cache", std::min(static_cast<unsigned>(number(1, 4)), kProcessesMax),
         static_cast<unsigned>(number(2, 40)), static_cast<double>(number(3, 5)), false};
     std::printf("%u processes, %u programs, %.0f ms of a processor for each; %ld processors\n",
                 plan.processes, plan.programs, plan.compile_ms, sysconf(_SC_NPROCESSORS_ONLN));
     compare(plan, board);
     measure_cost(plan.root);
     measure_delay(plan.root, board);
-    std::filesystem::remove_all(folder);
     return 0;
 }

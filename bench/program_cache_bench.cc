@@ -7,9 +7,7 @@
 // Everything is measured in turns within a round; figures are medians over rounds. Each value that
 // is read is compared with what it must be outside of what is timed, or by size.
 #include <cairn/cairn_program_cache.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -26,7 +24,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "samples.h"
+#include "bench/harness/stats.h"
+#include "bench/samples.h"
 
 namespace {
 
@@ -41,35 +40,17 @@ constexpr std::uint64_t kLimit = std::uint64_t{4} << 30;
     std::exit(1);
 }
 
-using samples::key_of;
+using bench::Folder;
+using bench::key_of;
+using bench::median;
 
 std::string value_of(std::size_t i) {
-    return samples::value_of(i, kValueBytes);
+    return bench::value_of(i, kValueBytes);
 }
 
 double since_ns(Clock::time_point begin) {
     return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
-
-double quantile(std::vector<double> values, double which) {
-    std::sort(values.begin(), values.end());
-    const auto last = static_cast<double>(values.size() - 1);
-    return values[static_cast<std::size_t>(last * which)];
-}
-double median(const std::vector<double> &values) {
-    return quantile(values, 0.5);
-}
-
-// A folder that is gone at the end.
-struct Folder {
-    explicit Folder(const char *parent) {
-        std::string name = std::string(parent) + "/program_cache_bench-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) fail("cannot make a folder");
-        path = name;
-    }
-    ~Folder() { fs::remove_all(path); }
-    std::string path;
-};
 
 enum class Load { yes, no };
 
@@ -175,7 +156,7 @@ void bench_put(const Folder &folder, std::size_t rounds) {
         }
         cairn_flush(cache, 60'000);
         queued_median.push_back(median(queued));
-        queued_p99.push_back(quantile(queued, 0.99));
+        queued_p99.push_back(bench::percentile(queued, 99));
         copy_median.push_back(median(copied));
     }
     cairn_close(cache);

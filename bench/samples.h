@@ -1,13 +1,16 @@
-// Keys and values of the smaller benchmarks.
 // SPDX-License-Identifier: MIT
+// Keys, values and folders of the smaller benchmarks.
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
+#include <stdexcept>
 #include <string>
 
-namespace samples {
+namespace bench {
 
 inline std::string key_of(std::size_t i) {
     char key[40];
@@ -26,4 +29,17 @@ inline std::string value_of(std::size_t i, std::size_t size) {
     return value;
 }
 
-}  // namespace samples
+// A new folder, which is gone at the end.
+struct Folder {
+    explicit Folder(const std::string &parent = std::filesystem::temp_directory_path())
+        : path(parent + "/cairn-bench-XXXXXX") {
+        if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("cannot make a folder");
+    }
+    ~Folder() { std::filesystem::remove_all(path); }
+    Folder(const Folder &) = delete;
+    Folder &operator=(const Folder &) = delete;
+
+    std::string path;
+};
+
+}  // namespace bench

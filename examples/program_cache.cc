@@ -6,6 +6,7 @@
 #include <cairn/cairn.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -43,7 +44,7 @@ int main() {
         std::printf("found: %zu bytes that cost %u us to make\n", found->size(), found->cost_us());
     } else {
         const auto binary = compile(source);
-        const auto stored = cache.put(*key, std::as_bytes(std::span(binary)), {.cost_us = 12000});
+        const auto stored = cache.put(*key, cairn::bytes(binary), {.cost_us = 12000});
         std::printf("compiled: %s\n", cairn::describe(stored));
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `cairn help`: what --help prints, of the program or of a command.
-
 #include <algorithm>
 
 #include "command.h"

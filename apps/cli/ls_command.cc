@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `cairn ls`: the caches, or the entries of one.
-
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `cairn rm`: removes caches with their directories, and single entries, also while applications
 // use them.
-
 #include <algorithm>
 #include <cctype>
 #include <filesystem>

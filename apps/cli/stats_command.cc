@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `cairn stats`: what each cache holds and how much room it takes.
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

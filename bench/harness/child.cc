@@ -86,7 +86,7 @@ Child::Child(const nlohmann::json &task, int pool_fd, int control_fd) {
     }
     result_fd_ = ends[0];
     try {
-        pid_ = spawn_self(task.dump(), pool_fd, control_fd, ends[1]);
+        process_ = Process(spawn_self(task.dump(), pool_fd, control_fd, ends[1]));
     } catch (...) {
         ::close(ends[0]);
         ::close(ends[1]);
@@ -96,22 +96,16 @@ Child::Child(const nlohmann::json &task, int pool_fd, int control_fd) {
 }
 
 Child::Child(Child &&other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), result_fd_(std::exchange(other.result_fd_, -1)) {}
+    : process_(std::move(other.process_)), result_fd_(std::exchange(other.result_fd_, -1)) {}
 
 Child::~Child() {
-    if (pid_ > 0) {
-        kill();
-        ::waitpid(pid_, nullptr, 0);
-    }
     if (result_fd_ >= 0) {
         ::close(result_fd_);
     }
 }
 
-void Child::kill() {
-    if (pid_ > 0) {
-        ::kill(pid_, SIGKILL);
-    }
+void Child::kill() const {
+    process_.signal(SIGKILL);
 }
 
 std::string Child::read_all(int timeout_s, bool &timed_out) {
@@ -142,9 +136,7 @@ ChildResult Child::wait(int timeout_s) {
     if (timed_out) {
         kill();
     }
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
+    const int status = process_.wait();
     ChildResult result;
     result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     result.value = nlohmann::json::parse(text, nullptr, false);

@@ -6,13 +6,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "bench/harness/process.h"
 
 namespace bench {
 
@@ -55,17 +55,15 @@ class Child {
     Child(const nlohmann::json &task, int pool_fd, int control_fd);
     ~Child();
     Child(Child &&other) noexcept;
-    Child(const Child &) = delete;
-    Child &operator=(const Child &) = delete;
     Child &operator=(Child &&) = delete;
 
-    void kill();
+    void kill() const;
     ChildResult wait(int timeout_s);
 
   private:
     std::string read_all(int timeout_s, bool &timed_out);
 
-    pid_t pid_ = -1;
+    Process process_{-1};
     int result_fd_ = -1;
 };
 

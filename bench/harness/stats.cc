@@ -3,7 +3,6 @@
 
 #include <sys/resource.h>
 
-#include <cmath>
 #include <numeric>
 
 namespace bench {
@@ -44,12 +43,7 @@ double Samples::percentile_ns(double percent) {
     if (ticks_.empty()) {
         return 0;
     }
-    auto rank =
-        static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(ticks_.size())));
-    std::size_t position = std::min(std::max<std::size_t>(rank, 1), ticks_.size()) - 1;
-    auto at = ticks_.begin() + static_cast<std::ptrdiff_t>(position);
-    std::nth_element(ticks_.begin(), at, ticks_.end());
-    return static_cast<double>(*at) * ns_per_tick();
+    return static_cast<double>(percentile(ticks_, percent)) * ns_per_tick();
 }
 
 std::int64_t preemptions() {

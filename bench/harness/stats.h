@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -40,6 +41,17 @@ double ns_per_tick();
 double tick_overhead_ns();
 
 double median(std::vector<double> values);
+
+// The smallest of the values that at least so many percent of them do not exceed; reorders them.
+template <typename Value>
+Value percentile(std::vector<Value> &values, double percent) {
+    const auto count = static_cast<double>(values.size());
+    const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * count));
+    const std::size_t position = std::min(std::max<std::size_t>(rank, 1), values.size()) - 1;
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(position);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
 
 // Durations of single operations, in ticks.
 class Samples {

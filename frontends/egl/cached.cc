@@ -21,6 +21,13 @@ Found::Found(cairn_cache *cache, std::string_view key) {
     }
 }
 
+Found::Found(cairn_cache *cache, uint64_t index, ProgramKey &key) {
+    size_t size = 0;
+    if (cairn_get_nth(cache, index, key.data(), key.size(), &size, &blob_) != CAIRN_OK) {
+        blob_ = nullptr;
+    }
+}
+
 std::span<const std::byte> Found::bytes() const {
     if (blob_ == nullptr) {
         return {};

@@ -21,6 +21,8 @@ class Found {
   public:
     // Nothing is found where there is no cache.
     Found(cairn_cache *cache, std::string_view key);
+    // The entry at an index in the order of use, and its key.
+    Found(cairn_cache *cache, uint64_t index, ProgramKey &key);
     ~Found() { cairn_blob_free(blob_); }
     Found(const Found &) = delete;
     Found &operator=(const Found &) = delete;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "capabilities.h"
-
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "blob_service.h"
 #include "caches.h"
+#include "context.h"
 #include "counters.h"
 #include "identity.h"
 #include "log.h"

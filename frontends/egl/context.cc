@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "capabilities.h"
 #include "counters.h"
 #include "gl_slots.h"
 #include "settings.h"

@@ -61,6 +61,14 @@ struct Context {
     bool can_cache() const { return is_enabled() && programs->is_on(); }
 };
 
+// Finds out whether and how programs can be cached in a context, by questions that its version and
+// extensions allow, so that no GL error is made. REQUIRES: it is current on this thread and not
+// prepared.
+void prepare(Context &context);
+// Finds out what the front end has to know of its extensions and state. REQUIRES: it is current on
+// this thread.
+void describe(Context &context);
+
 // The context that is current on this thread, ready for use; null when there is none.
 Context *current_context();
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "cached.h"
 #include "mutex.h"
 #include "switch.h"
 
@@ -47,25 +48,6 @@ Displays &displays() {
 }
 
 }  // namespace
-
-// The entry at an index in the order of use; without a blob where there are fewer entries.
-struct DisplayCache::Entry {
-    Entry(cairn_cache *cache, EGLint index) {
-        size_t size = 0;
-        if (cairn_get_nth(cache, static_cast<uint64_t>(index), key.data(), key.size(), &size,
-                          &blob) != CAIRN_OK) {
-            blob = nullptr;
-        }
-    }
-    ~Entry() { cairn_blob_free(blob); }
-    Entry(const Entry &) = delete;
-    Entry &operator=(const Entry &) = delete;
-
-    EGLint size() const { return static_cast<EGLint>(cairn_blob_size(blob)); }
-
-    ProgramKey key = {};
-    cairn_blob *blob = nullptr;
-};
 
 DisplayCache::DisplayCache() : entries_(open_entries()) {}
 
@@ -122,21 +104,23 @@ EGLint DisplayCache::read(bool is_draft, EGLint index, void *key, EGLint *key_si
         (!is_draft && key != nullptr && *key_size != kKeySize)) {
         return EGL_BAD_PARAMETER;
     }
-    const Entry entry(entries_, index);
-    if (entry.blob == nullptr) {
+    ProgramKey found_key = {};
+    const Found entry(entries_, static_cast<uint64_t>(index), found_key);
+    if (!entry) {
         return EGL_BAD_ACCESS;  // another thread was faster
     }
+    const auto size = static_cast<EGLint>(entry.bytes().size());
     if (key != nullptr) {
-        const bool fits = *key_size >= kKeySize && *binary_size >= entry.size();
+        const bool fits = *key_size >= kKeySize && *binary_size >= size;
         if (fits || !is_draft) {
-            memcpy(key, entry.key.data(), entry.key.size());
+            memcpy(key, found_key.data(), found_key.size());
         }
         if (!fits) {
             return EGL_BAD_ACCESS;
         }
-        memcpy(binary, cairn_blob_data(entry.blob), cairn_blob_size(entry.blob));
+        memcpy(binary, entry.bytes().data(), entry.bytes().size());
     }
-    *binary_size = entry.size();
+    *binary_size = size;
     *key_size = kKeySize;
     return EGL_SUCCESS;
 }

@@ -67,8 +67,6 @@ class DisplayCache {
     EGLint trim(EGLint limit, EGLint &freed);
 
   private:
-    struct Entry;
-
     EGLint count() const;
     EGLint read(bool is_draft, EGLint index, void *key, EGLint *key_size, void *binary,
                 EGLint *binary_size);

@@ -4,11 +4,13 @@
 // Thread safety: a builder belongs to one thread. Failure: making one throws without memory.
 #pragma once
 
+#include <bits/functexcept.h>
 #include <cairn/cairn.h>
 
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace cairn::egl {
 
@@ -36,15 +38,31 @@ enum class Tag : uint32_t {
 class KeyBuilder {
   public:
     // `domain` names what is hashed, and its revision.
-    explicit KeyBuilder(const char *domain);
-    ~KeyBuilder();
+    explicit KeyBuilder(const char *domain) : builder_(cairn_key_begin(domain)) {
+        if (builder_ == nullptr) {
+            std::__throw_bad_alloc();
+        }
+    }
+    ~KeyBuilder() {
+        if (builder_ != nullptr) {
+            finish();
+        }
+    }
     KeyBuilder(const KeyBuilder &) = delete;
     KeyBuilder &operator=(const KeyBuilder &) = delete;
 
-    void add(Tag tag, std::string_view bytes);
-    void add_number(Tag tag, uint64_t number);
+    void add(Tag tag, std::string_view bytes) {
+        cairn_key_add(builder_, static_cast<uint32_t>(tag), bytes.data(), bytes.size());
+    }
+    void add_number(Tag tag, uint64_t number) {
+        cairn_key_add_u64(builder_, static_cast<uint32_t>(tag), number);
+    }
     // Once, and last.
-    Key finish();
+    Key finish() {
+        Key key;
+        cairn_key_finish(std::exchange(builder_, nullptr), key.data());
+        return key;
+    }
 
   private:
     cairn_key_builder *builder_;

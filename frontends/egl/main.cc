@@ -23,33 +23,21 @@ bool is_egl(const char *name) {
     return strncmp(name, "egl", 3) == 0;
 }
 
-void *get_proc_address_of_one(const char *name) {
-    void *function = vendors().front()->function(name);
-    if (function == nullptr || settings().disabled) {
-        return function;
-    }
-    void *hook = is_egl(name) ? egl_hook(name) : gl_hook(name);
-    return hook != nullptr ? hook : function;
-}
-
-void *get_proc_address_of_several(const char *name) {
-    if (is_egl(name)) {
-        return egl_route(name);
-    }
-    void *slot = gl_slot(name);
-    void *hook = slot == nullptr || settings().disabled ? nullptr : gl_hook(name);
-    return hook != nullptr ? hook : slot;
-}
-
-// Ours, also where a driver has a function of this name: the driver's cache has none of our
-// programs.
 void *get_proc_address(const char *name) {
-    void *control = settings().disabled ? nullptr : control_function(name);
-    if (control != nullptr) {
+    const bool is_on = !settings().disabled;
+    // Ours, also where a driver has a function of this name: its cache has none of our programs.
+    if (void *control = is_on ? control_function(name) : nullptr) {
         return control;
     }
-    return has_several_vendors() ? get_proc_address_of_several(name)
-                                 : get_proc_address_of_one(name);
+    if (is_egl(name) && has_several_vendors()) {
+        return egl_route(name);
+    }
+    void *function = has_several_vendors() ? gl_slot(name) : vendors().front()->function(name);
+    void *hook = nullptr;
+    if (is_on && function != nullptr) {
+        hook = is_egl(name) ? egl_hook(name) : gl_hook(name);
+    }
+    return hook != nullptr ? hook : function;
 }
 
 // The words of all vendors.

@@ -27,7 +27,6 @@ struct Hashed {
     Hashed(T member) : value(std::move(member)) {}
     bool operator==(const Hashed &) const = default;
     const T &operator*() const { return value; }
-    const T *operator->() const { return &value; }
     T value;
 };
 
@@ -43,7 +42,6 @@ struct Unhashed {
     Unhashed(T member) : value(std::move(member)) {}
     bool operator==(const Unhashed &) const = default;
     const T &operator*() const { return value; }
-    const T *operator->() const { return &value; }
     T value;
 };
 

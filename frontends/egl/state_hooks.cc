@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "blob_service.h"
-#include "capabilities.h"
 #include "gl_hooks.h"
 #include "words.h"
 

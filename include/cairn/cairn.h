@@ -60,10 +60,11 @@
  *   cairn_enumerate         yes          yes              flushes first         yes
  *   cairn_get_nth           -            yes              -                     -
  *   cairn_use_begin         -            -                yes                   -
- *   cairn_program_cache_*   -            -                yes                   -
+ *   cairn_program_cache_    -            -                yes                   -
+ *     stats_get
  *   cairn_broker_stats_get  -            -                -                     yes
  *
- * `-` is CAIRN_ERROR_UNSUPPORTED (NULL from cairn_program_cache_identifier).
+ * `-` is CAIRN_ERROR_UNSUPPORTED.
  */
 #ifndef CAIRN_CAIRN_H
 #define CAIRN_CAIRN_H

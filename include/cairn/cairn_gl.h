@@ -11,13 +11,13 @@
  * Nothing here is needed where an EGL application runs under `cairn run`. The conventions of
  * cairn.h hold, and these:
  *
- *  - No header of GL is needed, and the library is linked to none: functions are found with what
- * the caller gives.
+ *  - No header of GL is needed, and the library links none: the caller gives the function that
+ *    finds those of GL.
  *  - cairn_gl_open, cairn_gl_program_load and cairn_gl_program_store need a current context. All
- * contexts that are used with a cairn_gl are of one driver, device and version; threads may use it
- * at once.
+ *    contexts that are used with a cairn_gl are of one driver, device and version; threads may use
+ *    it at once.
  *  - They leave no GL error behind and change no state of the context. Where a driver refuses a
- * binary with an error, an earlier one that the application has not asked for goes with it.
+ *    binary with an error, an earlier one that the application has not asked for goes with it.
  */
 #ifndef CAIRN_CAIRN_GL_H
 #define CAIRN_CAIRN_GL_H
@@ -61,7 +61,7 @@ CAIRN_API void cairn_gl_close(cairn_gl *gl);
  * NULL. */
 CAIRN_API cairn_cache *cairn_gl_cache(cairn_gl *gl);
 
-/* A piece of what a program is made of. */
+/* A part of the inputs of a program. */
 typedef struct cairn_gl_input {
     const void *data;
     size_t size; /* bytes */
@@ -89,9 +89,10 @@ CAIRN_API int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_
                                     size_t count, cairn_gl_link *link);
 
 /* Stores a program that the caller has linked after a load that missed. The time since then counts
- * as what it costs to make it. Returns when it is queued for writing. CAIRN_OK; CAIRN_MISS: the
- * program is not linked, or the driver gives no binary of it; CAIRN_KEPT_OUT; CAIRN_ERROR_UNSUPPORTED
- * where the driver has no program binaries or `gl` is NULL; other errors as cairn_put. */
+ * as the cost of making it. Returns when it is queued for writing. CAIRN_OK; CAIRN_MISS: the
+ * program is not linked, or the driver gives no binary of it; CAIRN_KEPT_OUT;
+ * CAIRN_ERROR_UNSUPPORTED where the driver has no program binaries or `gl` is NULL; other errors as
+ * cairn_put. */
 CAIRN_API int cairn_gl_program_store(cairn_gl *gl, uint32_t program, const cairn_gl_link *link);
 
 typedef struct cairn_gl_stats {

@@ -63,7 +63,7 @@ constexpr auto make_functions(std::index_sequence<indices...>) {
 }
 constexpr auto kFunctions = make_functions(std::make_index_sequence<kDisplaysMax>());
 
-// What of EGL is needed.
+// The functions of EGL that are needed.
 struct Egl {
     const char *(*query_string)(void *, int32_t);
     int32_t (*get_error)();

@@ -1,7 +1,7 @@
 // A cache behind a broker: look-ups in lent files, stores as messages.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety, ownership and failure: as BrokerClient's. What a client may not do is unsupported.
+// Thread safety, ownership and failure: as BrokerClient's. Other changes are unsupported.
 #pragma once
 
 #include <memory>

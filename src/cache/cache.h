@@ -33,7 +33,7 @@ struct QueueStats {
     std::uint64_t failed;   // the cache behind the queue did not take them
 };
 
-// What only a program cache counts.
+// Counted by a program cache only.
 struct ProgramStats {
     std::uint64_t memory_entries, memory_limit_bytes, memory_hits;
     QueueStats queue;
@@ -44,7 +44,7 @@ struct ProgramStats {
     std::uint64_t start_keys;      // noted of this start
 };
 
-// What only a cache behind a broker counts.
+// Counted by a cache behind a broker only.
 struct BrokerStats {
     bool connected;
     std::uint64_t accepted, dropped;  // stores that were and were not taken into the queue
@@ -59,7 +59,7 @@ struct CacheStats : StoreStats {
     std::optional<BrokerStats> broker;
 };
 
-// What leases of a cache exclude one another by: its directory, or the cache itself.
+// Leases of one place exclude one another: a cache's directory, or the cache itself.
 struct LeasePlace {
     std::string root;          // empty: in memory, only threads exclude one another
     std::string identifier;    // of the cache below the root
@@ -92,7 +92,7 @@ class Cache {
         TRY_ASSIGN(const BlobRef found, get(key));
         return static_cast<bool>(found);
     }
-    // What get() finds without waiting for a disk; null: ask get().
+    // As get(), without waiting for a disk; null: ask get().
     virtual BlobRef get_cached(Bytes) { return {}; }
     // As get(), for those who read ahead: counts no hit, and keeps nothing.
     virtual BlobRef peek(Bytes) { return {}; }
@@ -113,7 +113,7 @@ class Cache {
     // Whether there was an entry.
     virtual Result<bool> remove(Bytes) { return Error::unsupported; }
     virtual Status clear() { return Error::unsupported; }
-    // Removes what was put at begin_ns or later and before end_ns (ns since 1970). Returns how many.
+    // Removes entries put at begin_ns or later and before end_ns (ns since 1970). Returns how many.
     virtual Result<std::uint64_t> clear_range(std::uint64_t /*begin_ns*/,
                                               std::uint64_t /*end_ns*/) {
         return Error::unsupported;
@@ -129,7 +129,7 @@ class Cache {
         return Error::unsupported;
     }
 
-    // Waits until what was put before is where it belongs. busy: not within `patience_us`.
+    // Waits until all earlier puts are where they belong. busy: not within `patience_us`.
     virtual Status flush(std::uint64_t /*patience_us*/) { return {}; }
     virtual Status sync() { return {}; }
     virtual Status compress() { return {}; }

@@ -32,8 +32,8 @@ void Control::tell(const Driver &driver, Flag flag) const {
                problem);
 }
 
-// Makes each driver follow what the file says, in the order that apply() has. What was asked for
-// with `flags` is told also where it changes nothing.
+// Makes each driver follow the file, in the order that apply() has. Requests in `flags` are told
+// also where they change nothing.
 void Control::tell_drivers(std::uint32_t flags) {
     const MutexLock lock(mutex_);
     const std::uint64_t clears = file_.clears(kDriverManagedNumber);
@@ -97,7 +97,7 @@ void Control::update_presence() {
 }
 
 Result<std::uint32_t> Control::add_driver(Tell tell, std::size_t count_max) {
-    // What was cleared before is no news for it.
+    // Earlier clears are no news for it.
     const std::uint64_t clears = file_.clears(kDriverManagedNumber);
     std::uint32_t registration = 0;
     {

@@ -70,7 +70,7 @@ class Control {
     ControlFile file_;
 
     std::atomic<bool> has_driver_cache_ = false;
-    // What drivers were told last, to find out without the mutex that there is nothing to tell.
+    // The last news that drivers were told: without the mutex it shows whether there are others.
     std::atomic<bool> told_disabled_ = false;
     std::atomic<std::uint64_t> told_clears_ = 0;
     Mutex mutex_;  // held while a driver is told

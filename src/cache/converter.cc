@@ -66,7 +66,7 @@ bool Converter::is_on() const {
     return cache_ != nullptr && (control_.disabled() & kind_conversions) == 0;
 }
 
-// What a process before this one noted, so that a hit starts none.
+// The note of an earlier process, so that a hit starts none.
 std::optional<WorkerDescription> Converter::noted_description() const {
     if (!is_on() || !directory_.valid()) return std::nullopt;
     const auto file = directory_.open_file(kDescriptionFileName, Access::read_only);

@@ -50,7 +50,7 @@ class Converter {
     // The options of the conversion are sorted.
     Result<Conversion> convert(const std::string &converter, std::vector<std::string> options,
                                Bytes input);
-    // What converters there are, as the worker says it.
+    // The worker's list of converters.
     Result<std::string> describe();
 
   private:

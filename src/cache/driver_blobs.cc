@@ -25,7 +25,7 @@ Bytes bytes(const void *data, std::ptrdiff_t size) {
     return {static_cast<const std::byte *>(data), static_cast<std::size_t>(size)};
 }
 
-// What this thread was told the size of, until it asks for the bytes. Blobs outlive their cache, so
+// The blob whose size this thread was told, until it asks for the bytes. Blobs outlive a cache, so
 // it does not matter when the thread comes back, or ends. Drivers call from destructors of pthread
 // keys and from atexit handlers as well, when the thread's C++ objects are destroyed: so this has
 // no destructor, and a guard's releases it.
@@ -111,7 +111,7 @@ void DriverBlobs::set(const void *key, std::ptrdiff_t key_size, const void *valu
 std::ptrdiff_t DriverBlobs::get(const void *key, std::ptrdiff_t key_size, void *value,
                                 std::ptrdiff_t value_size) {
     if (!is_key(key, key_size) || value_size < 0) return 0;
-    // What its size was told of is given, whatever was switched meanwhile.
+    // A blob whose size was told is given, also when caching was switched off meanwhile.
     BlobRef blob = take_held(bytes(key, key_size));
     if (!blob) {
         auto looked_up = guarded([&]() -> Result<BlobRef> {

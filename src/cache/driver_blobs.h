@@ -1,9 +1,9 @@
-// What a driver keeps by itself, in a cache of ours: the functions of EGL_ANDROID_blob_cache and
+// A driver's own blobs, kept in a cache of ours: the functions of EGL_ANDROID_blob_cache and
 // GL_ANGLE_blob_cache.
 // SPDX-License-Identifier: MIT
 //
-// Drivers ask for the size of a blob first and for its bytes then. What the first call found is
-// held for the second one of the same thread, so that the two agree. While the kind
+// Drivers ask for the size of a blob first and for its bytes then. The first call holds the blob
+// that it finds for the second one of the same thread, so that the two agree. While the kind
 // CACHE_FOR_DRIVER is switched off, the driver finds nothing and keeps nothing; when somebody
 // clears the kind, the next call clears the cache.
 //

@@ -1,5 +1,5 @@
-// What an engine keeps its compiled programs in: a cache composed of tiers and layers, in one
-// generation of each driver.
+// An engine's cache of compiled programs, composed of tiers and layers, in one generation of each
+// driver.
 // SPDX-License-Identifier: MIT
 //
 //     LoadingCache     brings entries into memory after a start, and bounds waiting for the disk

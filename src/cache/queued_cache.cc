@@ -117,8 +117,8 @@ Status QueuedCache::flush(std::uint64_t patience_us) {
     return all_written_up_to(number) ? Status() : Error::busy;
 }
 
-// What is queued is newer than what is stored. A put later than the look into the queue may be
-// found or not.
+// A queued entry is newer than a stored one. A put after the look into the queue may be found or
+// not.
 Result<BlobRef> QueuedCache::get(Bytes key) {
     if (BlobRef queued = find(key)) return queued;
     return inner().get(key);

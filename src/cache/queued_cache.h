@@ -3,15 +3,15 @@
 //
 // A put costs its caller a copy in memory. The thread starts with the first entry, looks each
 // millisecond for what has come, until nothing has for a while, and takes the processor from
-// nobody; so the queue is empty again within milliseconds. What is queued is found as if it were
-// stored. When the process is killed, what was queued is lost; when the queue is full, the newest
-// entry is dropped, and counted. CAIRN_PUT_IF_ABSENT, and what alone fills the queue, are written
+// nobody; so the queue is empty again within milliseconds. Look-ups find a queued entry as if it
+// were stored. A process that is killed loses its queue. When the queue is full, the newest entry
+// is dropped, and counted. An entry put if absent, and one that alone fills the queue, is written
 // at once.
 //
 // Thread safety: any thread; destruction is the last call, and writes what is queued. A forked
 // child has no such thread: it makes a queue of its own.
-// Failure: busy: the queue is full; nothing changed. What cannot be stored later is counted and
-// forgotten, and what it was to replace is removed.
+// Failure: busy: the queue is full; nothing changed. An entry that cannot be stored later is
+// counted and forgotten, and the entry that it was to replace is removed.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,8 @@ class QueuedCache final : public OwningLayer {
         std::uint64_t number;  // in the order of pushing
     };
     using Items = std::list<Item>;  // oldest first
-    // As long as it lives nothing is written: it waits for what is being written first. Who holds
-    // it must not push, or wait for who does.
+    // As long as it lives nothing is written; it waits for the write in progress first. Its holder
+    // must not push, or wait for a thread that does.
     class Pause;
 
     static std::uint64_t size_of(const Item &item) {

@@ -161,7 +161,7 @@ TEST_F(QueuedCacheTest, WhatIsCancelledIsNeverStoredLater) {
     EXPECT_EQ(stored("a"), "(nothing)");
 }
 
-// Who waits for an entry that is cancelled must not wait for ever: no writing wakes it up then.
+// A thread that waits for an entry that is cancelled goes on: no write wakes it up then.
 TEST_F(QueuedCacheTest, WhoWaitsForWhatIsCancelledGoesOn) {
     constexpr std::uint64_t kNeverNs = 60 * kSecondUs * 1000;
     QueuedCache queue(open(), 1u << 20);

@@ -34,7 +34,9 @@ void StartRecorder::note(Bytes key) {
     if (!must_start && seen.load(std::memory_order_relaxed) == hash) return;
     const MutexLock lock(mutex_);
     seen.store(hash, std::memory_order_relaxed);
-    if (now < end_.ns()) (void)guarded([&] { return add(key, hash); }, false);
+    if (now < end_.ns()) {
+        (void)guarded([&]() REQUIRES_LOCK(mutex_) { return add(key, hash); }, false);
+    }
     if (must_start && !is_started_.exchange(true)) (void)writer_.wake();
 }
 
@@ -55,7 +57,7 @@ void StartRecorder::write_twice() {
     write();
 }
 
-// What cannot be written is for the next write.
+// Where it cannot be written, the next write tries again.
 void StartRecorder::write() {
     const MutexLock file_lock(file_mutex_);
     (void)guarded([&]() REQUIRES_LOCK(file_mutex_) -> Status {

@@ -1,4 +1,4 @@
-// What a start used, recorded by a program cache as the EGL front end opens it: on disk only.
+// The record of a start, in a program cache as the EGL front end opens it: on disk only.
 // SPDX-License-Identifier: MIT
 #include "cache/start_recorder.h"
 

@@ -119,7 +119,7 @@ Result<PutOutcome> TieredCache::put(Bytes key, Bytes value, const PutOptions &op
         return outcome;
     }
     if (options.if_absent) {
-        // Who is the first is for the lower tier to say.
+        // The lower tier says which put is the first.
         auto outcome = lower_->put(key, value, options);
         if (is_stored(outcome)) (void)drop(key);
         return outcome;
@@ -136,7 +136,7 @@ Result<PutOutcome> TieredCache::put_blob(BlobRef entry, const PutOptions &option
     auto outcome = lower_->put_blob(entry, options);
     const MutexLock lock(mutex_);
     if (is_stored(outcome)) {
-        // It is stored, whatever becomes of the copy.
+        // The entry is stored, also where the copy fails.
         const auto copy = [&] { return upper_->put_blob(entry, options); };
         const bool is_kept = changes_of(key) == begun && guarded(copy).ok();
         if (!is_kept) (void)upper_->remove(key);
@@ -145,8 +145,8 @@ Result<PutOutcome> TieredCache::put_blob(BlobRef entry, const PutOptions &option
     return outcome;
 }
 
-// The lower tier first: what is older there must not be found when nothing is above it any more.
-// What is being read from there meanwhile is not kept: the upper one is last.
+// The lower tier first: its older entry must not be found when nothing is above it any more. The
+// upper one last: an entry that is being read below meanwhile is not kept.
 Result<bool> TieredCache::remove(Bytes key) {
     const auto below = lower_->remove(key);
     if (!below.ok() && home_ == Home::lower) return below.error();

@@ -1,9 +1,9 @@
-// Two caches as one: what is missed in the upper one is looked up in the lower one, and kept above.
+// Two caches as one: a key that the upper one misses is looked up in the lower one, and kept above.
 // SPDX-License-Identifier: MIT
 //
 // One of the two is the home of the entries: its answer is the answer, and the other one has
 // copies. Memory over a disk has its home below; a disk over somebody else's entries has it above.
-// What fails in a tier that is not the home is a miss there, or nothing that was asked for.
+// A failure of the tier that is not the home counts as a miss, or is ignored.
 //
 // Rules:
 //  1. An entry that was read below is kept above only if nobody has put, removed or cleared its
@@ -11,7 +11,7 @@
 //  2. A put writes the lower tier first, and the upper one only if no other change of the key ran
 //     at the same time; else the copy goes, and the next look-up makes another.
 //  3. No lock is held while the lower tier is asked: it may be slow.
-//  4. What others clear in the lower tier is dropped above by the next look-up.
+//  4. When another process clears the lower tier, the next look-up clears the upper one.
 //
 // A tier that cannot remove what it has answers with it again.
 //

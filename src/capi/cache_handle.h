@@ -1,4 +1,4 @@
-// What a cairn_cache handle is, and how arguments and results cross the C interface.
+// The cairn_cache handle, and how arguments and results cross the C interface.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: as the cache's; close is the last call.
@@ -53,7 +53,7 @@ int make_handle(Result<std::unique_ptr<Opened>> opened, Access access, cairn_cac
     *handle = new cairn_cache(std::move(opened.value()), access);
     return CAIRN_OK;
 }
-// What an option comes to for which 0 means the default and CAIRN_NONE none.
+// The value of an option for which 0 means the default and CAIRN_NONE none.
 inline std::uint64_t bytes_or(std::uint64_t given, std::uint64_t otherwise) {
     return given == 0 ? otherwise : given == CAIRN_NONE ? 0 : given;
 }

@@ -152,7 +152,7 @@ int cairn_convert(cairn_converter *converter, cairn_conversion *conversion, cair
     return result_of([&] { return convert(converter->converter, *conversion, output, messages); });
 }
 
-int cairn_describe_converters(cairn_converter *converter, cairn_blob **text) {
+int cairn_converter_describe(cairn_converter *converter, cairn_blob **text) {
     if (text != nullptr) *text = nullptr;
     if (converter == nullptr || text == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     return result_of([&]() -> int {

@@ -42,7 +42,7 @@ int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t key_size, ui
     });
 }
 
-// What was put is written first: others would not find it.
+// Entries that were put are written first: others would not find them.
 void cairn_lease_release(cairn_lease *lease) {
     if (lease == nullptr) return;
     (void)guarded([&] { return lease->cache->cache->flush(kWritePatienceUs); });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <cairn/cairn_broker.h>
 #include <signal.h>
 
+#include <array>
 #include <chrono>
 
 #include "capi/testing/programs.h"
@@ -196,6 +198,53 @@ TEST_F(ProgramCacheTest, MemoryIsBoundByTheDefaultOrTheLimitWhereThatIsLess) {
     EXPECT_EQ(Programs(small).stats().memory_limit_bytes, 16u << 20);
     small.memory_bytes = CAIRN_NONE;
     EXPECT_EQ(Programs(small).stats().memory_limit_bytes, 0u);
+}
+
+// The table in cairn.h; tests/broker has the column of caches behind a broker.
+TEST_F(ProgramCacheTest, EachKindOfCacheHasTheCallsOfTheTable) {
+    cairn_options open = {};
+    open.size = sizeof open;
+    open.root = directory_.path().c_str();
+    open.identifier = "plain";
+    cairn_cache *disk = nullptr, *memory = nullptr;
+    ASSERT_EQ(cairn_open(&open, &disk), CAIRN_OK);
+    open.mode = CAIRN_MODE_MEMORY;
+    ASSERT_EQ(cairn_open(&open, &memory), CAIRN_OK);
+    const Programs programs(options());
+    constexpr int kNo = CAIRN_ERROR_UNSUPPORTED;
+    const auto expect = [&](const char *what, auto call, std::array<int, 3> results) {
+        EXPECT_EQ(call(disk), results[0]) << what << " on disk";
+        EXPECT_EQ(call(memory), results[1]) << what << " in memory";
+        EXPECT_EQ(call(programs.handle()), results[2]) << what << " of a program cache";
+    };
+    cairn_blob *blob = nullptr;
+    size_t size = 0;
+    uint32_t ticket = 0;
+    cairn_program_cache_stats of_programs = {};
+    of_programs.size = sizeof of_programs;
+    cairn_broker_stats of_broker = {};
+    of_broker.size = sizeof of_broker;
+    const auto within = [&](cairn_cache *c) { return cairn_get_within(c, "k", 1, 9999, &blob); };
+    expect("get_within", within, {kNo, CAIRN_MISS, CAIRN_MISS});
+    const auto range = [&](cairn_cache *c) { return cairn_clear_range(c, 0, 1, nullptr); };
+    expect("clear_range", range, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    expect("trim", [](auto *c) { return cairn_trim(c, 0, nullptr); }, {kNo, CAIRN_OK, CAIRN_OK});
+    const auto resize = [](cairn_cache *c) { return cairn_resize(c, 9, 9, nullptr); };
+    expect("resize", resize, {kNo, CAIRN_OK, kNo});
+    expect("flush", [](auto *c) { return cairn_flush(c, 9999); }, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    expect("sync", [](auto *c) { return cairn_sync(c); }, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    expect("compress", [](auto *c) { return cairn_compress(c); }, {CAIRN_OK, CAIRN_OK, CAIRN_OK});
+    const auto nth = [&](auto *c) { return cairn_get_nth(c, 0, nullptr, 0, &size, &blob); };
+    expect("get_nth", nth, {kNo, CAIRN_MISS, kNo});
+    const auto use = [&](auto *c) { return cairn_use_begin(c, "k", 1, &ticket); };
+    expect("use_begin", use, {kNo, kNo, CAIRN_OK});
+    cairn_use_end(programs.handle(), ticket);
+    const auto stats = [&](auto *c) { return cairn_program_cache_stats_get(c, &of_programs); };
+    expect("program_cache_stats_get", stats, {kNo, kNo, CAIRN_OK});
+    const auto broker = [&](auto *c) { return cairn_broker_stats_get(c, &of_broker); };
+    expect("broker_stats_get", broker, {kNo, kNo, kNo});
+    cairn_close(disk);
+    cairn_close(memory);
 }
 
 TEST_F(ProgramCacheTest, WhatIsRemovedOrClearedIsGone) {

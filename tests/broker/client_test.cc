@@ -1,5 +1,6 @@
 // A cache behind a broker, as its clients meet it.
 // SPDX-License-Identifier: MIT
+#include <cairn/cairn_program_cache.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -105,6 +106,11 @@ TEST_F(BrokerClientTest, AnswersEveryCallOrSaysThatItCannot) {
     EXPECT_EQ(cairn_compress(handle), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cairn_trim(handle, 0, nullptr), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cairn_resize(handle, 0, 0, nullptr), CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_clear_range(handle, 0, 1, nullptr), CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_get_within(handle, "key", 3, 0, &blob), CAIRN_ERROR_UNSUPPORTED);
+    EXPECT_EQ(cairn_get_nth(handle, 0, nullptr, 0, &size, &blob), CAIRN_ERROR_UNSUPPORTED);
+    std::uint32_t ticket = 0;
+    EXPECT_EQ(cairn_use_begin(handle, "key", 3, &ticket), CAIRN_ERROR_UNSUPPORTED);
     EXPECT_EQ(cache.get("key"), "value");
 }
 

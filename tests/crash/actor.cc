@@ -132,11 +132,6 @@ std::size_t Actor::random_size() {
 
 // ---- looking up
 
-std::optional<Blob> Actor::find(const ByteVector &key_bytes, int *result) {
-    if (random_.one_in(2)) return cache_->get(key_bytes, result);
-    return cache_->view(key_bytes, result);
-}
-
 Actor::Lookup Actor::lookup(const ByteVector &key_bytes, std::uint64_t key) {
     ++progress().reads;
     int result = 0;
@@ -150,7 +145,7 @@ Actor::Lookup Actor::lookup(const ByteVector &key_bytes, std::uint64_t key) {
         }
     }
     if (size == 0 && (result == CAIRN_OK || result == CAIRN_TOO_SMALL)) {
-        const auto blob = find(key_bytes, &result);
+        const auto blob = cache_->get(key_bytes, &result);
         if (blob) {
             stamp = read_stamp(blob->bytes());
             size = blob->bytes().size();

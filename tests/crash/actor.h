@@ -63,7 +63,6 @@ class Actor {
     };
 
     Lookup lookup(const ByteVector &key_bytes, std::uint64_t key);
-    std::optional<Blob> find(const ByteVector &key_bytes, int *result);
     void judge_owned_hit(std::uint64_t key, std::uint64_t lower, std::uint64_t upper,
                          std::uint64_t version);
     void judge_owned_miss(std::uint64_t key, std::uint64_t lower, std::uint64_t upper);

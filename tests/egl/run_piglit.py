@@ -51,7 +51,7 @@ ARGUMENTS = {
 }
 # Not about the front end: they take long, or ask for a window.
 LEFT_OUT = re.compile(r"mix-and-match|400-combinations|rendezvous_by_location$|ProgramUniform-coverage|dlist")
-# The order of the numbers in cairn_report.
+# The order of the numbers in RunReport.
 FIELDS = ["layout", "processes", "contexts", "compile_calls", "compile_ns", "link_calls", "link_ns", "driver_compiles",
           "driver_links", "hits", "misses", "rejected"]
 

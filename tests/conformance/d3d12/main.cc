@@ -16,6 +16,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "adapter.h"
@@ -52,32 +53,14 @@ std::string said_by(const std::string &program, const std::string &environment,
 
 namespace {
 
-struct Counts {
-    int right = 0;
-    int departures = 0;
-    int absent = 0;
-    int wrong = 0;
-};
-
 std::vector<Row> all_rows() {
-    std::vector<Row> all;
-    for (const auto rows : {create_rows(), identity_rows(), value_rows(), disk_rows(),
-                            lifetime_rows(), control_rows(), com_rows(), device_rows()}) {
-        all.insert(all.end(), rows.begin(), rows.end());
-    }
-    return all;
+    return joined<Row>({create_rows(), identity_rows(), value_rows(), disk_rows(), lifetime_rows(),
+                        control_rows(), com_rows(), device_rows()});
 }
 
-void say(const char *word, const Row &row, const std::string &what = "") {
-    std::printf("row %-9s %s %s%s%s\n", word, kAbi, row.name, what.empty() ? "" : ": ",
-                what.c_str());
-    std::fflush(stdout);
-}
-
-void judge(const Row &row, Counts &counts) {
+Judged judge(const Row &row) {
     if (row.needs == Needs::device && real_device() == nullptr) {
-        ++counts.absent;
-        return say("absent", row, "there is no device");
+        return {Outcome::absent, "there is no device"};
     }
     Verdict verdict;
     try {
@@ -87,33 +70,9 @@ void judge(const Row &row, Counts &counts) {
         verdict.expect(false, error.what());
     }
     if (!verdict.failures().empty()) {
-        ++counts.wrong;
-        return say("WRONG", row, verdict.failures());
+        return {Outcome::wrong, verdict.failures()};
     }
-    const bool departs = row.native == Native::differs;
-    ++(departs ? counts.departures : counts.right);
-    say(departs ? "departure" : "right", row);
-}
-
-bool is_chosen(const Row &row, int count, char **names) {
-    for (int i = 0; i < count; ++i) {
-        if (std::strcmp(row.name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return count == 0;
-}
-
-int judge_all(const char *device, int count, char **names) {
-    Counts counts;
-    for (const Row &row : all_rows()) {
-        if (is_chosen(row, count, names)) {
-            judge(row, counts);
-        }
-    }
-    std::printf("rows %s, device: %s: %d right, %d decided departures, %d absent, %d wrong\n", kAbi,
-                device, counts.right, counts.departures, counts.absent, counts.wrong);
-    return counts.wrong == 0 && counts.right > 0 ? 0 : 1;
+    return {row.native == Native::differs ? Outcome::departure : Outcome::right, ""};
 }
 
 int store_and_find(const char *root, const char *version, const char *value) {
@@ -148,10 +107,7 @@ int print_names() {
 int main(int argc, char **argv) {
     using namespace conformance;
     if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
-        for (const Row &row : all_rows()) {
-            std::puts(row.name);
-        }
-        return 0;
+        return list_rows(all_rows());
     }
     if (argc == 5 && std::strcmp(argv[1], "--session") == 0) {
         return store_and_find(argv[2], argv[3], argv[4]);
@@ -175,5 +131,6 @@ int main(int argc, char **argv) {
         }
         set_real_device(device.get());
     }
-    return judge_all(argv[1], argc - 2, argv + 2);
+    return judge_rows(all_rows(), std::span(argv + 2, argv + argc), kAbi,
+                      std::string(", device: ") + argv[1], judge);
 }

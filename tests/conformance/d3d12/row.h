@@ -9,20 +9,15 @@
 #include <span>
 #include <string>
 
+#include "conformance/rows.h"
 #include "d3d12/stage.h"
 
 namespace conformance {
 
 using namespace d3d12_test;
 
-// Collects what does not hold.
-class Verdict {
+class Verdict : public Findings {
   public:
-    void expect(bool holds, const std::string &what) {
-        if (!holds) {
-            failures_.append(failures_.empty() ? "" : "; ").append(what);
-        }
-    }
     void expect_result(HRESULT result, HRESULT expected, const std::string &what) {
         if (result != expected) {
             char text[64];
@@ -31,10 +26,6 @@ class Verdict {
             expect(false, what + text);
         }
     }
-    const std::string &failures() const { return failures_; }
-
-  private:
-    std::string failures_;
 };
 
 enum class Needs { nothing, device };

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,31 +24,14 @@ namespace conformance {
 namespace {
 
 std::vector<Row> all_rows() {
-    std::vector<Row> all;
-    for (const auto rows : {control_rows(), cache_rows(), context_rows(), key_rows(), draft_rows(),
-                            process_rows(), blob_rows()}) {
-        all.insert(all.end(), rows.begin(), rows.end());
-    }
-    return all;
+    return joined<Row>({control_rows(), cache_rows(), context_rows(), key_rows(), draft_rows(),
+                        process_rows(), blob_rows()});
 }
 
-struct Counts {
-    int right = 0;
-    int departures = 0;
-    int skipped = 0;
-    int wrong = 0;
-};
-
-void say(const char *word, const Row &row, const std::string &what = "") {
-    std::printf("row %-9s egl %s%s%s\n", word, row.name, what.empty() ? "" : ": ", what.c_str());
-    std::fflush(stdout);
-}
-
-void judge(const Row &row, Counts &counts) {
+Judged judge(const Row &row) {
     const bool is_reference = subject == Subject::angle;
     if (is_reference && row.reference == Reference::absent) {
-        ++counts.skipped;
-        return say("absent", row);
+        return {Outcome::absent, ""};
     }
     Verdict verdict;
     try {
@@ -57,52 +41,19 @@ void judge(const Row &row, Counts &counts) {
         verdict.expect(false, error.what());
     }
     if (!verdict.reason().empty()) {
-        ++counts.skipped;
-        return say("absent", row, verdict.reason());
+        return {Outcome::absent, verdict.reason()};
     }
     const bool holds = verdict.failures().empty();
-    const bool differs = is_reference && row.reference == Reference::differs;
-    if (differs && !holds) {
-        ++counts.departures;
-        return say("differs", row, verdict.failures());
+    const bool differs = row.reference == Reference::differs;
+    if (is_reference && differs) {
+        return holds ? Judged{Outcome::wrong, "the mark is stale: the reference agrees"}
+                     : Judged{Outcome::differs, verdict.failures()};
     }
-    if (differs || !holds) {
-        ++counts.wrong;
-        return say("WRONG", row,
-                   holds ? "the mark is stale: the reference agrees" : verdict.failures());
+    if (!holds) {
+        return {Outcome::wrong, verdict.failures()};
     }
     // Where the reference does otherwise, what is right here is a departure.
-    const bool departs = row.reference == Reference::differs;
-    ++(departs ? counts.departures : counts.right);
-    say(departs ? "departure" : "right", row);
-}
-
-bool is_chosen(const Row &row, int count, char **names) {
-    for (int i = 0; i < count; ++i) {
-        if (std::strcmp(row.name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return count == 0;
-}
-
-int judge_all(int count, char **names) {
-    Counts counts;
-    for (const Row &row : all_rows()) {
-        if (is_chosen(row, count, names)) {
-            judge(row, counts);
-        }
-    }
-    std::printf("rows egl on %s: %d right, %d decided departures, %d absent, %d wrong\n",
-                subject == Subject::angle ? "ANGLE" : "Cairn", counts.right, counts.departures,
-                counts.skipped, counts.wrong);
-    return counts.wrong == 0 && counts.right > 0 ? 0 : 1;
-}
-
-void list() {
-    for (const Row &row : all_rows()) {
-        std::puts(row.name);
-    }
+    return {differs ? Outcome::departure : Outcome::right, ""};
 }
 
 int usage() {
@@ -123,8 +74,7 @@ int main(int argc, char **argv) {
     using namespace conformance;
     set_own_path(argv[0]);
     if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
-        list();
-        return 0;
+        return list_rows(all_rows());
     }
     if (argc == 6 && std::strcmp(argv[1], "--sequence") == 0) {
         load_named(argv + 4);
@@ -146,5 +96,6 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "there is no EGL_ANGLE_program_cache_control\n");
         return 3;
     }
-    return judge_all(argc - 3, argv + 3);
+    return judge_rows(all_rows(), std::span(argv + 3, argv + argc), "egl",
+                      subject == Subject::angle ? " on ANGLE" : " on Cairn", judge);
 }

@@ -8,29 +8,22 @@
 #include <span>
 #include <string>
 
+#include "conformance/rows.h"
 #include "subject.h"
 
 namespace conformance {
 
-// Collects what does not hold.
-class Verdict {
+class Verdict : public Findings {
   public:
-    void expect(bool holds, const std::string &what) {
-        if (!holds) {
-            failures_.append(failures_.empty() ? "" : "; ").append(what);
-        }
-    }
     // The error of the call before, and nothing left behind it.
     void expect_error(EGLint error, const std::string &what);
 
     // The subject has nothing to be judged by this row.
     void cannot(const std::string &why) { reason_ = why; }
 
-    const std::string &failures() const { return failures_; }
     const std::string &reason() const { return reason_; }
 
   private:
-    std::string failures_;
     std::string reason_;
 };
 

@@ -12,6 +12,8 @@
 #include <optional>
 #include <string_view>
 
+#include "common/glvnd.h"
+
 namespace cairn::cli {
 namespace {
 
@@ -19,17 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFilenamesEnv = "__EGL_VENDOR_LIBRARY_FILENAMES";
 constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
-
-// Where GLVND looks by itself, on whatever system the process is that reads this: NixOS, a Flatpak
-// runtime, and all others. What is not there is passed over.
-constexpr const char *kSystemFolders =
-    "/run/opengl-driver/share/glvnd/egl_vendor.d:"
-    "/etc/glvnd/egl_vendor.d:"
-    "/usr/lib/x86_64-linux-gnu/GL/glvnd/egl_vendor.d:"
-    "/usr/lib/aarch64-linux-gnu/GL/glvnd/egl_vendor.d:"
-    "/usr/lib/i386-linux-gnu/GL/glvnd/egl_vendor.d:"
-    "/usr/lib64/GL/glvnd/egl_vendor.d:"
-    "/usr/share/glvnd/egl_vendor.d";
 
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
@@ -137,7 +128,7 @@ std::pair<std::string, std::string> front_end_environment(const std::string &man
         return {kFilenamesEnv, enclosed(manifest, *files, last)};
     }
     return {kDirsEnv,
-            enclosed(folder, environment(kDirsEnv).value_or(kSystemFolders), last.parent_path())};
+            enclosed(folder, environment(kDirsEnv).value_or(kGlvndFolders), last.parent_path())};
 }
 
 }  // namespace cairn::cli

@@ -15,10 +15,8 @@
 namespace cairn::cli {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds kFirstAfter{1000};
-constexpr milliseconds kNextAfter{200};
+constexpr uint64_t kFirstAfterMs = 1000;
+constexpr uint64_t kNextAfterMs = 200;
 constexpr std::string_view kErase = "\r\x1b[K";
 
 bool is_terminal(int fd) {
@@ -63,29 +61,14 @@ bool is_confirmed(const std::string &question) {
 Progress::Progress(const std::string &what, Quiet quiet, uint64_t total)
     : what_(what), total_(total) {
     if (quiet == Quiet::no && is_capable_terminal()) {
-        (void)thread_.start(run, this);
+        (void)worker_.wake();
     }
-}
-
-Progress::~Progress() {
-    {
-        const std::lock_guard lock(mutex_);
-        has_ended_ = true;
-    }
-    ended_.notify_one();
-    thread_.join();
-}
-
-void *Progress::run(void *progress) {
-    static_cast<Progress *>(progress)->show();
-    return nullptr;
 }
 
 void Progress::show() {
     bool is_shown = false;
-    std::unique_lock lock(mutex_);
-    for (milliseconds pause = kFirstAfter;
-         !ended_.wait_for(lock, pause, [this] { return has_ended_; }); pause = kNextAfter) {
+    for (uint64_t pause_ms = kFirstAfterMs; worker_.wait_until(Deadline::in_ms(pause_ms));
+         pause_ms = kNextAfterMs) {
         if (!is_in_background()) {
             write_out(std::string(kErase) + line());
             is_shown = true;

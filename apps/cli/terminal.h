@@ -6,12 +6,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
-#include "os/thread.h"
+#include "os/worker.h"
 
 namespace cairn::cli {
 
@@ -27,14 +25,12 @@ class Progress {
   public:
     // Of so many parts; 0: it is not known how many.
     Progress(const std::string &what, Quiet quiet, uint64_t total = 0);
-    ~Progress();
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
     void add(uint64_t parts) { done_.fetch_add(parts, std::memory_order_relaxed); }
 
   private:
-    static void *run(void *progress);
     void show();
     std::string line() const;
 
@@ -44,10 +40,7 @@ class Progress {
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
     std::atomic<uint64_t> done_ = 0;
-    std::mutex mutex_;
-    std::condition_variable ended_;
-    bool has_ended_ = false;  // guarded by mutex_
-    Thread thread_;           // none where nothing is shown; takes no signals
+    Worker worker_{[this] { show(); }};  // never woken where nothing is shown
 };
 
 }  // namespace cairn::cli

@@ -76,7 +76,7 @@ std::string_view electron_name(const ProcessStart &start, std::string_view progr
     return name;
 }
 
-// What people call the program; "" where nothing says it.
+// The program's name for people; "" where nothing tells it.
 std::string program_name(const ProcessStart &start) {
     if (!start.app_image.empty()) return std::string(file_name(start.app_image));
     if (!start.called.empty()) return std::string(file_name(start.called));
@@ -111,7 +111,7 @@ std::string identifier_from(std::string name) {
     return name.substr(0, kApplicationNameMax - digits.size()) + digits;
 }
 
-// A library's constructors are given what its program was started with.
+// A library's constructors get the arguments of its program.
 const std::string &remembered(int count, char **arguments) {
     static const auto *name = new std::string(application_of(own_start(count, arguments)));
     return *name;

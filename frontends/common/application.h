@@ -1,12 +1,12 @@
-// By which name this process's program is known to people: what caches are named after, and what
-// the configuration calls an application.
+// The name by which people know this process's program. Caches are named after it, and the
+// configuration calls an application by it.
 // SPDX-License-Identifier: MIT
 //
 // The name is that of the executable file, whatever the process says of itself: Chromium, Electron
 // and users of setproctitle overwrite their arguments. Where the file runs other people's programs
 // (an interpreter, Wine, the loader), it is that program's. Two programs of one name share it.
 //
-// Thread safety: any thread. Failure: what cannot be told is passed over; there is always a name.
+// Thread safety: any thread. Failure: there is always a name, by whatever the system tells.
 #pragma once
 
 #include <string>

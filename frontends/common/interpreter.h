@@ -25,14 +25,14 @@ struct Interpreter {
     std::string_view program_words = {};
     bool takes_file = true;    // the first argument that is no option is the program
     bool is_replaced = false;  // it gives its own place among the arguments to the program
-    bool is_electron = false;  // more than its arguments says what it runs: see application.cc
+    bool is_electron = false;  // its arguments do not tell all: see application.cc
 };
 
 // The interpreter whose file has this name; null: it is none.
 const Interpreter *find_interpreter(std::string_view file_name);
 
-// What an interpreter with these arguments runs. The rest are that program's arguments, it among
-// them; empty: they do not say.
+// The program that an interpreter with these arguments runs. The rest are that program's arguments,
+// it among them; empty: they do not say.
 struct Interpreted {
     std::string program;
     std::span<const std::string> arguments;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstdint>
 
 #include "os/environment.h"
+#include "os/file.h"
 
 namespace cairn {
 namespace {
@@ -30,22 +30,17 @@ std::string executed_path() {
     return text.starts_with("/proc/") || text.starts_with("/dev/fd/") ? "" : std::string(text);
 }
 
-bool is_there(const std::string &path) {
-    struct stat status = {};
-    return stat(path.c_str(), &status) == 0;
-}
-
 // Where the system executed a script, or what binfmt_misc describes, it says so. The executable's
 // own path leads to another file, too, once it was replaced, but to one of the same name.
 bool is_another_file(const std::string &path, const std::string &executable) {
-    struct stat executed = {};
-    struct stat running = {};
-    return stat(path.c_str(), &executed) == 0 && stat(kExecutable, &running) == 0 &&
-           (executed.st_ino != running.st_ino || executed.st_dev != running.st_dev) &&
+    const auto executed = file_info(path);
+    const auto running = file_info(kExecutable);
+    return executed.ok() && running.ok() &&
+           (executed->inode != running->inode || executed->device != running->device) &&
            file_name(without_links(path)) != file_name(executable);
 }
 
-// What an AppImage starts has its variables, also where it is no part of it.
+// Programs that an AppImage starts have its variables, also programs outside of it.
 std::string app_image_of(const std::string &file) {
     const std::string image = environment_variable("APPIMAGE").value_or("");
     const std::string mount = environment_variable("APPDIR").value_or("");
@@ -53,10 +48,11 @@ std::string app_image_of(const std::string &file) {
     return is_inside ? image : "";
 }
 
-// An executable of Electron's own name runs what is beside it.
+// An executable of Electron's own name runs the application beside it.
 bool has_app_beside(const std::string &file) {
     const std::string path = file.substr(0, file.rfind('/') + 1) + "resources/app";
-    return file_name(file).starts_with("electron") && (is_there(path) || is_there(path + ".asar"));
+    return file_name(file).starts_with("electron") &&
+           (file_info(path).ok() || file_info(path + ".asar").ok());
 }
 
 // How many of the arguments are where the system put them: between the list and the path that was
@@ -111,8 +107,7 @@ ProcessStart own_start(int count, char **arguments) {
     } else if (!executed.empty() && is_another_file(executed, start.file)) {
         start.called = executed;
     }
-    std::array<char, PATH_MAX> folder = {};
-    if (getcwd(folder.data(), folder.size()) != nullptr) start.folder = folder.data();
+    start.folder = working_directory();
     start.app_image = app_image_of(start.file);
     start.has_app = has_app_beside(start.file);
     return start;

@@ -1,7 +1,7 @@
 // How a process was started, as far as the system and its memory still say it.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: pure functions. Failure: what cannot be told is empty.
+// Thread safety: pure functions. Failure: a field that the system does not tell is empty.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct ProcessStart {
         false;  // `file` is Electron, and has resources/app or resources/app.asar beside it
 };
 
-// What follows the last slash or backslash.
+// The part after the last slash or backslash.
 std::string_view file_name(std::string_view path);
 
 // The arguments that begin where the last one ends, as the system lays them out, or behind zeros

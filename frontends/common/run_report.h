@@ -1,10 +1,11 @@
-// What front ends saved in the processes of one run, counted in memory that they share with the
+// Counters of one run: the front ends in its processes add to memory that they share with the
 // launcher, `cairn run`.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread and any process. All fields are only ever added to, atomically and
 // relaxed, so the counters are there however a process ends.
-// Ownership: the launcher makes the memory; an attached process keeps it mapped as long as it lives.
+// Ownership: the launcher makes the memory; an attached process keeps it mapped as long as it
+// lives.
 #pragma once
 
 #include <cstdint>

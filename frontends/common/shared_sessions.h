@@ -10,8 +10,8 @@
 
 namespace cairn {
 
-// Of the sessions of this identifier: lower-case digits and hyphens, without braces. What cannot be
-// read or understood counts for nothing, and has a line for `log`, which may be null.
+// Of the sessions of this identifier: lower-case digits and hyphens, without braces. A line that
+// cannot be read or understood counts for nothing, and is given to `log`, which may be null.
 bool are_sessions_shared(std::string_view guid, cairn_log_fn log, void *user);
 
 }  // namespace cairn

@@ -2,107 +2,27 @@
 #include "adapter.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <numeric>
-#include <utility>
+#include <span>
 #include <vector>
+
+#include "base/bytes.h"
+#include "os/loaded_objects.h"
 
 namespace cairn::d3d12 {
 namespace {
-
-std::string hexadecimal(const void *data, size_t size) {
-    constexpr const char *kDigits = "0123456789abcdef";
-    const auto *bytes = static_cast<const unsigned char *>(data);
-    std::string text;
-    for (size_t i = 0; i < size; ++i) {
-        text.push_back(kDigits[bytes[i] >> 4]);
-        text.push_back(kDigits[bytes[i] & 15]);
-    }
-    return text;
-}
 
 // Its table of functions lies in the library that implements an object.
 const void *table_of(void *object) {
     const void *table;
     std::memcpy(&table, object, sizeof table);
     return table;
-}
-
-size_t round_up_to_4(size_t size) {
-    return (size + 3) & ~size_t{3};
-}
-
-std::string build_id_in(const char *notes, size_t size) {
-    while (size >= sizeof(ElfW(Nhdr))) {
-        ElfW(Nhdr) note;
-        std::memcpy(&note, notes, sizeof note);
-        const size_t description = sizeof note + round_up_to_4(note.n_namesz);
-        const size_t next = description + round_up_to_4(note.n_descsz);
-        if (next > size) {
-            break;
-        }
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
-            std::memcmp(notes + sizeof note, "GNU", sizeof "GNU") == 0) {
-            return hexadecimal(notes + description, note.n_descsz);
-        }
-        notes += next;
-        size -= next;
-    }
-    return {};
-}
-
-// A library that is loaded, or the program.
-struct Loaded {
-    std::string name;
-    std::string build_id;  // in hexadecimal; empty when it has none
-    std::vector<std::pair<uintptr_t, uintptr_t>> addresses;  // where each part begins, and its size
-
-    bool has(uintptr_t address) const {
-        return std::ranges::any_of(addresses, [&](const auto &part) {
-            return address >= part.first && address - part.first < part.second;
-        });
-    }
-};
-
-void add_loaded(const dl_phdr_info *info, std::vector<Loaded> &all) {
-    Loaded object;
-    const std::string path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    object.name = path.empty() ? "the program itself" : path.substr(path.rfind('/') + 1);
-    for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr) &segment = info->dlpi_phdr[i];
-        const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-        if (segment.p_type == PT_LOAD) {
-            object.addresses.emplace_back(begin, segment.p_memsz);
-        } else if (segment.p_type == PT_NOTE && object.build_id.empty()) {
-            object.build_id = build_id_in(reinterpret_cast<const char *>(begin), segment.p_memsz);
-        }
-    }
-    all.push_back(std::move(object));
-}
-
-std::vector<Loaded> all_loaded() {
-    std::vector<Loaded> all;
-    // No exception may pass through the dynamic linker.
-    const auto add = [](dl_phdr_info *info, size_t, void *user) {
-        try {
-            add_loaded(info, *static_cast<std::vector<Loaded> *>(user));
-            return 0;
-        } catch (const std::bad_alloc &) {
-            return 1;
-        }
-    };
-    if (dl_iterate_phdr(add, &all) != 0) {
-        std::__throw_bad_alloc();  // as the library does: nothing is thrown from here
-    }
-    return all;
 }
 
 // A function of a library that is loaded already; null: it is not.
@@ -113,11 +33,11 @@ Function *loaded_function(const char *library, const char *name) {
         return nullptr;
     }
     auto *function = reinterpret_cast<Function *>(dlsym(handle, name));
-    dlclose(handle);  // gives up what dlopen took; somebody else keeps it loaded
+    dlclose(handle);  // releases our reference; the owner keeps it loaded
     return function;
 }
 
-// The beginning of VkPhysicalDeviceProperties; what follows are limits.
+// The beginning of VkPhysicalDeviceProperties; limits follow.
 struct PhysicalDeviceProperties {
     uint32_t api_version;
     uint32_t driver_version;
@@ -164,7 +84,7 @@ std::string build_of_driver(void *device) {
     }
     const bool is_known = function != nullptr && is_in_driver(function);
     std::vector<std::string> builds;
-    for (const Loaded &object : all_loaded()) {
+    for (const LoadedObject &object : loaded_objects()) {
         if (is_known ? object.has(reinterpret_cast<uintptr_t>(function))
                      : object.name.starts_with("libvulkan_")) {
             builds.push_back(" " + object.build_id);
@@ -192,9 +112,9 @@ bool ask_vulkan(void *device, AdapterNames &names) {
                   properties.device_name);
     names.adapter = text;
     std::snprintf(text, sizeof text, "%u ", properties.driver_version);
-    names.driver_version =
-        text + hexadecimal(properties.pipeline_cache_uuid, sizeof properties.pipeline_cache_uuid) +
-        build_of_driver(device);
+    names.driver_version = text +
+                           hexadecimal(std::as_bytes(std::span(properties.pipeline_cache_uuid))) +
+                           build_of_driver(device);
     return true;
 }
 
@@ -206,9 +126,9 @@ AdapterNames ask_device(void *device) {
         return names;
     }
     const auto table = reinterpret_cast<uintptr_t>(table_of(device));
-    for (const Loaded &object : all_loaded()) {
+    for (const LoadedObject &object : loaded_objects()) {
         if (object.has(table)) {
-            names.adapter = object.name;
+            names.adapter = object.path.empty() ? "the program itself" : object.name;
             names.driver_version = object.build_id;
         }
     }

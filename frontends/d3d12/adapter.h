@@ -1,4 +1,4 @@
-// What stands for a device's graphics adapter and driver in the name of a DRIVER_VERSIONED cache.
+// A device's graphics adapter and driver, as the name of a DRIVER_VERSIONED cache has them.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread. Failure: empty texts, when nothing can be found out.
@@ -13,8 +13,8 @@ struct AdapterNames {
     std::string driver_version;
 };
 
-// `device` is an ID3D12Device. One of vkd3d's: what Vulkan says. Of any other, the library that
-// implements it, by its build-id. No library is loaded for it.
+// `device` is an ID3D12Device. Asks Vulkan about a device of vkd3d's. Any other device stands for
+// the library that implements it, by its build-id. Loads no library.
 AdapterNames ask_device(void *device);
 
 }  // namespace cairn::d3d12

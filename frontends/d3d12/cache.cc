@@ -65,7 +65,7 @@ bool Cache::disabled() const {
     return (cairn_control_disabled(control_.get()) & CAIRN_KIND_APPLICATION_MANAGED) != 0;
 }
 
-// Another process may have cleared: what is on disk is gone already, what is in memory is not.
+// Another process may have cleared the disk; entries in memory are still there.
 void Cache::follow_clears() {
     const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
     if (clears != clears_seen_.load(std::memory_order_relaxed)) {

@@ -1,4 +1,4 @@
-// What all sessions of one identity in this process share.
+// The cache that all sessions of one identity in this process share.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods at once. Failure: see Outcome.
@@ -22,7 +22,7 @@ class Cache {
         uint64_t version = 0;
         uint64_t memory_bytes = 0;
         uint64_t memory_entries = 0;
-        // For a DISK session; what the cache itself knows is set by it.
+        // For a DISK session; the cache sets the fields that it knows itself.
         std::optional<DiskLevel::Options> disk;
         std::string control_root;  // empty: the library's
         KeyHashFunction hash = hash_key;
@@ -43,7 +43,7 @@ class Cache {
     // cannot_write: it will not be deleted.
     Outcome delete_on_destroy();
     Outcome clear();
-    // Closes what is on disk; no other call may follow.
+    // Closes the disk level; no other call may follow.
     void close() { disk_.reset(); }
 
     uint64_t version() const { return version_; }
@@ -69,7 +69,7 @@ class Cache {
     };
 
     Listeners listeners_;
-    MemoryLevel memory_;  // of MEMORY; what DISK keeps in memory is the store's
+    MemoryLevel memory_;  // of MEMORY; for DISK the store keeps entries in memory
     std::unique_ptr<cairn_control, CloseControl> control_;  // null: nothing is ever disabled
     std::atomic<uint64_t> clears_seen_ = 0;
     std::unique_ptr<DiskLevel> disk_;  // null for MEMORY; last: it writes log lines to its end

@@ -20,10 +20,10 @@ class Control {
     Control(const Control &) = delete;
     Control &operator=(const Control &) = delete;
 
-    // The driver's side, which is then told of what is done to DRIVER_MANAGED. False: refused.
+    // From then on the driver is told of all changes to DRIVER_MANAGED. False: refused.
     bool register_driver(const cairn_driver_cache &driver);
     bool driver_cache_present() const;
-    // Tells it what other processes have done; cheap.
+    // Tells the driver of changes by other processes; cheap.
     void tell_driver() { cairn_control_tell_drivers(control_); }
 
     // As cairn_d3d12_shader_cache_control.

@@ -21,7 +21,7 @@ constexpr Guid kIidFacade = {
 
 constexpr unsigned kShaderCacheLevel = 9;
 
-// What a method returns that the real device lacks.
+// The result of a method that the real device lacks.
 template <typename Type>
 Type absent() {
     if constexpr (std::is_same_v<Type, Result>) {

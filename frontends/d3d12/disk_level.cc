@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "disk_level.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <new>
 #include <vector>
 
+#include "os/deadline.h"
+
 namespace cairn::d3d12 {
 namespace {
 
-// What an entry counts in a small cache, besides its record.
+// The charge of an entry in a small cache, besides its record.
 constexpr uint64_t kEntryOverhead = sizeof(KeyHash);
 
-constexpr unsigned kBusyWaits = 200;  // of a millisecond each
-
-void wait_a_moment() {
-    const timespec moment = {0, 1'000'000};
-    nanosleep(&moment, nullptr);
-}
+constexpr uint64_t kBusyPatienceUs = 200'000;
 
 Outcome outcome_of_open(int result) {
     switch (result) {
@@ -161,12 +156,12 @@ Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
     };
     int result = put_once();
     if (result == CAIRN_ERROR_FULL) {
-        // The first one has given back what processes left that were killed inside a store.
+        // The first attempt has reclaimed the space of processes that were killed while they
+        // stored.
         result = put_once();
     }
     // Others take space, one after the other; one that was stopped there must not keep us.
-    for (unsigned waits = 0; result == CAIRN_ERROR_BUSY && waits < kBusyWaits; ++waits) {
-        wait_a_moment();
+    for (Backoff backoff(kBusyPatienceUs); result == CAIRN_ERROR_BUSY && backoff.pause();) {
         result = put_once();
     }
     return result == CAIRN_ERROR_BUSY ? give_up() : outcome_of_put(result);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods at once, but for close.
-// Failure: see Outcome; an entry that is not what it should be counts as absent.
+// Failure: see Outcome; a damaged entry counts as absent.
 #pragma once
 
 #include <cairn/cairn.h>
@@ -25,13 +25,13 @@ class DiskLevel {
         std::string about;
         uint64_t version = 0;
         uint64_t limit_bytes = 0;
-        uint64_t memory_bytes = 0;  // what may be kept of entries that were found
+        uint64_t memory_bytes = 0;  // for keeping entries that were found
         cairn_log_fn log = nullptr;
         void *log_user = nullptr;
     };
     // `level` is null after anything but ok.
     static Outcome open(const Options &options, std::unique_ptr<DiskLevel> &level);
-    // Clears, if somebody wished it and nobody else has a session.
+    // Clears, if a session wished it and no other process has one.
     ~DiskLevel();
     DiskLevel(const DiskLevel &) = delete;
     DiskLevel &operator=(const DiskLevel &) = delete;
@@ -60,7 +60,7 @@ class DiskLevel {
     const cairn_log_fn log_;
     void *const log_user_;
     Presence presence_;
-    bool hidden_ = false;  // what is there was to be deleted; constant after opening
+    bool hidden_ = false;  // the entries were to be deleted; constant after opening
 };
 
 }  // namespace cairn::d3d12

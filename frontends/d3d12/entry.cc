@@ -58,7 +58,8 @@ EntryRef Entry::copy(Bytes key, Bytes value) {
 }
 
 EntryRef Entry::adopt(cairn_blob *blob) {
-    const Bytes record = bytes(cairn_blob_data(blob), cairn_blob_size(blob));
+    const Bytes record = {static_cast<const std::byte *>(cairn_blob_data(blob)),
+                          cairn_blob_size(blob)};
     const size_t key_size = key_size_in(record);
     EntryRef entry = key_size == 0 ? nullptr : own(record, key_size, blob);
     if (entry == nullptr) {

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: MIT
 //
 // Format: docs/formats/d3d12.md.
-// Thread safety: immutable. Ownership: shared by whoever holds a reference; the bytes live as long.
-// Failure: a null reference when memory cannot be had, or when a blob is not an entry.
+// Thread safety: immutable. Ownership: shared by all references; the bytes live as long as one
+// does. Failure: a null reference when memory cannot be had, or when a blob is not an entry.
 #pragma once
 
 #include <cairn/cairn.h>
 
 #include <memory>
 
-#include "bytes.h"
+#include "base/bytes.h"
 
 namespace cairn::d3d12 {
 

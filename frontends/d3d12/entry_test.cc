@@ -12,7 +12,7 @@ namespace cairn::d3d12 {
 namespace {
 
 Bytes of(const std::string &text) {
-    return bytes(text.data(), text.size());
+    return as_bytes(text);
 }
 
 std::string text_of(Bytes bytes) {

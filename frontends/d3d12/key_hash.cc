@@ -3,6 +3,10 @@
 
 #include <cairn/cairn.h>
 
+#include <span>
+
+#include "base/bytes.h"
+
 namespace cairn::d3d12 {
 namespace {
 
@@ -24,14 +28,8 @@ KeyHash hash_key(Bytes key) {
 }
 
 std::string short_hash(std::string_view text) {
-    constexpr const char *kDigits = "0123456789abcdef";
     const KeyHash hashed = hash("d3d12-name/1", text.data(), text.size());
-    std::string name;
-    for (size_t i = 0; i < kShortHashSize / 2; ++i) {
-        name.push_back(kDigits[hashed[i] >> 4]);
-        name.push_back(kDigits[hashed[i] & 15]);
-    }
-    return name;
+    return hexadecimal(std::as_bytes(std::span(hashed)).first(kShortHashSize / 2));
 }
 
 }  // namespace cairn::d3d12

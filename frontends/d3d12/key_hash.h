@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "bytes.h"
+#include "base/bytes.h"
 
 namespace cairn::d3d12 {
 

@@ -16,7 +16,7 @@ void Listeners::add(cairn_log_fn log, void *user) {
     if (log == nullptr) {
         return;
     }
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     const auto found = state.find(log, user);
     if (found == state.listeners.end()) {
         state.listeners.push_back({log, user, 1});
@@ -27,7 +27,7 @@ void Listeners::add(cairn_log_fn log, void *user) {
 
 void Listeners::remove(cairn_log_fn log, void *user) {
     State &state = state_.get();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     const auto found = state.find(log, user);
     if (found != state.listeners.end() && --found->sessions == 0) {
         state.listeners.erase(found);
@@ -39,7 +39,7 @@ void Listeners::receive(void *self, int severity, const char *line) {
     if (state == nullptr) {
         return;
     }
-    const std::lock_guard lock(state->mutex);
+    const MutexLock lock(state->mutex);
     for (const Listener &listener : state->listeners) {
         listener.log(listener.user, severity, line);
     }

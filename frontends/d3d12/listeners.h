@@ -1,17 +1,17 @@
-// Who wants the log lines of a cache that several sessions share.
+// The functions that get the log lines of a cache that several sessions share.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: internally synchronised; once remove() has returned, the function is not called
-// any more. In a child of fork() nobody listens to what its parent has open.
+// any more. In a child of fork() none is called for its parent's caches.
 // Failure: add() throws std::bad_alloc.
 #pragma once
 
 #include <cairn/cairn.h>
 
-#include <mutex>
 #include <vector>
 
-#include "per_process.h"
+#include "base/mutex.h"
+#include "os/per_process.h"
 
 namespace cairn::d3d12 {
 
@@ -30,7 +30,7 @@ class Listeners {
         unsigned sessions;
     };
     struct State {
-        std::mutex mutex;
+        Mutex mutex;
         std::vector<Listener> listeners;  // guarded by mutex
 
         std::vector<Listener>::iterator find(cairn_log_fn log, void *user);

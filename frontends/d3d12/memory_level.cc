@@ -12,7 +12,7 @@ uint64_t charge(const Entry &entry) {
 
 EntryRef MemoryLevel::find(const KeyHash &hash) {
     State &state = state_.get();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     const auto found = state.places.find(hash);
     if (found == state.places.end()) {
         return nullptr;
@@ -23,7 +23,7 @@ EntryRef MemoryLevel::find(const KeyHash &hash) {
 
 EntryRef MemoryLevel::insert(const KeyHash &hash, const EntryRef &entry) {
     State &state = state_.get();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     const auto found = state.places.find(hash);
     if (found != state.places.end()) {
         return found->second->entry;
@@ -48,7 +48,7 @@ void MemoryLevel::evict(State &state) const {
 void MemoryLevel::clear() {
     Order gone;  // freed when the lock is given up
     State &state = state_.get();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     state.places.clear();
     gone.swap(state.order);
     state.bytes = 0;
@@ -56,13 +56,13 @@ void MemoryLevel::clear() {
 
 uint64_t MemoryLevel::bytes() {
     State &state = state_.get();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     return state.bytes;
 }
 
 size_t MemoryLevel::count() {
     State &state = state_.get();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     return state.order.size();
 }
 

@@ -1,8 +1,8 @@
 // The entries of a MEMORY session.
 // SPDX-License-Identifier: MIT
 //
-// Keys and values count towards the bytes. What is newest always stays, even alone above the limit,
-// until something newer comes: D3D12 has it so. What was found is as new as what was stored.
+// Keys and values count towards the bytes. The newest entry always stays, even alone above the
+// limit, until a newer one comes: D3D12 wants it so. To be found makes an entry the newest.
 //
 // Thread safety: internally synchronised; a child of fork() begins with an empty one.
 // Failure: std::bad_alloc, and nothing is kept.
@@ -10,12 +10,12 @@
 
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "entry.h"
 #include "key_hash.h"
-#include "per_process.h"
+#include "os/per_process.h"
 
 namespace cairn::d3d12 {
 
@@ -42,7 +42,7 @@ class MemoryLevel {
     using Order = std::list<Place>;  // newest first
 
     struct State {
-        std::mutex mutex;
+        Mutex mutex;
         // Guarded by mutex
         Order order;
         std::unordered_map<KeyHash, Order::iterator, HashOfKeyHash> places;

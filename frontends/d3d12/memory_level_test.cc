@@ -15,7 +15,7 @@ KeyHash hash_of(int number) {
 // An entry that counts `size` bytes.
 EntryRef entry_of(size_t size) {
     const std::string value(size - 1, 'v');
-    return Entry::copy(bytes("k", 1), bytes(value.data(), value.size()));
+    return Entry::copy(as_bytes("k"), as_bytes(value));
 }
 
 TEST(MemoryLevel, KeepsTheNewestUpToTheLimit) {

@@ -25,7 +25,7 @@ enum class Message {
 // A CAIRN_LOG_....
 int message_severity(Message id);
 
-// What happened and, where there is something to do, what.
+// Says what happened and, if the reader can do something, what to do.
 const char *message_text(Message id);
 
 }  // namespace cairn::d3d12

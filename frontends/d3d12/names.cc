@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "names.h"
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
 
 #include "common/application.h"
 #include "common/shared_sessions.h"
+#include "os/environment.h"
 
 namespace cairn::d3d12 {
 namespace {
@@ -36,13 +34,6 @@ std::string application_part(const Setting &setting, const std::string &guid) {
     }
     const std::string &name = setting.application ? *setting.application : application_name();
     return name.empty() ? "" : name + "-";
-}
-
-std::string working_directory() {
-    char *name = getcwd(nullptr, 0);
-    std::string directory = name == nullptr ? "" : name;
-    std::free(name);
-    return directory;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where the cache of a session is, and what it is called.
+// The place and the name of a session's cache.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: pure functions, but for the working directory.

@@ -1,4 +1,4 @@
-// What became of a call on a cache, before it is an HRESULT.
+// The outcome of a call on a cache, before it is an HRESULT.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,37 +1,42 @@
 // Which processes have sessions on a cache, and whether it is to be cleared after the last of them.
 // SPDX-License-Identifier: MIT
 //
-// One file, `sessions.lock`, in the directory of the cache. Its byte 0 is locked in shared mode as
-// long as a process has sessions, and exclusively by who is alone and clears; the kernel gives up
-// the locks of a process that dies. The wish to clear is the file's size: one byte instead of none,
-// which needs no disk block, survives every process, and is there or not whatever happens. Byte 1
-// is locked while a small cache is measured and stored to.
+// There is one file, `sessions.lock`, in the directory of the cache.
+// - A process locks byte 0 in shared mode as long as it has sessions, and exclusively while it is
+//   alone and clears. The kernel releases the locks of a process that dies.
+// - The wish to clear is the file's size: one byte instead of none. It needs no disk block, and
+//   survives every process.
+// - A process locks byte 1 while it measures a small cache and stores to it.
 //
-// The order in leaving is what makes exactly one of any number clear: each gives up its shared lock
-// first and then asks to be alone. The last to give it up finds nobody else, but for others who are
-// asking: one of these is alone then. Should all be in each other's way for a moment, the wish is
-// still noted, and whoever joins next is alone with it.
+// Exactly one of any number of processes clears, because of the order in which they leave: each
+// releases its shared lock first, and then tries to be alone. The last to release it finds no other
+// process, but for those that try at the same moment; one of these is alone then. If all are in
+// each other's way for a moment, the wish is still noted, and the next process that joins is alone
+// with it.
 //
-// A child of fork() shares the locks of its parent and must not give them up: it leaves without a
-// word, and is no presence of its own.
+// A child of fork() shares the locks of its parent and must not release them: it leaves silently,
+// and is no presence of its own.
 //
 // Thread safety: externally synchronised, but for mark_for_clearing() and MeasureLock.
-// Failure: what is no file is taken away; a file that has another name, or is another user's, is
-// not touched, and joining is impossible; so it is where no descriptor or memory can be had. Who
-// may not write joins where it can. A file that was deleted while it was in use keeps nobody out:
-// who still has it notes no wish and clears nothing.
+// Failure: a link or a directory in the place of the file is removed. A file that has another name,
+// or belongs to another user, is not touched, and joining is impossible; the same holds without
+// memory or descriptors. A process that may not write joins by reading. A file that was deleted
+// while it was in use keeps no process out: a process that still has it notes no wish and clears
+// nothing.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "os/byte_lock.h"
+#include "os/file.h"
+
 namespace cairn::d3d12 {
 
 class Presence {
   public:
     Presence() = default;
-    ~Presence();
     Presence(const Presence &) = delete;
     Presence &operator=(const Presence &) = delete;
 
@@ -39,7 +44,7 @@ class Presence {
         yes,
         must_clear,  // alone, with the wish noted: clear, then call cleared()
         hidden,      // the same, and it cannot be written: there is nothing to be seen
-        busy,        // somebody has been clearing for seconds: a stopped process?
+        busy,        // a process has been clearing for seconds; perhaps it was stopped
         impossible,
     };
     Joined join(const std::string &directory);
@@ -57,17 +62,15 @@ class Presence {
     class MeasureLock {
       public:
         explicit MeasureLock(const Presence &presence);
-        ~MeasureLock();
         MeasureLock(const MeasureLock &) = delete;
         MeasureLock &operator=(const MeasureLock &) = delete;
         // Also when the whole directory was deleted: then there is nothing to measure.
-        bool held() const { return held_ || is_alone_; }
+        bool held() const { return lock_ || is_alone_; }
         // False: it cannot be had as the cache may not be written.
         bool can_write() const { return can_write_; }
 
       private:
-        const int fd_;
-        bool held_ = false;
+        std::optional<ByteLock> lock_;
         bool can_write_ = true;
         bool is_alone_ = false;
     };
@@ -80,7 +83,6 @@ class Presence {
         impossible,
     };
     Opened open();
-    void close();
     bool is_marked() const;
     bool has_name() const;
     // Nothing: try again.
@@ -88,8 +90,9 @@ class Presence {
     std::optional<Joined> join_reading();
     std::optional<Joined> join_others();
 
-    std::string path_;
-    int fd_ = -1;
+    std::string directory_;
+    std::string path_;  // of the file in it
+    File file_;
     bool can_write_ = false;
     uint64_t process_ = 0;  // that has joined
 };

@@ -2,16 +2,16 @@
 #include "registry.h"
 
 #include <map>
-#include <mutex>
 #include <new>
 #include <vector>
 
-#include "per_process.h"
+#include "base/mutex.h"
+#include "os/per_process.h"
 
 namespace cairn::d3d12 {
 
 struct SharedCache {
-    std::mutex mutex;
+    Mutex mutex;
     // Guarded by mutex
     std::unique_ptr<Cache> cache;
     unsigned shares = 0;
@@ -20,7 +20,7 @@ struct SharedCache {
 namespace {
 
 struct Registry {
-    std::mutex mutex;
+    Mutex mutex;
     std::map<std::string, std::shared_ptr<SharedCache>> caches;  // guarded by mutex
 };
 
@@ -38,7 +38,7 @@ Registry &registry() {
 }
 
 std::shared_ptr<SharedCache> shared_cache(const std::string &identity) {
-    const std::lock_guard lock(registry().mutex);
+    const MutexLock lock(registry().mutex);
     std::shared_ptr<SharedCache> &shared = registry().caches[identity];
     if (shared == nullptr) {
         shared = std::make_shared<SharedCache>();
@@ -48,7 +48,7 @@ std::shared_ptr<SharedCache> shared_cache(const std::string &identity) {
 
 // Gives up a reference, and the entry of the registry with the last but its own.
 void forget(const std::string &identity, std::shared_ptr<SharedCache> &shared) {
-    const std::lock_guard lock(registry().mutex);
+    const MutexLock lock(registry().mutex);
     shared.reset();
     const auto found = registry().caches.find(identity);
     // References are only taken with the mutex held: nobody can be about to.
@@ -65,7 +65,7 @@ Outcome CacheShare::join(const std::string &identity, const Cache::Options &opti
     std::shared_ptr<SharedCache> shared = shared_cache(identity);
     Outcome outcome = Outcome::ok;
     try {
-        const std::lock_guard lock(shared->mutex);
+        const MutexLock lock(shared->mutex);
         if (shared->cache == nullptr) {
             outcome = Cache::open(options, log, user, shared->cache);
         } else if (shared->cache->disabled()) {
@@ -80,7 +80,7 @@ Outcome CacheShare::join(const std::string &identity, const Cache::Options &opti
         }
     } catch (const std::bad_alloc &) {
         outcome = Outcome::no_memory;
-        const std::lock_guard lock(shared->mutex);
+        const MutexLock lock(shared->mutex);
         if (shared->shares == 0) {
             shared->cache.reset();
         }
@@ -103,7 +103,7 @@ CacheShare::~CacheShare() {
         return;
     }
     {
-        const std::lock_guard lock(shared_->mutex);
+        const MutexLock lock(shared_->mutex);
         const bool is_last = --shared_->shares == 0;
         if (is_last) {
             // Lines about its end are still heard.
@@ -120,12 +120,12 @@ CacheShare::~CacheShare() {
 void for_each_cache(const std::function<void(Cache &)> &visit) {
     std::vector<std::pair<std::string, std::shared_ptr<SharedCache>>> all;
     {
-        const std::lock_guard lock(registry().mutex);
+        const MutexLock lock(registry().mutex);
         all.assign(registry().caches.begin(), registry().caches.end());
     }
     for (auto &[identity, shared] : all) {
         {
-            const std::lock_guard lock(shared->mutex);
+            const MutexLock lock(shared->mutex);
             if (shared->cache != nullptr) {
                 visit(*shared->cache);
             }

@@ -10,6 +10,10 @@
 namespace cairn::d3d12 {
 namespace {
 
+Bytes bytes(const void *data, size_t size) {
+    return {static_cast<const std::byte *>(data), size};
+}
+
 constexpr uint32_t kDefaultMemoryBytes = 1024 * 1024;
 constexpr uint32_t kDefaultMemoryEntries = 128;
 constexpr uint32_t kDefaultFileBytes = 128 * 1024 * 1024;

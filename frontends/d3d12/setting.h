@@ -1,4 +1,4 @@
-// What cairn_d3d12_options said: where caches are, for which adapter, and who is told what.
+// The settings of cairn_d3d12_options: where caches are, for which adapter, and who gets messages.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: constant after construction; the functions in it are the caller's.
@@ -20,7 +20,7 @@ namespace cairn::d3d12 {
 
 struct Setting {
     std::string root;  // never empty, but where the user has no home directory
-    std::optional<std::string> application;  // "": all programs share what is on disk
+    std::optional<std::string> application;  // "": all programs share their disk caches
     std::optional<std::string> adapter;
     std::optional<std::string> driver_version;
     cairn_d3d12_message_fn message = nullptr;
@@ -29,7 +29,7 @@ struct Setting {
     KeyHashFunction hash = hash_key;
 
     void say(Message id, const char *text) const;
-    // The same for a call on an entry: told by the id alone what it is about.
+    // The same for a call on an entry, where the id alone says all.
     void say(Message id) const { say(id, message_text(id)); }
 };
 using SettingRef = std::shared_ptr<const Setting>;
@@ -37,7 +37,7 @@ using SettingRef = std::shared_ptr<const Setting>;
 // `options` may be null.
 SettingRef read_setting(const cairn_d3d12_options *options);
 
-// What the setting says of the adapter; the device, which may be null, is asked for the rest.
+// The adapter of the setting; asks the device, which may be null, for the rest.
 AdapterNames names_for(const Setting &setting, void *device);
 
 // For tests: the hash that settings read from now on have; null: the right one.

@@ -46,7 +46,7 @@ Stored store(cairn_cache *cache, std::string_view key, std::string_view value, u
     const int result =
         cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options);
     const bool stored = result == CAIRN_OK;
-    count(stored ? &cairn_report::stored : &cairn_report::store_failed);
+    count(stored ? &RunReport::stored : &RunReport::store_failed);
     trace_entry(key, value.size(), cost_ns);
     if (!stored) {
         log_line("an entry of %zu bytes is not stored: %s", value.size(),

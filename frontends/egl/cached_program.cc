@@ -46,7 +46,7 @@ bool load(Context &context, Program &program, const ProgramKey &key,
                                static_cast<GLsizei>(entry->binary.size()));
     }
     if (!known || program_value(context.gl(), program.name, GL_LINK_STATUS) == GL_FALSE) {
-        count(&cairn_report::rejected);
+        count(&RunReport::rejected);
         log_line("program %u: the driver refuses a binary of %zu bytes", program.name,
                  entry->binary.size());
         return false;
@@ -54,8 +54,8 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     program.cached_report = std::move(entry->report);
     program.was_linked = true;
     check_hint(context, program);
-    count(&cairn_report::hits);
-    count(&cairn_report::bytes_read, entry->binary.size());
+    count(&RunReport::hits);
+    count(&RunReport::bytes_read, entry->binary.size());
     return true;
 }
 
@@ -72,7 +72,7 @@ std::optional<uint64_t> load_from_display(Context &context, Program &program, co
         return found.cost_ns();
     }
     if (!whole) {
-        count(&cairn_report::rejected);
+        count(&RunReport::rejected);
         log_line("program %u: its entry of %zu bytes is not one of ours", program.name,
                  found.bytes().size());
     }
@@ -111,7 +111,7 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
         return on_disk.cost_ns();
     }
     if (!in_memory && !on_disk) {
-        count(&cairn_report::misses);
+        count(&RunReport::misses);
     }
     return std::nullopt;
 }
@@ -127,7 +127,7 @@ void store_linked(Context &context, const ProgramKey &key, const Linked &made, u
         stored = store(context.cache, bytes_of(key), entry, cost_ns);
     }
     if (stored == Stored::yes) {
-        count(&cairn_report::bytes_written, made.binary_size);
+        count(&RunReport::bytes_written, made.binary_size);
     }
     // The driver links a program each time if drivers have died with its binary.
     if (stored != Stored::kept_out) {

@@ -3,7 +3,6 @@
 
 #include <cairn/cairn_broker.h>
 #include <cairn/cairn_program_cache.h>
-#include <fcntl.h>
 
 #include <array>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "hook.h"
 #include "log.h"
 #include "mutex.h"
+#include "os/file.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -86,10 +86,18 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     return cache;
 }
 
+// The descriptor stays the settings' own. Below 0: it cannot be had.
+int copy_of(int descriptor) {
+    UniqueFd lent(descriptor);
+    auto copy = lent.duplicate();
+    lent.release();
+    return copy.ok() ? copy->release() : -1;
+}
+
 // The launcher's connection to a broker, or one of our own; below 0: none. Later, in its sandbox,
 // the process may not be allowed to connect.
 int broker_connection() {
-    if (settings().broker_fd >= 0) return fcntl(settings().broker_fd, F_DUPFD_CLOEXEC, 0);
+    if (settings().broker_fd >= 0) return copy_of(settings().broker_fd);
     const std::string name = application();
     cairn_broker_options options = {};
     options.size = sizeof options;
@@ -130,10 +138,10 @@ void count_failed(cairn_cache *cache) {
     const MutexLock lock(all.mutex);
     const uint64_t before = std::exchange(all.failed[cache], stats.queue_failed);
     if (stats.queue_failed > before) {
-        count(&cairn_report::store_failed, stats.queue_failed - before);
+        count(&RunReport::store_failed, stats.queue_failed - before);
         // Nobody has counted blobs as stored.
         if (!all.of_blobs.contains(cache)) {
-            count(&cairn_report::stored, before - stats.queue_failed);
+            count(&RunReport::stored, before - stats.queue_failed);
         }
         note_problem(kProblemNotStored, "the disk is full, or cannot be written");
     }

@@ -141,7 +141,7 @@ std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext h
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes, DisplayCache *programs) {
     count_process();
-    count(&cairn_report::contexts);
+    count(&RunReport::contexts);
     auto context = std::make_unique<Context>();
     context->vendor = &vendor;
     context->display = display;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "counters.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "os/environment.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -54,9 +53,7 @@ void note_problem(uint64_t problem, std::string_view why) {
 }
 
 uint64_t now_ns() {
-    timespec time = {};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+    return monotonic_ns();
 }
 
 }  // namespace cairn::egl

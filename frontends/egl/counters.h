@@ -12,7 +12,6 @@
 
 namespace cairn::egl {
 
-using cairn_report = RunReport;
 using Counter = uint64_t RunReport::*;
 
 // Maps the report that the settings name, and counts this process in. Called once, when the library

@@ -2,19 +2,19 @@
 #include "driver_configuration.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <regex.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "common/process_start.h"
 #include "key.h"
+#include "os/file.h"
+#include "os/text_file.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -25,33 +25,11 @@ constexpr const char *kSystemFile = "/etc/drirc";
 // Debian's file has 60 KB.
 constexpr size_t kFileSizeMax = 4 * 1024 * 1024;
 
-// Whether the file is there; `text` receives its contents.
-bool read(const std::string &path, std::string &text) {
-    FILE *file = fopen(path.c_str(), "re");
-    if (file == nullptr) {
-        return false;
-    }
-    text.clear();
-    std::array<char, 16384> part;
-    for (size_t size = 1; size > 0 && text.size() < kFileSizeMax;) {
-        size = fread(part.data(), 1, part.size(), file);
-        text.append(part.data(), size);
-    }
-    fclose(file);
-    return true;
-}
-
 std::string hash_of(const std::string &text) {
     KeyBuilder builder("gl-driver-configuration/1");
     builder.add(Tag::arguments, text);
     const Key hash = builder.finish();
-    std::string digits;
-    for (size_t i = 0; i < 16; ++i) {
-        constexpr const char *kDigits = "0123456789abcdef";
-        digits.push_back(kDigits[hash[i] >> 4]);
-        digits.push_back(kDigits[hash[i] & 15]);
-    }
-    return digits;
+    return hexadecimal(std::as_bytes(std::span(hash)).first(16));
 }
 
 bool matches(const std::string &expression, const std::string &name) {
@@ -100,27 +78,19 @@ bool attribute_mentions(const std::string &text, size_t at, const std::string &n
 
 // The executable's file, since some workarounds are for one version of it only.
 std::string application_line(const std::string &name) {
-    struct stat status = {};
-    stat("/proc/self/exe", &status);
-    return "application: " + name + " of " + std::to_string(status.st_size) + " bytes and " +
-           std::to_string(status.st_mtim.tv_sec) + " seconds\n";
+    const auto info = file_info("/proc/self/exe");
+    const uint64_t size_bytes = info.ok() ? info->size_bytes : 0;
+    const uint64_t modified_ns = info.ok() ? info->modified_ns : 0;
+    return "application: " + name + " of " + std::to_string(size_bytes) + " bytes and " +
+           std::to_string(modified_ns / 1'000'000'000) + " seconds\n";
 }
 
 }  // namespace
 
 std::vector<std::string> driver_configuration_files() {
-    std::vector<std::string> files;
     const std::string folder =
         settings().drirc_folder.empty() ? std::string(kFolder) : settings().drirc_folder;
-    if (DIR *directory = opendir(folder.c_str())) {
-        while (const dirent *entry = readdir(directory)) {
-            if (std::string_view(entry->d_name).ends_with(".conf")) {
-                files.push_back(folder + "/" + entry->d_name);
-            }
-        }
-        closedir(directory);
-    }
-    std::sort(files.begin(), files.end());
+    std::vector<std::string> files = paths_in(folder, ".conf");
     files.emplace_back(kSystemFile);
     if (!settings().home.empty()) {
         files.push_back(settings().home + "/.drirc");
@@ -161,10 +131,11 @@ std::string configuration_lines(const std::vector<std::string> &files,
     std::string lines;
     std::string mentioned;
     for (const std::string &path : files) {
-        std::string text;
-        if (!read(path, text)) {
+        const auto read = read_text_file(path, kFileSizeMax);
+        if (!read.ok()) {
             continue;
         }
+        const std::string &text = read.value();
         lines.append("configuration: ").append(path.substr(path.rfind('/') + 1));
         lines.append(" ").append(hash_of(text)).append("\n");
         for (const std::string &name : names) {

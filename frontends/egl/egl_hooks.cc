@@ -93,7 +93,7 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     }
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
     if (done != EGL_FALSE && !settings().disabled) {
-        count(&cairn_report::displays);
+        count(&RunReport::displays);
         attempt([] { open_switch(); });
         attempt([&] { serve_blobs(vendor, display); });
     }

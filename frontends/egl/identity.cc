@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "driver_configuration.h"
-#include "loaded_objects.h"
+#include "os/loaded_objects.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -47,7 +47,9 @@ std::set<std::string> driver_libraries(const Vendor &vendor) {
     const auto inside = reinterpret_cast<uintptr_t>(vendor.imports.getPlatformDisplay);
     std::vector<const LoadedObject *> queue;
     for (const LoadedObject &object : objects) {
-        if ((object.begin <= inside && inside < object.end) || is_driver_part(object.name)) {
+        // The program itself and the kernel's page have no path, and are no driver's.
+        const bool is_library = object.path.find('/') != std::string::npos;
+        if (is_library && (object.has(inside) || is_driver_part(object.name))) {
             queue.push_back(&object);
         }
     }

@@ -99,7 +99,7 @@ uint64_t lookups_ns(const std::vector<ShaderRef> &shaders) {
 }
 
 void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
-    count(&cairn_report::saved_ns, cost_ns - std::min(cost_ns, spent_ns));
+    count(&RunReport::saved_ns, cost_ns - std::min(cost_ns, spent_ns));
 }
 
 // REQUIRES: the program is locked.
@@ -111,7 +111,7 @@ void link_cached(Context &context, Program &program, const std::vector<ShaderRef
         count_saved(*cost, now_ns() - start_ns + lookups_ns(shaders));
         return;
     }
-    count(&cairn_report::overhead_ns, now_ns() - start_ns);
+    count(&RunReport::overhead_ns, now_ns() - start_ns);
     const uint64_t compiles_ns = compile_all(context, shaders);
     program.forget_cached_link();
     const uint64_t begin = now_ns();
@@ -119,7 +119,7 @@ void link_cached(Context &context, Program &program, const std::vector<ShaderRef
     if (made.succeeded) {
         program.was_linked = true;
         store_linked(context, key, made, compiles_ns + made.cost_ns);
-        count(&cairn_report::overhead_ns, now_ns() - begin - made.cost_ns);
+        count(&RunReport::overhead_ns, now_ns() - begin - made.cost_ns);
     }
 }
 
@@ -136,11 +136,11 @@ void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &li
             return;
         }
     }
-    count(&cairn_report::bypassed);
+    count(&RunReport::bypassed);
     compile_all(context, shaders);
     program.forget_cached_link();
     link(program.name);
-    count(&cairn_report::driver_links);
+    count(&RunReport::driver_links);
     // It may have succeeded. To ask could wait for the driver.
     program.was_linked = true;
 }
@@ -182,7 +182,7 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
                            uint64_t start_ns) {
     const GlFunctions &gl = context.gl();
     if (!has_cached(context, key)) {
-        count(&cairn_report::misses);
+        count(&RunReport::misses);
         return 0;
     }
     const GLuint name = create_separable(gl, type);
@@ -239,14 +239,14 @@ GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPRO
         if (const GLuint program = load_shader_program(context, key, type, start)) {
             return program;
         }
-        count(&cairn_report::overhead_ns, now_ns() - start);
+        count(&RunReport::overhead_ns, now_ns() - start);
         const uint64_t begin = now_ns();
         made = make_anew(request, create_by_driver);
         store_linked(context, key, made, made.cost_ns);
-        count(&cairn_report::overhead_ns, now_ns() - begin - made.cost_ns);
+        count(&RunReport::overhead_ns, now_ns() - begin - made.cost_ns);
     } else {
-        count(&cairn_report::bypassed);
-        count(&cairn_report::driver_links);
+        count(&RunReport::bypassed);
+        count(&RunReport::driver_links);
         made.program = create(type, count_of_sources, sources);
     }
     if (made.program != 0) {

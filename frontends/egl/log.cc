@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "log.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 
+#include "os/text_file.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -25,8 +24,7 @@ void log_line(const char *format, ...) {
     va_end(arguments);
     const int end = kPrefix + std::clamp(size, 0, static_cast<int>(sizeof line) - kPrefix - 2);
     line[end] = '\n';
-    [[maybe_unused]] const ssize_t written =
-        write(STDERR_FILENO, line, static_cast<size_t>(end) + 1);
+    write_to_standard_error({line, static_cast<size_t>(end) + 1});
     errno = saved_errno;
 }
 

@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "manifest.h"
 
-#include <dirent.h>
-#include <stdio.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "common/glvnd.h"
+#include "os/text_file.h"
 
 namespace cairn::egl {
 namespace {
 
-// The folders that GLVND is built with: on NixOS, on most systems, and in Flatpak's runtimes. A
-// folder that is not there is passed over. `cairn run` names the same.
-constexpr const char *kFolders =
-    "/run/opengl-driver/share/glvnd/egl_vendor.d:"
-    "/etc/glvnd/egl_vendor.d:"
-    "/usr/lib/x86_64-linux-gnu/GL/glvnd/egl_vendor.d:"
-    "/usr/lib/aarch64-linux-gnu/GL/glvnd/egl_vendor.d:"
-    "/usr/lib/i386-linux-gnu/GL/glvnd/egl_vendor.d:"
-    "/usr/lib64/GL/glvnd/egl_vendor.d:"
-    "/usr/share/glvnd/egl_vendor.d";
 // A manifest has a hundred bytes; a file far beyond that is none.
 constexpr size_t kManifestSizeMax = 64 * 1024;
-
-std::string contents(const std::string &path) {
-    std::string text(kManifestSizeMax, '\0');
-    FILE *file = fopen(path.c_str(), "re");
-    if (file == nullptr) {
-        return {};
-    }
-    text.resize(fread(text.data(), 1, text.size(), file));
-    fclose(file);
-    return text;
-}
 
 size_t skip_spaces(std::string_view text, size_t at) {
     const size_t next = text.find_first_not_of(" \t\r\n", at);
@@ -54,23 +33,6 @@ std::string string_at(std::string_view text, size_t at) {
     return value;
 }
 
-std::vector<std::string> manifests_in(const std::string &folder) {
-    std::vector<std::string> names;
-    DIR *directory = opendir(folder.c_str());
-    if (directory == nullptr) {
-        return names;
-    }
-    while (const dirent *entry = readdir(directory)) {
-        const std::string_view name = entry->d_name;
-        if (name.ends_with(".json")) {
-            names.push_back(folder + "/" + std::string(name));
-        }
-    }
-    closedir(directory);
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 std::vector<std::string> split(const std::string &list) {
     std::vector<std::string> parts;
     for (size_t begin = 0; begin < list.size();) {
@@ -86,7 +48,7 @@ std::vector<std::string> split(const std::string &list) {
 std::vector<std::string> manifests_in_all(const std::string &folders) {
     std::vector<std::string> all;
     for (const std::string &folder : split(folders)) {
-        const std::vector<std::string> here = manifests_in(folder);
+        const std::vector<std::string> here = paths_in(folder, ".json");
         all.insert(all.end(), here.begin(), here.end());
     }
     return all;
@@ -96,7 +58,7 @@ std::vector<std::string> manifests(const VendorLists &lists) {
     if (lists.files) {
         return split(*lists.files);
     }
-    return manifests_in_all(lists.folders.value_or(kFolders));
+    return manifests_in_all(lists.folders.value_or(kGlvndFolders));
 }
 
 bool is_named(std::string_view library, std::string_view name) {
@@ -104,7 +66,8 @@ bool is_named(std::string_view library, std::string_view name) {
 }
 
 std::string library_of(const std::string &manifest) {
-    std::string library = library_path_in(contents(manifest));
+    const auto text = read_text_file(manifest, kManifestSizeMax);
+    std::string library = library_path_in(text.ok() ? text.value() : "");
     if (library.find('/') != std::string::npos && library.front() != '/') {
         library = manifest.substr(0, manifest.rfind('/') + 1) + library;
     }
@@ -157,7 +120,7 @@ VendorLibraries vendor_libraries(const VendorLists &lists) {
     Found found = libraries_of(manifests(lists));
     // With the last vendor in the list, the list has all real vendors, even if these are none.
     if (found.real.empty() && found.has_front_end && !found.has_last) {
-        return {libraries_of(manifests_in_all(kFolders)).real, false};
+        return {libraries_of(manifests_in_all(kGlvndFolders)).real, false};
     }
     return {std::move(found.real), true};
 }

@@ -9,32 +9,10 @@
 // other threads may still hold one.
 #pragma once
 
-#include <pthread.h>
+#include "base/mutex.h"
 
 namespace cairn::egl {
 
-class Mutex {
-  public:
-    Mutex() = default;
-    Mutex(const Mutex &) = delete;
-    Mutex &operator=(const Mutex &) = delete;
-
-    void lock() { pthread_mutex_lock(&mutex_); }
-    void unlock() { pthread_mutex_unlock(&mutex_); }
-
-  private:
-    pthread_mutex_t mutex_ = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-};
-
-class MutexLock {
-  public:
-    explicit MutexLock(Mutex &mutex) : mutex_(mutex) { mutex_.lock(); }
-    ~MutexLock() { mutex_.unlock(); }
-    MutexLock(const MutexLock &) = delete;
-    MutexLock &operator=(const MutexLock &) = delete;
-
-  private:
-    Mutex &mutex_;
-};
+using Mutex = RecursiveMutex;
 
 }  // namespace cairn::egl

@@ -174,8 +174,8 @@ bool waits_for_link(GLenum parameter) {
 
 // A link that is not answered from the cache and not stored.
 void count_bypassed() {
-    count(&cairn_report::driver_links);
-    count(&cairn_report::bypassed);
+    count(&RunReport::driver_links);
+    count(&RunReport::bypassed);
 }
 
 }  // namespace
@@ -210,8 +210,8 @@ void delete_object(Real<PFNGLDELETEOBJECTARBPROC> &real, GLhandleARB name) {
 }
 
 void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
-    const Stopwatch time(&cairn_report::link_ns);
-    count(&cairn_report::link_calls);
+    const Stopwatch time(&RunReport::link_ns);
+    count(&RunReport::link_calls);
     Context *context = current_context();
     if (const ProgramRef program = find_program(context, name)) {
         const bool is_done = guarded(
@@ -236,8 +236,8 @@ void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
 
 GLuint create_shader_program(Real<PFNGLCREATESHADERPROGRAMVPROC> &real, GLenum type,
                              GLsizei sources, const GLchar *const *source) {
-    const Stopwatch time(&cairn_report::link_ns);
-    count(&cairn_report::link_calls);
+    const Stopwatch time(&RunReport::link_ns);
+    count(&RunReport::link_calls);
     if (Context *context = current_context()) {
         return create_shader_program(*context, real, type, sources, source);
     }
@@ -247,8 +247,8 @@ GLuint create_shader_program(Real<PFNGLCREATESHADERPROGRAMVPROC> &real, GLenum t
 
 GLuint create_shader_program_of_one(Real<PFNGLCREATESHADERPROGRAMEXTPROC> &real, GLenum type,
                                     const GLchar *source) {
-    const Stopwatch time(&cairn_report::link_ns);
-    count(&cairn_report::link_calls);
+    const Stopwatch time(&RunReport::link_ns);
+    count(&RunReport::link_calls);
     Context *context = current_context();
     const GLuint name = real(type, source);
     count_bypassed();
@@ -261,7 +261,7 @@ GLuint create_shader_program_of_one(Real<PFNGLCREATESHADERPROGRAMEXTPROC> &real,
 void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum format,
                     const void *binary, GLsizei size) {
     real(name, format, binary, size);
-    count(&cairn_report::own_binaries);
+    count(&RunReport::own_binaries);
     const Context *context = current_context();
     const ProgramRef program = find_program(context, name);
     if (program == nullptr) {
@@ -355,7 +355,7 @@ void get_program_iv(Real<PFNGLGETPROGRAMIVPROC> &real, GLuint name, GLenum param
                     GLint *value) {
     const ProgramRef program = find_program(current_context(), name);
     if (waits_for_link(parameter)) {
-        const Stopwatch time(&cairn_report::link_ns);
+        const Stopwatch time(&RunReport::link_ns);
         real(name, parameter, value);
     } else {
         real(name, parameter, value);

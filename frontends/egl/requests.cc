@@ -47,7 +47,7 @@ void read_entry(const GlFunctions &gl, PFNGLGETPROGRAMBINARYPROC get_binary, Lin
 // Asking whether the link succeeded may wait for the driver; that time is part of the cost.
 void judge(const GlFunctions &gl, PFNGLGETPROGRAMBINARYPROC get_binary, uint64_t start_ns,
            Linked &made) {
-    count(&cairn_report::driver_links);
+    count(&RunReport::driver_links);
     made.succeeded =
         made.program != 0 && program_value(gl, made.program, GL_LINK_STATUS) != GL_FALSE;
     made.cost_ns = now_ns() - start_ns;
@@ -80,7 +80,7 @@ Compiled compile_by_driver(const CompileRequest &request) {
     Compiled made;
     const uint64_t start = now_ns();
     (**request.compile)(shader);
-    count(&cairn_report::driver_compiles);
+    count(&RunReport::driver_compiles);
     made.succeeded = shader_value(gl, shader, GL_COMPILE_STATUS) != GL_FALSE;
     made.cost_ns = now_ns() - start;
     if (made.succeeded) {

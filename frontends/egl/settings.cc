@@ -3,7 +3,6 @@
 
 #include <cairn/cairn.h>
 #include <cairn/cairn_broker.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "common/run_report.h"
+#include "os/environment.h"
 
 namespace cairn::egl {
 namespace {
@@ -54,8 +54,7 @@ constexpr std::string_view kNoOptions[] = {"GALLIUM_HUD*",
                                            "__GL_YIELD"};
 
 std::string text_of(const char *name) {
-    const char *value = secure_getenv(name);
-    return value == nullptr ? std::string() : std::string(value);
+    return environment_variable(name).value_or("");
 }
 
 bool is_on(const char *name) {
@@ -63,15 +62,9 @@ bool is_on(const char *name) {
     return !value.empty() && value != "0";
 }
 
-// For variables that count also when they are empty.
-std::optional<std::string> text_if_set(const char *name) {
-    const char *value = secure_getenv(name);
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 VendorLists vendor_lists() {
-    VendorLists lists = {std::nullopt, text_if_set("__EGL_VENDOR_LIBRARY_FILENAMES"),
-                         text_if_set("__EGL_VENDOR_LIBRARY_DIRS")};
+    VendorLists lists = {std::nullopt, environment_variable("__EGL_VENDOR_LIBRARY_FILENAMES"),
+                         environment_variable("__EGL_VENDOR_LIBRARY_DIRS")};
     if (std::string own = text_of("CAIRN_EGL_VENDORS"); !own.empty()) {
         lists.own = std::move(own);
     }
@@ -94,8 +87,7 @@ bool is_named(std::string_view name, std::string_view pattern) {
 
 std::string driver_options() {
     std::vector<std::string_view> found;
-    for (char **variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-        const std::string_view text(*variable);
+    for (const std::string_view text : environment_variables()) {
         if (changes_compiling(text.substr(0, text.find('=')))) {
             found.push_back(text);
         }

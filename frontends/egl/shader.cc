@@ -53,7 +53,7 @@ void compile_and_store(Context &context, Shader &shader, const CompileRequest &r
     if (made.succeeded && context.cache != nullptr) {
         store(context.cache, bytes_of(shader.key), encode_shader(made.report), made.cost_ns);
     }
-    count(&cairn_report::overhead_ns, now_ns() - start - made.cost_ns);
+    count(&RunReport::overhead_ns, now_ns() - start - made.cost_ns);
 }
 
 // Joins each line that ends in a backslash with the next one, even in the middle of a word.
@@ -148,7 +148,7 @@ void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &co
     }
     if (source.empty() || (context.group->has_named_strings && may_include_others(source))) {
         compile(shader.name);
-        count(&cairn_report::driver_compiles);
+        count(&RunReport::driver_compiles);
         return;
     }
     const CompileRequest request = {.traits = context.traits,
@@ -166,7 +166,7 @@ void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &co
         }
         return;
     }
-    count(&cairn_report::overhead_ns, now_ns() - start);
+    count(&RunReport::overhead_ns, now_ns() - start);
     compile_and_store(context, shader, request);
 }
 
@@ -183,7 +183,7 @@ void force_compile(Context &context, Shader &shader) {
     }
     const uint64_t start = now_ns();
     gl.CompileShader(shader.name);
-    count(&cairn_report::driver_compiles);
+    count(&RunReport::driver_compiles);
     const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
     shader.compile_ns = now_ns() - start;
     if (was_changed) {

@@ -54,28 +54,28 @@ void delete_shader(Real<PFNGLDELETESHADERPROC> &real, GLuint name) {
 }
 
 void compile_shader(Real<PFNGLCOMPILESHADERPROC> &real, GLuint name) {
-    const Stopwatch time(&cairn_report::compile_ns);
-    count(&cairn_report::compile_calls);
+    const Stopwatch time(&RunReport::compile_ns);
+    count(&RunReport::compile_calls);
     Context *context = current_context();
     if (const ShaderRef shader = find_shader(context, name)) {
         compile_shader(*context, *shader, real);
         return;
     }
     real(name);
-    count(&cairn_report::driver_compiles);
+    count(&RunReport::driver_compiles);
 }
 
 // Compiles from named strings that are not part of the source.
 void compile_shader_include(Real<PFNGLCOMPILESHADERINCLUDEARBPROC> &real, GLuint name,
                             GLsizei paths, const GLchar *const *path, const GLint *length) {
-    const Stopwatch time(&cairn_report::compile_ns);
-    count(&cairn_report::compile_calls);
+    const Stopwatch time(&RunReport::compile_ns);
+    count(&RunReport::compile_calls);
     Context *context = current_context();
     if (const ShaderRef shader = find_shader(context, name)) {
         hand_over(*context, *shader);
     }
     real(name, paths, path, length);
-    count(&cairn_report::driver_compiles);
+    count(&RunReport::driver_compiles);
 }
 
 // From now on a source may include what was named here.
@@ -111,7 +111,7 @@ void specialize_shader(Real<PFNGLSPECIALIZESHADERPROC> &real, GLuint name, const
 
 void get_shader_iv(Real<PFNGLGETSHADERIVPROC> &real, GLuint name, GLenum parameter, GLint *value) {
     // A driver that compiles on threads of its own lets these wait.
-    const Stopwatch time(&cairn_report::compile_ns);
+    const Stopwatch time(&RunReport::compile_ns);
     if (!answer_parameter(find_shader(current_context(), name), real, parameter, value)) {
         real(name, parameter, value);
     }
@@ -119,7 +119,7 @@ void get_shader_iv(Real<PFNGLGETSHADERIVPROC> &real, GLuint name, GLenum paramet
 
 void get_shader_info_log(Real<PFNGLGETSHADERINFOLOGPROC> &real, GLuint name, GLsizei capacity,
                          GLsizei *size, GLchar *log) {
-    const Stopwatch time(&cairn_report::compile_ns);
+    const Stopwatch time(&RunReport::compile_ns);
     if (!answer_info_log(find_shader(current_context(), name), capacity, size, log)) {
         real(name, capacity, size, log);
     }

@@ -1,9 +1,9 @@
-// Where the lack of memory, which the standard library tells by an exception, becomes a value.
+// Turns the standard library's exception for lack of memory into a value.
 // SPDX-License-Identifier: MIT
 //
-// The layers are compiled so that an exception unwinds through them: destructors give back what was
-// taken. It ends at the C interface, in the body of a thread, in a destructor, and wherever work
-// must be finished all the same.
+// The layers are compiled so that an exception unwinds through them, and destructors release what
+// was acquired. The exception ends at the C interface, in the body of a thread, in a destructor,
+// and wherever work must be finished all the same.
 //
 // Thread safety: a pure function.
 // Failure: no_memory, for any exception; the only others are those that embedders must not throw.
@@ -17,14 +17,14 @@
 
 namespace cairn {
 
-// As the standard library does, which alone throws: what is loaded into other people's processes
-// needs nothing of its own for that.
+// Throws by the standard library's own function, so that libraries in other people's processes need
+// no code of their own for it.
 [[noreturn]] inline void throw_no_memory() {
     std::__throw_bad_alloc();
 }
 
-// call(), or `otherwise`. A thread that is being cancelled goes on being so. What `call` requires
-// to be locked, the caller has locked.
+// call(), or `otherwise` if it throws. Does not stop the cancellation of a thread. The caller holds
+// the locks that `call` requires.
 template <typename Call, typename Otherwise>
 CAIRN_ANNOTATION(no_thread_safety_analysis)
 auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {

@@ -1,4 +1,4 @@
-// One line per event worth knowing, to a function that the embedder gave; to nobody by default.
+// Gives the embedder's function one line per event worth knowing. By default there is no function.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: const after construction; the embedder's function is called from any thread.

@@ -41,8 +41,22 @@ class CAPABILITY("mutex") Mutex {
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
-// What threads wait for with a Mutex held, which is released meanwhile. They may wake up for
-// nothing.
+// The same for a thread that may lock it again while it holds it. Trivially destructible, too.
+class RecursiveMutex {
+  public:
+    RecursiveMutex() = default;
+    RecursiveMutex(const RecursiveMutex &) = delete;
+    RecursiveMutex &operator=(const RecursiveMutex &) = delete;
+
+    void lock() { pthread_mutex_lock(&mutex_); }
+    void unlock() { pthread_mutex_unlock(&mutex_); }
+
+  private:
+    pthread_mutex_t mutex_ = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+};
+
+// Threads wait for a condition with a Mutex held, which they release meanwhile. They may wake up
+// without a reason.
 class Condition {
   public:
     Condition() = default;
@@ -64,8 +78,8 @@ class Condition {
     pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
 };
 
-// For those who never wait: what is locked is left alone. Faster than a Mutex, and safe in a forked
-// child, where the thread that held it does not exist.
+// For threads that never wait, and do something else when it is locked. Faster than a Mutex, and
+// safe in a forked child, where the thread that held it does not exist.
 class CAPABILITY("mutex") TryMutex {
   public:
     TryMutex() = default;
@@ -94,15 +108,17 @@ class SCOPED_CAPABILITY AdoptedLock {
     AnyMutex &mutex_;
 };
 
+// Holds a Mutex, or a RecursiveMutex.
+template <typename AnyMutex>
 class SCOPED_CAPABILITY MutexLock {
   public:
-    explicit MutexLock(Mutex &mutex) ACQUIRES(mutex) : mutex_(mutex) { mutex_.lock(); }
+    explicit MutexLock(AnyMutex &mutex) ACQUIRES(mutex) : mutex_(mutex) { mutex_.lock(); }
     ~MutexLock() RELEASES() { mutex_.unlock(); }
     MutexLock(const MutexLock &) = delete;
     MutexLock &operator=(const MutexLock &) = delete;
 
   private:
-    Mutex &mutex_;
+    AnyMutex &mutex_;
 };
 
 }  // namespace cairn

@@ -176,7 +176,8 @@ void decode_as(Bytes body, std::optional<Message> &message) {
     std::variant_alternative_t<index, Message> m;
     Decoder decoder(body);
     visit_fields(decoder, m);
-    if (decoder.whole() && is_valid(m)) message = std::move(m);
+    // Not an assignment, which can throw as std::visit can.
+    if (decoder.whole() && is_valid(m)) message.emplace(std::in_place_index<index>, std::move(m));
 }
 
 template <std::size_t... indices>

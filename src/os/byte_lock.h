@@ -1,10 +1,10 @@
 // A lock on one byte of a file, given back when it is destroyed.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: excludes whatever has another description of the file: other processes, and not
-// the threads that share this one. Those hold a mutex of their own.
-// Failure: busy when the lock cannot be had in time: somebody who has stopped while holding it must
-// not stop us.
+// Thread safety: excludes other open-file descriptions, so other processes. It does not exclude
+// threads that share this description; they hold a mutex of their own.
+// Failure: busy when the lock is not free in time: a process that was stopped while it held the
+// lock must not stop us.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace cairn {
 
 class ByteLock {
   public:
-    // busy: not to be had in `patience_us`.
+    // busy: it was not free within `patience_us`.
     static Result<ByteLock> acquire(std::shared_ptr<const File> file, std::uint64_t byte,
                                     std::uint64_t patience_us, LockKind kind = LockKind::exclusive);
     // The same in a file that outlives the lock.

@@ -38,7 +38,7 @@ std::optional<std::uint64_t> number_from_truth(std::string_view value) {
     return found ? std::optional<std::uint64_t>(*found ? 1 : 0) : std::nullopt;
 }
 
-// The settings there are: in which sections, and what values they have.
+// All settings: their sections, their names, and how their values are read.
 struct Known {
     std::string_view section;  // its first word, with the space behind it
     std::string_view name;
@@ -156,7 +156,7 @@ Configuration::Configuration(std::string_view text, const char *name, const Log 
     }
 }
 
-// What stands below a section that is not understood counts for nothing.
+// Lines below a section that is not understood count for nothing.
 bool Configuration::take_line(std::string_view line, std::string &section) {
     constexpr const char *kUnknownSection = "? ";
     if (line.starts_with('[')) {

@@ -1,4 +1,4 @@
-// What the user configures: `cairn/config` in the configuration directory, and the environment.
+// The user's configuration: `cairn/config` in the configuration directory, and the environment.
 // SPDX-License-Identifier: MIT
 //
 // The file has lines `name = value`; `#` begins a comment. A line `[application NAME]` or
@@ -14,7 +14,7 @@
 //     shared = 1                      # by all programs
 //
 // Thread safety: const methods at once. Functions read the environment when they are called.
-// Failure: what cannot be read or understood counts for nothing, and has a log line.
+// Failure: a line that cannot be read or understood counts for nothing, and is logged.
 #pragma once
 
 #include <cstdint>

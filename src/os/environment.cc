@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstdlib>
 
 #include "os/file.h"
@@ -50,8 +51,8 @@ std::optional<std::string> xdg_directory(const char *variable, const char *below
     return home;
 }
 
-// The number of this process, in a page that the kernel wipes in a forked child; `no_word` where
-// there is none to be had. Constant initialisation, and no lock that a child might find held.
+// The number of this process, in a page that the kernel wipes in a forked child. Without such a
+// page it is `no_word`. Constant initialisation, and no lock that a child might find held.
 using Number = std::atomic<std::uint64_t>;
 constinit Number no_word = 0;
 constinit std::atomic<Number *> process_word = nullptr;
@@ -100,6 +101,19 @@ std::optional<std::string> environment_variable(const char *name) {
     const char *value = ::secure_getenv(name);
     if (value == nullptr) return std::nullopt;
     return std::string(value);
+}
+
+std::vector<std::string_view> environment_variables() {
+    std::vector<std::string_view> all;
+    for (char **variable = ::environ; variable != nullptr && *variable != nullptr; ++variable) {
+        all.emplace_back(*variable);
+    }
+    return all;
+}
+
+std::string working_directory() {
+    std::array<char, PATH_MAX> name = {};
+    return ::getcwd(name.data(), name.size()) == nullptr ? "" : name.data();
 }
 
 std::uint32_t effective_user() {

@@ -1,4 +1,4 @@
-// What the system says about the user, the time and chance.
+// The system's answers about the user, the time and chance.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all may be called from any thread; the environment is read when a function says
@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -33,6 +35,12 @@ std::optional<std::string> home_directory();
 // A variable of the environment; nullopt where it is not set, or the program runs with another
 // user's rights.
 std::optional<std::string> environment_variable(const char *name);
+
+// All variables, as NAME=value, where they lie.
+std::vector<std::string_view> environment_variables();
+
+// Empty where it has no name.
+std::string working_directory();
 
 // The user whose files we may trust: the effective one.
 std::uint32_t effective_user();

@@ -49,8 +49,7 @@ FileInfo info_from_stat(const struct stat &status) {
             S_ISREG(status.st_mode)};
 }
 
-// Regular files only: what somebody else put in their place, such as a named pipe, must not make us
-// wait.
+// Regular files only: a named pipe that somebody put in the place of a file must not make us wait.
 Result<File> open_flags(int directory, const std::string &name, int flags,
                         int follow = O_NOFOLLOW) {
     const int all = flags | O_CLOEXEC | follow | O_NONBLOCK | O_NOCTTY;
@@ -66,7 +65,7 @@ Result<File> open_flags(int directory, const std::string &name, int flags,
     return file;
 }
 
-// A name of nobody else's.
+// A name that no other process uses.
 std::string temporary_name(const std::string &name) {
     std::array<std::byte, 8> random;
     random_bytes(random);
@@ -141,7 +140,7 @@ Status UniqueFd::become(const UniqueFd &other) const {
     return result < 0 ? Status(error_from_errno(errno)) : Status();
 }
 
-// Follows links: what the launcher names is a link of the process file system.
+// Follows links: the launcher names a link of the process file system.
 Result<File> File::open_shared_memory(const char *path) {
     const int fd =
         retry([&] { return system_calls->openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0); });
@@ -350,6 +349,14 @@ void File::unlock_of_process(std::uint64_t byte) const {
     retry([&] { return system_calls->lock(fd_.get(), F_SETLK, &range); });
 }
 
+Result<FileInfo> file_info(const std::string &path) {
+    struct stat status;
+    if (system_calls->fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
+        return error_from_errno(errno);
+    }
+    return info_from_stat(status);
+}
+
 Directory Directory::working() {
     return Directory(UniqueFd(AT_FDCWD));  // a negative number, which is never closed
 }
@@ -430,7 +437,7 @@ Status Directory::link(const std::string &from, const std::string &to) const {
     return status_of(system_calls->linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
 }
 
-// Renamed first: meanwhile somebody else may have put a file there, which gets its name back.
+// Renames first: another process may have put a file there meanwhile, which gets its name back.
 Status Directory::make_way(const std::string &name) const {
     const std::string discarded = "discarded-" + temporary_name(name);
     TRY(rename(name, discarded));

@@ -48,7 +48,8 @@ class UniqueFd {
     void reset(int fd);
     // Another descriptor of the same open file.
     Result<UniqueFd> duplicate() const;
-    // Lets the number stand for what is open as `other`, for all threads at once.
+    // From now on this descriptor's number means the file that is open as `other`, for all threads
+    // at once.
     Status become(const UniqueFd &other) const;
 
   private:
@@ -81,7 +82,8 @@ class File {
     // memfd.
     static Result<File> open_shared_memory(const char *path);
 
-    // Opens what a user configures us with, for reading: unlike all other files it may be a link.
+    // Opens a file of the user's configuration for reading. Unlike all other files it may be a
+    // link.
     static Result<File> open_configuration(const std::string &path);
 
     bool valid() const { return fd_.valid(); }
@@ -94,8 +96,8 @@ class File {
     // at once.
     Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
                                 MutableBytes second) const;
-    // What of it is in the system's memory, without waiting for a disk; busy: the beginning is not.
-    // unsupported: this file system cannot tell.
+    // Reads as much as is in the system's memory, without waiting for a disk. busy: the beginning
+    // is not there. unsupported: this file system cannot tell.
     Result<std::size_t> read_cached_at(std::uint64_t offset, MutableBytes out) const;
     // Writes the pieces one after the other. After an error any part of them may have been written.
     Status write_at(std::uint64_t offset, std::span<const Bytes> pieces) const;
@@ -107,8 +109,8 @@ class File {
     Status extend_sparsely(std::uint64_t from, std::uint64_t size) const;
     // Reserves disk blocks for [offset, offset + size) without changing the file's size.
     Status reserve(std::uint64_t offset, std::uint64_t size) const;
-    // Gives the disk blocks of [offset, offset + size) back, which read as zeroes from then on. The
-    // size stays, so that nobody who has them mapped is harmed.
+    // Gives the disk blocks of [offset, offset + size) back; they read as zeroes from then on. The
+    // size stays, so that processes that have them mapped are not harmed.
     Status punch(std::uint64_t offset, std::uint64_t size) const;
     // no_space, too, where it would make the file shorter and the process may have none so long.
     Status truncate(std::uint64_t size) const;
@@ -121,8 +123,8 @@ class File {
     // Locks one byte of the file (an open-file-description lock, which the kernel releases with the
     // last descriptor). False: another description holds it. Locking again changes the kind.
     Result<bool> try_lock(std::uint64_t byte, LockKind kind) const;
-    // Whether somebody else holds a lock that keeps us from one of this kind. Nothing is locked by
-    // asking, so nobody is misled.
+    // Whether another description holds a lock that keeps us from one of this kind. Asking locks
+    // nothing, so it misleads no other process.
     Result<bool> is_locked(std::uint64_t byte, LockKind against) const;
     void unlock(std::uint64_t byte) const;
     // The same, exclusively, for this process (the classic lock of fcntl): threads do not exclude
@@ -135,6 +137,9 @@ class File {
     UniqueFd fd_;
 };
 
+// Of the file that a path leads to, through links. The file need not be readable.
+Result<FileInfo> file_info(const std::string &path);
+
 class Directory {
   public:
     Directory() = default;
@@ -143,7 +148,7 @@ class Directory {
     bool valid() const { return fd_.valid(); }
     int fd() const { return fd_.get(); }
 
-    // That in which relative paths begin, for the calls that take one.
+    // The working directory, for the calls that take a path.
     static Directory working();
     // The directory at `path` (absolute, or relative to this one); symbolic links in its last part
     // are refused: denied.
@@ -163,18 +168,20 @@ class Directory {
     Result<FileInfo> info() const;
     Result<FileInfo> info(const std::string &name) const;
     Status remove_file(const std::string &name) const;
-    // Removes a file and gives its blocks back also if somebody has it open. While somebody has a
-    // lease on it, it cannot be opened: it becomes `name.tmp` then, to be discarded later, by when
-    // the kernel has ended the lease. busy: there is a lease, and that is its name already.
+    // Removes a file, and gives its blocks back even if a process has it open. While a process has
+    // a lease on the file, it cannot be opened. Then it is renamed to `name.tmp`, to be discarded
+    // later, when the kernel has ended the lease. busy: there is a lease, and the name ends so.
     Status discard_file(const std::string &name) const;
     Status remove_directory(const std::string &name) const;
-    // Takes what is no file away from a name that a file is to have: only a directory that is not
-    // empty stays, under another name, and whatever a link leads to. A file stays as it is.
+    // Frees a name that a file is to have: removes a link, a pipe or an empty directory. A
+    // directory that is not empty stays under another name. A file stays as it is, and so does a
+    // link's target.
     Status make_way(const std::string &name) const;
     Status rename(const std::string &from, const std::string &to) const;
     Status link(const std::string &from, const std::string &to) const;  // exists
-    // Gives a file a new content as a whole, or leaves it as it is: nobody reads half of it, and of
-    // several who do so at one moment each does. Who is killed may leave a file `name-NUMBER.tmp`.
+    // Gives a file a new content as a whole, or leaves it as it is, so that no process reads half
+    // of it. Several may do so at once. A process that is killed may leave a file
+    // `name-NUMBER.tmp`.
     Status replace_file(const std::string &name, Bytes content) const;
     Status sync() const;
     // Becomes the other directory, in use or not. For one that was deleted and made again.

@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t kStackSize = 256 * 1024;
 constexpr int kEndPatienceMs = 1000;
 
-// What posix_spawn is told. Made before anything is started, as it allocates.
+// The arguments of posix_spawn. They allocate, so they are made before anything is started.
 class SpawnSettings {
   public:
     explicit SpawnSettings(int socket) {
@@ -88,7 +88,7 @@ int start_program(void *argument) {
     return 0;
 }
 
-// The process between has no signal for its end, so that nobody is told and only __WALL finds it.
+// The process between has no signal for its end, so no handler is called and only __WALL finds it.
 int run_between(Start &start) {
     const std::unique_ptr<std::byte[]> stack(new (std::nothrow) std::byte[kStackSize]);
     if (stack == nullptr) return ENOMEM;

@@ -9,8 +9,8 @@
 // Thread safety: externally synchronised; start() from any thread.
 // Ownership: destroying it ends the program. A program that reads its standard input to the end, or
 // polls it for POLLHUP, also notices that we have died.
-// Failure: not_found, denied and others when it cannot be started; no_memory: nor any
-// other; busy: not done in time; io: the program has closed its end. No signal is raised.
+// Failure: not_found, denied and others: this program cannot be started; no_memory: no program can
+// be started; busy: not done in time; io: the program has closed its end. No signal is raised.
 #pragma once
 
 #include <cstdint>

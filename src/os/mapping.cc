@@ -34,7 +34,8 @@ Result<Mapping> Mapping::wiped_on_fork(std::size_t size) {
     Mapping mapping(static_cast<std::byte *>(data), size);
     if (::madvise(data, size, MADV_WIPEONFORK) != 0) return Error::unsupported;
 #ifdef __SANITIZE_ADDRESS__
-    __lsan_register_root_region(data, size);  // else what only this leads to counts as leaked
+    __lsan_register_root_region(data,
+                                size);  // else memory that only this leads to counts as leaked
 #endif
     return mapping;
 }

@@ -4,7 +4,7 @@
 // Ownership: unmapped when destroyed. A mapping keeps its file's contents alive after the file is
 // deleted.
 // Failure: no_memory, denied. Reading behind the end of a file that was cut raises SIGBUS: map only
-// what others extend.
+// files that are never cut.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class Mapping {
     // Private zeroed memory, which a forked child finds zeroed again instead of copied.
     static Result<Mapping> wiped_on_fork(std::size_t size);
 
-    // Takes over what was mapped and released.
+    // Takes over memory that was mapped and released.
     static Mapping adopt(std::byte *data, std::size_t size) { return Mapping(data, size); }
 
     // Leaves the memory mapped until it is adopted, or for the rest of the process's life.

@@ -1,9 +1,9 @@
-// What a child of fork() must not share with its parent: locks, and what they guard.
+// A value that a child of fork() must not share with its parent: a lock, and the data it guards.
 // SPDX-License-Identifier: MIT
 //
-// A thread that the child does not have may have held a lock, and may have changed half of what the
-// lock guards. So each process has a value of its own, made when it first asks. A child leaves the
-// value of its parent behind, untouched and never freed.
+// A thread that the child does not have may have held the lock, and may have changed half of the
+// data. So each process has a value of its own, made when it first asks. A child leaves its
+// parent's value behind, untouched and never freed.
 //
 // Thread safety: any thread; the value looks after itself.
 // Failure: get() throws where there is no memory.

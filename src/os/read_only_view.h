@@ -1,12 +1,12 @@
-// A directory as seen through a mount that nobody can write through.
+// A directory as seen through a mount that no process can write through.
 // SPDX-License-Identifier: MIT
 //
-// Who is handed a descriptor of a file can open the file anew by /proc/self/fd, with all rights
-// that its user has. What was opened below such a view stays read-only all the same: the kernel
-// takes the descriptor's mount, too, and answers "read-only file system".
+// A process that is handed a descriptor can open the file anew by /proc/self/fd, with all rights of
+// its user. A file that was opened below such a view stays read-only all the same: the kernel uses
+// the descriptor's mount, too, and answers "read-only file system".
 //
 // The mount is made in a mount namespace of a short-lived child (and a user namespace, where the
-// process may not mount), and is in nobody's file tree: it lives as long as descriptors of it do.
+// process may not mount). It is in no file tree, and lives as long as descriptors of it do.
 //
 // Thread safety: any thread. In the child only system calls are made.
 // Failure: unsupported when the kernel or the system's policy allows no such mount.

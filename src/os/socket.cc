@@ -115,7 +115,7 @@ Result<Socket> Socket::listen(const std::string &path) {
     if (!address) return Error::invalid_argument;
     auto socket = make_socket();
     if (!socket.ok()) return socket;
-    // The file gets the socket's own mode: nobody else can connect, not even for a moment.
+    // The file gets the socket's own mode: no other user can connect, not even for a moment.
     if (::fchmod(socket->fd(), 0600) != 0) return error_from_errno(errno);
     if (::bind(socket->fd(), any(*address), sizeof *address) != 0) return socket_error(errno);
     if (::listen(socket->fd(), kBacklog) != 0) return socket_error(errno);
@@ -176,8 +176,8 @@ Result<std::size_t> Socket::receive(MutableBytes buffer, std::vector<UniqueFd> *
             [&] { return ::recvmsg(fd_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
     };
     ssize_t count = call();
-    // The other side closed with something of ours unread, which is said once, and before what it
-    // had sent.
+    // The other side closed with something of ours unread. The kernel says so once, and before it
+    // gives what the other side had sent.
     if (count < 0 && errno == ECONNRESET) count = call();
     if (count < 0) return socket_error(errno);
     if (descriptors != nullptr) take_descriptors(header, *descriptors);

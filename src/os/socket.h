@@ -4,7 +4,7 @@
 // Thread safety: const methods may run concurrently; the kernel orders them.
 // Ownership: closes its descriptor when it is destroyed.
 // Failure: no call waits, but for wait(). busy: not now, the other side has to read or write first.
-// not_found: nobody listens there. io: the other side is gone. No signal is raised.
+// not_found: no process listens there. io: the other side is gone. No signal is raised.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class Socket {
 
     Socket() = default;
     explicit Socket(UniqueFd fd) : fd_(std::move(fd)) {}
-    // A descriptor that somebody else made; owned from now on, and closed where it is not a socket
-    // of this kind: invalid_argument.
+    // Takes over a descriptor that another process made. invalid_argument: it is not a socket of
+    // this kind, and is closed.
     static Result<Socket> adopt(UniqueFd fd);
     static Result<std::pair<Socket, Socket>> pair();
     static Result<Socket> connect(const std::string &path);
@@ -41,7 +41,7 @@ class Socket {
     int fd() const { return fd_.get(); }
     int release() { return fd_.release(); }
 
-    // busy: nobody wants to connect now.
+    // busy: no process wants to connect now.
     Result<Socket> accept() const;
     // The user on the other side, as the kernel knows it since it connected.
     Result<std::uint32_t> peer_user() const;

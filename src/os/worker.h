@@ -5,7 +5,7 @@
 // threads. Where its body lacks memory, the body ends, and the process goes on.
 //
 // Thread safety: any thread. The body calls is_stopping() and wait_until() only.
-// Ownership: what the body uses outlives the worker, so a worker is an object's last member. A
+// Ownership: all that the body uses outlives the worker, so a worker is an object's last member. A
 // forked child does not have its parent's thread: stop() waits for nothing there, and wake() starts
 // a thread of the child's own.
 // Failure: wake() says so where the system has no more threads.
@@ -26,7 +26,7 @@ namespace cairn {
 
 class Worker {
   public:
-    // A thread in the background takes the processor from nobody when it starts or wakes up.
+    // A thread in the background takes the processor from no other when it starts or wakes up.
     enum class Priority { usual, background };
 
     explicit Worker(std::function<void()> body, Priority priority = Priority::usual)
@@ -38,11 +38,11 @@ class Worker {
     // Has the thread call the body, which ends when it has nothing more to do. While the body is at
     // work, one wait_until() of it returns, now or when it begins; a body that does not wait any
     // more is called once more. Of two wakes that the thread has not seen yet, the second adds
-    // nothing. False: there is no thread to be had, or the worker was stopped.
+    // nothing. False: the system has no more threads, or the worker was stopped.
     bool wake();
     // Whether the body has ended since the last wake().
     bool is_idle() const;
-    // Asks the body to end, and waits for that. What was woken before has the body called.
+    // Asks the body to end, and waits for that. After a wake() the body is called all the same.
     void stop();
 
     bool is_stopping() const { return is_stopping_.load(std::memory_order_relaxed); }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/guarded.h"
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/relocation.h"
@@ -19,17 +20,17 @@ namespace {
 // others.
 constexpr std::uint64_t kPieceBytes = 64 * 1024;
 constexpr unsigned kPauseUs = 500;
-// How often to try for the eviction lock, which others hold for moments.
-constexpr unsigned kLockAttempts = 50;
+// For the eviction lock, which others hold for moments.
+constexpr std::uint64_t kLockPatienceUs = 25'000;
 // How many entries decide whether a segment is worth it.
 constexpr std::size_t kSampleSize = 32;
 constexpr std::size_t kJudgedMax = 256;
 
 Result<ByteLock> lock_eviction(Writer &writer) {
-    for (unsigned attempt = 1;; ++attempt) {
+    Backoff backoff(kLockPatienceUs);
+    for (;;) {
         auto lock = writer.lock_eviction();
-        if (lock.ok() || lock.error() != Error::busy || attempt == kLockAttempts) return lock;
-        sleep_us(kPauseUs);
+        if (lock.ok() || lock.error() != Error::busy || !backoff.pause()) return lock;
     }
 }
 
@@ -44,61 +45,13 @@ bool ends_run(Error error) {
 
 }  // namespace
 
-// A forked child abandons its parent's state: threads that do not exist there may hold its locks.
-Compactor::State *Compactor::state() {
-    const std::uint64_t process = process_number();
-    State *now = state_.load(std::memory_order_acquire);
-    if (now != nullptr && now->process == process) return now;
-    State *made = new (std::nothrow) State(*this, process);
-    if (made == nullptr) return nullptr;
-    if (state_.compare_exchange_strong(now, made)) return made;
-    delete made;
-    return now;
-}
-
-void Compactor::start() {
-    State *state = this->state();
-    if (state == nullptr || !state->start_mutex.try_lock()) return;  // another put is about to
-    const AdoptedLock lock(state->start_mutex);
-    start_thread(*state);
-}
-
-void Compactor::start_thread(State &state) {
-    unsigned stage = State::running;
-    if (state.stage.compare_exchange_strong(stage, State::again) || stage == State::again) return;
-    state.thread.join();
-    state.stage.store(State::running);
-    const auto run = [](void *argument) -> void * {
-        run_thread(*static_cast<State *>(argument));
-        return nullptr;
-    };
-    if (!state.thread.start(run, &state).ok()) state.stage.store(State::idle);
-}
-
-void Compactor::run_thread(State &state) {
-    for (;;) {
-        (void)state.owner.run();
-        unsigned stage = State::running;
-        const bool done = state.stage.compare_exchange_strong(stage, State::idle);
-        if (done || state.owner.stop_.load()) return;
-        state.stage.store(State::running);
-    }
-}
-
-void Compactor::stop() {
-    stop_.store(true);
-    State *state = state_.exchange(nullptr);
-    if (state == nullptr || state->process != process_number()) return;
-    state->thread.join();
-    delete state;
-}
-
 Status Compactor::run() {
-    State *state = this->state();
-    if (state == nullptr) return Error::no_memory;
-    if (!state->run_mutex.try_lock()) return Error::busy;
-    const AdoptedLock lock(state->run_mutex);
-    return guarded([&]() REQUIRES_LOCK(state->run_mutex) { return run_alone(*state); });
+    return guarded([&]() -> Status {
+        State &state = state_.get();
+        if (!state.run_mutex.try_lock()) return Error::busy;
+        const AdoptedLock lock(state.run_mutex);
+        return run_alone(state);
+    });
 }
 
 Status Compactor::run_alone(State &state) {
@@ -116,7 +69,7 @@ Status Compactor::run_alone(State &state) {
               [](const auto &a, const auto &b) { return a.modified_ns < b.modified_ns; });
     Status first;
     for (const SegmentFile &file : use.segments) {
-        if (stop_.load()) break;
+        if (worker_.is_stopping()) break;
         const Judged judged = {file.segment, file.size_bytes};
         if (std::ranges::count(state.judged, judged) != 0) continue;
         if (!work.writer.has_no_writer(file.segment)) continue;
@@ -209,7 +162,7 @@ Result<std::uint64_t> Compactor::copy_all(Work &work, const Writer::SegmentLock 
     SegmentScan scan(work.index->identity().cache_id, segment, file.size_bytes);
     std::uint64_t count = 0;
     for (bool more = true; more;) {
-        if (stop_.load()) return Error::busy;
+        if (worker_.is_stopping()) return Error::busy;
         const std::uint64_t before = count;
         TRY_ASSIGN(more, copy_some(work, lock, scan, count));
         if (count != before) sleep_us(kPauseUs);

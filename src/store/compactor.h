@@ -38,7 +38,8 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
-#include "os/thread.h"
+#include "os/per_process.h"
+#include "os/worker.h"
 #include "store/codec.h"
 #include "store/index.h"
 #include "store/record_reader.h"
@@ -56,19 +57,18 @@ class Compactor {
           cache_name_(std::move(cache_name)),
           limits_(limits),
           purpose_(purpose) {}
-    ~Compactor() { stop(); }
     Compactor(const Compactor &) = delete;
     Compactor &operator=(const Compactor &) = delete;
 
     // Runs in a thread of its own. If that is at work already, it will look once more.
-    void start();
+    void start() { (void)worker_.wake(); }
     // Compresses all that is worth it, on this thread. busy: another compactor or a rebuild is at
     // work, or somebody changes the cache; full: no room for copies; corrupt: damage of the index
     // may hide entries. An error of one segment does not stop the others; the first one is
     // returned.
     Status run();
     // Waits until the thread has finished the piece at hand.
-    void stop();
+    void stop() { worker_.stop(); }
 
   private:
     // A segment at the time when it was not worth compressing.
@@ -94,22 +94,11 @@ class Compactor {
         std::vector<Writer::Appended> targets;  // one copy in each segment written to
         bool tombstones_copied = false;         // the current segment's tombstones are copied
     };
-    // A forked child has none of its parent's threads, so it gets a state of its own.
     struct State {
-        State(Compactor &compactor, std::uint64_t number) : owner(compactor), process(number) {}
-        Compactor &owner;
-        const std::uint64_t process;
-        enum : unsigned { idle, running, again };
-        std::atomic<unsigned> stage = idle;
-        Mutex start_mutex;
-        Thread thread;    // started under start_mutex
         Mutex run_mutex;  // held while one thread runs
         std::vector<Judged> judged GUARDED_BY(run_mutex);
     };
 
-    State *state();
-    static void start_thread(State &state);
-    static void run_thread(State &state);
     Status run_alone(State &state) REQUIRES_LOCK(state.run_mutex);
     Result<std::unique_ptr<Index>> open_index() const;
     static Samples take_samples(Index &index);
@@ -132,8 +121,8 @@ class Compactor {
     const WriterLimits limits_;
     const Writer::Purpose purpose_;
 
-    std::atomic<State *> state_ = nullptr;
-    std::atomic<bool> stop_ = false;
+    PerProcess<State> state_;
+    Worker worker_{[this] { (void)run(); }};
 };
 
 }  // namespace cairn

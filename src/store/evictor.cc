@@ -155,19 +155,9 @@ Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
 }
 
 void Evictor::discard(const std::string &name, bool wait) {
-    if (!wait && discard_.done.load()) {
-        discard_.thread.join();
-        discard_.directory = &directory_;
-        discard_.name = name;
-        discard_.done.store(false);
-        const auto run = [](void *argument) -> void * {
-            auto &discard = *static_cast<Discard *>(argument);
-            (void)discard.directory->discard_file(discard.name);
-            discard.done.store(true);
-            return nullptr;
-        };
-        if (discard_.thread.start(run, &discard_).ok()) return;
-        discard_.done.store(true);
+    if (!wait && discard_.is_idle()) {
+        discarded_ = name;
+        if (discard_.wake()) return;
     }
     (void)directory_.discard_file(name);
 }

@@ -25,7 +25,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
-#include "os/thread.h"
+#include "os/worker.h"
 #include "store/index.h"
 #include "store/policy.h"
 #include "store/record_reader.h"
@@ -82,14 +82,6 @@ class Evictor {
     // free, deleting some megabytes takes tens of milliseconds.
     void discard(const std::string &name, bool wait) REQUIRES_LOCK(mutex_);
 
-    struct Discard {
-        const Directory *directory;
-        std::string name;
-        std::atomic<bool> done = true;
-        Thread thread;
-    };
-    Discard discard_;
-
     Mutex mutex_;
     struct Victim {
         std::uint32_t segment;
@@ -101,6 +93,9 @@ class Evictor {
     // Of that segment: all before the scan's offset is planned or done.
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
     std::vector<Planned> plan_ GUARDED_BY(mutex_);  // still to be done, last first
+
+    std::string discarded_;  // constant while the worker runs
+    Worker discard_{[this] { (void)directory_.discard_file(discarded_); }};
 };
 
 }  // namespace cairn

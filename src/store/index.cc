@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 
+#include "os/deadline.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -14,6 +15,9 @@ alignas(64) const std::uint64_t Index::kEmptyBucket[kSlotsPerBucket] = {
     kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot, kEmptySlot};
 
 namespace {
+
+// For the mutex of the mappings, which is held for a system call or two.
+constexpr std::uint64_t kMapPatienceUs = 10'000;
 
 // How many whole levels a file of this size has.
 unsigned levels_of_size(std::uint64_t size) {
@@ -179,19 +183,17 @@ Status Index::map_added_levels(std::uint64_t hint) {
 }
 
 Status Index::refresh() {
-    // The mutex is held for a system call or two. But in a forked child its owner may not exist.
-    for (unsigned attempt = 0; attempt < 1000; ++attempt) {
+    // In a forked child the owner of the mutex may not exist.
+    Backoff backoff(kMapPatienceUs);
+    do {
         const std::uint64_t hint = counter(Counter::levels).load();
         if (hint <= level_count_.load() || hint > kLevelMax) return {};
         if (hint == refused_hint_.load(std::memory_order_relaxed)) return {};
-        if (!map_mutex_.try_lock()) {
-            sleep_us(10);
-            continue;
+        if (map_mutex_.try_lock()) {
+            const AdoptedLock lock(map_mutex_);
+            return map_added_levels(hint);
         }
-        const Status status = map_added_levels(hint);
-        map_mutex_.unlock();
-        return status;
-    }
+    } while (backoff.pause());
     return Error::busy;
 }
 

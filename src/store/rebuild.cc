@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/publish.h"
 #include "store/relocation.h"
@@ -11,7 +12,7 @@
 namespace cairn {
 namespace {
 
-constexpr unsigned kRetirePatience = 200;  // of a tenth of a millisecond each
+constexpr std::uint64_t kRetirePatienceUs = 20'000;
 
 }  // namespace
 
@@ -270,12 +271,12 @@ Result<std::optional<Rebuild::Adopted>> Rebuild::obstacle_to(const Listed &liste
 // is retiring the segment, waits; but not for a process that died.
 void Rebuild::tell_compactor(const Listed &listed) {
     auto compacting = index_.counter(Counter::compacting);
-    for (unsigned attempt = 0; attempt < kRetirePatience; ++attempt) {
+    Backoff backoff(kRetirePatienceUs);
+    do {
         std::uint64_t name = std::uint64_t{listed.segment} + 1;
         if (compacting.compare_exchange_strong(name, 0)) return;
         if (name != ((std::uint64_t{listed.segment} + 1) | kRetiring)) return;
-        sleep_us(100);
-    }
+    } while (backoff.pause());
 }
 
 // `unused` also for a record that is gone.

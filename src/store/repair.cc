@@ -2,6 +2,7 @@
 #include "store/repair.h"
 
 #include "base/guarded.h"
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/space.h"
 
@@ -11,8 +12,7 @@ namespace {
 // How long one look-up may rebuild. This happens once for each damage.
 constexpr std::uint64_t kRebuildNs = 100'000'000;
 // The background check works for less than this at a time; another look-up may work for longer.
-constexpr unsigned kRebuildAttempts = 20;
-constexpr unsigned kRebuildPauseUs = 100;
+constexpr std::uint64_t kRebuildPatienceUs = 2'000;
 constexpr std::uint64_t kRetryAfterNs = 5'000'000'000;
 constexpr unsigned kPauseUs = 2'500;
 
@@ -46,30 +46,21 @@ Repair::Outcome Repair::step(Index &index, std::uint64_t duration_ns) {
 }
 
 bool Repair::rebuild(Index &index) {
-    for (unsigned attempt = 0; attempt < kRebuildAttempts; ++attempt) {
+    Backoff backoff(kRebuildPatienceUs);
+    do {
         if (mutex_.try_lock()) {
             const AdoptedLock lock(mutex_);
             return step(index, kRebuildNs) != Outcome::failed;
         }
-        sleep_us(kRebuildPauseUs);
-    }
+    } while (backoff.pause());
     return false;
 }
 
 void Repair::check_in_background(Index &index) {
     if (index.rebuild_due() == RebuildReason::none || background_index_ != nullptr) return;
     background_index_ = &index;
-    const auto run = [](void *self) -> void * {
-        static_cast<Repair *>(self)->run_background();
-        return nullptr;
-    };
     // Without a thread there is no check; look-ups that meet damage rebuild all the same.
-    (void)thread_.start(run, this);
-}
-
-void Repair::stop() {
-    stop_.store(true);
-    thread_.join();
+    (void)worker_.wake();
 }
 
 void Repair::run_background() {
@@ -77,7 +68,7 @@ void Repair::run_background() {
     if (!file.ok()) return;
     const auto alone = file->try_lock(kRebuildByte, LockKind::exclusive);
     if (!alone.ok() || !alone.value()) return;  // another process does it
-    while (!stop_.load()) {
+    do {
         Outcome outcome = Outcome::more;
         if (mutex_.try_lock()) {
             const AdoptedLock lock(mutex_);
@@ -86,8 +77,7 @@ void Repair::run_background() {
             outcome = wanted ? step(*background_index_, 0) : Outcome::done;
         }
         if (outcome != Outcome::more) return;
-        sleep_us(kPauseUs);
-    }
+    } while (worker_.wait_until(Deadline::in_us(kPauseUs)));
 }
 
 }  // namespace cairn

@@ -18,7 +18,7 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "os/thread.h"
+#include "os/worker.h"
 #include "store/rebuild.h"
 
 namespace cairn {
@@ -33,14 +33,13 @@ class Repair {
           writer_(writer),
           log_(log),
           cache_name_(std::move(cache_name)) {}
-    ~Repair() { stop(); }
 
     // For a look-up that met damage: rebuilds for a bounded time. True: look again.
     bool rebuild(Index &index);
 
     // Starts the background check if the index asks for a rebuild. The index outlives the Repair.
     void check_in_background(Index &index);
-    void stop();
+    void stop() { worker_.stop(); }
 
     std::uint64_t bytes_total() const { return bytes_total_.load(std::memory_order_relaxed); }
     std::uint64_t bytes_left() const { return bytes_left_.load(std::memory_order_relaxed); }
@@ -65,9 +64,8 @@ class Repair {
     std::atomic<std::uint64_t> bytes_total_ = 0;
     std::atomic<std::uint64_t> bytes_left_ = 0;
 
-    Index *background_index_ = nullptr;  // constant while the thread runs
-    std::atomic<bool> stop_ = false;
-    Thread thread_;
+    Index *background_index_ = nullptr;  // constant while the worker runs
+    Worker worker_{[this] { run_background(); }};
 };
 
 }  // namespace cairn

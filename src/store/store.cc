@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/guarded.h"
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/record.h"
@@ -12,7 +13,8 @@
 namespace cairn {
 namespace {
 
-constexpr unsigned kSessionAttempts = 50;
+constexpr std::uint64_t kSessionPatienceUs = 25'000;
+constexpr unsigned kIndexAttempts = 50;
 constexpr unsigned kFollowAttempts = 10;
 constexpr unsigned kAloneAttempts = 20;  // of about a millisecond each
 
@@ -164,14 +166,14 @@ Status Store::join_session() {
         !file.ok() && (file.error() == Error::not_found || file.error() == Error::corrupt);
     if (is_missing && access_ == Access::read_only) return {};
     if (!file.ok()) return file.error();
-    for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
+    Backoff backoff(kSessionPatienceUs);
+    do {
         TRY_ASSIGN(const bool locked, file->try_lock(kSessionByte, LockKind::shared));
         if (locked) {  // without the lock we keep no file, so that the next call tries again
             lock_file_ = std::move(file.value());
             return {};
         }
-        sleep_us(500);  // a process is wiping the cache, which takes about that long
-    }
+    } while (backoff.pause());  // a process is wiping the cache
     return Error::busy;
 }
 
@@ -205,7 +207,7 @@ Status Store::make_way(const char *name) {
 }
 
 Status Store::open_index(Create create, bool may_wipe) {
-    for (unsigned attempt = 0; attempt < kSessionAttempts; ++attempt) {
+    for (unsigned attempt = 0; attempt < kIndexAttempts; ++attempt) {
         auto file = options_.lent != nullptr ? options_.lent->index()
                                              : directory_.open_file(kIndexFileName, access_);
         if (!file.ok() && access_ == Access::read_write &&

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "os/deadline.h"
 #include "os/file.h"
 #include "store/compactor.h"
 #include "store/evictor.h"
@@ -180,7 +181,7 @@ class Store {
                                    PublishPolicy policy, std::uint64_t stamp_ns,
                                    const Examine &examine);
     void find_hidden(Index &index, std::uint64_t hash);
-    bool wait_for_room(unsigned &waits);
+    bool wait_for_room(Backoff &backoff);
     void evict_some(Index &index, std::uint64_t record_size);
     void compress_finished_segments();
     static std::uint64_t recount(Index &index);

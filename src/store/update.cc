@@ -1,6 +1,7 @@
 // The store's changes: put, remove, clear, sync.
 // SPDX-License-Identifier: MIT
 #include "base/guarded.h"
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
@@ -21,10 +22,10 @@ constexpr unsigned kPutAttempts = 100;
 constexpr unsigned kRoomAttempts = 256;
 // How long a put waits for another process to make room. After a wait in vain, no put waits for
 // kHasteNs.
-constexpr unsigned kRoomWaitUs = 500;
-constexpr unsigned kRoomWaits = 100;
+constexpr std::uint64_t kRoomPatienceUs = 50'000;
 constexpr std::uint64_t kHasteNs = 1'000'000'000;
-constexpr std::uint64_t kHiddenNs = 200'000'000;
+constexpr std::uint64_t kHiddenMs = 200;
+constexpr unsigned kHiddenPauseUs = 500;
 
 }  // namespace
 
@@ -134,17 +135,17 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
 Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header, Bytes key,
                                        Bytes value) {
     bool released = false;
-    unsigned waits = 0;
+    Backoff backoff(kRoomPatienceUs);
     for (unsigned attempt = 0;; ++attempt) {
         auto record = writer_->append(index, header, key, value, Writer::Purpose::put);
         if (record.ok()) return record;
-        if (record.error() == Error::busy && wait_for_room(waits)) continue;
+        if (record.error() == Error::busy && wait_for_room(backoff)) continue;
         if (record.error() != Error::full) return record;
         if (options_.refuse_when_full || attempt == kRoomAttempts) return Error::full;
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok()) return progress.error();
         if (progress.value() == Evictor::Progress::busy) {
-            if (!wait_for_room(waits)) return Error::full;
+            if (!wait_for_room(backoff)) return Error::full;
             continue;
         }
         if (progress.value() != Evictor::Progress::none) continue;
@@ -156,14 +157,11 @@ Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header,
 }
 
 // Waits for the process that evicts, but not for one that was stopped meanwhile.
-bool Store::wait_for_room(unsigned &waits) {
+bool Store::wait_for_room(Backoff &backoff) {
     if (monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed)) return false;
-    if (++waits > kRoomWaits) {
-        hasty_until_ns_.store(monotonic_ns() + kHasteNs, std::memory_order_relaxed);
-        return false;
-    }
-    sleep_us(kRoomWaitUs);
-    return true;
+    if (backoff.pause()) return true;
+    hasty_until_ns_.store(monotonic_ns() + kHasteNs, std::memory_order_relaxed);
+    return false;
 }
 
 // Publishes. When the buckets of the hash are full, tries three ways to make room: empty damaged
@@ -250,9 +248,9 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
 
 // Rebuilds the index if damage may hide the key; waits while another thread does so.
 void Store::find_hidden(Index &index, std::uint64_t hash) {
-    const std::uint64_t deadline_ns = monotonic_ns() + kHiddenNs;
-    while (index.suspicious(hash) && monotonic_ns() < deadline_ns) {
-        if (!repair_->rebuild(index)) sleep_us(kRoomWaitUs);
+    const Deadline deadline = Deadline::in_ms(kHiddenMs);
+    while (index.suspicious(hash) && !deadline.has_passed()) {
+        if (!repair_->rebuild(index)) sleep_us(kHiddenPauseUs);
     }
 }
 
@@ -277,10 +275,10 @@ Result<bool> Store::remove(Bytes key) {
 
 // Waits for a process that evicts or compresses, but not for one that was stopped meanwhile.
 Result<ByteLock> Store::lock_eviction_for_clear() {
-    for (unsigned wait = 1;; ++wait) {
+    Backoff backoff(kRoomPatienceUs);
+    for (;;) {
         auto lock = writer_->lock_eviction();
-        if (lock.ok() || lock.error() != Error::busy || wait == kRoomWaits) return lock;
-        sleep_us(kRoomWaitUs);
+        if (lock.ok() || lock.error() != Error::busy || !backoff.pause()) return lock;
     }
 }
 

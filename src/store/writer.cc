@@ -82,34 +82,11 @@ class Writer::ActiveSegment {
     std::uint64_t reserved_;  // blocks are ours up to here; under the writer's mutex
 };
 
-Writer::~Writer() {
-    release_segment();
-    std::byte *page = state_page_.load();
-    if (page == nullptr) return;
-    delete reinterpret_cast<State *>(page)->lock_file;
-    (void)Mapping::adopt(page, kPage);
-}
-
-Result<Writer::State *> Writer::state() {
-    static_assert(sizeof(State) <= kPage);
-    std::byte *page = state_page_.load(std::memory_order_acquire);
-    if (page == nullptr) {
-        TRY_ASSIGN(Mapping made, Mapping::wiped_on_fork(kPage));
-        // Another thread may be as early.
-        if (state_page_.compare_exchange_strong(page, made.data())) {
-            page = made.data();
-            made.release();
-        }
-    }
-    return reinterpret_cast<State *>(page);
-}
-
 void Writer::release_segment() {
-    if (state_page_.load() == nullptr) return;
-    State &state = *this->state().value();
-    const MutexLock lock(state.mutex);
-    delete state.active;
-    state.active = nullptr;
+    State *const state = state_.existing();
+    if (state == nullptr) return;
+    const MutexLock lock(state->mutex);
+    state->active.reset();
 }
 
 Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header, Bytes key,
@@ -178,28 +155,21 @@ Status Writer::change_record(Location location, std::uint64_t stamp_ns, std::siz
 // From here to the next line: REQUIRES: the state's mutex is held.
 
 Status Writer::open_lock_file() {
-    TRY_ASSIGN(State *const found, this->state());
-    State &state = *found;
+    State &state = state_.get();
     if (state.lock_file != nullptr) {
-        const auto info = (*state.lock_file)->info();
+        const auto info = state.lock_file->info();
         if (!info.ok() || info->links != 0) return {};  // a deleted file would exclude nobody
     }
     TRY_ASSIGN(File file, directory_.open_or_make_file(kLockFileName));
-    auto opened = std::make_shared<File>(std::move(file));
-    if (state.lock_file == nullptr) {
-        state.lock_file = new (std::nothrow) std::shared_ptr<File>;
-        if (state.lock_file == nullptr) return Error::no_memory;
-    }
-    *state.lock_file = std::move(opened);
+    state.lock_file = std::make_shared<File>(std::move(file));
     return {};
 }
 
 // Waits for a process that holds the lock; but if one was stopped meanwhile, only once a second.
 Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
     TRY(open_lock_file());
-    TRY_ASSIGN(State *const state, this->state());
     const bool impatient = monotonic_ns() < impatient_until_ns_.load(std::memory_order_relaxed);
-    auto lock = ByteLock::acquire(*state->lock_file, byte, impatient ? 0 : kPatienceUs);
+    auto lock = ByteLock::acquire(state_.get().lock_file, byte, impatient ? 0 : kPatienceUs);
     if (lock.ok() && impatient) impatient_until_ns_.store(0);
     if (!lock.ok() && !impatient) impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
     return lock;
@@ -231,15 +201,14 @@ Result<Writer::Space> Writer::lock_space(Index &index) {
 
 Result<Writer::Appended> Writer::choose_location(Index &index, std::uint64_t record_size,
                                                  Purpose purpose) {
-    TRY_ASSIGN(State *const found, this->state());
-    State &state = *found;
+    State &state = state_.get();
     const MutexLock lock(state.mutex);
     if (state.active != nullptr) {
-        ActiveSegment &segment = **state.active;
+        ActiveSegment &segment = *state.active;
         const std::uint64_t end = segment.tail() + record_size;
         if (end <= limits_.segment_bytes && segment.cache_id() == index.identity().cache_id) {
             const Status reserved = reserve(index, segment, end, purpose);
-            if (reserved.ok()) return Appended{segment.take(record_size), *state.active};
+            if (reserved.ok()) return Appended{segment.take(record_size), state.active};
             if (check_file_size(end).ok()) return reserved.error();  // else try a shorter segment
         }
     }
@@ -247,11 +216,7 @@ Result<Writer::Appended> Writer::choose_location(Index &index, std::uint64_t rec
     segments_taken_.fetch_add(1, std::memory_order_relaxed);
     Appended place{segment->take(record_size), segment};
     if (segment->tail() >= limits_.segment_bytes) return place;  // full: do not keep it
-    if (state.active == nullptr) {
-        state.active = new (std::nothrow) std::shared_ptr<ActiveSegment>;
-        if (state.active == nullptr) return Error::no_memory;
-    }
-    *state.active = std::move(segment);
+    state.active = std::move(segment);
     return place;
 }
 
@@ -420,8 +385,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 // An index may take a sixteenth of the limit, in levels, and the store evicts for it. Beyond that,
 // and near the limit, it takes single pages of space that is free.
 Status Writer::grow_index(Index &index, std::uint64_t hash) {
-    TRY_ASSIGN(State *const state, this->state());
-    const MutexLock mutex_lock(state->mutex);
+    State &state = state_.get();
+    const MutexLock mutex_lock(state.mutex);
     TRY_ASSIGN(const Space space, lock_space(index));
     TRY_ASSIGN(const FileInfo file, index.file().info());
     const std::uint64_t worth = limits_.limit_bytes / 16;
@@ -441,16 +406,16 @@ Status Writer::grow_index(Index &index, std::uint64_t hash) {
 Status Writer::measure(Index &index) {
     TRY_ASSIGN(const DiskUse use, measure_and_note());
     if (use.bytes <= limits_.limit_bytes) return {};
-    TRY_ASSIGN(State *const state, this->state());
-    const MutexLock mutex_lock(state->mutex);
+    State &state = state_.get();
+    const MutexLock mutex_lock(state.mutex);
     TRY_ASSIGN(const Space space, lock_space(index));
     if (space.use.bytes > limits_.limit_bytes) return Error::full;
     return {};
 }
 
 Result<ByteLock> Writer::lock_eviction() {
-    TRY_ASSIGN(State *const state, this->state());
-    const MutexLock lock(state->mutex);
+    State &state = state_.get();
+    const MutexLock lock(state.mutex);
     return lock_byte(kEvictionByte);
 }
 

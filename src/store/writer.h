@@ -22,7 +22,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
-#include "os/mapping.h"
+#include "os/per_process.h"
 #include "store/index.h"
 #include "store/record.h"
 #include "store/space.h"
@@ -48,7 +48,6 @@ class Writer {
     // `directory` outlives the writer.
     Writer(const Directory &directory, const WriterLimits &limits)
         : directory_(directory), limits_(limits) {}
-    ~Writer();
     Writer(const Writer &) = delete;
     Writer &operator=(const Writer &) = delete;
 
@@ -125,18 +124,15 @@ class Writer {
     void release_segment();
 
   private:
-    // Zeroed memory is a State: no active segment, mutex unlocked.
     struct State {
         Mutex mutex;
-        // Owned. A child leaks these two: they are its parent's.
-        std::shared_ptr<ActiveSegment> *active;
-        std::shared_ptr<File> *lock_file;
+        std::shared_ptr<ActiveSegment> active;
+        // A description of this process's own: parent and child must exclude each other.
+        std::shared_ptr<File> lock_file;
     };
 
     Status change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
                          Bytes bytes) const;
-    // Creates the state when it is first needed: most processes only read.
-    Result<State *> state();
     Status open_lock_file();
     Result<SegmentLock> lock_number(std::uint32_t segment) const;
     Result<ByteLock> lock_byte(std::uint64_t byte);
@@ -168,7 +164,7 @@ class Writer {
     const Directory &directory_;
     const WriterLimits limits_;
 
-    std::atomic<std::byte *> state_page_ = nullptr;  // wiped in a forked child
+    PerProcess<State> state_;
     std::atomic<bool> pressed_ = false;
     std::atomic<std::uint64_t> segments_taken_ = 0;
     std::atomic<std::uint64_t> impatient_until_ns_ = 0;  // until then, do not wait for locks

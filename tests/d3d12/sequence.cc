@@ -23,7 +23,7 @@ constexpr std::array<UINT, 4> kMemoryEntries = {0, 1, 3, 1000};
 constexpr std::array<UINT, 4> kFileBytes = {0, 300, 2000, 1073741824};
 constexpr std::array<UINT, 6> kValueSizes = {1, 10, 30, 100, 400, 3000};
 
-cairn::d3d12::KeyHash weak_hash(cairn::d3d12::Bytes key) {
+cairn::d3d12::KeyHash weak_hash(cairn::Bytes key) {
     return {static_cast<uint8_t>(key.size()), static_cast<uint8_t>(key.size() >> 8)};
 }
 

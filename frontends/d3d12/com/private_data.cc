@@ -33,7 +33,7 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     }
     ObjectRef object;  // given back when the lock is given up
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const auto found = find(*guid);
         if (found == items_.end()) {
             *size = 0;
@@ -58,10 +58,10 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
 
 // Puts an item in place of an older one; null removes it.
 Result PrivateData::replace(const Guid &guid, Item *item) {
-    Item old;  // what it refers to is given back when the lock is given up
+    Item old;  // its reference is released when the lock is released
     bool was_there = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const auto found = find(guid);
         was_there = found != items_.end();
         if (was_there) {

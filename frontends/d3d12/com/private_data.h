@@ -1,4 +1,4 @@
-// What applications attach to an object: bytes or an object of theirs by GUID, and a name.
+// Data that applications attach to an object: bytes or an object of theirs by GUID, and a name.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: internally synchronised. Objects of the application are not called with the lock
@@ -8,9 +8,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "com/types.h"
 
 namespace cairn::d3d12 {
@@ -42,7 +42,7 @@ class PrivateData {
     Result replace(const Guid &guid, Item *item);
     std::vector<Item>::iterator find(const Guid &guid);
 
-    std::mutex mutex_;
+    Mutex mutex_;
     std::vector<Item> items_;  // guarded by mutex_
 };
 

@@ -1,4 +1,4 @@
-// What of the API's types the sources need, for either calling convention.
+// The types of the API that the sources need, for either calling convention.
 // SPDX-License-Identifier: MIT
 //
 // The real headers cannot be included: DirectX-Headers and vkd3d define the same names differently,

@@ -16,7 +16,7 @@ using Bytes = std::vector<unsigned char>;
 constexpr auto kModes = {memory_desc, disk_desc};
 
 // A hash that is the key's length: keys of one length collide.
-cairn::d3d12::KeyHash weak_hash(cairn::d3d12::Bytes key) {
+cairn::d3d12::KeyHash weak_hash(cairn::Bytes key) {
     return {static_cast<uint8_t>(key.size()), static_cast<uint8_t>(key.size() >> 8)};
 }
 

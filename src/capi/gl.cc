@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/guarded.h"
+#include "os/environment.h"
 
 namespace cairn {
 namespace {
@@ -78,12 +78,6 @@ bool has_extension(const Functions &gl, Version version, std::string_view wanted
 
 // Entries begin with the binary's format, in four bytes.
 constexpr std::size_t kFormatSize = 4;
-
-std::uint64_t now_ns() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                          std::chrono::steady_clock::now().time_since_epoch())
-                                          .count());
-}
 
 }  // namespace
 }  // namespace cairn
@@ -213,7 +207,7 @@ int load(cairn_gl &gl, std::uint32_t program, const cairn_gl_link &link) {
 }
 
 int store(const cairn_gl &gl, std::uint32_t program, const cairn_gl_link &link) {
-    const std::uint64_t cost_us = (now_ns() - link.begin_ns) / 1000;
+    const std::uint64_t cost_us = (monotonic_ns() - link.begin_ns) / 1000;
     std::int32_t size = 0;
     if (!gl.is_linked(program)) return CAIRN_MISS;
     gl.gl.GetProgramiv(program, kBinaryLength, &size);
@@ -272,7 +266,7 @@ int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_gl_input *
     const int result = load(*gl, program, *link);
     if (result != CAIRN_OK && gl->gl.ProgramParameteri != nullptr)
         gl->gl.ProgramParameteri(program, kRetrievableHint, 1);
-    link->begin_ns = now_ns();
+    link->begin_ns = monotonic_ns();
     return result;
 }
 

@@ -39,7 +39,7 @@ Error error_of(Refusal reason) {
     return Error::io;
 }
 
-// What the kernel says of a descriptor that somebody else owns.
+// The kernel's information on a descriptor that somebody else owns.
 Result<FileInfo> info_of(const UniqueFd &fd) {
     File file{UniqueFd(fd.get())};
     auto info = file.info();
@@ -98,7 +98,7 @@ BrokerClient::~BrokerClient() {
     sender_.stop();
 }
 
-// What is queued, in the time that closing may take.
+// Sends the queue, for as long as closing may take.
 void BrokerClient::send_all() {
     if (hits_mutex_.try_lock()) {
         const AdoptedLock lock(hits_mutex_);
@@ -178,7 +178,7 @@ void BrokerClient::disconnect() {
     if (!stop_) options_.log.write(Severity::warning, "the connection to the broker ended");
 }
 
-// What follows can be queued at once: a broker that refuses the first message closes.
+// Messages can be queued behind the hello at once: a broker that refuses it closes.
 void BrokerClient::reconnect() {
     if (options_.socket_path.empty() || monotonic_ns() < next_attempt_ns_) return;
     next_attempt_ns_ = monotonic_ns() + kReconnectAfterNs;
@@ -195,7 +195,7 @@ void BrokerClient::reconnect() {
     if (channel_ != nullptr) options_.log.write(Severity::info, "connected to the broker again");
 }
 
-// What comes in.
+// Receiving.
 
 bool BrokerClient::try_receive() {
     if (!ours() || !mutex_.try_lock()) return false;
@@ -268,7 +268,7 @@ void BrokerClient::accept_segments(const SegmentFiles &message,
     }
 }
 
-// What goes out.
+// Sending.
 
 void BrokerClient::send() {
     if (channel_ == nullptr) return;

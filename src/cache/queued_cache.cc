@@ -27,7 +27,7 @@ class QueuedCache::Pause {
         ++queue_.pauses_;
         while (!queue_.writing_.empty()) queue_.written_.wait(queue_.mutex_);
     }
-    // Wakes up the writer, and who waits for what was cancelled.
+    // Wakes up the writer, and the threads in flush() that wait for an entry that was cancelled.
     ~Pause() {
         const MutexLock lock(queue_.mutex_);
         --queue_.pauses_;

@@ -49,7 +49,7 @@ std::string_view text(const unsigned char *given) {
     return given == nullptr ? std::string_view() : reinterpret_cast<const char *>(given);
 }
 
-// The version of a context's GL, from GL_VERSION: "OpenGL ES 3.2 Mesa ...", "4.5 (Core Profile) ...".
+// The version of a context's GL, by GL_VERSION: "OpenGL ES 3.2 Mesa ...", "4.5 (Core Profile) ...".
 struct Version {
     explicit Version(std::string_view version) {
         constexpr std::string_view kEs = "OpenGL ES ";

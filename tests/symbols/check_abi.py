@@ -76,6 +76,12 @@ def constants_of(headers):
     return found
 
 
+def without_value(headers):
+    """Enumerators that count on from the one before: CONSTANT does not find them."""
+    enums = [body for header in headers for body in re.findall(r"\benum\b[^{};]*\{([^}]*)\}", without_comments(header))]
+    return [one.strip() for body in enums for one in body.split(",") if one.strip() and "=" not in one]
+
+
 def constants_file(abi):
     return pathlib.Path(abi).with_suffix(".constants")
 
@@ -94,6 +100,7 @@ def compare_constants(before, now):
 def compare(headers, abi, fresh):
     """Text that tells of what breaks programs, and of growth; empty where there is none."""
     breaks, growth = compare_constants(read_constants(abi), constants_of(headers))
+    breaks += [f"{name}: has to say its value" for name in without_value(headers)]
     with tempfile.NamedTemporaryFile("w", suffix=".abignore") as suppressions:
         sized = [name for header in headers for name in SIZED.findall(without_comments(header))]
         suppressions.write(GROWTH % "|".join(sized))
@@ -158,6 +165,7 @@ CHANGES = {  # the part that differs, how, and the exit code
     "another result": ({"function": "THING_API void thing_put(int value);"}, 1),
     "a function that is gone": ({"function": ""}, 1),
     "an enumerator of another value": ({"two": "3"}, 1),
+    "an enumerator without a value": ({"two": "2, THING_NEW"}, 1),
     "a macro of another value": ({"limit": "8u"}, 1),
 }
 

@@ -179,6 +179,13 @@ int open_cache(const cairn_gl_options &options, const std::string &identity, cai
     return cairn_program_cache_open(&programs, &gl.cache);
 }
 
+bool are_valid(const cairn_gl_input *inputs, std::size_t count) {
+    return inputs != nullptr && count != 0 &&
+           std::all_of(inputs, inputs + count, [](const cairn_gl_input &input) {
+               return input.data != nullptr || input.size == 0;
+           });
+}
+
 bool make_key(const cairn_gl_input *inputs, std::size_t count, std::uint8_t *key) {
     cairn_key_builder *builder = cairn_key_begin("cairn-gl/1");
     if (builder == nullptr) return false;
@@ -260,7 +267,9 @@ cairn_cache *cairn_gl_cache(cairn_gl *gl) {
 
 int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_gl_input *inputs,
                           size_t count, cairn_gl_link *link) {
-    if (link == nullptr || inputs == nullptr || count == 0) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (link == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    *link = {};
+    if (!are_valid(inputs, count)) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (gl == nullptr || gl->formats.empty()) return CAIRN_MISS;
     if (!make_key(inputs, count, link->key)) return CAIRN_ERROR_NO_MEMORY;
     const int result = load(*gl, program, *link);
@@ -273,6 +282,8 @@ int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_gl_input *
 int cairn_gl_program_store(cairn_gl *gl, uint32_t program, const cairn_gl_link *link) {
     if (link == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (gl == nullptr || gl->formats.empty()) return CAIRN_ERROR_UNSUPPORTED;
+    // The load made no key.
+    if (link->begin_ns == 0) return CAIRN_ERROR_INVALID_ARGUMENT;
     const int result =
         guarded([&] { return store(*gl, program, *link); }, int{CAIRN_ERROR_NO_MEMORY});
     if (result != CAIRN_MISS) ++(result == CAIRN_OK ? gl->stored : gl->store_failed);

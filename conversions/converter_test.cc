@@ -51,8 +51,8 @@ class ConverterTest : public ::testing::TestWithParam<const char *> {
 };
 
 TEST_P(ConverterTest, SaysWhatItIs) {
-    EXPECT_EQ(converter_->id(), GetParam());
-    EXPECT_FALSE(converter_->about().empty());
+    EXPECT_EQ(converter_->id, GetParam());
+    EXPECT_FALSE(converter_->about.empty());
     EXPECT_GE(converter_->version().size(), 40u)
         << "a version and a build-id: " << converter_->version();
     EXPECT_EQ(converter_->version(), converter_->version());
@@ -66,7 +66,7 @@ TEST_P(ConverterTest, ConvertsAndAlwaysTheSame) {
 }
 
 TEST_P(ConverterTest, EveryValueOfEveryOptionIsAccepted) {
-    for (const OptionRule &rule : converter_->rules()) {
+    for (const OptionRule &rule : converter_->rules) {
         for (const std::string &value : rule.values) {
             const Converted result = run(*converter_, {{rule.name, value}}, input());
             EXPECT_TRUE(result.ok || !result.messages.empty()) << rule.name << " " << value;
@@ -81,7 +81,7 @@ TEST_P(ConverterTest, OtherOptionsAndValuesAreRefusedWithAReason) {
     Options options = {{"colour", "blue"}};
     EXPECT_FALSE(complete_options(*converter_, options, problem));
     EXPECT_NE(problem.find("no such option; it has "), std::string::npos);
-    options = {{converter_->rules().back().name, "blue"}};
+    options = {{converter_->rules.back().name, "blue"}};
     EXPECT_FALSE(complete_options(*converter_, options, problem));
     EXPECT_NE(problem.find("is one of "), std::string::npos);
 }
@@ -118,8 +118,8 @@ INSTANTIATE_TEST_SUITE_P(All, ConverterTest, ::testing::ValuesIn(kIds), [](const
 TEST(Converters, AreInOrderAndFoundByTheirIds) {
     std::string last;
     for (const Converter *converter : converters()) {
-        EXPECT_LT(last, converter->id());
-        last = converter->id();
+        EXPECT_LT(last, converter->id);
+        last = converter->id;
         EXPECT_EQ(find_converter(last), converter);
     }
     EXPECT_EQ(find_converter("none"), nullptr);

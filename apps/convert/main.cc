@@ -51,9 +51,9 @@ void list_converters() {
         cli::print_line("This cairn was built without any converter.");
     }
     for (const Converter *converter : conversions::converters()) {
-        cli::print_line("{}: {}, version {}", converter->id(), converter->about(),
+        cli::print_line("{}: {}, version {}", converter->id, converter->about,
                         converter->version());
-        for (const conversions::OptionRule &rule : converter->rules()) {
+        for (const conversions::OptionRule &rule : converter->rules) {
             std::string values;
             for (const std::string &value : rule.values) {
                 values += (values.empty() ? "" : ", ") + value;
@@ -115,7 +115,7 @@ conversions::Options options_from_name(const conversions::Converter &converter,
         {".frag", "stage", "fragment"},        {".comp", "stage", "compute"},
     };
     conversions::Options options;
-    if (converter.id() != "glslang") return options;
+    if (converter.id != "glslang") return options;
     std::string_view rest = name;
     if (rest.ends_with(".hlsl")) {
         options["language"] = "hlsl";
@@ -189,7 +189,7 @@ std::unique_ptr<cairn_converter, CloseConverter> open_converter(const std::strin
 void convert(const Arguments &arguments) {
     const std::string input = read_shader(arguments.input);
     const Converter &chosen = choose(arguments, input);
-    const std::string id(chosen.id());
+    const std::string id(chosen.id);
     std::vector<cairn_conversion_option> options;
     const conversions::Options given = options_of(arguments, chosen);
     for (const auto &[name, value] : given) options.push_back({name.c_str(), value.c_str()});

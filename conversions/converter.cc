@@ -9,7 +9,7 @@
 namespace cairn::conversions {
 
 // built_in.inc has CAIRN_CONVERTER(name) for each converter that this build has the library of.
-#define CAIRN_CONVERTER(name) extern const Converter name##_converter;
+#define CAIRN_CONVERTER(name) extern const ShaderConverter name##_converter;
 #include "built_in.inc"
 #undef CAIRN_CONVERTER
 
@@ -38,8 +38,8 @@ std::string joined(const std::vector<std::string> &words) {
 
 }  // namespace
 
-const std::vector<const Converter *> &converters() {
-    static const std::vector<const Converter *> all = {
+const std::vector<const ShaderConverter *> &converters() {
+    static const std::vector<const ShaderConverter *> all = {
 #define CAIRN_CONVERTER(name) &name##_converter,
 #include "built_in.inc"
 #undef CAIRN_CONVERTER
@@ -47,14 +47,14 @@ const std::vector<const Converter *> &converters() {
     return all;
 }
 
-const Converter *find_converter(std::string_view id) {
-    for (const Converter *converter : converters()) {
+const ShaderConverter *find_converter(std::string_view id) {
+    for (const ShaderConverter *converter : converters()) {
         if (converter->id == id) return converter;
     }
     return nullptr;
 }
 
-bool complete_options(const Converter &converter, Options &options, std::string &problem) {
+bool complete_options(const ShaderConverter &converter, Options &options, std::string &problem) {
     Options complete;
     for (const OptionRule &rule : converter.rules) {
         const auto given = options.find(rule.name);

@@ -33,7 +33,7 @@ struct Converted {
     std::string messages;  // of the converter, which may have some when it succeeds, too
 };
 
-struct Converter {
+struct ShaderConverter {
     // A short name that never changes.
     std::string_view id;
     std::string_view about;
@@ -45,13 +45,13 @@ struct Converter {
 };
 
 // The converters of this build, in order of id.
-const std::vector<const Converter *> &converters();
+const std::vector<const ShaderConverter *> &converters();
 // Null where there is none of this id.
-const Converter *find_converter(std::string_view id);
+const ShaderConverter *find_converter(std::string_view id);
 
 // The options as given, completed by the defaults. Otherwise `problem` says which is wrong and what
 // it may be.
-bool complete_options(const Converter &converter, Options &options, std::string &problem);
+bool complete_options(const ShaderConverter &converter, Options &options, std::string &problem);
 
 // The build-id of the program or library that `address` lies in, in hexadecimal; empty where it has
 // none.

@@ -98,7 +98,7 @@ Converted convert(const Options &options, std::string_view input) {
 
 }  // namespace
 
-extern const Converter glslang_converter = {
+extern const ShaderConverter glslang_converter = {
     "glslang",
     "GLSL or HLSL to SPIR-V",
     {{"entry", {}, "main", "the function to begin with, in HLSL"},

@@ -25,7 +25,7 @@ namespace {
 Converted run(const std::function<Converted(std::string_view)> &body, const Limits &limits = {},
               std::string_view input = "input") {
     const auto convert = [&](const Options &, std::string_view text) { return body(text); };
-    const Converter misbehaving = {"misbehaving", "for tests", {}, nullptr, convert};
+    const ShaderConverter misbehaving = {"misbehaving", "for tests", {}, nullptr, convert};
     return convert_in_child(misbehaving, {}, input, limits);
 }
 

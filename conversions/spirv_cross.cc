@@ -86,7 +86,7 @@ Converted convert(const Options &options, std::string_view input) {
 
 }  // namespace
 
-extern const Converter spirv_cross_converter = {
+extern const ShaderConverter spirv_cross_converter = {
     "spirv-cross",
     "SPIR-V to GLSL",
     {{"es", {"no", "yes"}, "", "OpenGL ES instead of desktop OpenGL"},

@@ -54,7 +54,7 @@ Converted convert(const Options &options, std::string_view input) {
 
 }  // namespace
 
-extern const Converter vkd3d_shader_converter = {
+extern const ShaderConverter vkd3d_shader_converter = {
     "vkd3d-shader",
     "DXBC (Direct3D shader models 4 and 5) to SPIR-V",
     {{"debug", {"keep", "strip"}, "", "names and the like in the output"},

@@ -68,13 +68,13 @@ std::string file_line(std::string path) {
 }
 
 // Rules for options are in this program, so it is a part of what an output depends on.
-std::string version_of(const Converter &converter) {
+std::string version_of(const ShaderConverter &converter) {
     return converter.version() + " " + build_id_at(reinterpret_cast<const void *>(&run_worker));
 }
 
-int describe(const std::vector<const Converter *> &converters) {
+int describe(const std::vector<const ShaderConverter *> &converters) {
     std::string text;
-    for (const Converter *converter : converters) {
+    for (const ShaderConverter *converter : converters) {
         text.append("converter\t").append(converter->id).append("\t");
         text.append(version_of(*converter)).append("\t").append(converter->about).append("\n");
         for (const OptionRule &rule : converter->rules) {
@@ -108,18 +108,19 @@ std::optional<std::string> read_input(std::size_t size_max) {
     }
 }
 
-int convert(const std::vector<const Converter *> &converters, int argc, const char *const *argv) {
+int convert(const std::vector<const ShaderConverter *> &converters, int argc,
+            const char *const *argv) {
     Limits limits;
     if (argc < kFirstOption || !parse(argv[3], limits.seconds) ||
         !parse(argv[4], limits.memory_bytes)) {
         return 2;
     }
-    const auto is_it = [&](const Converter *one) { return one->id == argv[2]; };
+    const auto is_it = [&](const ShaderConverter *one) { return one->id == argv[2]; };
     const auto found = std::find_if(converters.begin(), converters.end(), is_it);
     if (found == converters.end()) {
         return answer(Outcome::no_converter, "", {false, "", "there is no such converter\n"});
     }
-    const Converter &converter = **found;
+    const ShaderConverter &converter = **found;
     Options options;
     for (int i = kFirstOption; i < argc; ++i) {
         const std::string_view option = argv[i];
@@ -144,7 +145,7 @@ bool is_for_worker(int argc, const char *const *argv) {
     return argc > 1 && (argv[1] == kDescribe || argv[1] == kConvert);
 }
 
-int run_worker(const std::vector<const Converter *> &converters, int argc,
+int run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
                const char *const *argv) {
     return argv[1] == kDescribe ? describe(converters) : convert(converters, argc, argv);
 }

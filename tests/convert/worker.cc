@@ -37,13 +37,13 @@ Converted misbehave(const Options &, std::string_view input) {
     return {false, "half", "refused\n"};
 }
 
-const Converter kEcho = {
+const ShaderConverter kEcho = {
     "echo",
     "for tests",
     {{"colour", {"red", "blue"}, "", "of nothing"}, {"name", {}, "main", "any"}},
     version,
     echo};
-const Converter kMisbehaving = {"misbehaving", "for tests", {}, version, misbehave};
+const ShaderConverter kMisbehaving = {"misbehaving", "for tests", {}, version, misbehave};
 
 }  // namespace
 

@@ -45,7 +45,7 @@ namespace cairn::testing {
 
 class PowerLoss {
   public:
-    // What is below `directory`, an existing one, is durable now.
+    // All that is below `directory`, which exists, is durable now.
     explicit PowerLoss(const std::string &directory);
     ~PowerLoss();
     PowerLoss(const PowerLoss &) = delete;

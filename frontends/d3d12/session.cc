@@ -159,7 +159,7 @@ Outcome Session::join(const AdapterNames &names) {
     if (desc_.Mode == kModeDisk && name.root.empty()) {
         return Outcome::cannot_open;
     }
-    Cache::Options options;
+    SessionCache::Options options;
     options.version = desc_.Version;
     options.memory_bytes = desc_.MaximumInMemoryCacheSizeBytes;
     options.memory_entries = desc_.MaximumInMemoryCacheEntries;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cache.h"
+#include "session_cache.h"
 
+#include <algorithm>
 #include <new>
 
 namespace cairn::d3d12 {
@@ -9,7 +10,7 @@ namespace {
 // How often an entry is looked at again that is gone when its key was just there.
 constexpr unsigned kAttempts = 3;
 
-cairn_control *open_control(const Cache::Options &options, Listeners &listeners) {
+cairn_control *open_control(const SessionCache::Options &options, Listeners &listeners) {
     cairn_control_options open = {};
     open.size = sizeof open;
     open.root = options.control_root.empty() ? nullptr : options.control_root.c_str();
@@ -35,9 +36,49 @@ Outcome judge(const EntryRef &there, Bytes key, Outcome same) {
 
 }  // namespace
 
-Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
-                    std::unique_ptr<Cache> &cache) {
-    cache.reset(new (std::nothrow) Cache(options));
+std::vector<Listeners::Listener>::iterator Listeners::State::find(cairn_log_fn log, void *user) {
+    return std::ranges::find_if(listeners, [&](const Listener &listener) {
+        return listener.log == log && listener.user == user;
+    });
+}
+
+void Listeners::add(cairn_log_fn log, void *user) {
+    State &state = state_.get();  // made now: remove() and receive() find it
+    if (log == nullptr) {
+        return;
+    }
+    const MutexLock lock(state.mutex);
+    const auto found = state.find(log, user);
+    if (found == state.listeners.end()) {
+        state.listeners.push_back({log, user, 1});
+    } else {
+        ++found->sessions;
+    }
+}
+
+void Listeners::remove(cairn_log_fn log, void *user) {
+    State &state = state_.get();
+    const MutexLock lock(state.mutex);
+    const auto found = state.find(log, user);
+    if (found != state.listeners.end() && --found->sessions == 0) {
+        state.listeners.erase(found);
+    }
+}
+
+void Listeners::receive(void *self, int severity, const char *line) {
+    State *state = static_cast<Listeners *>(self)->state_.existing();
+    if (state == nullptr) {
+        return;
+    }
+    const MutexLock lock(state->mutex);
+    for (const Listener &listener : state->listeners) {
+        listener.log(listener.user, severity, line);
+    }
+}
+
+Outcome SessionCache::open(const Options &options, cairn_log_fn log, void *user,
+                           std::unique_ptr<SessionCache> &cache) {
+    cache.reset(new (std::nothrow) SessionCache(options));
     if (cache == nullptr) {
         return Outcome::no_memory;
     }
@@ -61,12 +102,12 @@ Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
     return outcome;
 }
 
-bool Cache::disabled() const {
+bool SessionCache::disabled() const {
     return (cairn_control_disabled(control_.get()) & CAIRN_KIND_APPLICATION_MANAGED) != 0;
 }
 
 // Another process may have cleared the disk; entries in memory are still there.
-void Cache::follow_clears() {
+void SessionCache::follow_clears() {
     const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
     if (clears != clears_seen_.load(std::memory_order_relaxed)) {
         memory_.clear();
@@ -74,7 +115,7 @@ void Cache::follow_clears() {
     }
 }
 
-Outcome Cache::find(Bytes key, EntryRef &entry) {
+Outcome SessionCache::find(Bytes key, EntryRef &entry) {
     if (disabled()) {
         return Outcome::disabled;
     }
@@ -84,7 +125,7 @@ Outcome Cache::find(Bytes key, EntryRef &entry) {
     return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
 }
 
-Outcome Cache::store(Bytes key, Bytes value) {
+Outcome SessionCache::store(Bytes key, Bytes value) {
     if (disabled()) {
         return Outcome::disabled;
     }
@@ -101,7 +142,7 @@ Outcome Cache::store(Bytes key, Bytes value) {
     return there == nullptr ? Outcome::ok : judge(there, key, Outcome::exists);
 }
 
-Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
+Outcome SessionCache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
     for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
         const Outcome outcome = disk_->store(hash, *entry);
         if (outcome == Outcome::ok) {
@@ -119,11 +160,11 @@ Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &ent
     return Outcome::busy;
 }
 
-Outcome Cache::delete_on_destroy() {
+Outcome SessionCache::delete_on_destroy() {
     return disk_ == nullptr || disk_->delete_on_destroy() ? Outcome::ok : Outcome::cannot_write;
 }
 
-Outcome Cache::clear() {
+Outcome SessionCache::clear() {
     memory_.clear();
     return disk_ == nullptr ? Outcome::ok : disk_->clear();
 }

@@ -16,7 +16,7 @@ constexpr std::uint64_t kLoadAfterUs = 2000;
 }  // namespace
 
 LoadingCache::LoadingCache(std::unique_ptr<Cache> inner, Ahead ahead)
-    : OwningLayer(std::move(inner)), is_loaded_(ahead == Ahead::no) {
+    : CacheLayer(std::move(inner)), is_loaded_(ahead == Ahead::no) {
     if (ahead == Ahead::yes) is_loaded_ = !reader_.wake();
 }
 

@@ -2,6 +2,7 @@
 #include "cache.h"
 
 #include <new>
+#include <utility>
 
 namespace cairn::d3d12 {
 namespace {
@@ -70,18 +71,45 @@ void Cache::follow_clears() {
     const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
     if (clears != clears_seen_.load(std::memory_order_relaxed)) {
         memory_.clear();
+        hold(nullptr);
         clears_seen_.store(clears, std::memory_order_relaxed);
     }
 }
 
-Outcome Cache::find(Bytes key, EntryRef &entry) {
+Outcome Cache::find(Bytes key, Wanted wanted, EntryRef &entry) {
     if (disabled()) {
         return Outcome::disabled;
     }
     follow_clears();
+    entry = take_held(key);
+    if (entry != nullptr && wanted == Wanted::value) {
+        return Outcome::ok;
+    }
     const KeyHash hash = hash_(key);
     entry = disk_ == nullptr ? memory_.find(hash) : disk_->find(hash);
     return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
+}
+
+// Where another thread is in the way, nothing is held: the entry is read again.
+void Cache::hold(EntryRef entry) {
+    if (disk_ == nullptr || !held_mutex_.try_lock()) {
+        return;
+    }
+    const AdoptedLock lock(held_mutex_);
+    held_.swap(entry);
+    held_by_ = std::this_thread::get_id();
+}
+
+EntryRef Cache::take_held(Bytes key) {
+    if (disk_ == nullptr || !held_mutex_.try_lock()) {
+        return nullptr;
+    }
+    const AdoptedLock lock(held_mutex_);
+    if (held_by_ != std::this_thread::get_id()) {
+        return nullptr;
+    }
+    EntryRef held = std::exchange(held_, nullptr);
+    return held != nullptr && held->has_key(key) ? held : nullptr;
 }
 
 Outcome Cache::store(Bytes key, Bytes value) {
@@ -89,6 +117,7 @@ Outcome Cache::store(Bytes key, Bytes value) {
         return Outcome::disabled;
     }
     follow_clears();
+    (void)take_held(key);
     const KeyHash hash = hash_(key);
     const EntryRef entry = Entry::copy(key, value);
     if (entry == nullptr) {
@@ -125,6 +154,7 @@ Outcome Cache::delete_on_destroy() {
 
 Outcome Cache::clear() {
     memory_.clear();
+    hold(nullptr);
     return disk_ == nullptr ? Outcome::ok : disk_->clear();
 }
 

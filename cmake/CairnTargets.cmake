@@ -10,6 +10,8 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Files have local names that other files have, too.
+set(CMAKE_UNITY_BUILD OFF)
 
 find_package(Threads REQUIRED)
 include(CairnPrecompiledHeaders)

@@ -4,10 +4,11 @@
 // Converters are other projects' libraries, made for input that means well. So sandbox.h runs them
 // in processes of their own.
 //
-// Thread safety: const methods may run concurrently, convert() of one process at a time.
+// Thread safety: constants; convert() is called once at a time in a process.
 // Failure: an outcome with messages; converters may also throw, crash, or never return.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -32,28 +33,25 @@ struct Converted {
     std::string messages;  // of the converter, which may have some when it succeeds, too
 };
 
-class Converter {
-  public:
-    virtual ~Converter() = default;
-
+struct ShaderConverter {
     // A short name that never changes.
-    virtual std::string_view id() const = 0;
+    std::string_view id;
+    std::string_view about;
+    std::vector<OptionRule> rules;
     // Changes whenever the library could give another output: its version and its build-id.
-    virtual std::string version() const = 0;
-    virtual std::string_view about() const = 0;
-    virtual std::vector<OptionRule> rules() const = 0;
+    std::string (*version)();
     // REQUIRES: options as complete_options() gives them.
-    virtual Converted convert(const Options &options, std::string_view input) const = 0;
+    std::function<Converted(const Options &options, std::string_view input)> convert;
 };
 
 // The converters of this build, in order of id.
-const std::vector<const Converter *> &converters();
+const std::vector<const ShaderConverter *> &converters();
 // Null where there is none of this id.
-const Converter *find_converter(std::string_view id);
+const ShaderConverter *find_converter(std::string_view id);
 
 // The options as given, completed by the defaults. Otherwise `problem` says which is wrong and what
 // it may be.
-bool complete_options(const Converter &converter, Options &options, std::string &problem);
+bool complete_options(const ShaderConverter &converter, Options &options, std::string &problem);
 
 // The build-id of the program or library that `address` lies in, in hexadecimal; empty where it has
 // none.

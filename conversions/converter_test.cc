@@ -25,7 +25,7 @@ bool is_spirv(const std::string &bytes) {
     return word == 0x07230203;
 }
 
-Converted run(const Converter &converter, Options options, std::string_view input) {
+Converted run(const ShaderConverter &converter, Options options, std::string_view input) {
     std::string problem;
     EXPECT_TRUE(complete_options(converter, options, problem)) << problem;
     Limits limits;
@@ -47,12 +47,12 @@ class ConverterTest : public ::testing::TestWithParam<const char *> {
         return spirv_shader();
     }
 
-    const Converter *converter_ = nullptr;
+    const ShaderConverter *converter_ = nullptr;
 };
 
 TEST_P(ConverterTest, SaysWhatItIs) {
-    EXPECT_EQ(converter_->id(), GetParam());
-    EXPECT_FALSE(converter_->about().empty());
+    EXPECT_EQ(converter_->id, GetParam());
+    EXPECT_FALSE(converter_->about.empty());
     EXPECT_GE(converter_->version().size(), 40u)
         << "a version and a build-id: " << converter_->version();
     EXPECT_EQ(converter_->version(), converter_->version());
@@ -66,7 +66,7 @@ TEST_P(ConverterTest, ConvertsAndAlwaysTheSame) {
 }
 
 TEST_P(ConverterTest, EveryValueOfEveryOptionIsAccepted) {
-    for (const OptionRule &rule : converter_->rules()) {
+    for (const OptionRule &rule : converter_->rules) {
         for (const std::string &value : rule.values) {
             const Converted result = run(*converter_, {{rule.name, value}}, input());
             EXPECT_TRUE(result.ok || !result.messages.empty()) << rule.name << " " << value;
@@ -81,7 +81,7 @@ TEST_P(ConverterTest, OtherOptionsAndValuesAreRefusedWithAReason) {
     Options options = {{"colour", "blue"}};
     EXPECT_FALSE(complete_options(*converter_, options, problem));
     EXPECT_NE(problem.find("no such option; it has "), std::string::npos);
-    options = {{converter_->rules().back().name, "blue"}};
+    options = {{converter_->rules.back().name, "blue"}};
     EXPECT_FALSE(complete_options(*converter_, options, problem));
     EXPECT_NE(problem.find("is one of "), std::string::npos);
 }
@@ -117,20 +117,20 @@ INSTANTIATE_TEST_SUITE_P(All, ConverterTest, ::testing::ValuesIn(kIds), [](const
 
 TEST(Converters, AreInOrderAndFoundByTheirIds) {
     std::string last;
-    for (const Converter *converter : converters()) {
-        EXPECT_LT(last, converter->id());
-        last = converter->id();
+    for (const ShaderConverter *converter : converters()) {
+        EXPECT_LT(last, converter->id);
+        last = converter->id;
         EXPECT_EQ(find_converter(last), converter);
     }
     EXPECT_EQ(find_converter("none"), nullptr);
 }
 
-const Converter *glslang_or_skip() {
+const ShaderConverter *glslang_or_skip() {
     return find_converter("glslang");
 }
 
 TEST(Glslang, MakesSpirvOfGlslAndHlsl) {
-    const Converter *glslang = glslang_or_skip();
+    const ShaderConverter *glslang = glslang_or_skip();
     if (glslang == nullptr) GTEST_SKIP();
     EXPECT_TRUE(is_spirv(run(*glslang, {}, kVertexShader).output));
     const Converted hlsl =
@@ -140,7 +140,7 @@ TEST(Glslang, MakesSpirvOfGlslAndHlsl) {
 }
 
 TEST(Glslang, SaysWhatIsWrongAndWhere) {
-    const Converter *glslang = glslang_or_skip();
+    const ShaderConverter *glslang = glslang_or_skip();
     if (glslang == nullptr) GTEST_SKIP();
     const Converted wrong = run(*glslang, {}, "#version 450\nvoid main() {\n  nonsense = 1;\n}\n");
     EXPECT_FALSE(wrong.ok);
@@ -149,7 +149,7 @@ TEST(Glslang, SaysWhatIsWrongAndWhere) {
 }
 
 TEST(Glslang, IncludesNothing) {
-    const Converter *glslang = glslang_or_skip();
+    const ShaderConverter *glslang = glslang_or_skip();
     if (glslang == nullptr) GTEST_SKIP();
     const Converted refused = run(*glslang, {},
                                   "#version 450\n#extension GL_GOOGLE_include_directive : enable\n"
@@ -159,7 +159,7 @@ TEST(Glslang, IncludesNothing) {
 }
 
 TEST(Glslang, DeepAndEndlessSourcesEnd) {
-    const Converter *glslang = glslang_or_skip();
+    const ShaderConverter *glslang = glslang_or_skip();
     if (glslang == nullptr) GTEST_SKIP();
     const std::string deep = "#version 450\nvoid main() { float x = " + std::string(200'000, '(') +
                              "1.0" + std::string(200'000, ')') + "; }\n";
@@ -179,7 +179,7 @@ TEST(Glslang, DeepAndEndlessSourcesEnd) {
 }
 
 TEST(SpirvCross, BringsGlslBack) {
-    const Converter *cross = find_converter("spirv-cross");
+    const ShaderConverter *cross = find_converter("spirv-cross");
     if (cross == nullptr) GTEST_SKIP();
     const Converted glsl = run(*cross, {{"version", "430"}}, spirv_shader());
     EXPECT_TRUE(glsl.ok) << glsl.messages;
@@ -190,7 +190,7 @@ TEST(SpirvCross, BringsGlslBack) {
 }
 
 TEST(Vkd3dShader, MakesSpirvOfDxbc) {
-    const Converter *vkd3d = find_converter("vkd3d-shader");
+    const ShaderConverter *vkd3d = find_converter("vkd3d-shader");
     if (vkd3d == nullptr) GTEST_SKIP();
     const Converted spirv = run(*vkd3d, {}, dxbc_shader());
     EXPECT_TRUE(is_spirv(spirv.output)) << spirv.messages;
@@ -200,8 +200,8 @@ TEST(Vkd3dShader, MakesSpirvOfDxbc) {
 }
 
 TEST(Conversions, GoAllTheWayFromDxbcToGlsl) {
-    const Converter *vkd3d = find_converter("vkd3d-shader");
-    const Converter *cross = find_converter("spirv-cross");
+    const ShaderConverter *vkd3d = find_converter("vkd3d-shader");
+    const ShaderConverter *cross = find_converter("spirv-cross");
     if (vkd3d == nullptr || cross == nullptr) GTEST_SKIP();
     const Converted glsl = run(*cross, {}, run(*vkd3d, {}, dxbc_shader()).output);
     EXPECT_TRUE(glsl.ok) << glsl.messages;

@@ -37,30 +37,12 @@ const std::map<std::string, Target> kTargets = {
 
 constexpr int kDialect = 100;  // of the rules for the client, as glslang numbers them
 
-class Glslang final : public Converter {
-  public:
-    std::string_view id() const override { return "glslang"; }
-    std::string version() const override {
-        const glslang::Version now = glslang::GetVersion();
-        return std::to_string(now.major) + "." + std::to_string(now.minor) + "." +
-               std::to_string(now.patch) + now.flavor + " " +
-               build_id_at(reinterpret_cast<const void *>(&glslang::GetVersion));
-    }
-    std::string_view about() const override { return "GLSL or HLSL to SPIR-V"; }
-    std::vector<OptionRule> rules() const override {
-        return {{"entry", {}, "main", "the function to begin with, in HLSL"},
-                {"language", {"glsl", "hlsl"}, "", "of the input"},
-                {"stage",
-                 {"vertex", "tess-control", "tess-evaluation", "geometry", "fragment", "compute"},
-                 "",
-                 "of the pipeline"},
-                {"target",
-                 {"vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3", "opengl"},
-                 "",
-                 "where the output is to be used"}};
-    }
-    Converted convert(const Options &options, std::string_view input) const override;
-};
+std::string version() {
+    const glslang::Version now = glslang::GetVersion();
+    return std::to_string(now.major) + "." + std::to_string(now.minor) + "." +
+           std::to_string(now.patch) + now.flavor + " " +
+           build_id_at(reinterpret_cast<const void *>(&glslang::GetVersion));
+}
 
 EShMessages messages_of(bool is_hlsl, const Target &target) {
     unsigned messages = EShMsgSpvRules;
@@ -69,7 +51,7 @@ EShMessages messages_of(bool is_hlsl, const Target &target) {
     return static_cast<EShMessages>(messages);
 }
 
-Converted Glslang::convert(const Options &options, std::string_view input) const {
+Converted convert(const Options &options, std::string_view input) {
     const bool is_hlsl = options.at("language") == "hlsl";
     const EShLanguage stage = kStages.at(options.at("stage"));
     const Target &target = kTargets.at(options.at("target"));
@@ -116,9 +98,20 @@ Converted Glslang::convert(const Options &options, std::string_view input) const
 
 }  // namespace
 
-const Converter *glslang_converter() {
-    static const Glslang converter;
-    return &converter;
-}
+extern const ShaderConverter glslang_converter = {
+    "glslang",
+    "GLSL or HLSL to SPIR-V",
+    {{"entry", {}, "main", "the function to begin with, in HLSL"},
+     {"language", {"glsl", "hlsl"}, "", "of the input"},
+     {"stage",
+      {"vertex", "tess-control", "tess-evaluation", "geometry", "fragment", "compute"},
+      "",
+      "of the pipeline"},
+     {"target",
+      {"vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3", "opengl"},
+      "",
+      "where the output is to be used"}},
+    version,
+    convert};
 
 }  // namespace cairn::conversions

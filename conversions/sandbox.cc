@@ -163,7 +163,7 @@ void enter_sandbox(int fd, pid_t parent, const Limits &limits) {
     if (!alone || !refuse_system_calls()) ::_exit(kNoSandbox);
 }
 
-[[noreturn]] void be_child(const Converter &converter, const Options &options,
+[[noreturn]] void be_child(const ShaderConverter &converter, const Options &options,
                            std::string_view input, const Limits &limits, int fd, pid_t parent) {
     enter_sandbox(fd, parent, limits);
     Converted result;
@@ -275,7 +275,7 @@ Converted collect(pid_t child, int fd, int client, const Limits &limits) {
 
 }  // namespace
 
-Converted convert_in_child(const Converter &converter, const Options &options,
+Converted convert_in_child(const ShaderConverter &converter, const Options &options,
                            std::string_view input, const Limits &limits, int client) {
     if (input.size() > limits.input_bytes) {
         return failure("the input is larger than " + std::to_string(limits.input_bytes) + " bytes");

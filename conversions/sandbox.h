@@ -27,7 +27,7 @@ struct Limits {
 };
 
 // Gives up when the other end of the socket `client` is closed; -1: nobody else waits.
-Converted convert_in_child(const Converter &converter, const Options &options,
+Converted convert_in_child(const ShaderConverter &converter, const Options &options,
                            std::string_view input, const Limits &limits = {}, int client = -1);
 
 }  // namespace cairn::conversions

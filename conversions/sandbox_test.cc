@@ -22,26 +22,11 @@
 namespace cairn::conversions {
 namespace {
 
-class Misbehaving : public Converter {
-  public:
-    explicit Misbehaving(std::function<Converted(std::string_view)> body)
-        : body_(std::move(body)) {}
-
-    std::string_view id() const override { return "misbehaving"; }
-    std::string version() const override { return "1"; }
-    std::string_view about() const override { return "for tests"; }
-    std::vector<OptionRule> rules() const override { return {}; }
-    Converted convert(const Options &, std::string_view input) const override {
-        return body_(input);
-    }
-
-  private:
-    std::function<Converted(std::string_view)> body_;
-};
-
-Converted run(std::function<Converted(std::string_view)> body, const Limits &limits = {},
+Converted run(const std::function<Converted(std::string_view)> &body, const Limits &limits = {},
               std::string_view input = "input") {
-    return convert_in_child(Misbehaving(std::move(body)), {}, input, limits);
+    const auto convert = [&](const Options &, std::string_view text) { return body(text); };
+    const ShaderConverter misbehaving = {"misbehaving", "for tests", {}, nullptr, convert};
+    return convert_in_child(misbehaving, {}, input, limits);
 }
 
 bool says(const Converted &result, const char *text) {

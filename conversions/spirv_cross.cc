@@ -12,29 +12,14 @@ namespace {
 
 constexpr std::size_t kWordSize = sizeof(SpvId);
 
-class SpirvCross final : public Converter {
-  public:
-    std::string_view id() const override { return "spirv-cross"; }
-    std::string version() const override {
-        unsigned major = 0;
-        unsigned minor = 0;
-        unsigned patch = 0;
-        spvc_get_version(&major, &minor, &patch);
-        return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch) +
-               " " + build_id_at(reinterpret_cast<const void *>(&spvc_get_version));
-    }
-    std::string_view about() const override { return "SPIR-V to GLSL"; }
-    std::vector<OptionRule> rules() const override {
-        return {{"es", {"no", "yes"}, "", "OpenGL ES instead of desktop OpenGL"},
-                {"version",
-                 {"450", "100", "120", "130", "140", "150", "300", "310", "320", "330", "400",
-                  "410", "420", "430", "440", "460"},
-                 "",
-                 "of GLSL"},
-                {"vulkan", {"no", "yes"}, "", "keep what only Vulkan's GLSL can say"}};
-    }
-    Converted convert(const Options &options, std::string_view input) const override;
-};
+std::string version() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned patch = 0;
+    spvc_get_version(&major, &minor, &patch);
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch) + " " +
+           build_id_at(reinterpret_cast<const void *>(&spvc_get_version));
+}
 
 struct DestroyContext {
     void operator()(spvc_context context) const { spvc_context_destroy(context); }
@@ -74,7 +59,7 @@ spvc_result to_glsl(spvc_context context, const Options &options, const std::vec
     return spvc_compiler_compile(compiler, &text);
 }
 
-Converted SpirvCross::convert(const Options &options, std::string_view input) const {
+Converted convert(const Options &options, std::string_view input) {
     Converted result;
     if (input.empty() || input.size() % kWordSize != 0) {
         result.messages = "SPIR-V consists of words of 4 bytes\n";
@@ -101,9 +86,17 @@ Converted SpirvCross::convert(const Options &options, std::string_view input) co
 
 }  // namespace
 
-const Converter *spirv_cross_converter() {
-    static const SpirvCross converter;
-    return &converter;
-}
+extern const ShaderConverter spirv_cross_converter = {
+    "spirv-cross",
+    "SPIR-V to GLSL",
+    {{"es", {"no", "yes"}, "", "OpenGL ES instead of desktop OpenGL"},
+     {"version",
+      {"450", "100", "120", "130", "140", "150", "300", "310", "320", "330", "400", "410", "420",
+       "430", "440", "460"},
+      "",
+      "of GLSL"},
+     {"vulkan", {"no", "yes"}, "", "keep what only Vulkan's GLSL can say"}},
+    version,
+    convert};
 
 }  // namespace cairn::conversions

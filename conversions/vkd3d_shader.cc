@@ -8,28 +8,16 @@
 namespace cairn::conversions {
 namespace {
 
-class Vkd3dShader final : public Converter {
-  public:
-    std::string_view id() const override { return "vkd3d-shader"; }
-    std::string version() const override {
-        unsigned major = 0;
-        unsigned minor = 0;
-        const char *text = vkd3d_shader_get_version(&major, &minor);
-        return (text == nullptr ? std::to_string(major) + "." + std::to_string(minor) : text) +
-               std::string(" ") +
-               build_id_at(reinterpret_cast<const void *>(&vkd3d_shader_get_version));
-    }
-    std::string_view about() const override {
-        return "DXBC (Direct3D shader models 4 and 5) to SPIR-V";
-    }
-    std::vector<OptionRule> rules() const override {
-        return {{"debug", {"keep", "strip"}, "", "names and the like in the output"},
-                {"target", {"vulkan1.0", "opengl"}, "", "where the output is to be used"}};
-    }
-    Converted convert(const Options &options, std::string_view input) const override;
-};
+std::string version() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    const char *text = vkd3d_shader_get_version(&major, &minor);
+    return (text == nullptr ? std::to_string(major) + "." + std::to_string(minor) : text) +
+           std::string(" ") +
+           build_id_at(reinterpret_cast<const void *>(&vkd3d_shader_get_version));
+}
 
-Converted Vkd3dShader::convert(const Options &options, std::string_view input) const {
+Converted convert(const Options &options, std::string_view input) {
     vkd3d_shader_spirv_target_info target = {};
     target.type = VKD3D_SHADER_STRUCTURE_TYPE_SPIRV_TARGET_INFO;
     target.environment = options.at("target") == "opengl"
@@ -66,9 +54,12 @@ Converted Vkd3dShader::convert(const Options &options, std::string_view input) c
 
 }  // namespace
 
-const Converter *vkd3d_shader_converter() {
-    static const Vkd3dShader converter;
-    return &converter;
-}
+extern const ShaderConverter vkd3d_shader_converter = {
+    "vkd3d-shader",
+    "DXBC (Direct3D shader models 4 and 5) to SPIR-V",
+    {{"debug", {"keep", "strip"}, "", "names and the like in the output"},
+     {"target", {"vulkan1.0", "opengl"}, "", "where the output is to be used"}},
+    version,
+    convert};
 
 }  // namespace cairn::conversions

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "conversions/worker.h"
 
-#include <link.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <string>
 
 #include "conversions/sandbox.h"
+#include "os/loaded_objects.h"
 
 namespace cairn::conversions {
 namespace {
@@ -53,36 +53,31 @@ int answer(Outcome outcome, std::string_view version, const Converted &converted
 }
 
 // One of the files that hold our code or a converter's. When it changes, so may the versions.
-int describe_file(dl_phdr_info *object, std::size_t, void *user) {
-    const char *name = object->dlpi_name;
-    if (name[0] == '\0') name = "/proc/self/exe";
-    struct stat status;
-    if (name[0] != '/' || ::stat(name, &status) != 0) return 0;  // the kernel's own
-    std::array<char, 4096> program;
-    std::string path = name;
-    if (path == "/proc/self/exe") {
-        const ssize_t size = ::readlink(path.c_str(), program.data(), program.size());
-        if (size <= 0) return 0;
-        path.assign(program.data(), static_cast<std::size_t>(size));
+// Empty for the kernel's own code, which has no file.
+std::string file_line(std::string path) {
+    if (path.empty()) {
+        std::array<char, 4096> program;
+        const ssize_t size = ::readlink("/proc/self/exe", program.data(), program.size());
+        if (size > 0) path.assign(program.data(), static_cast<std::size_t>(size));
     }
-    auto &text = *static_cast<std::string *>(user);
-    text += "file\t" + path + "\t" + std::to_string(status.st_dev) + "\t" +
-            std::to_string(status.st_ino) + "\t" + std::to_string(status.st_size) + "\t" +
-            std::to_string(status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec) + "\n";
-    return 0;
+    struct stat status;
+    if (!path.starts_with('/') || ::stat(path.c_str(), &status) != 0) return {};
+    return "file\t" + path + "\t" + std::to_string(status.st_dev) + "\t" +
+           std::to_string(status.st_ino) + "\t" + std::to_string(status.st_size) + "\t" +
+           std::to_string(status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec) + "\n";
 }
 
 // Rules for options are in this program, so it is a part of what an output depends on.
-std::string version_of(const Converter &converter) {
+std::string version_of(const ShaderConverter &converter) {
     return converter.version() + " " + build_id_at(reinterpret_cast<const void *>(&run_worker));
 }
 
-int describe(const std::vector<const Converter *> &converters) {
+int describe(const std::vector<const ShaderConverter *> &converters) {
     std::string text;
-    for (const Converter *converter : converters) {
-        text.append("converter\t").append(converter->id()).append("\t");
-        text.append(version_of(*converter)).append("\t").append(converter->about()).append("\n");
-        for (const OptionRule &rule : converter->rules()) {
+    for (const ShaderConverter *converter : converters) {
+        text.append("converter\t").append(converter->id).append("\t");
+        text.append(version_of(*converter)).append("\t").append(converter->about).append("\n");
+        for (const OptionRule &rule : converter->rules) {
             std::string values = rule.values.empty() ? rule.any_default + "|*" : "";
             for (const std::string &value : rule.values) {
                 values += (values.empty() ? "" : "|") + value;
@@ -90,7 +85,7 @@ int describe(const std::vector<const Converter *> &converters) {
             text += "option\t" + rule.name + "\t" + values + "\t" + rule.about + "\n";
         }
     }
-    ::dl_iterate_phdr(describe_file, &text);
+    for (const LoadedObject &object : loaded_objects()) text += file_line(object.path);
     return send_all(text) ? 0 : 1;
 }
 
@@ -113,18 +108,19 @@ std::optional<std::string> read_input(std::size_t size_max) {
     }
 }
 
-int convert(const std::vector<const Converter *> &converters, int argc, const char *const *argv) {
+int convert(const std::vector<const ShaderConverter *> &converters, int argc,
+            const char *const *argv) {
     Limits limits;
     if (argc < kFirstOption || !parse(argv[3], limits.seconds) ||
         !parse(argv[4], limits.memory_bytes)) {
         return 2;
     }
-    const auto is_it = [&](const Converter *one) { return one->id() == argv[2]; };
+    const auto is_it = [&](const ShaderConverter *one) { return one->id == argv[2]; };
     const auto found = std::find_if(converters.begin(), converters.end(), is_it);
     if (found == converters.end()) {
         return answer(Outcome::no_converter, "", {false, "", "there is no such converter\n"});
     }
-    const Converter &converter = **found;
+    const ShaderConverter &converter = **found;
     Options options;
     for (int i = kFirstOption; i < argc; ++i) {
         const std::string_view option = argv[i];
@@ -149,7 +145,7 @@ bool is_for_worker(int argc, const char *const *argv) {
     return argc > 1 && (argv[1] == kDescribe || argv[1] == kConvert);
 }
 
-int run_worker(const std::vector<const Converter *> &converters, int argc,
+int run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
                const char *const *argv) {
     return argv[1] == kDescribe ? describe(converters) : convert(converters, argc, argv);
 }

@@ -19,6 +19,7 @@ namespace cairn::conversions {
 bool is_for_worker(int argc, const char *const *argv);
 
 // The process's exit code.
-int run_worker(const std::vector<const Converter *> &converters, int argc, const char *const *argv);
+int run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
+               const char *const *argv);
 
 }  // namespace cairn::conversions

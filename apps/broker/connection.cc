@@ -13,8 +13,8 @@ constexpr double kHitCost = 1.0 / 8;        // of a message
 
 }  // namespace
 
-Connection::Connection(Host &host, const Settings &settings, const Journal &journal, Socket socket,
-                       std::uint64_t number, std::uint64_t now_ns)
+Connection::Connection(ConnectionHost &host, const BrokerSettings &settings, const Journal &journal,
+                       Socket socket, std::uint64_t number, std::uint64_t now_ns)
     : host_(host),
       settings_(settings),
       journal_(journal),

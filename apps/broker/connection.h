@@ -21,9 +21,9 @@
 namespace cairn::broker {
 
 // The part of the server that a connection uses.
-class Host {
+class ConnectionHost {
   public:
-    virtual ~Host() = default;
+    virtual ~ConnectionHost() = default;
     // The cache of that name, opened for its first client. Null when there is none; `refusal` says
     // why.
     virtual SharedCache *open_cache(const std::string &identifier, std::uint64_t version,
@@ -35,8 +35,8 @@ class Host {
 
 class Connection {
   public:
-    Connection(Host &host, const Settings &settings, const Journal &journal, Socket socket,
-               std::uint64_t number, std::uint64_t now_ns);
+    Connection(ConnectionHost &host, const BrokerSettings &settings, const Journal &journal,
+               Socket socket, std::uint64_t number, std::uint64_t now_ns);
     ~Connection();
     Connection(const Connection &) = delete;
     Connection &operator=(const Connection &) = delete;
@@ -85,8 +85,8 @@ class Connection {
     Status lend_index();
     Status lend_segments();
 
-    Host &host_;
-    const Settings &settings_;
+    ConnectionHost &host_;
+    const BrokerSettings &settings_;
     const Journal &journal_;
     const std::uint64_t number_;
     const std::uint32_t in_flight_max_;

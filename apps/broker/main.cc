@@ -24,7 +24,7 @@ Under systemd: systemctl --user enable --now cairnd.socket
 Ends with SIGTERM or SIGINT. Exit codes: 0 ended by a signal, 1 failure, 2 wrong usage.
 Environment: CAIRN_BROKER or XDG_RUNTIME_DIR (--socket), CAIRN_DIR, XDG_CACHE_HOME or HOME (--root).)";
 
-void add_options(CLI::App &app, Settings &settings) {
+void add_options(CLI::App &app, BrokerSettings &settings) {
     app.add_option("--socket", settings.socket_path,
                    "Where to listen [$XDG_RUNTIME_DIR/cairn/broker.sock]");
     app.add_option("--root", settings.root, "Directory that holds the caches [~/.cache/cairn]");
@@ -55,7 +55,7 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void complete(Settings &settings, bool is_inherited) {
+void complete(BrokerSettings &settings, bool is_inherited) {
     if (settings.root.empty()) settings.root = default_root().value_or("");
     if (settings.root.empty()) {
         throw std::runtime_error(
@@ -78,7 +78,7 @@ UniqueFd block_ending_signals() {
     return UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-void serve(Settings &settings) {
+void serve(BrokerSettings &settings) {
     const Journal journal(settings.log);
     std::optional<Socket> inherited = inherited_socket();
     complete(settings, inherited.has_value());
@@ -90,7 +90,7 @@ void serve(Settings &settings) {
 }
 
 int run(int argc, const char *const *argv) {
-    Settings settings;
+    BrokerSettings settings;
     CLI::App app("Opens caches for processes that may open no files, and stores for them.",
                  "cairnd");
     add_options(app, settings);

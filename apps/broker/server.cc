@@ -269,7 +269,9 @@ void Server::lend_changes() {
     for (auto &[identifier, watched] : caches_) {
         if (watched.cache == nullptr || !watched.cache->stale) continue;
         watched.cache->refresh();
-        write_to([&](const Connection &client) { return client.cache() == watched.cache.get(); });
+        write_to([cache = watched.cache.get()](const Connection &client) {
+            return client.cache() == cache;
+        });
     }
 }
 

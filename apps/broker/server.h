@@ -17,9 +17,9 @@
 
 namespace cairn::broker {
 
-class Server final : public Host {
+class Server final : public ConnectionHost {
   public:
-    Server(const Settings &settings, const Journal &journal, const Listener &listener)
+    Server(const BrokerSettings &settings, const Journal &journal, const Listener &listener)
         : settings_(settings), journal_(journal), listener_(listener) {}
     ~Server() override;
 
@@ -64,7 +64,7 @@ class Server final : public Host {
     void close_unused();
     int timeout_ms() const;
 
-    const Settings &settings_;
+    const BrokerSettings &settings_;
     const Journal &journal_;
     const Listener &listener_;
     UniqueFd events_, changes_;

@@ -9,7 +9,7 @@
 
 namespace cairn::broker {
 
-struct Settings {
+struct BrokerSettings {
     std::string socket_path;
     std::string root;
     std::uint64_t limit_bytes = 0;  // of each cache; 0: as cairn_options

@@ -10,7 +10,7 @@ namespace {
 
 // Through a mount that is read-only where the system lets us make one. Where it does not, clients
 // get descriptors that are open for reading, which is as much where they cannot open anything.
-Result<Directory> open_view(const Settings &settings, const Journal &journal,
+Result<Directory> open_view(const BrokerSettings &settings, const Journal &journal,
                             const std::string &path) {
     auto view = open_read_only_view(path);
     if (view.ok()) return view;
@@ -47,7 +47,7 @@ void Guards::release_deleted() {
     });
 }
 
-int SharedCache::open(const Settings &settings, const Journal &journal,
+int SharedCache::open(const BrokerSettings &settings, const Journal &journal,
                       const std::string &identifier, std::uint64_t version, Guards &guards,
                       std::unique_ptr<SharedCache> &cache) {
     std::unique_ptr<SharedCache> opened(

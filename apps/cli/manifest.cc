@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -25,20 +24,6 @@ constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
 
-std::vector<std::string> split(std::string_view list) {
-    std::vector<std::string> parts;
-    while (!list.empty()) {
-        const size_t end = std::min(list.find(':'), list.size());
-        if (end > 0) parts.emplace_back(list.substr(0, end));
-        list.remove_prefix(std::min(end + 1, list.size()));
-    }
-    return parts;
-}
-
-std::string join(const std::vector<std::string> &parts) {
-    return fmt::format("{}", fmt::join(parts, ":"));
-}
-
 // GLVND takes a variable that is set and empty for a list of nothing.
 std::optional<std::string> environment(const char *name) {
     const char *value = getenv(name);
@@ -52,13 +37,13 @@ bool same_file(const std::string &one, const std::string &other) {
 
 // `list` between `first` and `last`, which stand in it already within another `cairn run`.
 std::string enclosed(const std::string &first, const std::string &list, const std::string &last) {
-    std::vector<std::string> parts = split(list);
+    std::vector<std::string> parts = split_glvnd_list(list);
     std::erase_if(parts, [&](const std::string &part) {
         return same_file(part, first) || same_file(part, last);
     });
     parts.insert(parts.begin(), first);
     parts.push_back(last);
-    return join(parts);
+    return fmt::format("{}", fmt::join(parts, ":"));
 }
 
 // GLVND is told of the folder, and would load what else is in it.

@@ -68,7 +68,7 @@ class OutputFileTest : public testing::Test {
         return static_cast<size_t>(
             std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
     }
-    // What the Failure says; empty without one.
+    // The text of the Failure; empty without one.
     static std::string problem(const std::string &name, std::string_view bytes = "new") {
         try {
             OutputFile(name).write(bytes);
@@ -232,7 +232,8 @@ TEST_F(OutputFileTest, OtherDescriptorsAreWrittenToAlsoSockets) {
     EXPECT_NE(problem("/dev/fd/" + std::to_string(pair[0])), "");
 }
 
-// What another process has open is no name in a folder, whatever its link says.
+// A file that another process has open is reached through /proc: the text of that link is not its
+// name.
 TEST_F(OutputFileTest, AFileThatAnotherProcessHasOpenIsOverwritten) {
     const std::string name = make("open", "old and longer");
     const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC));

@@ -61,15 +61,15 @@ std::string remove_whole(const std::string &root, const std::string &identifier)
                        format_bytes(use.ok() ? use->bytes : 0));
 }
 
-struct Found {
+struct MatchingKeys {
     size_t count = 0;
     std::string key;  // the whole one, or the last one found
     bool is_whole = false;
 };
 
-Found find_key(const CacheHandle &cache, const std::string &identifier,
-               const std::string &beginning) {
-    Found found;
+MatchingKeys find_key(const CacheHandle &cache, const std::string &identifier,
+                      const std::string &beginning) {
+    MatchingKeys found;
     for_each_entry(cache, fmt::format("list `{}`", identifier), [&](const cairn_entry &entry) {
         const std::string digits = format_key(entry.key, entry.key_size, entry.key_size);
         if (digits.starts_with(beginning)) {
@@ -100,7 +100,7 @@ std::string remove_entry(const std::string &root, const std::string &identifier,
                          const std::string &key) {
     const std::string digits = digits_of(key);
     const CacheHandle cache = open_cache(root, identifier, Access::write);
-    const Found found = find_key(cache, identifier, digits);
+    const MatchingKeys found = find_key(cache, identifier, digits);
     if (found.count > 1 && !found.is_whole) {
         throw Failure(kExitFailure,
                       "{} keys of `{}` begin with {}; `cairn ls --full-keys` prints "

@@ -35,9 +35,9 @@ std::string check_of(std::string_view bytes) {
 }
 
 // Takes numbers and texts off the front; after the first that is not there, all are empty.
-class Reader {
+class WarmSetReader {
   public:
-    explicit Reader(std::string_view bytes) : rest_(bytes) {}
+    explicit WarmSetReader(std::string_view bytes) : rest_(bytes) {}
 
     std::string_view take(size_t size) {
         ok_ = ok_ && size <= rest_.size();
@@ -61,7 +61,7 @@ class Reader {
 // An entry's key, cost and size, without the binary.
 constexpr size_t kEntryHeadSize = CAIRN_EGL_KEY_SIZE + 4 + 4;
 
-bool read_entry(Reader &reader, WarmEntry &entry) {
+bool read_entry(WarmSetReader &reader, WarmEntry &entry) {
     const std::string_view key = reader.take(entry.key.size());
     std::copy(key.begin(), key.end(), entry.key.begin());
     entry.cost_us = reader.number<uint32_t>();
@@ -76,7 +76,7 @@ bool read_entry(Reader &reader, WarmEntry &entry) {
 // Why this cannot be such a file; empty when it may be one.
 std::string envelope_problem(std::string_view bytes) {
     if (!bytes.starts_with(kMagic)) return "it is no file of `cairn export`";
-    Reader reader(bytes.substr(kMagic.size()));
+    WarmSetReader reader(bytes.substr(kMagic.size()));
     const uint64_t version = reader.number<uint32_t>();
     if (reader.ok() && version != kFormatVersion) {
         return fmt::format("it has format version {}, and this `cairn` reads {}", version,
@@ -121,7 +121,7 @@ std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::str
     const std::string_view bytes(reinterpret_cast<const char *>(file.data()), file.size());
     problem = envelope_problem(bytes);
     if (!problem.empty()) return std::nullopt;
-    Reader reader(bytes.substr(0, bytes.size() - kCheckSize));
+    WarmSetReader reader(bytes.substr(0, bytes.size() - kCheckSize));
     reader.take(kMagic.size() + 4);
     const uint64_t count = reader.number<uint32_t>();
     WarmSet set;

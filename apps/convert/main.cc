@@ -19,14 +19,14 @@ using cli::Failure;
 using cli::kExitFailure;
 using cli::kExitUsage;
 using cli::Words;
-using conversions::Converter;
+using conversions::ShaderConverter;
 
 constexpr const char *kFooter =
     R"(INPUT and OUTPUT are files; - is standard input or output. Without --converter the input decides: SPIR-V goes to
 spirv-cross, DXBC to vkd3d-shader, and text to glslang. Of x.frag, x.frag.hlsl and the like, the name gives stage and
-language; --option goes before that. What the converter says is printed to standard error.
+language; --option goes before that. The messages of the converter go to standard error.
 
-What was converted once, with the same converter, options and input, comes from the cache `conversions`.
+The second conversion with the same converter, options and input comes from the cache `conversions`.
 
 Examples:
   cairn convert sky.frag sky.spv
@@ -50,10 +50,10 @@ void list_converters() {
     if (conversions::converters().empty()) {
         cli::print_line("This cairn was built without any converter.");
     }
-    for (const Converter *converter : conversions::converters()) {
-        cli::print_line("{}: {}, version {}", converter->id(), converter->about(),
+    for (const ShaderConverter *converter : conversions::converters()) {
+        cli::print_line("{}: {}, version {}", converter->id, converter->about,
                         converter->version());
-        for (const conversions::OptionRule &rule : converter->rules()) {
+        for (const conversions::OptionRule &rule : converter->rules) {
             std::string values;
             for (const std::string &value : rule.values) {
                 values += (values.empty() ? "" : ", ") + value;
@@ -86,10 +86,10 @@ std::string_view converter_for(std::string_view input) {
     return is_spirv ? "spirv-cross" : "glslang";
 }
 
-const Converter &choose(const Arguments &arguments, std::string_view input) {
+const ShaderConverter &choose(const Arguments &arguments, std::string_view input) {
     const std::string id =
         arguments.converter.empty() ? std::string(converter_for(input)) : arguments.converter;
-    const Converter *converter = conversions::find_converter(id);
+    const ShaderConverter *converter = conversions::find_converter(id);
     if (converter == nullptr) {
         const bool is_asked = !arguments.converter.empty();
         throw Failure(is_asked ? kExitUsage : kExitFailure,
@@ -102,7 +102,7 @@ const Converter &choose(const Arguments &arguments, std::string_view input) {
 
 // Options that follow from a file's name, such as stage=fragment from `x.frag`, as far as the
 // converter has them.
-conversions::Options options_from_name(const conversions::Converter &converter,
+conversions::Options options_from_name(const conversions::ShaderConverter &converter,
                                        const std::string &name) {
     struct Ending {
         std::string_view ending;
@@ -115,7 +115,7 @@ conversions::Options options_from_name(const conversions::Converter &converter,
         {".frag", "stage", "fragment"},        {".comp", "stage", "compute"},
     };
     conversions::Options options;
-    if (converter.id() != "glslang") return options;
+    if (converter.id != "glslang") return options;
     std::string_view rest = name;
     if (rest.ends_with(".hlsl")) {
         options["language"] = "hlsl";
@@ -129,7 +129,7 @@ conversions::Options options_from_name(const conversions::Converter &converter,
     return options;
 }
 
-conversions::Options options_of(const Arguments &arguments, const Converter &converter) {
+conversions::Options options_of(const Arguments &arguments, const ShaderConverter &converter) {
     conversions::Options options = options_from_name(converter, arguments.input);
     for (const std::string &text : arguments.options) {
         const size_t equals = text.find('=');
@@ -188,8 +188,8 @@ std::unique_ptr<cairn_converter, CloseConverter> open_converter(const std::strin
 
 void convert(const Arguments &arguments) {
     const std::string input = read_shader(arguments.input);
-    const Converter &chosen = choose(arguments, input);
-    const std::string id(chosen.id());
+    const ShaderConverter &chosen = choose(arguments, input);
+    const std::string id(chosen.id);
     std::vector<cairn_conversion_option> options;
     const conversions::Options given = options_of(arguments, chosen);
     for (const auto &[name, value] : given) options.push_back({name.c_str(), value.c_str()});

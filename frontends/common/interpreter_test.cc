@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-// What the command runs; "itself" where its file is no interpreter's.
+// The script that the command runs; "itself" where its file is no interpreter's.
 std::string run_by(const std::vector<std::string> &command) {
     const Interpreter *interpreter = find_interpreter(command.front());
     return interpreter == nullptr ? "itself" : interpreted(*interpreter, command).program;

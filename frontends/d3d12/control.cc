@@ -10,7 +10,7 @@ namespace {
 // here only, and others need not wait until they look.
 Outcome clear_sessions(const std::string &root) {
     Outcome worst = Outcome::ok;
-    for_each_cache([&](Cache &cache) {
+    for_each_cache([&](SessionCache &cache) {
         if (cache.control_root() == root) {
             const Outcome outcome = cache.clear();
             worst = outcome == Outcome::ok ? worst : outcome;
@@ -21,7 +21,7 @@ Outcome clear_sessions(const std::string &root) {
 
 }  // namespace
 
-Control::Control(const Setting &setting) : setting_(setting) {
+CacheKinds::CacheKinds(const Setting &setting) : setting_(setting) {
     cairn_control_options open = {};
     open.size = sizeof open;
     open.root = setting.root.empty() ? nullptr : setting.root.c_str();
@@ -30,21 +30,21 @@ Control::Control(const Setting &setting) : setting_(setting) {
     (void)cairn_control_open(&open, &control_);
 }
 
-Control::~Control() {
+CacheKinds::~CacheKinds() {
     cairn_control_close(control_);
 }
 
-bool Control::register_driver(const cairn_driver_cache &driver) {
+bool CacheKinds::register_driver(const cairn_driver_cache &driver) {
     uint32_t registration = 0;  // given back with the control
     return control_ != nullptr &&
            cairn_control_register_driver(control_, &driver, &registration) == CAIRN_OK;
 }
 
-bool Control::driver_cache_present() const {
+bool CacheKinds::driver_cache_present() const {
     return control_ != nullptr && cairn_control_driver_cache_present(control_) != 0;
 }
 
-Result Control::result_of(int result) const {
+Result CacheKinds::result_of(int result) const {
     switch (result) {
         case CAIRN_OK:
             return kOk;
@@ -66,7 +66,7 @@ Result Control::result_of(int result) const {
     }
 }
 
-Result Control::apply(uint32_t kinds, uint32_t flags) {
+Result CacheKinds::apply(uint32_t kinds, uint32_t flags) {
     if (control_ == nullptr) {
         return kOutOfMemory;
     }

@@ -12,13 +12,13 @@
 
 namespace cairn::d3d12 {
 
-class Control {
+class CacheKinds {
   public:
     // `setting` must outlive it.
-    explicit Control(const Setting &setting);
-    ~Control();
-    Control(const Control &) = delete;
-    Control &operator=(const Control &) = delete;
+    explicit CacheKinds(const Setting &setting);
+    ~CacheKinds();
+    CacheKinds(const CacheKinds &) = delete;
+    CacheKinds &operator=(const CacheKinds &) = delete;
 
     // From then on the driver is told of all changes to DRIVER_MANAGED. False: refused.
     bool register_driver(const cairn_driver_cache &driver);

@@ -47,7 +47,7 @@ class Device final : public DeviceInterface {
 
     // Constant after wrapping.
     const SettingRef setting_;
-    Control control_;
+    CacheKinds control_;
     AdapterNames names_;
     // The real device's interfaces, each with a reference; null where it lacks one.
     std::array<DeviceInterface *, kDeviceLevels> real_ = {};

@@ -12,7 +12,6 @@
 
 #include "entry.h"
 #include "key_hash.h"
-#include "outcome.h"
 #include "presence.h"
 
 namespace cairn::d3d12 {

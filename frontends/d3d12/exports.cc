@@ -49,6 +49,6 @@ int32_t EXPORT(shader_cache_control)(const cairn_d3d12_options *options, uint32_
                                      uint32_t control) {
     return without_exceptions([&] {
         const SettingRef setting = read_setting(options);
-        return setting == nullptr ? kInvalidArgument : Control(*setting).apply(kinds, control);
+        return setting == nullptr ? kInvalidArgument : CacheKinds(*setting).apply(kinds, control);
     });
 }

@@ -4,65 +4,67 @@
 #include <cairn/cairn.h>
 
 namespace cairn::d3d12 {
+namespace {
+
+struct Row {
+    Message id;
+    int severity;
+    const char *text;
+};
+
+constexpr Row kRows[] = {
+    {Message::session_created, CAIRN_LOG_INFO, "CreateShaderCacheSession: a session was created"},
+    {Message::session_destroyed, CAIRN_LOG_INFO, "a shader cache session was destroyed"},
+    {Message::create_invalid_arguments, CAIRN_LOG_ERROR,
+     "CreateShaderCacheSession: an argument is invalid"},
+    {Message::create_disabled, CAIRN_LOG_WARNING,
+     "CreateShaderCacheSession: application-managed caches are disabled; "
+     "ShaderCacheControl or `cairn control` enables them"},
+    {Message::create_already_open, CAIRN_LOG_WARNING,
+     "CreateShaderCacheSession: a session of another Version is open, in this or "
+     "another process; release it first"},
+    {Message::control_developer_mode, CAIRN_LOG_ERROR,
+     "ShaderCacheControl: for developer mode only; set CAIRN_DEVELOPER_MODE=1, or "
+     "write `developer_mode = 1` to cairn/config in $XDG_CONFIG_HOME or ~/.config"},
+    {Message::control_invalid_flags, CAIRN_LOG_ERROR,
+     "ShaderCacheControl: needs a kind and a flag, and not DISABLE with ENABLE"},
+    {Message::control_state_already_set, CAIRN_LOG_INFO,
+     "ShaderCacheControl: a kind was in this state already"},
+    {Message::store_already_present, CAIRN_LOG_INFO,
+     "StoreValue: the key is present already; its value stays"},
+    {Message::hash_collision, CAIRN_LOG_WARNING,
+     "another key of the same hash is present; this one cannot be stored"},
+    {Message::store_cache_full, CAIRN_LOG_WARNING,
+     "StoreValue: the cache is full (MaximumValueFileSizeBytes, the disk, or the "
+     "user's quota)"},
+    {Message::find_not_found, CAIRN_LOG_INFO, "FindValue: the key is not present"},
+    {Message::corrupt, CAIRN_LOG_ERROR,
+     "a shader cache cannot be opened or reset; the log line says why"},
+    {Message::disabled, CAIRN_LOG_WARNING,
+     "application-managed caches are disabled; ShaderCacheControl or `cairn "
+     "control` enables them"},
+    {Message::delete_not_supported, CAIRN_LOG_WARNING,
+     "SetDeleteOnDestroy: the cache may not be written, and will stay"},
+};
+
+// A row without text for an unknown message.
+Row row_of(Message id) {
+    for (const Row &row : kRows) {
+        if (row.id == id) {
+            return row;
+        }
+    }
+    return {id, CAIRN_LOG_INFO, ""};
+}
+
+}  // namespace
 
 int message_severity(Message id) {
-    switch (id) {
-        case Message::create_invalid_arguments:
-        case Message::control_developer_mode:
-        case Message::control_invalid_flags:
-        case Message::corrupt:
-            return CAIRN_LOG_ERROR;
-        case Message::create_disabled:
-        case Message::create_already_open:
-        case Message::hash_collision:
-        case Message::store_cache_full:
-        case Message::disabled:
-        case Message::delete_not_supported:
-            return CAIRN_LOG_WARNING;
-        default:
-            return CAIRN_LOG_INFO;
-    }
+    return row_of(id).severity;
 }
 
 const char *message_text(Message id) {
-    switch (id) {
-        case Message::session_created:
-            return "CreateShaderCacheSession: a session was created";
-        case Message::session_destroyed:
-            return "a shader cache session was destroyed";
-        case Message::create_invalid_arguments:
-            return "CreateShaderCacheSession: an argument is invalid";
-        case Message::create_disabled:
-            return "CreateShaderCacheSession: application-managed caches are disabled; "
-                   "ShaderCacheControl or `cairn control` enables them";
-        case Message::create_already_open:
-            return "CreateShaderCacheSession: a session of another Version is open, in this or "
-                   "another process; release it first";
-        case Message::control_developer_mode:
-            return "ShaderCacheControl: for developer mode only; set CAIRN_DEVELOPER_MODE=1, or "
-                   "write `developer_mode = 1` to cairn/config in $XDG_CONFIG_HOME or ~/.config";
-        case Message::control_invalid_flags:
-            return "ShaderCacheControl: needs a kind and a flag, and not DISABLE with ENABLE";
-        case Message::control_state_already_set:
-            return "ShaderCacheControl: a kind was in this state already";
-        case Message::store_already_present:
-            return "StoreValue: the key is present already; its value stays";
-        case Message::hash_collision:
-            return "another key of the same hash is present; this one cannot be stored";
-        case Message::store_cache_full:
-            return "StoreValue: the cache is full (MaximumValueFileSizeBytes, the disk, or the "
-                   "user's quota)";
-        case Message::find_not_found:
-            return "FindValue: the key is not present";
-        case Message::corrupt:
-            return "a shader cache cannot be opened or reset; the log line says why";
-        case Message::disabled:
-            return "application-managed caches are disabled; ShaderCacheControl or `cairn "
-                   "control` enables them";
-        case Message::delete_not_supported:
-            return "SetDeleteOnDestroy: the cache may not be written, and will stay";
-    }
-    return "";
+    return row_of(id).text;
 }
 
 }  // namespace cairn::d3d12

@@ -58,7 +58,7 @@ TEST_F(PresenceTest, WithoutTheWishNobodyClears) {
     EXPECT_EQ(one.leave(), Left::yes);
 }
 
-TEST_F(PresenceTest, TheWishOutlivesWhoeverHadIt) {
+TEST_F(PresenceTest, TheWishOutlivesItsProcess) {
     {
         Presence one;
         EXPECT_EQ(one.join(directory_), Joined::yes);
@@ -118,7 +118,7 @@ TEST_F(PresenceTest, ADeletedFileIsMadeAnew) {
     EXPECT_EQ(size(), 0);
 }
 
-// Who is left with the deleted file cannot know who else is there.
+// A process that still has the deleted file cannot know which others are there.
 TEST_F(PresenceTest, WhoHasADeletedFileNeitherMarksNorClears) {
     Presence marked;
     Presence unmarked;
@@ -236,8 +236,8 @@ TEST_F(PresenceTest, AChildOfForkMeasuresForItself) {
     close(go[1]);
 }
 
-// Who may only read: a cache that was to be deleted has nothing to be seen, however many look, but
-// where somebody still has a session.
+// A process that may only read sees no entries of a cache that was to be deleted, however many look,
+// unless some process still has a session.
 TEST_F(PresenceTest, WhoCannotWriteSeesNothingOfWhatWasToGo) {
     ASSERT_EQ(chmod(directory_.c_str(), 0755), 0);
     auto alive = std::make_unique<Presence>();

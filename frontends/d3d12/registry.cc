@@ -13,7 +13,7 @@ namespace cairn::d3d12 {
 struct SharedCache {
     Mutex mutex;
     // Guarded by mutex
-    std::unique_ptr<Cache> cache;
+    std::unique_ptr<SessionCache> cache;
     unsigned shares = 0;
 };
 
@@ -59,7 +59,7 @@ void forget(const std::string &identity, std::shared_ptr<SharedCache> &shared) {
 
 }  // namespace
 
-Outcome CacheShare::join(const std::string &identity, const Cache::Options &options,
+Outcome CacheShare::join(const std::string &identity, const SessionCache::Options &options,
                          cairn_log_fn log, void *user) {
     identity_ = identity;
     std::shared_ptr<SharedCache> shared = shared_cache(identity);
@@ -67,7 +67,7 @@ Outcome CacheShare::join(const std::string &identity, const Cache::Options &opti
     try {
         const MutexLock lock(shared->mutex);
         if (shared->cache == nullptr) {
-            outcome = Cache::open(options, log, user, shared->cache);
+            outcome = SessionCache::open(options, log, user, shared->cache);
         } else if (shared->cache->disabled()) {
             outcome = Outcome::disabled;
         } else if (shared->cache->version() != options.version) {
@@ -107,7 +107,7 @@ CacheShare::~CacheShare() {
         const bool is_last = --shared_->shares == 0;
         if (is_last) {
             // Lines about its end are still heard.
-            std::unique_ptr<Cache> cache = std::move(shared_->cache);
+            std::unique_ptr<SessionCache> cache = std::move(shared_->cache);
             cache->close();
             cache->listeners().remove(log_, user_);
         } else {
@@ -117,7 +117,7 @@ CacheShare::~CacheShare() {
     forget(identity_, shared_);
 }
 
-void for_each_cache(const std::function<void(Cache &)> &visit) {
+void for_each_cache(const std::function<void(SessionCache &)> &visit) {
     std::vector<std::pair<std::string, std::shared_ptr<SharedCache>>> all;
     {
         const MutexLock lock(registry().mutex);

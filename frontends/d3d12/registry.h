@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "cache.h"
+#include "session_cache.h"
 
 namespace cairn::d3d12 {
 
@@ -28,20 +28,20 @@ class CacheShare {
 
     // Joins the cache of this identity, which is opened where nobody has it open. `log` hears of it
     // as long as the share lasts. ok, disabled, other_version, cannot_open, busy, no_memory.
-    Outcome join(const std::string &identity, const Cache::Options &options, cairn_log_fn log,
-                 void *user);
-    Cache &cache() const { return *cache_; }
+    Outcome join(const std::string &identity, const SessionCache::Options &options,
+                 cairn_log_fn log, void *user);
+    SessionCache &cache() const { return *cache_; }
 
   private:
     std::string identity_;
     std::shared_ptr<SharedCache> shared_;
-    Cache *cache_ = nullptr;
+    SessionCache *cache_ = nullptr;
     uint64_t process_ = 0;  // that has joined
     cairn_log_fn log_ = nullptr;
     void *user_ = nullptr;
 };
 
 // Calls `visit` for every cache that is open.
-void for_each_cache(const std::function<void(Cache &)> &visit);
+void for_each_cache(const std::function<void(SessionCache &)> &visit);
 
 }  // namespace cairn::d3d12

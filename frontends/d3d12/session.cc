@@ -159,7 +159,7 @@ Outcome Session::join(const AdapterNames &names) {
     if (desc_.Mode == kModeDisk && name.root.empty()) {
         return Outcome::cannot_open;
     }
-    Cache::Options options;
+    SessionCache::Options options;
     options.version = desc_.Version;
     options.memory_bytes = desc_.MaximumInMemoryCacheSizeBytes;
     options.memory_entries = desc_.MaximumInMemoryCacheEntries;
@@ -243,7 +243,7 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
         return kInvalidArgument;
     }
     EntryRef entry;
-    const auto wanted = value == nullptr ? Cache::Wanted::size : Cache::Wanted::value;
+    const auto wanted = value == nullptr ? SessionCache::Wanted::size : SessionCache::Wanted::value;
     const Result result = without_exceptions([&] {
         return result_of_find(*setting_, share_.cache().find(bytes(key, key_size), wanted, entry));
     });

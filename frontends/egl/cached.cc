@@ -2,15 +2,104 @@
 #include "cached.h"
 
 #include <cairn/cairn_program_cache.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
 
+#include "base/bytes.h"
+#include "context.h"
 #include "counters.h"
+#include "entry.h"
 #include "log.h"
+#include "os/text_file.h"
+#include "settings.h"
 #include "switch.h"
-#include "trace.h"
 
 namespace cairn::egl {
+namespace {
+
+// Adds the line "KEY SIZE_BYTES COST_US" for bench/policy_sim, if `cairn run --trace` asked for it;
+// the cost is what a miss costs. A line that cannot be written is lost. The file is opened for each
+// line, so that an application that closes descriptors it does not know never has ours.
+void trace_entry(std::string_view key, size_t size_bytes, uint64_t cost_ns) {
+    const std::string &path = settings().trace;
+    if (path.empty()) {
+        return;
+    }
+    const int saved_errno = errno;
+    constexpr size_t kKeySizeMax = 32;
+    append_to_file(path, hexadecimal(as_bytes(key.substr(0, kKeySizeMax))) + " " +
+                             std::to_string(size_bytes) + " " + std::to_string(cost_ns / 1000) +
+                             "\n");
+    errno = saved_errno;
+}
+
+// A link puts the hint that was set before into effect; not every driver's glProgramBinary does,
+// and the binary may be of a program with another one.
+void check_hint(const Context &context, Program &program) {
+    program.cached_hint.reset();
+    if (context.has_hint && program_value(context.gl(), program.name,
+                                          GL_PROGRAM_BINARY_RETRIEVABLE_HINT) != program.hint) {
+        program.cached_hint = program.hint;
+    }
+}
+
+// Gives the driver the binary of an entry. False when there is none that it takes.
+// REQUIRES: the program is locked.
+bool load(Context &context, Program &program, const ProgramKey &key,
+          std::span<const std::byte> bytes) {
+    auto entry = decode_program(bytes);
+    if (!entry) {
+        return false;
+    }
+    // An unknown format would be a GL error, and the application would see it.
+    const auto &formats = context.binary_formats;
+    const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
+    // Until the driver has said whether it takes the binary.
+    const InUse in_use(known ? context.cache : nullptr, bytes_of(key));
+    if (known) {
+        context.program_binary(program.name, entry->format, entry->binary.data(),
+                               static_cast<GLsizei>(entry->binary.size()));
+    }
+    if (!known || program_value(context.gl(), program.name, GL_LINK_STATUS) == GL_FALSE) {
+        count(&RunReport::rejected);
+        log_line("program %u: the driver refuses a binary of %zu bytes", program.name,
+                 entry->binary.size());
+        return false;
+    }
+    program.cached_report = std::move(entry->report);
+    program.was_linked = true;
+    check_hint(context, program);
+    count(&RunReport::hits);
+    count(&RunReport::bytes_read, entry->binary.size());
+    return true;
+}
+
+bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
+    return cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
+}
+
+// From the display's cache, which may hold the application's bytes: no driver sees an entry that is
+// not whole, and an entry that the driver refuses is removed.
+std::optional<uint64_t> load_from_display(Context &context, Program &program, const ProgramKey &key,
+                                          const Found &found) {
+    const bool whole = is_whole(key, found.bytes());
+    if (whole && load(context, program, key, found.bytes())) {
+        return found.cost_ns();
+    }
+    if (!whole) {
+        count(&RunReport::rejected);
+        log_line("program %u: its entry of %zu bytes is not one of ours", program.name,
+                 found.bytes().size());
+    }
+    context.programs->remove(key);
+    return std::nullopt;
+}
+
+}  // namespace
 
 Found::Found(cairn_cache *cache, std::string_view key) {
     if (cache != nullptr && cairn_get(cache, key.data(), key.size(), &blob_) != CAIRN_OK) {
@@ -65,6 +154,59 @@ InUse::InUse(cairn_cache *cache, std::string_view key) : cache_(cache) {
 
 InUse::~InUse() {
     cairn_use_end(cache_, ticket_);
+}
+
+bool has_cached(const Context &context, const ProgramKey &key) {
+    const auto is_in = [&key](cairn_cache *cache) {
+        return cache != nullptr && cairn_contains(cache, key.data(), key.size()) == CAIRN_OK;
+    };
+    return is_in(context.programs->entries()) || is_in(context.cache);
+}
+
+Turn::Turn(const Context &context, const ProgramKey &key) {
+    const auto patience_ms = static_cast<uint32_t>(settings().lease_ms);
+    // Most programs are there, and to ask costs less than a lease does.
+    if (patience_ms != 0 && context.cache != nullptr && is_caching_on() &&
+        !has_cached(context, key)) {
+        (void)cairn_lease_acquire(context.cache, key.data(), key.size(), patience_ms, &lease_);
+    }
+}
+
+std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key) {
+    const Found in_memory(context.programs->entries(), bytes_of(key));
+    if (in_memory) {
+        if (const auto cost = load_from_display(context, program, key, in_memory)) {
+            return cost;
+        }
+    }
+    const Found on_disk(context.cache, bytes_of(key));
+    if (on_disk && load(context, program, key, on_disk.bytes())) {
+        context.programs->put(key, on_disk.text(), on_disk.cost_ns());
+        return on_disk.cost_ns();
+    }
+    if (!in_memory && !on_disk) {
+        count(&RunReport::misses);
+    }
+    return std::nullopt;
+}
+
+void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns) {
+    if (made.size == 0) {
+        return;
+    }
+    cairn_egl_entry_seal(key.data(), key.size(), made.bytes.get(), made.size);
+    const std::string_view entry(made.bytes.get(), made.size);
+    Stored stored = Stored::no;
+    if (context.cache != nullptr) {
+        stored = store(context.cache, bytes_of(key), entry, cost_ns);
+    }
+    if (stored == Stored::yes) {
+        count(&RunReport::bytes_written, made.binary_size);
+    }
+    // The driver links a program each time if drivers have died with its binary.
+    if (stored != Stored::kept_out) {
+        context.programs->put(key, entry, cost_ns);
+    }
 }
 
 }  // namespace cairn::egl

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,13 +25,18 @@ namespace {
 // Raised when entries of an older layout would be misread.
 constexpr uint64_t kVersion = CAIRN_EGL_CONTENTS_VERSION;
 
+struct OpenedCache {
+    cairn_cache *cache = nullptr;  // null: it cannot be opened
+    bool is_of_blobs = false;      // which drivers store without being asked
+    uint64_t failed = 0;           // guarded by the mutex: failed writes that were counted
+};
+
+// In a sandbox, the cache behind the broker is the only one. No identity is like this.
+constexpr const char *kBroker = "broker";
+
 struct Caches {
     Mutex mutex;
-    std::map<std::string, cairn_cache *> by_identity;  // guarded by mutex
-    cairn_cache *broker = nullptr;                     // the same for all, once it was asked for
-    bool broker_asked = false;
-    std::map<cairn_cache *, uint64_t> failed;  // guarded by mutex: writes that were counted
-    std::set<cairn_cache *> of_blobs;          // guarded by mutex: what drivers keep by themselves
+    std::map<std::string, OpenedCache> by_identity;  // guarded by mutex; nothing is removed
 };
 
 // Lives for ever, see main.cc.
@@ -128,19 +132,18 @@ cairn_cache *open_broker() {
 }
 
 // Counts the entries that were taken for stored and could not be written since.
-void count_failed(cairn_cache *cache) {
+void count_failed(OpenedCache &opened) {
     cairn_program_cache_stats stats = {};
     stats.size = sizeof stats;
-    if (cairn_program_cache_stats_get(cache, &stats) != CAIRN_OK) {
+    if (cairn_program_cache_stats_get(opened.cache, &stats) != CAIRN_OK) {
         return;
     }
-    Caches &all = caches();
-    const MutexLock lock(all.mutex);
-    const uint64_t before = std::exchange(all.failed[cache], stats.queue_failed);
+    const MutexLock lock(caches().mutex);
+    const uint64_t before = std::exchange(opened.failed, stats.queue_failed);
     if (stats.queue_failed > before) {
         count(&RunReport::store_failed, stats.queue_failed - before);
         // Nobody has counted blobs as stored.
-        if (!all.of_blobs.contains(cache)) {
+        if (!opened.is_of_blobs) {
             count(&RunReport::stored, before - stats.queue_failed);
         }
         note_problem(kProblemNotStored, "the disk is full, or cannot be written");
@@ -154,40 +157,36 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     if (is_registered != 0) {
         log_line("what is stored last may be lost when the process exits");
     }
+    const bool has_broker = settings().has_broker();
+    const std::string key = has_broker ? std::string(kBroker) : identity;
     Caches &all = caches();
     const MutexLock lock(all.mutex);
-    if (settings().has_broker()) {
-        if (!all.broker_asked) all.broker = open_broker();
-        all.broker_asked = true;
-        return all.broker;
-    }
-    const auto found = all.by_identity.find(identity);
+    const auto found = all.by_identity.find(key);
     if (found != all.by_identity.end()) {
-        return found->second;
+        return found->second.cache;
     }
-    cairn_cache *const cache = open_cache(identity, limit_percent);
-    if (limit_percent == kBlobsPercent) all.of_blobs.insert(cache);
-    return all.by_identity[identity] = cache;
+    OpenedCache opened;
+    opened.cache = has_broker ? open_broker() : open_cache(identity, limit_percent);
+    opened.is_of_blobs = !has_broker && limit_percent == kBlobsPercent;
+    all.by_identity[key] = opened;
+    return opened.cache;
 }
 
 void flush_caches() {
     constexpr uint32_t kPatienceMs = 1000;
-    std::vector<cairn_cache *> opened;
+    std::vector<OpenedCache *> all_opened;
     {
         Caches &all = caches();
         const MutexLock lock(all.mutex);
-        for (const auto &[identity, cache] : all.by_identity) {
-            if (cache != nullptr) {
-                opened.push_back(cache);
+        for (auto &[identity, opened] : all.by_identity) {
+            if (opened.cache != nullptr) {
+                all_opened.push_back(&opened);
             }
         }
-        if (all.broker != nullptr) {
-            opened.push_back(all.broker);
-        }
     }
-    for (cairn_cache *cache : opened) {
-        cairn_flush(cache, kPatienceMs);
-        count_failed(cache);
+    for (OpenedCache *opened : all_opened) {
+        cairn_flush(opened->cache, kPatienceMs);
+        count_failed(*opened);
     }
 }
 

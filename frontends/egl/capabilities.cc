@@ -17,16 +17,16 @@
 namespace cairn::egl {
 namespace {
 
-struct Version {
+struct ContextVersion {
     bool is_es = false;
     int number = 0;  // 100 * major + minor
 };
 
 // "4.5 (Core Profile) Mesa 22.3.6", "OpenGL ES 3.2 Mesa 22.3.6". OpenGL ES 1 says "OpenGL
 // ES-CM 1.1" and gives 0.
-Version parse_version(std::string_view text) {
+ContextVersion parse_version(std::string_view text) {
     constexpr std::string_view kEs = "OpenGL ES ";
-    Version version;
+    ContextVersion version;
     version.is_es = text.starts_with("OpenGL ES");
     if (version.is_es) {
         if (!text.starts_with(kEs)) {
@@ -53,7 +53,7 @@ GLint integer_of(const GlFunctions &gl, GLenum name) {
 }
 
 // Each followed by a space.
-std::string extensions_of(const GlFunctions &gl, Version version) {
+std::string extensions_of(const GlFunctions &gl, ContextVersion version) {
     if (version.number < 300) {
         return string_of(gl, GL_EXTENSIONS) + " ";
     }
@@ -67,7 +67,8 @@ std::string extensions_of(const GlFunctions &gl, Version version) {
 }
 
 // OpenGL ES 2 has program binaries only by an extension, whose functions have names of their own.
-void find_binary_functions(Context &context, Version version, const std::string &extensions) {
+void find_binary_functions(Context &context, ContextVersion version,
+                           const std::string &extensions) {
     const GlFunctions &gl = context.gl();
     const bool core = version.number >= (version.is_es ? 300 : 401) ||
                       has_word(extensions, "GL_ARB_get_program_binary");
@@ -90,7 +91,7 @@ void find_binary_functions(Context &context, Version version, const std::string 
     }
 }
 
-void find_limits(Context &context, Version version, const std::string &extensions) {
+void find_limits(Context &context, ContextVersion version, const std::string &extensions) {
     context.attributes_max = integer_of(context.gl(), GL_MAX_VERTEX_ATTRIBS);
     if (version.number >= 300) {
         context.draw_buffers_max = integer_of(context.gl(), GL_MAX_DRAW_BUFFERS);
@@ -101,8 +102,8 @@ void find_limits(Context &context, Version version, const std::string &extension
     }
 }
 
-ContextTraits traits_of(const Context &context, Version version, const std::string &extensions,
-                        const std::string &identity) {
+ContextTraits traits_of(const Context &context, ContextVersion version,
+                        const std::string &extensions, const std::string &identity) {
     const GlFunctions &gl = context.gl();
     const auto number_if = [&gl](bool is_known, GLenum name) {
         return is_known ? std::optional(static_cast<GLuint>(integer_of(gl, name))) : std::nullopt;
@@ -124,7 +125,7 @@ void describe(Context &context) {
     }
     context.is_described = true;
     const GlFunctions &gl = context.gl();
-    const Version version = parse_version(string_of(gl, GL_VERSION));
+    const ContextVersion version = parse_version(string_of(gl, GL_VERSION));
     context.has_control = version.number >= 200;
     if (!context.has_control) {
         return;
@@ -138,7 +139,7 @@ void prepare(Context &context) {
     context.is_prepared = true;
     const GlFunctions &gl = context.gl();
     const std::string text = string_of(gl, GL_VERSION);
-    const Version version = parse_version(text);
+    const ContextVersion version = parse_version(text);
     if (version.number < 200) {
         return;
     }

@@ -14,14 +14,14 @@ namespace {
 
 using Handle = std::pair<EGLDisplay, EGLContext>;
 
-struct Registry {
+struct ContextRegistry {
     Mutex mutex;
     std::map<Handle, Context *> contexts;  // guarded by mutex
 };
 
 // Lives for ever, see main.cc.
-Registry &registry() {
-    static auto *the_registry = new Registry;
+ContextRegistry &registry() {
+    static auto *the_registry = new ContextRegistry;
     return *the_registry;
 }
 
@@ -77,14 +77,14 @@ void settle(Context &context) {
 }
 
 // REQUIRES: the registry is locked.
-Context *find(Registry &all, EGLDisplay display, EGLContext handle) {
+Context *find(ContextRegistry &all, EGLDisplay display, EGLContext handle) {
     const auto found = all.contexts.find({display, handle});
     return found == all.contexts.end() ? nullptr : found->second;
 }
 
 // With a reference for the caller; null when it is not known.
 Context *hold(EGLDisplay display, EGLContext handle) {
-    Registry &all = registry();
+    ContextRegistry &all = registry();
     const MutexLock lock(all.mutex);
     Context *context = find(all, display, handle);
     if (context != nullptr) {
@@ -123,7 +123,7 @@ namespace {
 // Takes the context into the registry, and returns its group.
 std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
                                   EGLContext share) {
-    Registry &all = registry();
+    ContextRegistry &all = registry();
     const MutexLock lock(all.mutex);
     const Context *shared = find(all, context->display, share);
     context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
@@ -163,7 +163,7 @@ LeavingContext::~LeavingContext() {
 }
 
 void LeavingContext::destroyed() {
-    Registry &all = registry();
+    ContextRegistry &all = registry();
     const MutexLock lock(all.mutex);
     const auto found = all.contexts.find({display_, handle_});
     if (found != all.contexts.end() && found->second == context_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/conformance cannot reach through EGL: links' side of a display's cache.
+// The side of a display's cache that links use, which tests/conformance cannot reach through EGL.
 #include "display_cache.h"
 
 #include <cairn/eglext_cairn.h>

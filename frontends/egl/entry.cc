@@ -31,9 +31,9 @@ void put(std::string &bytes, const Report &report) {
 
 // Takes numbers and texts off the front of a span. After the first one that is missing, all are
 // empty.
-class Reader {
+class EntryReader {
   public:
-    explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+    explicit EntryReader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
     std::span<const std::byte> take(size_t size) {
         ok_ = ok_ && size <= rest_.size();
@@ -80,7 +80,7 @@ std::string encode_shader(const Report &report) {
 }
 
 std::optional<Report> decode_shader(std::span<const std::byte> bytes) {
-    Reader reader(bytes);
+    EntryReader reader(bytes);
     const bool is_shader = reader.number() == kShader;
     Report report = reader.report();
     if (!is_shader || !reader.ok() || !reader.rest().empty()) {
@@ -99,7 +99,7 @@ std::string encode_program_head(const Report &report, GLenum format) {
 }
 
 std::optional<ProgramEntry> decode_program(std::span<const std::byte> bytes) {
-    Reader reader(bytes);
+    EntryReader reader(bytes);
     const bool is_program = reader.number() == kProgram;
     reader.take(kSealSize);
     ProgramEntry entry;

@@ -7,25 +7,13 @@
 // Thread safety: a Real belongs to one call.
 #pragma once
 
-#include <cxxabi.h>
-
 #include <cstring>
 #include <span>
 #include <type_traits>
 
-namespace cairn::egl {
+#include "base/guarded.h"
 
-// call(), or otherwise() where memory cannot be had. Lets a cancellation of the thread pass.
-template <typename Call, typename Otherwise>
-auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
-    try {
-        return call();
-    } catch (abi::__forced_unwind &) {
-        throw;
-    } catch (...) {
-        return otherwise();
-    }
-}
+namespace cairn::egl {
 
 // For work that a call of the application can do without.
 template <typename Call>

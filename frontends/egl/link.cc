@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cached_program.h"
+#include "cached.h"
 #include "context.h"
 #include "counters.h"
 #include "program.h"

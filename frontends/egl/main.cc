@@ -152,5 +152,5 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
         fill_imports(*imports);
         return EGLBoolean{EGL_TRUE};
     };
-    return guarded(start, [] { return EGLBoolean{EGL_FALSE}; });
+    return cairn::guarded(start, [] { return EGLBoolean{EGL_FALSE}; });
 }

@@ -33,21 +33,9 @@ std::string string_at(std::string_view text, size_t at) {
     return value;
 }
 
-std::vector<std::string> split(const std::string &list) {
-    std::vector<std::string> parts;
-    for (size_t begin = 0; begin < list.size();) {
-        const size_t end = std::min(list.find(':', begin), list.size());
-        if (end > begin) {
-            parts.push_back(list.substr(begin, end - begin));
-        }
-        begin = end + 1;
-    }
-    return parts;
-}
-
 std::vector<std::string> manifests_in_all(const std::string &folders) {
     std::vector<std::string> all;
-    for (const std::string &folder : split(folders)) {
+    for (const std::string &folder : split_glvnd_list(folders)) {
         const std::vector<std::string> here = paths_in(folder, ".json");
         all.insert(all.end(), here.begin(), here.end());
     }
@@ -56,7 +44,7 @@ std::vector<std::string> manifests_in_all(const std::string &folders) {
 
 std::vector<std::string> manifests(const VendorLists &lists) {
     if (lists.files) {
-        return split(*lists.files);
+        return split_glvnd_list(*lists.files);
     }
     return manifests_in_all(lists.folders.value_or(kGlvndFolders));
 }
@@ -74,14 +62,14 @@ std::string library_of(const std::string &manifest) {
     return library;
 }
 
-struct Found {
+struct LibrariesOfLists {
     std::vector<std::string> real;
     bool has_front_end = false;
     bool has_last = false;
 };
 
-Found libraries_of(const std::vector<std::string> &manifests) {
-    Found found;
+LibrariesOfLists libraries_of(const std::vector<std::string> &manifests) {
+    LibrariesOfLists found;
     for (const std::string &manifest : manifests) {
         std::string library = library_of(manifest);
         const bool is_front_end = is_named(library, CAIRN_EGL_FRONT_END);
@@ -115,9 +103,9 @@ std::string library_path_in(std::string_view json) {
 
 VendorLibraries vendor_libraries(const VendorLists &lists) {
     if (lists.own) {
-        return {libraries_of(split(*lists.own)).real, false};
+        return {libraries_of(split_glvnd_list(*lists.own)).real, false};
     }
-    Found found = libraries_of(manifests(lists));
+    LibrariesOfLists found = libraries_of(manifests(lists));
     // With the last vendor in the list, the list has all real vendors, even if these are none.
     if (found.real.empty() && found.has_front_end && !found.has_last) {
         return {libraries_of(manifests_in_all(kGlvndFolders)).real, false};

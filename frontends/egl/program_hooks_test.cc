@@ -17,7 +17,7 @@ using testing::hook;
 constexpr GLuint kShader = 3;
 constexpr GLuint kProgram = 4;
 
-// What the driver was asked to do, in order.
+// The calls that the driver got, in order.
 std::string *g_calls = nullptr;
 
 uintptr_t nothing() {

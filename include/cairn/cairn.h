@@ -180,22 +180,22 @@ typedef struct cairn_options {
     size_t size; /* sizeof(cairn_options) */
     /* The directory that holds the caches. NULL: see cairn_root_resolve. */
     const char *root;
-    /* Names the cache below the root: 1 to 128 of A-Z a-z 0-9 . _ - and not beginning with a dot.
-     * */
+    /* Names the cache below the root: 1 to 128 of A-Z a-z 0-9 . _ - and not beginning with a
+     * dot. */
     const char *identifier;
     uint64_t version; /* of the contents: those of another version are not seen, see cairn_open */
     uint32_t mode;    /* CAIRN_MODE_... */
     uint32_t flags;   /* CAIRN_OPEN_... */
-    /* On disk: of all files together. In memory mode: of keys and values. 0:
-     * CAIRN_LIMIT_BYTES_DEFAULT. */
+    /* On disk: of all files together. In memory mode: of keys and values.
+     * 0: CAIRN_LIMIT_BYTES_DEFAULT. */
     uint64_t limit_bytes;
     uint64_t limit_entries; /* 0: only bytes are limited */
     /* The most bytes of entries that this process keeps in memory besides, so that further hits are
      * faster. 0: CAIRN_MEMORY_BYTES_DEFAULT, or the cache's limit where that is less. CAIRN_NONE:
      * it keeps none. A cache in memory mode has no use for it. */
     uint64_t memory_bytes;
-    /* UTF-8 text for people, written to the file `about` when the directory is created. May be
-     * NULL. */
+    /* UTF-8 text for people, written to the file `about` when the directory is created. May
+     * be NULL. */
     const char *about;
     cairn_log_fn log; /* may be NULL */
     void *log_user;   /* passed to log */
@@ -320,10 +320,10 @@ CAIRN_API int cairn_clear(cairn_cache *cache);
 
 /* Evicts the least recently used entries, pinned ones last, until keys and values (with
  * CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. With 0 no entry stays, not even one
- * that counts no bytes. The limit stays as it is. Of a program cache this is about its memory; the
- * disk keeps all. `freed_bytes` may be NULL; it receives how many bytes went, counted alike. When
- * memory is short, trim to a quarter of the limit or to 0. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT;
- * CAIRN_ERROR_UNSUPPORTED. */
+ * that counts no bytes. The limit stays as it is. Of a program cache this is about its memory,
+ * where it has one; the disk keeps all. `freed_bytes` may be NULL; it receives how many bytes went,
+ * counted alike. When memory is short, trim to a quarter of the limit or to 0. CAIRN_OK;
+ * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED. */
 CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes);
 
 /* Makes `limit_bytes` the limit of a cache in memory, and in the same step evicts as cairn_trim
@@ -372,8 +372,8 @@ typedef struct cairn_lease cairn_lease;
 /* Acquires the lease of a key. Waits asleep for at most `patience_ms` milliseconds; with 0 it does
  * not wait. The lease of a cache in memory is one among the threads that use this handle.
  *
- *   CAIRN_OK no other thread has it, and the entry is not there: make it. `*lease` is given
- *                     back with cairn_lease_release, by any thread, and before cairn_close.
+ *   CAIRN_OK          no other thread has it, and the entry is not there: make it. `*lease` is
+ *                     given back with cairn_lease_release, by any thread, and before cairn_close.
  *   CAIRN_EXISTS      the entry is there, from the beginning or since another made it: get it.
  *   CAIRN_ERROR_BUSY  another thread still has it. Also returned at once where the calling thread
  *                     has a lease already, of any key and cache, so that no two threads wait for

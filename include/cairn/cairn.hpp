@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: as in cairn.h. Any number of threads may use a Cache at once, and one of them
-// moves
-//   or destroys it. Any thread may read a Blob. A KeyBuilder belongs to one thread.
+//   moves or destroys it. Any thread may read a Blob. A KeyBuilder belongs to one thread.
 // Lifetime / ownership: each object gives its handle back when it is destroyed. Blobs outlive the
 //   cache they come from. Every call copies what it keeps, so keys and values may be reused as soon
 //   as it returns.

@@ -6,8 +6,8 @@
  * differs from a cache on disk in this:
  *
  *  - Memory over disk. A bounded level, evicted in least recently used order, answers first. What
- *    other processes clear is gone from it at once. What they replace or remove shows when the
- *    entry has left this process's memory.
+ *    other processes clear is gone from it at once. An entry that they replace or remove stays
+ *    until it has left this process's memory.
  *  - A queue. cairn_put returns when the entry is in a bounded queue, from which a thread of the
  *    cache writes it within milliseconds. This process finds it at once, others when it is written.
  *    CAIRN_ERROR_BUSY says that the queue is full and nothing changed. An entry that is larger than
@@ -55,11 +55,11 @@ typedef struct cairn_program_cache_options {
      * show its first line. */
     const char *identity;
     uint64_t version; /* of the layout of entries, as in cairn_options */
-    /* CAIRN_OPEN_READ_ONLY, ..._EXISTING, ..._SYNC_ON_CLOSE, ..._COMPRESS, CAIRN_PROGRAM_CACHE_...
-     * */
+    /* CAIRN_OPEN_READ_ONLY, ..._EXISTING, ..._SYNC_ON_CLOSE, ..._COMPRESS,
+     * CAIRN_PROGRAM_CACHE_... */
     uint32_t flags;
-    /* Generations that no process has used for so many days are removed. 0: 30; UINT32_MAX: never.
-     * */
+    /* Generations that no process has used for so many days are removed.
+     * 0: 30; UINT32_MAX: never. */
     uint32_t unused_days;
     /* Of this generation on disk. 0: `limit_percent` of what the user gives the application. */
     uint64_t limit_bytes;

@@ -12,6 +12,8 @@
 #include <bits/functexcept.h>
 #include <cxxabi.h>
 
+#include <type_traits>
+
 #include "base/mutex.h"
 #include "base/result.h"
 
@@ -23,8 +25,8 @@ namespace cairn {
     std::__throw_bad_alloc();
 }
 
-// call(), or `otherwise` if it throws. Does not stop the cancellation of a thread. The caller holds
-// the locks that `call` requires.
+// call() or, if it throws, `otherwise`, or otherwise() where that is a function. Does not stop the
+// cancellation of a thread. The caller holds the locks that `call` requires.
 template <typename Call, typename Otherwise>
 CAIRN_ANNOTATION(no_thread_safety_analysis)
 auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
@@ -33,7 +35,11 @@ auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
     } catch (abi::__forced_unwind &) {
         throw;
     } catch (...) {
-        return otherwise;
+        if constexpr (std::is_invocable_v<Otherwise>) {
+            return otherwise();
+        } else {
+            return otherwise;
+        }
     }
 }
 

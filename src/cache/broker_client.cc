@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/guarded.h"
+#include "os/deadline.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -38,7 +39,7 @@ Error error_of(Refusal reason) {
     return Error::io;
 }
 
-// What the kernel says of a descriptor that somebody else owns.
+// The kernel's information on a descriptor that somebody else owns.
 Result<FileInfo> info_of(const UniqueFd &fd) {
     File file{UniqueFd(fd.get())};
     auto info = file.info();
@@ -62,8 +63,8 @@ Result<File> duplicate(const UniqueFd &fd) {
 }
 
 // Waits for the answer to a hello.
-Status wait_for_welcome(Channel &channel, std::uint64_t deadline_ns) {
-    while (monotonic_ns() < deadline_ns) {
+Status wait_for_welcome(Channel &channel, Deadline deadline) {
+    while (!deadline.has_passed()) {
         const auto incoming = channel.receive();
         if (!incoming.ok() && incoming.error() == Error::busy) {
             channel.socket().wait(Socket::For::reading, kSliceMs);
@@ -97,19 +98,19 @@ BrokerClient::~BrokerClient() {
     sender_.stop();
 }
 
-// What is queued, in the time that closing may take.
+// Sends the queue, for as long as closing may take.
 void BrokerClient::send_all() {
     if (hits_mutex_.try_lock()) {
         const AdoptedLock lock(hits_mutex_);
         report_hits();
     }
-    const std::uint64_t deadline = monotonic_ns() + kCloseTimeoutMs * kMillisecond;
+    const Deadline deadline = Deadline::in_ms(kCloseTimeoutMs);
     for (;;) {
         std::shared_ptr<Channel> channel;
         {
             const MutexLock lock(mutex_);
             send();
-            if (channel_ == nullptr || channel_->queue_empty() || monotonic_ns() > deadline) return;
+            if (channel_ == nullptr || channel_->queue_empty() || deadline.has_passed()) return;
             channel = channel_;
         }
         channel->socket().wait(Socket::For::writing, kSliceMs);
@@ -124,7 +125,7 @@ bool BrokerClient::ours() const {
 // Connecting.
 
 Result<Socket> BrokerClient::connect(const BrokerOptions &options) {
-    const std::uint64_t deadline = monotonic_ns() + options.timeout_ms * kMillisecond;
+    const Deadline deadline = Deadline::in_ms(options.timeout_ms);
     TRY_ASSIGN(Socket socket, Socket::connect(options.socket_path));
     // Somebody else's broker could read what is stored.
     TRY_ASSIGN(const std::uint32_t user, socket.peer_user());
@@ -153,7 +154,7 @@ Result<std::unique_ptr<BrokerClient>> BrokerClient::open(const BrokerOptions &op
 }
 
 Status BrokerClient::wait_until_complete() {
-    const std::uint64_t deadline = monotonic_ns() + options_.timeout_ms * kMillisecond;
+    const Deadline deadline = Deadline::in_ms(options_.timeout_ms);
     for (;;) {
         std::shared_ptr<Channel> channel;
         {
@@ -165,7 +166,7 @@ Status BrokerClient::wait_until_complete() {
             if (complete_) return {};
             channel = channel_;
         }
-        if (monotonic_ns() >= deadline) return Error::io;
+        if (deadline.has_passed()) return Error::io;
         channel->socket().wait(Socket::For::reading, kSliceMs);
     }
 }
@@ -177,7 +178,7 @@ void BrokerClient::disconnect() {
     if (!stop_) options_.log.write(Severity::warning, "the connection to the broker ended");
 }
 
-// What follows can be queued at once: a broker that refuses the first message closes.
+// Messages can be queued behind the hello at once: a broker that refuses it closes.
 void BrokerClient::reconnect() {
     if (options_.socket_path.empty() || monotonic_ns() < next_attempt_ns_) return;
     next_attempt_ns_ = monotonic_ns() + kReconnectAfterNs;
@@ -194,7 +195,7 @@ void BrokerClient::reconnect() {
     if (channel_ != nullptr) options_.log.write(Severity::info, "connected to the broker again");
 }
 
-// What comes in.
+// Receiving.
 
 bool BrokerClient::try_receive() {
     if (!ours() || !mutex_.try_lock()) return false;
@@ -267,7 +268,7 @@ void BrokerClient::accept_segments(const SegmentFiles &message,
     }
 }
 
-// What goes out.
+// Sending.
 
 void BrokerClient::send() {
     if (channel_ == nullptr) return;
@@ -354,7 +355,7 @@ void BrokerClient::send_queued() {
 
 Status BrokerClient::flush(unsigned timeout_ms) {
     if (!ours()) return Error::io;
-    const std::uint64_t deadline = monotonic_ns() + timeout_ms * kMillisecond;
+    const Deadline deadline = Deadline::in_ms(timeout_ms);
     std::uint64_t number = 0;
     if (hits_mutex_.try_lock()) {
         const AdoptedLock lock(hits_mutex_);
@@ -375,7 +376,7 @@ Status BrokerClient::flush(unsigned timeout_ms) {
             if (!channel_->queue_empty()) what = Socket::For::writing;
             channel = channel_;
         }
-        if (monotonic_ns() >= deadline) return Error::busy;
+        if (deadline.has_passed()) return Error::busy;
         channel->socket().wait(what, kSliceMs);
     }
 }

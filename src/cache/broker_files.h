@@ -1,4 +1,4 @@
-// What a broker lends of a cache: the names of the index and the segments that there are now.
+// The files of a cache that a broker lends: the names of its index and its present segments.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: functions without state.

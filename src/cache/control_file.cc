@@ -66,8 +66,8 @@ Result<File> ControlFile::open_for_change() const {
     return file;
 }
 
-// Whoever holds the mutex has it for a moment. In a child that was forked in that moment it stays
-// locked, and the view the one that it is.
+// A thread holds the mutex for a moment. In a child that was forked in that moment it stays locked,
+// and the child keeps the view that it has.
 Status ControlFile::follow(View view) const {
     const View *now = view_.load(std::memory_order_acquire);
     view.epoch = now == nullptr ? 0 : now->epoch + 1;
@@ -138,7 +138,7 @@ Status ControlFile::change(Change change) {
         const Status synced = view->mapping.sync();
         const auto info = Directory::working().info(path_);
         if (!info.ok() || info->inode != view->inode || info->device != view->device) continue;
-        // What was done must be seen by the next question.
+        // The next question must see the change.
         Backoff backoff(kLookPatienceUs);
         while (!look() && backoff.pause()) {
         }

@@ -4,8 +4,8 @@
 //
 // Everything is one atomic word of a shared mapping: a process may be killed anywhere, any number
 // of them may change it at once, and there is nothing to lock and nothing to mend. The file may be
-// deleted and made anew at any time. A mapping that was replaced stays until the end, for whoever
-// reads in it at that moment.
+// deleted and made anew at any time. A mapping that was replaced stays until the end, as a
+// thread may be reading in it.
 //
 // Thread safety: any thread. A forked child may go on using it.
 // Failure: what cannot be read is a file in which everything is enabled.

@@ -20,7 +20,7 @@ constexpr std::uint32_t kAnswerMagic = 0x31414E43;  // "CNA1"
 constexpr std::size_t kEntryHeadSize = 8;
 constexpr std::uint32_t kEntryMagic = 0x31564E43;  // "CNV1"
 
-// What is before the first `end`, which is taken off the text together with it.
+// Takes off the text all up to and with the first `end`, and returns it without the `end`.
 std::string_view take(std::string_view &text, char end) {
     const std::size_t size = std::min(text.find(end), text.size());
     const std::string_view taken = text.substr(0, size);

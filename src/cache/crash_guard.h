@@ -1,4 +1,4 @@
-// A cache that gives out no entry that drivers have died with twice, and takes none: crash_memory.h.
+// A cache that neither gives out nor takes an entry that drivers died with twice: crash_memory.h.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety, ownership and failure: as the cache beneath.

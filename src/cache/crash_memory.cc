@@ -36,7 +36,7 @@ constexpr std::uint64_t number_of(std::uint64_t word) {
     return word >> 24;
 }
 
-// What became of an entry: how often it was dropped, and the last use that was counted.
+// The past of an entry: how often it was dropped, and the last use that was counted.
 constexpr std::uint64_t kNumberBits = 40;
 constexpr std::uint64_t past_word(std::uint64_t drops, std::uint64_t number) {
     return drops << kNumberBits | number;
@@ -112,8 +112,8 @@ CrashCounts CrashMemory::read_counts(const Directory &directory) {
     return {words[1], words[2]};
 }
 
-// Whoever gets the lock of a session is its only owner: what is still in use by it was so by
-// somebody who is gone.
+// The process that gets the lock of a session is its only owner: entries that the session still has
+// in use were given to a driver by a process that is gone.
 Status CrashMemory::join_session() {
     const std::uint64_t first = process_number();
     for (std::uint64_t i = 0; i < kSessions; ++i) {
@@ -178,7 +178,7 @@ CrashMemory::Past &CrashMemory::past_of(const Fingerprint &print) const {
     });
 }
 
-// Counts a drop once, whoever does it how often. True when it is not the first one.
+// Counts a drop once, however many processes try. True when the entry was dropped before.
 bool CrashMemory::note_drop(Bytes key, std::uint64_t number) {
     const Fingerprint print = fingerprint(key);
     Past &entry = past_of(print);
@@ -198,7 +198,8 @@ bool CrashMemory::note_drop(Bytes key, std::uint64_t number) {
     return drops + 1 >= kDropsMax;
 }
 
-// Whoever is killed in between leaves it to the next process, which counts it no second time.
+// A process that is killed in between leaves the slot to the next one, which does not count it
+// again.
 void CrashMemory::settle_slot(Slot &slot, const Drop &drop) {
     std::uint64_t word = Word(slot.word).load();
     if (state_of(word) != condemned) return;
@@ -216,7 +217,7 @@ void CrashMemory::settle(const Drop &drop) {
     });
     if (!has_work) return;
     const auto lock = ByteLock::acquire(file_, kSettleByte, kSettlePatienceUs);
-    if (!lock.ok()) return;  // whoever is at it has drops of its own, or the next process has
+    if (!lock.ok()) return;  // another process settles them, or the next one will
     for (Slot &slot : slots) settle_slot(slot, drop);
 }
 

@@ -3,8 +3,8 @@
 //
 // Before a driver gets an entry, the entry's key is written to a slot of a small shared mapping;
 // when the driver is done, the slot is free again. Each process holds the lock of a byte, its
-// session, which the kernel releases when the process ends, however it does. So whoever opens the
-// cache sees which entries are in the hands of a process that is gone, and drops exactly those. The
+// session, which the kernel releases when the process ends, however it does. So a process that
+// opens the cache sees which entries a dead process had in use, and drops exactly those. The
 // second time that this happens to an entry, it is kept out for as long as the cache is there.
 //
 // Thread safety: any thread; settle() before the others. A forked child shares the session: it
@@ -40,7 +40,7 @@ class CrashMemory {
 
     // `directory` is that of a cache.
     static Result<std::unique_ptr<CrashMemory>> open(const Directory &directory);
-    // What the file of a cache says; zeros where there is none.
+    // The counts in the file of a cache; zeros where there is none.
     static CrashCounts read_counts(const Directory &directory);
 
     // Calls `drop` with the key of each entry that a process had in use when it died. `is_last`

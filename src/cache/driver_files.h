@@ -38,7 +38,7 @@ struct DriverFolder {
 // Where they are, whether there is anything or not. Reads the environment.
 std::vector<DriverFolder> driver_folders();
 
-// Deletes the entries. What is not there is no failure.
+// Deletes the entries. A missing one is no failure.
 Status clear_driver_folder(const DriverFolder &folder, const Log &log);
 
 }  // namespace cairn

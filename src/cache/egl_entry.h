@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The layout is in docs/egl.md. The check ties an entry to its key: a binary under another key is
-// as little whole as one that was cut. It is no signature: whoever wants to can compute it.
+// as little whole as one that was cut. It is no signature: anybody can compute it.
 //
 // Thread safety: pure functions.
 #pragma once

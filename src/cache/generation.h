@@ -30,7 +30,7 @@ bool valid_application(const std::string &application);
 // The identifier of its cache: the application, a dash, and 16 digits of a hash of it all.
 std::string identifier_of(const Generation &generation);
 
-// What the file says.
+// The text of the file.
 std::string describe(const Generation &generation);
 
 // Whether a cache's directory says that it is of something else, or nothing that can be understood.

@@ -86,8 +86,8 @@ bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
     return now > generation.used_ns && now - generation.used_ns > upkeep.unused_max_ns;
 }
 
-// What has to go for room, the first first: of applications with more than they were given, or than
-// their share, the least recently used generations, and then what is too much of the latest.
+// Finds what must go for room, in this order: the least recently used generations of applications
+// that take more than they were given, or than their share, then entries of the latest generation.
 class Shares {
   public:
     // `all`: the least recently used first.

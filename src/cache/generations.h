@@ -7,8 +7,8 @@
 // its own has that, and is not counted with the others. The latest one of an application is not
 // superseded: it loses what was used longest ago. None is touched that somebody has open.
 //
-// A directory is renamed before its files are deleted: whoever is killed in between leaves
-// something that nobody takes for a cache, and that the next one deletes.
+// A directory is renamed before its files are deleted: a process that is killed in between leaves
+// a directory that nobody takes for a cache, and the next process deletes it.
 //
 // Thread safety: functions without state; any number of processes may be at it.
 // Failure: what cannot be read or removed stays.

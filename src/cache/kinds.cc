@@ -14,7 +14,7 @@ void log_failure(const Log &log, const std::string &identifier, Error error) {
               error_name(error));
 }
 
-// Who opens a cache for writing sets its limit: the one that it has must stay.
+// Opening a cache for writing sets its limit, so the present limit must be given.
 std::uint64_t limit_of(StoreOptions options, std::uint64_t otherwise) {
     options.access = Access::read_only;
     options.create = Create::no;

@@ -137,7 +137,7 @@ Result<std::unique_ptr<Lease>> Lease::acquire(const LeasePlace &place, Bytes key
     const bool may_wait = !is_held_by_this_thread();
     TRY_ASSIGN(std::unique_ptr<Lease> lease, make(place, key));
     for (std::uint64_t pause_ns = kPauseMinNs;; pause_ns = std::min(2 * pause_ns, kPauseMaxNs)) {
-        // In this order: who had it before us has stored the entry before it gave it back.
+        // In this order: the holder before us stored the entry before it gave the lease back.
         TRY_ASSIGN(const bool held, lease->try_hold());
         if (is_there()) return std::unique_ptr<Lease>();
         if (held) return lease;

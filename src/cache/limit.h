@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The limit is that of all generations of an application together. Each generation keeps below its
-// part of it by itself. What superseded ones still take beside it is removed by the upkeep, which
-// finds in each generation's directory, in the file `limit`, what its application was given: it
-// may run in another application's process, whose user said nothing.
+// part of it by itself. The upkeep removes superseded ones. It may run in the process of another
+// application, so each generation's directory says in the file `limit` what the user gave its
+// application.
 //
 // Thread safety: functions without state; configured_limit() reads the environment.
 // Failure: what is not understood counts for nothing, and has a log line; a file that cannot be
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> configured_limit(std::string_view application, cons
 // Below this, the parts that generations have would be smaller than a cache can be.
 inline constexpr std::uint64_t kLimitLeast = 4u << 20;
 
-// What a generation's directory says.
+// The limit in a generation's directory.
 std::optional<std::uint64_t> recorded_limit(const Directory &directory);
 // True: it said something else before.
 bool record_limit(const Directory &directory, std::optional<std::uint64_t> limit_bytes);

@@ -17,7 +17,8 @@ constexpr std::uint64_t kLoadAfterUs = 2000;
 
 LoadingCache::LoadingCache(std::unique_ptr<Cache> inner, Ahead ahead)
     : CacheLayer(std::move(inner)), is_loaded_(ahead == Ahead::no) {
-    if (ahead == Ahead::yes) is_loaded_ = !reader_.wake();
+    // The thread may be done before wake() returns: only where there is none does this say so.
+    if (ahead == Ahead::yes && !reader_.wake()) is_loaded_ = true;
 }
 
 void LoadingCache::work_until_stopped() {

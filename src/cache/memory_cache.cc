@@ -101,7 +101,7 @@ Result<PutOutcome> MemoryCache::judge(Bytes key, std::uint64_t bytes, bool if_ab
 Result<PutOutcome> MemoryCache::put(Bytes key, Bytes value, const PutOptions &options) {
     const std::uint64_t bytes = charge(key, value);
     {
-        // What is refused is not copied first; the limit may change before it is stored.
+        // A refused entry is not copied. The limit may still change before the entry is stored.
         const MutexLock lock(mutex_);
         auto outcome = judge(key, bytes, options.if_absent);
         if (!outcome.ok() || *outcome != PutOutcome::stored) return outcome;

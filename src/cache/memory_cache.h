@@ -15,7 +15,7 @@
 
 namespace cairn {
 
-// What of an entry counts towards the limit: front ends follow APIs that differ in this.
+// The part of an entry that counts towards the limit: the APIs of the front ends differ in this.
 enum class Charge { key_and_value, value };
 
 class MemoryCache final : public Cache {
@@ -75,7 +75,7 @@ class MemoryCache final : public Cache {
     std::uint64_t charge(const Entry &entry) const {
         return charge(entry.blob->key(), entry.blob->value());
     }
-    // What a put comes to; `stored` when nothing is in its way.
+    // The outcome that a put will have; `stored` when nothing is in its way.
     Result<PutOutcome> judge(Bytes key, std::uint64_t bytes, bool if_absent) REQUIRES_LOCK(mutex_);
     void erase(Order::iterator entry) REQUIRES_LOCK(mutex_);
     void forget(Order::iterator entry) REQUIRES_LOCK(mutex_);

@@ -84,8 +84,9 @@ Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options)
     named.store.identifier = identifier_of(options.generation);
     named.store.about = options.generation.identity;
     std::unique_ptr<ProgramCache> cache(new ProgramCache(named));
+    Own &own = cache->own_.get();
     TRY_ASSIGN(std::unique_ptr<Cache> composed, cache->compose());
-    cache->own_.get().cache = composed.release();
+    own.cache = composed.release();
     cache->start_upkeep();
     return cache;
 }

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "base/guarded.h"
-#include "os/environment.h"
 
 namespace cairn {
 namespace {
@@ -28,7 +27,7 @@ class QueuedCache::Pause {
         ++queue_.pauses_;
         while (!queue_.writing_.empty()) queue_.written_.wait(queue_.mutex_);
     }
-    // Wakes up the writer, and who waits for what was cancelled.
+    // Wakes up the writer, and the threads in flush() that wait for an entry that was cancelled.
     ~Pause() {
         const MutexLock lock(queue_.mutex_);
         --queue_.pauses_;
@@ -102,17 +101,25 @@ BlobRef QueuedCache::find(Bytes key) {
     return is_written ? writing_.front().entry : BlobRef();
 }
 
+BlobRef QueuedCache::find_hit(Bytes key) {
+    BlobRef found = find(key);
+    if (!found) return found;
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    bytes_read_.fetch_add(found->value().size(), std::memory_order_relaxed);
+    return found;
+}
+
 bool QueuedCache::all_written_up_to(std::uint64_t number) const {
     return (items_.empty() || items_.front().number > number) &&
            (writing_.empty() || writing_.front().number > number);
 }
 
 Status QueuedCache::flush(std::uint64_t patience_us) {
-    const std::uint64_t deadline_ns = monotonic_ns() + patience_us * 1000;
+    const Deadline deadline = Deadline::in_us(patience_us);
     const MutexLock lock(mutex_);
     const std::uint64_t number = last_number_;
     if (!items_.empty()) (void)writer_.wake();
-    while (!all_written_up_to(number) && written_.wait_until(mutex_, deadline_ns)) {
+    while (!all_written_up_to(number) && written_.wait_until(mutex_, deadline.ns())) {
     }
     return all_written_up_to(number) ? Status() : Error::busy;
 }
@@ -120,7 +127,7 @@ Status QueuedCache::flush(std::uint64_t patience_us) {
 // A queued entry is newer than a stored one. A put after the look into the queue may be found or
 // not.
 Result<BlobRef> QueuedCache::get(Bytes key) {
-    if (BlobRef queued = find(key)) return queued;
+    if (BlobRef queued = find_hit(key)) return queued;
     return inner().get(key);
 }
 
@@ -135,7 +142,7 @@ Result<bool> QueuedCache::contains(Bytes key) {
 }
 
 BlobRef QueuedCache::get_cached(Bytes key) {
-    BlobRef queued = find(key);
+    BlobRef queued = find_hit(key);
     return queued ? queued : inner().get_cached(key);
 }
 
@@ -197,6 +204,8 @@ void QueuedCache::enumerate(const Visit &visit) {
 
 CacheStats QueuedCache::stats() {
     CacheStats stats = inner().stats();
+    stats.hits += hits_;
+    stats.bytes_read += bytes_read_;
     if (!stats.program) stats.program.emplace();
     const MutexLock lock(mutex_);
     stats.program->queue = {items_.size() + writing_.size(), bytes_, dropped_, failed_};

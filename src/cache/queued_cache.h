@@ -14,6 +14,7 @@
 // counted and forgotten, and the entry that it was to replace is removed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <string_view>
@@ -63,12 +64,15 @@ class QueuedCache final : public CacheLayer {
         return item.entry->key().size() + item.entry->value().size();
     }
     BlobRef find(Bytes key);
+    // The same for a look-up that counts.
+    BlobRef find_hit(Bytes key);
     bool push(BlobRef entry, const PutOptions &options);
     void write_until_stopped();
     void write_next() REQUIRES_LOCK(mutex_);
     bool all_written_up_to(std::uint64_t number) const REQUIRES_LOCK(mutex_);
 
     const std::uint64_t limit_bytes_;
+    std::atomic<std::uint64_t> hits_ = 0, bytes_read_ = 0;
 
     Mutex mutex_;
     Condition written_;  // something was written, or is not going to be

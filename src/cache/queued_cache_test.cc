@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -93,6 +94,25 @@ TEST_F(QueuedCacheTest, WhatIsPushedIsFoundAtOnceAndStoredSoon) {
     EXPECT_EQ(stats(queue).entries, 0u);
     EXPECT_EQ(stats(queue).bytes, 0u);
     EXPECT_EQ(stats(queue).dropped, 0u);
+}
+
+TEST_F(QueuedCacheTest, ALookUpThatFindsAQueuedEntryIsCountedOnceAsAHit) {
+    ASSERT_TRUE(disk_->put(as_bytes("warm"), as_bytes("up"), {}).ok());
+    const Gate gate;  // the entry stays in the queue
+    QueuedCache queue(open(), 1u << 20);
+    ASSERT_TRUE(put(queue, "a", "12"));
+    EXPECT_EQ(get(queue, "a"), "12");
+    std::array<std::byte, 2> buffer = {};
+    EXPECT_EQ(queue.get_into(as_bytes("a"), buffer).value(), 2u);
+    EXPECT_EQ(text(queue.get_cached(as_bytes("a"))), "12");
+    EXPECT_TRUE(queue.contains(as_bytes("a")).value());
+    EXPECT_EQ(text(queue.peek(as_bytes("a"))), "12");
+    EXPECT_EQ(get(queue, "b"), "(nothing)");
+    const CacheStats counted = queue.stats();
+    EXPECT_EQ(counted.hits, 3u);
+    EXPECT_EQ(counted.misses, 1u);
+    EXPECT_EQ(counted.bytes_read, 6u);
+    Gate::open();
 }
 
 TEST_F(QueuedCacheTest, ItWritesWithoutBeingAsked) {

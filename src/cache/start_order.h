@@ -28,12 +28,13 @@ using StartOrder = std::vector<std::string>;  // keys, first used first
 // `order` as far as it fits into a file.
 std::vector<std::byte> encode_order(const StartOrder &order);
 std::optional<StartOrder> decode_order(Bytes bytes);
-// What the file's check must be. REQUIRES: 24 bytes or more.
+// The check that the file must have. REQUIRES: 24 bytes or more.
 std::uint64_t order_check(Bytes file);
 
-// What a cache's directory says; empty: nothing.
+// The order in a cache's directory; empty where there is none.
 StartOrder read_order(const Directory &directory);
-// `start`, then what the file says beyond that. Nothing is written where that is what it says.
+// Writes `start`, and behind it those keys of the file that are not in it. An unchanged file is not
+// written.
 Status write_order(const Directory &directory, const StartOrder &start);
 void forget_order(const Directory &directory);
 

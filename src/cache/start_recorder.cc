@@ -120,13 +120,13 @@ Result<PutOutcome> StartRecorder::put_blob(BlobRef entry, const PutOptions &opti
 Status StartRecorder::clear() {
     TRY(inner().clear());
     const MutexLock file_lock(file_mutex_);
+    forget_order(directory_);
     const MutexLock lock(mutex_);
     for (auto &place : seen_) place.store(0, std::memory_order_relaxed);
     start_.clear();
     hashes_.clear();
     count_ = 0;
     written_ = 0;
-    forget_order(directory_);
     return {};
 }
 

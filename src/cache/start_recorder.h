@@ -3,8 +3,8 @@
 //
 // A use is a look-up that finds the entry, or a put. One costs a hash and a look at one word if the
 // key was noted before; a new key costs a mutex and a copy of the key; after the start, a use costs
-// a look at a flag. A thread writes the file when the start is two seconds old, if the cache is used
-// then, and again when it ends; flush() and the destructor write what is new.
+// a look at a flag. A thread writes the file when the start is two seconds old, if the cache is
+// used then, and again when it ends; flush() and the destructor write what is new.
 //
 // Thread safety: any thread; destruction is the last call. A forked child makes its own.
 // Failure: what cannot be noted or written is not.

@@ -111,8 +111,7 @@ int to_store_options(const cairn_options &options, StoreOptions &store) {
     store.identifier = options.identifier;
     store.version = options.version;
     store.any_version = (options.flags & CAIRN_OPEN_ANY_VERSION) != 0;
-    store.access =
-        (options.flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
+    store.access = access_of(options.flags);
     store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
     store.limit_bytes = std::max<std::uint64_t>(limit_of(options), CAIRN_LIMIT_BYTES_MIN);
     store.limit_entries = options.limit_entries;
@@ -180,8 +179,7 @@ int cairn_open(const cairn_options *options, cairn_cache **cache) {
         if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         *cache = nullptr;
         if (!is_valid(options)) return CAIRN_ERROR_INVALID_ARGUMENT;
-        const Access access =
-            (options->flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
+        const Access access = access_of(options->flags);
         if (options->mode == CAIRN_MODE_MEMORY) {
             *cache =
                 new cairn_cache(std::make_unique<MemoryCache>(to_memory_options(*options)), access);
@@ -210,10 +208,10 @@ int cairn_get(cairn_cache *cache, const void *key, size_t key_size, cairn_blob *
 int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *buffer,
                    size_t capacity, size_t *value_size) {
     return result_of([&]() -> int {
-        if (value_size == nullptr || (buffer == nullptr && capacity != 0)) {
+        if (cache == nullptr || !valid_key(key, key_size) || value_size == nullptr ||
+            (buffer == nullptr && capacity != 0)) {
             return CAIRN_ERROR_INVALID_ARGUMENT;
         }
-        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
         // The kernel takes no larger piece, and no value needs one.
         const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
         const auto size = cache->cache->get_into(bytes(key, key_size),

@@ -53,6 +53,10 @@ int make_handle(Result<std::unique_ptr<Opened>> opened, Access access, cairn_cac
     *handle = new cairn_cache(std::move(opened.value()), access);
     return CAIRN_OK;
 }
+// As the flags of an open say.
+inline Access access_of(std::uint32_t flags) {
+    return (flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
+}
 // The value of an option for which 0 means the default and CAIRN_NONE none.
 inline std::uint64_t bytes_or(std::uint64_t given, std::uint64_t otherwise) {
     return given == 0 ? otherwise : given == CAIRN_NONE ? 0 : given;

@@ -23,13 +23,14 @@ int cairn_egl_blob_cache_attach(void *display, cairn_cache *cache,
 }
 
 int cairn_egl_blob_cache_detach(void *display) {
-    return blob_displays::detach(display) ? CAIRN_OK : CAIRN_MISS;
+    return result_of([&] { return result_code(Result<bool>(blob_displays::detach(display))); });
 }
 
 int cairn_egl_blob_cache_redirect(void *display, blob_displays::SetBlob set,
                                   blob_displays::GetBlob get) {
     if ((set == nullptr) != (get == nullptr)) return CAIRN_ERROR_INVALID_ARGUMENT;
-    return blob_displays::redirect(display, set, get) ? CAIRN_OK : CAIRN_MISS;
+    return result_of(
+        [&] { return result_code(Result<bool>(blob_displays::redirect(display, set, get))); });
 }
 
 int cairn_gl_blob_cache_attach(cairn_cache *cache, cairn_egl_get_proc_address get_proc_address) {

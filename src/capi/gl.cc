@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/guarded.h"
+#include "os/environment.h"
 
 namespace cairn {
 namespace {
@@ -49,7 +49,7 @@ std::string_view text(const unsigned char *given) {
     return given == nullptr ? std::string_view() : reinterpret_cast<const char *>(given);
 }
 
-// The version of a context's GL, from GL_VERSION: "OpenGL ES 3.2 Mesa ...", "4.5 (Core Profile) ...".
+// The version of a context's GL, by GL_VERSION: "OpenGL ES 3.2 Mesa ...", "4.5 (Core Profile) ...".
 struct Version {
     explicit Version(std::string_view version) {
         constexpr std::string_view kEs = "OpenGL ES ";
@@ -81,12 +81,6 @@ bool has_extension(const Functions &gl, Version version, std::string_view wanted
 
 // Entries begin with the binary's format, in four bytes.
 constexpr std::size_t kFormatSize = 4;
-
-std::uint64_t now_ns() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                          std::chrono::steady_clock::now().time_since_epoch())
-                                          .count());
-}
 
 }  // namespace
 }  // namespace cairn
@@ -188,6 +182,13 @@ int open_cache(const cairn_gl_options &options, const std::string &identity, cai
     return cairn_program_cache_open(&programs, &gl.cache);
 }
 
+bool are_valid(const cairn_gl_input *inputs, std::size_t count) {
+    return inputs != nullptr && count != 0 &&
+           std::all_of(inputs, inputs + count, [](const cairn_gl_input &input) {
+               return input.data != nullptr || input.size == 0;
+           });
+}
+
 bool make_key(const cairn_gl_input *inputs, std::size_t count, std::uint8_t *key) {
     cairn_key_builder *builder = cairn_key_begin("cairn-gl/1");
     if (builder == nullptr) return false;
@@ -216,7 +217,7 @@ int load(cairn_gl &gl, std::uint32_t program, const cairn_gl_link &link) {
 }
 
 int store(const cairn_gl &gl, std::uint32_t program, const cairn_gl_link &link) {
-    const std::uint64_t cost_us = (now_ns() - link.begin_ns) / 1000;
+    const std::uint64_t cost_us = (monotonic_ns() - link.begin_ns) / 1000;
     std::int32_t size = 0;
     if (!gl.is_linked(program)) return CAIRN_MISS;
     gl.gl.GetProgramiv(program, kBinaryLength, &size);
@@ -269,19 +270,23 @@ cairn_cache *cairn_gl_cache(cairn_gl *gl) {
 
 int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_gl_input *inputs,
                           size_t count, cairn_gl_link *link) {
-    if (link == nullptr || inputs == nullptr || count == 0) return CAIRN_ERROR_INVALID_ARGUMENT;
+    if (link == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    *link = {};
+    if (!are_valid(inputs, count)) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (gl == nullptr || gl->formats.empty()) return CAIRN_MISS;
     if (!make_key(inputs, count, link->key)) return CAIRN_ERROR_NO_MEMORY;
     const int result = load(*gl, program, *link);
     if (result != CAIRN_OK && gl->gl.ProgramParameteri != nullptr)
         gl->gl.ProgramParameteri(program, kRetrievableHint, 1);
-    link->begin_ns = now_ns();
+    link->begin_ns = monotonic_ns();
     return result;
 }
 
 int cairn_gl_program_store(cairn_gl *gl, uint32_t program, const cairn_gl_link *link) {
     if (link == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (gl == nullptr || gl->formats.empty()) return CAIRN_ERROR_UNSUPPORTED;
+    // The load made no key.
+    if (link->begin_ns == 0) return CAIRN_ERROR_INVALID_ARGUMENT;
     const int result =
         guarded([&] { return store(*gl, program, *link); }, int{CAIRN_ERROR_NO_MEMORY});
     if (result != CAIRN_MISS) ++(result == CAIRN_OK ? gl->stored : gl->store_failed);

@@ -367,6 +367,20 @@ TEST_F(GlTest, SaysWhatIsWrongWithItsArguments) {
     EXPECT_EQ(cairn_gl_program_load(gl_, 1, &input, 0, &link), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_gl_program_load(gl_, 1, &input, 1, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(cairn_gl_program_store(gl_, 1, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+    input.data = nullptr;
+    EXPECT_EQ(cairn_gl_program_load(gl_, 1, &input, 1, &link), CAIRN_ERROR_INVALID_ARGUMENT);
+    input.size = 0;
+    EXPECT_EQ(cairn_gl_program_load(gl_, 1, &input, 1, &link), CAIRN_MISS);
+}
+
+TEST_F(GlTest, WhatWasNotLookedForIsNotStored) {
+    open();
+    cairn_gl_link link;
+    std::memset(&link, 0x5a, sizeof link);
+    ASSERT_EQ(cairn_gl_program_load(gl_, 1, nullptr, 0, &link), CAIRN_ERROR_INVALID_ARGUMENT);
+    driver.programs[1].linked = true;
+    EXPECT_EQ(cairn_gl_program_store(gl_, 1, &link), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(stats().stored, 0u);
 }
 
 }  // namespace

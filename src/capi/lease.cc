@@ -24,8 +24,9 @@ using namespace cairn;
 int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t key_size, uint32_t patience_ms,
                         cairn_lease **lease) {
     return result_of([&]() -> int {
-        if (lease == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        if (cache == nullptr || !valid_key(key, key_size) || lease == nullptr) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
         if (cache->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
         const auto place = cache->cache->lease_place();
         if (!place.ok()) return result_code(place.error());

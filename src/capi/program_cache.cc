@@ -70,8 +70,7 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.upkeep.total_bytes =
         options.total_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.total_bytes;
     own.store.version = options.version;
-    own.store.access =
-        (options.flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
+    own.store.access = access_of(options.flags);
     own.store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
     own.store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     own.store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;

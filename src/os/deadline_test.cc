@@ -2,6 +2,8 @@
 #include "os/deadline.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include "os/environment.h"
 
@@ -39,6 +41,24 @@ TEST(Backoff, SleepsAsLongAsItsPatienceInPausesThatGrow) {
     // 20 + 40 + ... + 640 us and four of a millisecond, or each three quarters of that.
     EXPECT_GE(count, 9);
     EXPECT_LE(count, 13);
+}
+
+// As in a process that is being profiled.
+TEST(Backoff, SleepsAsLongWhileSignalsComeInBetween) {
+    struct sigaction before = {}, handled = {};
+    handled.sa_handler = [](int) {};
+    ASSERT_EQ(::sigaction(SIGALRM, &handled, &before), 0);
+    const itimerval often = {{0, 200}, {0, 200}};
+    ASSERT_EQ(::setitimer(ITIMER_REAL, &often, nullptr), 0);
+    const std::uint64_t begin = monotonic_ns();
+    Backoff backoff(20'000);
+    while (backoff.pause()) {
+    }
+    const std::uint64_t slept_ns = monotonic_ns() - begin;
+    const itimerval never = {};
+    ::setitimer(ITIMER_REAL, &never, nullptr);
+    ::sigaction(SIGALRM, &before, nullptr);
+    EXPECT_GE(slept_ns, 20'000'000u);
 }
 
 }  // namespace

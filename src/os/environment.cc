@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 
@@ -133,9 +134,10 @@ std::uint64_t coarse_monotonic_ns() {
 }
 
 void sleep_us(unsigned microseconds) {
-    const timespec duration = {static_cast<time_t>(microseconds / 1'000'000),
-                               static_cast<long>(microseconds % 1'000'000) * 1000};
-    ::nanosleep(&duration, nullptr);
+    timespec left = {static_cast<time_t>(microseconds / 1'000'000),
+                     static_cast<long>(microseconds % 1'000'000) * 1000};
+    while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
 }
 
 std::uint64_t boot_number() {

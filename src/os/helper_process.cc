@@ -69,7 +69,7 @@ class SpawnSettings {
     bool ok_;
 };
 
-struct Start {
+struct HelperStart {
     const SpawnSettings *settings;
     char *const *command;
     int process = -1;  // a descriptor
@@ -79,7 +79,7 @@ struct Start {
 // Runs in a process between us and the program, which shares our memory and descriptors while the
 // calling thread stands still. It ends at once, so that the program is an orphan.
 int start_program(void *argument) {
-    Start &start = *static_cast<Start *>(argument);
+    HelperStart &start = *static_cast<HelperStart *>(argument);
     pid_t process = 0;
     start.error = start.settings->spawn(&process, start.command);
     if (start.error == 0) {
@@ -89,7 +89,7 @@ int start_program(void *argument) {
 }
 
 // The process between has no signal for its end, so no handler is called and only __WALL finds it.
-int run_between(Start &start) {
+int run_between(HelperStart &start) {
     const std::unique_ptr<std::byte[]> stack(new (std::nothrow) std::byte[kStackSize]);
     if (stack == nullptr) return ENOMEM;
     // A handler of the application's must not run there.
@@ -130,7 +130,7 @@ Result<HelperProcess> HelperProcess::start(const std::string &program,
     command.push_back(nullptr);
     const SpawnSettings settings(theirs.get());
     if (!settings.ok()) return Error::no_memory;
-    Start start = {&settings, command.data()};
+    HelperStart start = {&settings, command.data()};
     if (const int error = run_between(start); error != 0) return error_of_start(error);
     if (start.error != 0) return error_of_start(start.error);
     return HelperProcess(std::move(ours), UniqueFd(start.process));

@@ -29,7 +29,7 @@ std::string as_text(Bytes bytes) {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-// What a script says, given `input`.
+// The output of a script that gets `input`.
 std::string run(const std::string &script, std::string_view input = {}) {
     auto helper = HelperProcess::start(kShell, {"-c", script});
     EXPECT_TRUE(helper.ok());

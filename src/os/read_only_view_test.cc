@@ -37,7 +37,7 @@ TEST(ReadOnlyView, LetsNobodyWriteThroughWhatWasOpenedBelowIt) {
     void *mapped = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, seen->fd(), 0);
     ASSERT_NE(mapped, MAP_FAILED);
     EXPECT_EQ(::mprotect(mapped, 4096, PROT_READ | PROT_WRITE), -1);
-    // What others write is seen at once, in old files and new ones.
+    // The view shows at once what others write, in old files and new ones.
     const Bytes piece[] = {as_bytes("written")};
     ASSERT_TRUE(file->write_at(0, piece).ok());
     EXPECT_EQ(std::string_view(static_cast<const char *>(mapped)), "written");

@@ -96,7 +96,7 @@ TEST(Socket, CarriesDescriptorsToWhoTakesThem) {
     EXPECT_EQ(b.receive(buffer, &taken).value(), 3u);
     ASSERT_EQ(taken.size(), 2u);
     EXPECT_EQ(File(std::move(taken[1])).info()->size_bytes, 7u);
-    // Who takes none gets the message all the same, and no descriptor is left open.
+    // A receiver that takes no descriptors gets the message all the same, and none is left open.
     const int before = ::dup(0);
     ::close(before);
     ASSERT_TRUE(a.send(as_bytes("two"), fds).ok());

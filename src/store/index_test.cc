@@ -320,7 +320,7 @@ TEST_F(IndexTest, EnumeratingSkipsWhatIsNotPublished) {
     EXPECT_EQ(from_elsewhere, 1u) << "once around, wherever it begins";
 }
 
-TEST_F(IndexTest, StampsGrowWhoeverAsks) {
+TEST_F(IndexTest, StampsGrowForAllProcesses) {
     const auto other = files_.open_index();
     std::uint64_t last = 0;
     for (int i = 0; i < 1000; ++i) {

@@ -11,7 +11,7 @@
 namespace cairn {
 namespace {
 
-// What tells the two kinds of files apart.
+// The two kinds of files differ in these.
 struct Kind {
     std::string_view magic;
     std::uint64_t check_seed;

@@ -38,7 +38,7 @@ class BrokerThread {
 
   private:
     int end_;
-    cairn::broker::Settings settings_;
+    cairn::broker::BrokerSettings settings_;
     cairn::broker::Journal journal_{false};
     std::optional<cairn::broker::Listener> listener_;
     std::thread thread_;

@@ -14,40 +14,36 @@ namespace {
 
 using namespace cairn::conversions;
 
-class Echo : public Converter {
-  public:
-    std::string_view id() const override { return "echo"; }
-    std::string version() const override { return "1"; }
-    std::string_view about() const override { return "for tests"; }
-    std::vector<OptionRule> rules() const override {
-        return {{"colour", {"red", "blue"}, "", "of nothing"}, {"name", {}, "main", "any"}};
-    }
-    Converted convert(const Options &options, std::string_view input) const override {
-        std::string output;
-        for (const auto &[name, value] : options) output += name + "=" + value + "|";
-        // Another one at each call, so that a hit can be told.
-        return {true, output.append(input) + "|" + std::to_string(::getpid()), "a warning\n"};
-    }
-};
+std::string version() {
+    return "1";
+}
 
-class Misbehaving : public Converter {
-  public:
-    std::string_view id() const override { return "misbehaving"; }
-    std::string version() const override { return "1"; }
-    std::string_view about() const override { return "for tests"; }
-    std::vector<OptionRule> rules() const override { return {}; }
-    Converted convert(const Options &, std::string_view input) const override {
-        if (input == "crash") std::abort();
-        while (input == "hang") ::pause();
-        if (input == "exit") ::_exit(0);
-        if (input == "flood") return {true, std::string(std::size_t{80} << 20, 'x'), ""};
-        if (input == "memory") {
-            std::vector<std::string> all;
-            for (;;) all.emplace_back(std::size_t{16} << 20, 'x');
-        }
-        return {false, "half", "refused\n"};
+Converted echo(const Options &options, std::string_view input) {
+    std::string output;
+    for (const auto &[name, value] : options) output += name + "=" + value + "|";
+    // Another one at each call, so that a hit can be told.
+    return {true, output.append(input) + "|" + std::to_string(::getpid()), "a warning\n"};
+}
+
+Converted misbehave(const Options &, std::string_view input) {
+    if (input == "crash") std::abort();
+    while (input == "hang") ::pause();
+    if (input == "exit") ::_exit(0);
+    if (input == "flood") return {true, std::string(std::size_t{80} << 20, 'x'), ""};
+    if (input == "memory") {
+        std::vector<std::string> all;
+        for (;;) all.emplace_back(std::size_t{16} << 20, 'x');
     }
-};
+    return {false, "half", "refused\n"};
+}
+
+const ShaderConverter kEcho = {
+    "echo",
+    "for tests",
+    {{"colour", {"red", "blue"}, "", "of nothing"}, {"name", {}, "main", "any"}},
+    version,
+    echo};
+const ShaderConverter kMisbehaving = {"misbehaving", "for tests", {}, version, misbehave};
 
 }  // namespace
 
@@ -58,7 +54,5 @@ int main(int argc, char **argv) {
         std::fprintf(file, "%s\n", argc > 1 ? argv[1] : "");
         std::fclose(file);
     }
-    static const Echo echo;
-    static const Misbehaving misbehaving;
-    return is_for_worker(argc, argv) ? run_worker({&echo, &misbehaving}, argc, argv) : 2;
+    return is_for_worker(argc, argv) ? run_worker({&kEcho, &kMisbehaving}, argc, argv) : 2;
 }

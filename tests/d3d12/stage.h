@@ -33,7 +33,7 @@ class Stage {
     const std::string &root() const { return root_; }
     cairn_d3d12_options options();
 
-    // What DRIVER_VERSIONED goes by. Before the first session.
+    // The names that DRIVER_VERSIONED uses. REQUIRES: no session was created yet.
     void set_adapter(const char *adapter, const char *driver_version);
 
     HRESULT create(const Desc *desc, const IID *iid, void **session);

@@ -191,7 +191,7 @@ TEST_F(TroubleTest, ACacheThatMayNotBeUsedIsNotUsed) {
 }
 
 TEST_F(TroubleTest, ADriverThatGivesNoBinariesIsLeftAlone) {
-    // What Mesa does without its own cache.
+    // Mesa does so without its own cache.
     stage_.extra = {{"MESA_SHADER_CACHE_DISABLE", "true"}};
     plain_ = stage_.plain(kScenario);
     for (int round = 0; round < 2; ++round) {

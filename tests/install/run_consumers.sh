@@ -84,6 +84,8 @@ case $how in
             [ "$(find "$(dirname "$manifest")" -maxdepth 1 -name '*.json')" = "$manifest" ] ||
                 { echo "$manifest is not alone in its folder" >&2; exit 1; }
         done
+        # systemd takes a path apart at spaces.
+        grep -qx "ExecStart=\"$work/installed/bin/cairnd\"" "$work/installed/lib/systemd/user/cairnd.service"
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
@@ -152,6 +154,9 @@ case $how in
         needs_no_libcairn "$scratch/build/consumer_c"
         cmake --install "$scratch/build" --prefix "$scratch/installed"
         [ ! -e "$scratch/installed" ] || { echo "Cairn installs itself with another project" >&2; exit 1; }
+        # That it can be configured is enough: what is built is the same.
+        cmake -G Ninja -S "$here/cxx_only" -B "$scratch/cxx_only" -DCAIRN_SOURCE="$top" \
+            -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
         ;;
     meson)
         command -v meson >/dev/null || exit 77

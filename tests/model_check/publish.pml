@@ -8,7 +8,7 @@
  * writer died. Every access to shared memory is a step of its
  * own; between two steps anybody else may do anything, or nothing ever again.
  *
- * What is what in the code:
+ * The model and the code:
  *   find_published, may_stay, publish     src/store/publish.cc (visit_slots_of_key: begin again when
  *                                         a record is gone and its slot has changed)
  *   insert                                src/store/index.cc, Index::insert
@@ -17,7 +17,7 @@
  *   copy, drop, retire                   src/store/evictor.cc
  *   adopt, obstacle_to                    src/store/rebuild.cc: publish with if_newer
  *
- * What is checked (WHO chooses who takes part, see check.sh):
+ * The checks (WHO chooses who takes part, see check.sh):
  *   1. never two published slots of a key;
  *   2. linear order: a look-up gives a value that was the published one at some moment of the
  *      look-up, and a miss only if there was none at some moment; the same for "there is none" of a

@@ -24,9 +24,10 @@ ABI = FOLDER / "libcairn.abi"
 # Those for D3D12 are of other libraries.
 HEADERS = sorted(set((FOLDER.parents[1] / "include/cairn").glob("cairn*.h")) - set(FOLDER.parents[1].glob("include/cairn/*d3d12*.h")))
 
-# Members at the end of a struct are growth: programs say by `size` which they know. abidiff forgives structs that grow so
-# for their other changes as well, but tells of them.
-GROWTH = "[suppress_type]\n  type_kind = struct\n  has_data_member_inserted_at = end\n"
+# Members at the end of a struct that begins with `size` are growth: programs say by it which they know. abidiff forgives
+# structs that grow so for their other changes as well, but tells of them.
+GROWTH = "[suppress_type]\n  type_kind = struct\n  name_regexp = ^(%s)$\n  has_data_member_inserted_at = end\n"
+SIZED = re.compile(r"^typedef struct (\w+) \{\s*size_t size;", re.M)
 NO_GROWTH = re.compile(r"data member (change|deletion)|type name changed")
 FUNCTION = re.compile(r"^[A-Z]*_?API\b[^;(]*?\b(\w+)\(", re.M)
 CONSTANT = re.compile(
@@ -75,6 +76,12 @@ def constants_of(headers):
     return found
 
 
+def without_value(headers):
+    """Enumerators that count on from the one before: CONSTANT does not find them."""
+    enums = [body for header in headers for body in re.findall(r"\benum\b[^{};]*\{([^}]*)\}", without_comments(header))]
+    return [one.strip() for body in enums for one in body.split(",") if one.strip() and "=" not in one]
+
+
 def constants_file(abi):
     return pathlib.Path(abi).with_suffix(".constants")
 
@@ -93,8 +100,10 @@ def compare_constants(before, now):
 def compare(headers, abi, fresh):
     """Text that tells of what breaks programs, and of growth; empty where there is none."""
     breaks, growth = compare_constants(read_constants(abi), constants_of(headers))
+    breaks += [f"{name}: has to say its value" for name in without_value(headers)]
     with tempfile.NamedTemporaryFile("w", suffix=".abignore") as suppressions:
-        suppressions.write(GROWTH)
+        sized = [name for header in headers for name in SIZED.findall(without_comments(header))]
+        suppressions.write(GROWTH % "|".join(sized))
         suppressions.flush()
         grown = run("abidiff", "--no-added-syms", "--suppressions", suppressions.name, str(abi), str(fresh))
     exact = run("abidiff", "--harmless", str(abi), str(fresh))
@@ -124,14 +133,17 @@ def check(headers, abi, update=False, force=False):
 
 
 HEADER = """
-typedef struct thing { unsigned long size; %(members)s } thing;
+#include <stddef.h>
+typedef struct thing { size_t size; %(members)s } thing;
+typedef struct place { int first; size_t size; %(place)s } place;
 enum { THING_ONE = 1, THING_TWO = %(two)s };
 #define THING_LIMIT %(limit)s
-THING_API int thing_get(const thing *from);
+THING_API int thing_get(const thing *from, const place *places);
 %(function)s
 """
 USUAL = {
     "members": "int first; int second;",
+    "place": "",
     "two": "2",
     "limit": "7u /* bytes */",
     "function": "THING_API int thing_put(int value);",
@@ -144,6 +156,7 @@ CHANGES = {  # the part that differs, how, and the exit code
     "a constant more": ({"two": "2, THING_NEW = 3"}, 2),
     "a member of another type": ({"members": "int first; float second;"}, 1),
     "a member of another name": ({"members": "int first; int other;"}, 1),
+    "a member at the end of a struct without its size": ({"place": "long third;"}, 1),
     "a member in between": ({"members": "int first; int between; int second;"}, 1),
     "a member that is gone": ({"members": "int first;"}, 1),
     "a member at the end and one of another type": ({"members": "int first; float second; long third;"}, 1),
@@ -152,6 +165,7 @@ CHANGES = {  # the part that differs, how, and the exit code
     "another result": ({"function": "THING_API void thing_put(int value);"}, 1),
     "a function that is gone": ({"function": ""}, 1),
     "an enumerator of another value": ({"two": "3"}, 1),
+    "an enumerator without a value": ({"two": "2, THING_NEW"}, 1),
     "a macro of another value": ({"limit": "8u"}, 1),
 }
 

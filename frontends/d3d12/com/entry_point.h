@@ -8,7 +8,7 @@
 
 namespace cairn::d3d12 {
 
-// What `body` returns; E_OUTOFMEMORY for an exception of the standard library, which here always
+// The result of `body`; E_OUTOFMEMORY for an exception of the standard library, which here always
 // means that memory cannot be had. Others, such as that of pthread_cancel, are not ours to keep.
 template <typename Body>
 Result without_exceptions(const Body &body) {

@@ -28,7 +28,7 @@ namespace {
 
 thread_local EGLint t_error = EGL_SUCCESS;
 
-// What of GLVND the front end calls in these tests.
+// The functions of GLVND that the front end calls in these tests.
 const __EGLapiExports *fake_glvnd() {
     static const __EGLapiExports *the_exports = [] {
         auto *exports = new __EGLapiExports;

@@ -16,7 +16,7 @@ namespace cairn::egl::testing {
 void start_front_end();
 // EGL's error, as the front end has set it since it was last asked for.
 EGLint take_error();
-// What GLVND answers when it is asked for a function of a display's vendor, and whether it knows
+// The answer of GLVND when it is asked for a function of a display's vendor, and whether it knows
 // the display. Null and true at first.
 extern void *g_dispatch_entry;
 extern bool g_knows_displays;

@@ -1,5 +1,6 @@
 /* For our own front ends and tests, which link the library's parts statically: neither installed
- * nor exported by libcairn.so. SPDX-License-Identifier: MIT
+ * nor exported by libcairn.so.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CAIRN_INTERNAL_FRONT_END_H
 #define CAIRN_INTERNAL_FRONT_END_H

@@ -1,4 +1,4 @@
-// What a forked child finds, for tests.
+// Runs code in a forked child, for tests.
 // SPDX-License-Identifier: MIT
 #pragma once
 

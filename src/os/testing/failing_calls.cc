@@ -107,7 +107,7 @@ ssize_t pwritev_one(int fd, const iovec *pieces, int count, off_t offset) {
 
 SystemCalls failing;  // the table in use
 
-// What is not wrapped here passes; failing_calls_test.cc finds out.
+// A call that is not wrapped here passes; failing_calls_test.cc finds it.
 void fill_table() {
     failing = *behind;
     failing.openat = Passing<Call::openat, &SystemCalls::openat>::call;

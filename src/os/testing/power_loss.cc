@@ -116,7 +116,7 @@ void perform(Names &names, const Change &change) {
     if (!change.added.empty()) names[change.added] = change.node;
 }
 
-// What may be in one sector.
+// Chooses what is in one sector after the loss.
 void choose_sector(Content &out, const Content &durable, const Content &current, std::size_t begin,
                    std::size_t end, Chance &chance) {
     const std::size_t kind = chance.below(10);

@@ -7,14 +7,13 @@
 //  1. A file has a *current* content, which is what programs see, and a *durable* one: its content
 //     when fsync or fdatasync of it last returned, or none. Stores through a mapping count as they
 //     are made; an msync alone makes nothing durable.
-//  2. After a power loss its length is the durable or the current one. Of its 512-byte sectors,
-//  each
-//     is by itself the durable one; or the current one; or torn: the current one up to some byte
-//     and the durable one behind it, or the other way around; or spoilt: what differs between the
-//     two is zero or noise. Bytes equal in both are never harmed: a write does not damage what lies
-//     beside it in its sector. What is behind a content's end counts as zeroes.
-//  3. write_back() makes some of the sectors that differ durable, as a kernel does of its own
-//  accord.
+//  2. After a power loss its length is the durable or the current one. Of its 512-byte sectors
+//     each is by itself the durable one; or the current one; or torn: the current one up to some
+//     byte and the durable one behind it, or the other way around; or spoilt: what differs between
+//     the two is zero or noise. Bytes equal in both are never harmed: a write does not damage the
+//     bytes beside it in its sector. Bytes behind a content's end count as zeroes.
+//  3. write_back() makes some of the sectors that differ durable, as a kernel does of its
+//     own accord.
 //  4. In a directory the entries that are durable are those at its last fsync. Each creation, link,
 //     removal and renaming since has happened or not: all of them, none, those up to some moment,
 //     or any choice. A renaming has happened wholly or not at all. The file that a name leads to is
@@ -45,7 +44,7 @@ namespace cairn::testing {
 
 class PowerLoss {
   public:
-    // What is below `directory`, an existing one, is durable now.
+    // All below `directory`, which exists, is durable now.
     explicit PowerLoss(const std::string &directory);
     ~PowerLoss();
     PowerLoss(const PowerLoss &) = delete;

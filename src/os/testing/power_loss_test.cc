@@ -44,7 +44,7 @@ class PowerLossTest : public ::testing::Test {
         ASSERT_TRUE(file.write_at(offset, pieces).ok());
     }
 
-    // What `look` sees on the disks that a power loss now may leave.
+    // The results of `look` on the disks that a power loss now may leave.
     template <typename Look>
     auto outcomes(Look look) {
         disk_->capture();

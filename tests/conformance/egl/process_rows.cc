@@ -66,7 +66,7 @@ int tell_maximum() {
     return 0;
 }
 
-// What GL says of caching, and whether it is done.
+// Prints whether GL says that it caches, and whether it does.
 int tell_enabled() {
     const EGLDisplay display = get_display();
     egl.Initialize(display, nullptr, nullptr);

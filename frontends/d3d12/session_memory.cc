@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory_level.h"
+#include "session_memory.h"
 
 namespace cairn::d3d12 {
 namespace {
@@ -10,7 +10,7 @@ uint64_t charge(const Entry &entry) {
 
 }  // namespace
 
-EntryRef MemoryLevel::find(const KeyHash &hash) {
+EntryRef SessionMemory::find(const KeyHash &hash) {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
     const auto found = state.places.find(hash);
@@ -21,7 +21,7 @@ EntryRef MemoryLevel::find(const KeyHash &hash) {
     return found->second->entry;
 }
 
-EntryRef MemoryLevel::insert(const KeyHash &hash, const EntryRef &entry) {
+EntryRef SessionMemory::insert(const KeyHash &hash, const EntryRef &entry) {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
     const auto found = state.places.find(hash);
@@ -36,7 +36,7 @@ EntryRef MemoryLevel::insert(const KeyHash &hash, const EntryRef &entry) {
     return nullptr;
 }
 
-void MemoryLevel::evict(State &state) const {
+void SessionMemory::evict(State &state) const {
     Order &order = state.order;
     while (order.size() > 1 && (state.bytes > limit_bytes_ || order.size() > limit_entries_)) {
         state.bytes -= charge(*order.back().entry);
@@ -45,7 +45,7 @@ void MemoryLevel::evict(State &state) const {
     }
 }
 
-void MemoryLevel::clear() {
+void SessionMemory::clear() {
     Order gone;  // freed when the lock is given up
     State &state = state_.get();
     const MutexLock lock(state.mutex);
@@ -54,13 +54,13 @@ void MemoryLevel::clear() {
     state.bytes = 0;
 }
 
-uint64_t MemoryLevel::bytes() {
+uint64_t SessionMemory::bytes() {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
     return state.bytes;
 }
 
-size_t MemoryLevel::count() {
+size_t SessionMemory::count() {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
     return state.order.size();

@@ -10,15 +10,42 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/mutex.h"
 #include "disk_level.h"
-#include "listeners.h"
-#include "memory_level.h"
+#include "os/per_process.h"
+#include "session_memory.h"
 
 namespace cairn::d3d12 {
 
-class Cache {
+// The functions that get the log lines of a cache that several sessions share. Once remove() has
+// returned, the function is not called any more. In a child of fork() none is called for its
+// parent's caches. add() throws std::bad_alloc.
+class Listeners {
+  public:
+    void add(cairn_log_fn log, void *user);
+    void remove(cairn_log_fn log, void *user);
+
+    // The cairn_log_fn that the cache is opened with; `self` is a Listeners.
+    static void receive(void *self, int severity, const char *line);
+
+  private:
+    struct Listener {
+        cairn_log_fn log;
+        void *user;
+        unsigned sessions;
+    };
+    struct State {
+        Mutex mutex;
+        std::vector<Listener> listeners;  // guarded by mutex
+
+        std::vector<Listener>::iterator find(cairn_log_fn log, void *user);
+    };
+    PerProcess<State> state_;
+};
+
+class SessionCache {
   public:
     struct Options {
         uint64_t version = 0;
@@ -31,9 +58,9 @@ class Cache {
     };
     // `cache` is null after anything but ok.
     static Outcome open(const Options &options, cairn_log_fn log, void *user,
-                        std::unique_ptr<Cache> &cache);
-    Cache(const Cache &) = delete;
-    Cache &operator=(const Cache &) = delete;
+                        std::unique_ptr<SessionCache> &cache);
+    SessionCache(const SessionCache &) = delete;
+    SessionCache &operator=(const SessionCache &) = delete;
 
     // Whether sessions are disabled, by whatever process.
     bool disabled() const;
@@ -57,7 +84,7 @@ class Cache {
     Listeners &listeners() { return listeners_; }
 
   private:
-    explicit Cache(const Options &options)
+    explicit SessionCache(const Options &options)
         : version_(options.version),
           control_root_(options.control_root),
           hash_(options.hash),
@@ -76,7 +103,7 @@ class Cache {
     };
 
     Listeners listeners_;
-    MemoryLevel memory_;  // of MEMORY; for DISK the store keeps entries in memory
+    SessionMemory memory_;  // of MEMORY; for DISK the store keeps entries in memory
     std::unique_ptr<cairn_control, CloseControl> control_;  // null: nothing is ever disabled
     std::atomic<uint64_t> clears_seen_ = 0;
     TryMutex held_mutex_;

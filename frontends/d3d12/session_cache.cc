@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cache.h"
+#include "session_cache.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace {
 // How often an entry is looked at again that is gone when its key was just there.
 constexpr unsigned kAttempts = 3;
 
-cairn_control *open_control(const Cache::Options &options, Listeners &listeners) {
+cairn_control *open_control(const SessionCache::Options &options, Listeners &listeners) {
     cairn_control_options open = {};
     open.size = sizeof open;
     open.root = options.control_root.empty() ? nullptr : options.control_root.c_str();
@@ -36,9 +37,49 @@ Outcome judge(const EntryRef &there, Bytes key, Outcome same) {
 
 }  // namespace
 
-Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
-                    std::unique_ptr<Cache> &cache) {
-    cache.reset(new (std::nothrow) Cache(options));
+std::vector<Listeners::Listener>::iterator Listeners::State::find(cairn_log_fn log, void *user) {
+    return std::ranges::find_if(listeners, [&](const Listener &listener) {
+        return listener.log == log && listener.user == user;
+    });
+}
+
+void Listeners::add(cairn_log_fn log, void *user) {
+    State &state = state_.get();  // made now: remove() and receive() find it
+    if (log == nullptr) {
+        return;
+    }
+    const MutexLock lock(state.mutex);
+    const auto found = state.find(log, user);
+    if (found == state.listeners.end()) {
+        state.listeners.push_back({log, user, 1});
+    } else {
+        ++found->sessions;
+    }
+}
+
+void Listeners::remove(cairn_log_fn log, void *user) {
+    State &state = state_.get();
+    const MutexLock lock(state.mutex);
+    const auto found = state.find(log, user);
+    if (found != state.listeners.end() && --found->sessions == 0) {
+        state.listeners.erase(found);
+    }
+}
+
+void Listeners::receive(void *self, int severity, const char *line) {
+    State *state = static_cast<Listeners *>(self)->state_.existing();
+    if (state == nullptr) {
+        return;
+    }
+    const MutexLock lock(state->mutex);
+    for (const Listener &listener : state->listeners) {
+        listener.log(listener.user, severity, line);
+    }
+}
+
+Outcome SessionCache::open(const Options &options, cairn_log_fn log, void *user,
+                           std::unique_ptr<SessionCache> &cache) {
+    cache.reset(new (std::nothrow) SessionCache(options));
     if (cache == nullptr) {
         return Outcome::no_memory;
     }
@@ -62,12 +103,12 @@ Outcome Cache::open(const Options &options, cairn_log_fn log, void *user,
     return outcome;
 }
 
-bool Cache::disabled() const {
+bool SessionCache::disabled() const {
     return (cairn_control_disabled(control_.get()) & CAIRN_KIND_APPLICATION_MANAGED) != 0;
 }
 
 // Another process may have cleared the disk; entries in memory are still there.
-void Cache::follow_clears() {
+void SessionCache::follow_clears() {
     const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
     if (clears != clears_seen_.load(std::memory_order_relaxed)) {
         memory_.clear();
@@ -76,7 +117,7 @@ void Cache::follow_clears() {
     }
 }
 
-Outcome Cache::find(Bytes key, Wanted wanted, EntryRef &entry) {
+Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
     if (disabled()) {
         return Outcome::disabled;
     }
@@ -91,7 +132,7 @@ Outcome Cache::find(Bytes key, Wanted wanted, EntryRef &entry) {
 }
 
 // Where another thread is in the way, nothing is held: the entry is read again.
-void Cache::hold(EntryRef entry) {
+void SessionCache::hold(EntryRef entry) {
     if (disk_ == nullptr || !held_mutex_.try_lock()) {
         return;
     }
@@ -100,7 +141,7 @@ void Cache::hold(EntryRef entry) {
     held_by_ = std::this_thread::get_id();
 }
 
-EntryRef Cache::take_held(Bytes key) {
+EntryRef SessionCache::take_held(Bytes key) {
     if (disk_ == nullptr || !held_mutex_.try_lock()) {
         return nullptr;
     }
@@ -112,7 +153,7 @@ EntryRef Cache::take_held(Bytes key) {
     return held != nullptr && held->has_key(key) ? held : nullptr;
 }
 
-Outcome Cache::store(Bytes key, Bytes value) {
+Outcome SessionCache::store(Bytes key, Bytes value) {
     if (disabled()) {
         return Outcome::disabled;
     }
@@ -130,7 +171,7 @@ Outcome Cache::store(Bytes key, Bytes value) {
     return there == nullptr ? Outcome::ok : judge(there, key, Outcome::exists);
 }
 
-Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
+Outcome SessionCache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
     for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
         const Outcome outcome = disk_->store(hash, *entry);
         if (outcome == Outcome::ok) {
@@ -148,11 +189,11 @@ Outcome Cache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &ent
     return Outcome::busy;
 }
 
-Outcome Cache::delete_on_destroy() {
+Outcome SessionCache::delete_on_destroy() {
     return disk_ == nullptr || disk_->delete_on_destroy() ? Outcome::ok : Outcome::cannot_write;
 }
 
-Outcome Cache::clear() {
+Outcome SessionCache::clear() {
     memory_.clear();
     hold(nullptr);
     return disk_ == nullptr ? Outcome::ok : disk_->clear();

@@ -19,9 +19,9 @@
 
 namespace cairn::d3d12 {
 
-class MemoryLevel {
+class SessionMemory {
   public:
-    MemoryLevel(uint64_t limit_bytes, uint64_t limit_entries)
+    SessionMemory(uint64_t limit_bytes, uint64_t limit_entries)
         : limit_bytes_(limit_bytes), limit_entries_(limit_entries) {}
 
     // The entry of this hash, whatever its key is, or null.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory_level.h"
+#include "session_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ EntryRef entry_of(size_t size) {
     return Entry::copy(as_bytes("k"), as_bytes(value));
 }
 
-TEST(MemoryLevel, KeepsTheNewestUpToTheLimit) {
-    MemoryLevel level(100, 1000);
+TEST(SessionMemory, KeepsTheNewestUpToTheLimit) {
+    SessionMemory level(100, 1000);
     for (const int number : {1, 2, 3}) {
         EXPECT_EQ(level.insert(hash_of(number), entry_of(40)), nullptr);
     }
@@ -30,8 +30,8 @@ TEST(MemoryLevel, KeepsTheNewestUpToTheLimit) {
     EXPECT_EQ(level.count(), 2u);
 }
 
-TEST(MemoryLevel, CountsEntries) {
-    MemoryLevel level(1000, 2);
+TEST(SessionMemory, CountsEntries) {
+    SessionMemory level(1000, 2);
     for (const int number : {1, 2, 3}) {
         level.insert(hash_of(number), entry_of(2));
     }
@@ -39,16 +39,16 @@ TEST(MemoryLevel, CountsEntries) {
     EXPECT_EQ(level.count(), 2u);
 }
 
-TEST(MemoryLevel, WhatIsThereStays) {
-    MemoryLevel level(100, 10);
+TEST(SessionMemory, WhatIsThereStays) {
+    SessionMemory level(100, 10);
     const EntryRef first = entry_of(10);
     level.insert(hash_of(1), first);
     EXPECT_EQ(level.insert(hash_of(1), entry_of(20)), first);
     EXPECT_EQ(level.bytes(), 10u);
 }
 
-TEST(MemoryLevel, AnEntryAboveTheLimitStaysUntilTheNext) {
-    MemoryLevel level(100, 10);
+TEST(SessionMemory, AnEntryAboveTheLimitStaysUntilTheNext) {
+    SessionMemory level(100, 10);
     level.insert(hash_of(1), entry_of(10));
     level.insert(hash_of(2), entry_of(500));
     EXPECT_EQ(level.find(hash_of(1)), nullptr);
@@ -59,8 +59,8 @@ TEST(MemoryLevel, AnEntryAboveTheLimitStaysUntilTheNext) {
     EXPECT_EQ(level.bytes(), 10u);
 }
 
-TEST(MemoryLevel, AClearTakesAll) {
-    MemoryLevel level(100, 10);
+TEST(SessionMemory, AClearTakesAll) {
+    SessionMemory level(100, 10);
     level.insert(hash_of(1), entry_of(10));
     level.clear();
     EXPECT_EQ(level.find(hash_of(1)), nullptr);
@@ -70,8 +70,8 @@ TEST(MemoryLevel, AClearTakesAll) {
 }
 
 // A caller may still hold what is evicted.
-TEST(MemoryLevel, EvictedEntriesLiveAsLongAsTheyAreHeld) {
-    MemoryLevel level(10, 10);
+TEST(SessionMemory, EvictedEntriesLiveAsLongAsTheyAreHeld) {
+    SessionMemory level(10, 10);
     level.insert(hash_of(1), entry_of(10));
     const EntryRef held = level.find(hash_of(1));
     level.insert(hash_of(2), entry_of(10));

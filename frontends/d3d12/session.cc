@@ -243,8 +243,9 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
         return kInvalidArgument;
     }
     EntryRef entry;
+    const auto wanted = value == nullptr ? SessionCache::Wanted::size : SessionCache::Wanted::value;
     const Result result = without_exceptions([&] {
-        return result_of_find(*setting_, share_.cache().find(bytes(key, key_size), entry));
+        return result_of_find(*setting_, share_.cache().find(bytes(key, key_size), wanted, entry));
     });
     if (result != kOk) {
         return result;
@@ -252,11 +253,9 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
     const Bytes found = entry->value();
     const uint32_t capacity = *value_size;
     *value_size = static_cast<uint32_t>(found.size());
-    if (value == nullptr) {
-        return kOk;
-    }
-    if (capacity < found.size()) {
-        return kMoreData;
+    if (value == nullptr || capacity < found.size()) {
+        share_.cache().hold(std::move(entry));
+        return value == nullptr ? kOk : kMoreData;
     }
     std::memcpy(value, found.data(), found.size());
     return kOk;

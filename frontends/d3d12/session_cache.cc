@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace cairn::d3d12 {
 namespace {
@@ -111,18 +112,45 @@ void SessionCache::follow_clears() {
     const uint64_t clears = cairn_control_clears(control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
     if (clears != clears_seen_.load(std::memory_order_relaxed)) {
         memory_.clear();
+        hold(nullptr);
         clears_seen_.store(clears, std::memory_order_relaxed);
     }
 }
 
-Outcome SessionCache::find(Bytes key, EntryRef &entry) {
+Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
     if (disabled()) {
         return Outcome::disabled;
     }
     follow_clears();
+    entry = take_held(key);
+    if (entry != nullptr && wanted == Wanted::value) {
+        return Outcome::ok;
+    }
     const KeyHash hash = hash_(key);
     entry = disk_ == nullptr ? memory_.find(hash) : disk_->find(hash);
     return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
+}
+
+// Where another thread is in the way, nothing is held: the entry is read again.
+void SessionCache::hold(EntryRef entry) {
+    if (disk_ == nullptr || !held_mutex_.try_lock()) {
+        return;
+    }
+    const AdoptedLock lock(held_mutex_);
+    held_.swap(entry);
+    held_by_ = std::this_thread::get_id();
+}
+
+EntryRef SessionCache::take_held(Bytes key) {
+    if (disk_ == nullptr || !held_mutex_.try_lock()) {
+        return nullptr;
+    }
+    const AdoptedLock lock(held_mutex_);
+    if (held_by_ != std::this_thread::get_id()) {
+        return nullptr;
+    }
+    EntryRef held = std::exchange(held_, nullptr);
+    return held != nullptr && held->has_key(key) ? held : nullptr;
 }
 
 Outcome SessionCache::store(Bytes key, Bytes value) {
@@ -130,6 +158,7 @@ Outcome SessionCache::store(Bytes key, Bytes value) {
         return Outcome::disabled;
     }
     follow_clears();
+    (void)take_held(key);
     const KeyHash hash = hash_(key);
     const EntryRef entry = Entry::copy(key, value);
     if (entry == nullptr) {
@@ -166,6 +195,7 @@ Outcome SessionCache::delete_on_destroy() {
 
 Outcome SessionCache::clear() {
     memory_.clear();
+    hold(nullptr);
     return disk_ == nullptr ? Outcome::ok : disk_->clear();
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
@@ -64,8 +65,12 @@ class SessionCache {
     // Whether sessions are disabled, by whatever process.
     bool disabled() const;
 
+    enum class Wanted { size, value };
     // ok, not_found, collision, disabled.
-    Outcome find(Bytes key, EntryRef &entry);
+    Outcome find(Bytes key, Wanted wanted, EntryRef &entry);
+    // Keeps an entry whose size this thread was told. If the thread's next call asks for the value,
+    // it gets this entry: so the two calls agree, and the disk is read once.
+    void hold(EntryRef entry);
     // ok, exists, collision, full, disabled, busy, cannot_write, no_memory, failed.
     Outcome store(Bytes key, Bytes value);
     // cannot_write: it will not be deleted.
@@ -85,6 +90,7 @@ class SessionCache {
           hash_(options.hash),
           memory_(options.memory_bytes, options.memory_entries) {}
     void follow_clears();
+    EntryRef take_held(Bytes key);
     Outcome store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry);
 
     // Constant after opening.
@@ -100,6 +106,9 @@ class SessionCache {
     SessionMemory memory_;  // of MEMORY; for DISK the store keeps entries in memory
     std::unique_ptr<cairn_control, CloseControl> control_;  // null: nothing is ever disabled
     std::atomic<uint64_t> clears_seen_ = 0;
+    TryMutex held_mutex_;
+    EntryRef held_ GUARDED_BY(held_mutex_);  // of DISK
+    std::thread::id held_by_ GUARDED_BY(held_mutex_);
     std::unique_ptr<DiskLevel> disk_;  // null for MEMORY; last: it writes log lines to its end
 };
 

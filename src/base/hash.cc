@@ -113,8 +113,14 @@ Blake2b::Blake2b() : chain_(kStart) {
 void Blake2b::add(Bytes bytes) {
     while (!bytes.empty()) {
         if (pending_size_ == kBlockSize) {
-            compress(0);
+            compress(pending_.data(), 0);
             pending_size_ = 0;
+        }
+        // The last block stays for finish().
+        if (pending_size_ == 0 && bytes.size() > kBlockSize) {
+            compress(bytes.data(), 0);
+            bytes = bytes.subspan(kBlockSize);
+            continue;
         }
         const std::size_t taken = std::min(bytes.size(), kBlockSize - pending_size_);
         std::memcpy(pending_.data() + pending_size_, bytes.data(), taken);
@@ -127,16 +133,16 @@ std::array<std::byte, 32> Blake2b::finish() {
     std::fill(pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_), pending_.end(),
               std::byte{0});
     size_ += pending_size_ - kBlockSize;
-    compress(~std::uint64_t{0});
+    compress(pending_.data(), ~std::uint64_t{0});
     std::array<std::byte, 32> digest;
     for (std::size_t i = 0; i < 4; ++i) put_le(MutableBytes(digest), 8 * i, chain_[i]);
     return digest;
 }
 
-void Blake2b::compress(std::uint64_t is_last) {
+void Blake2b::compress(const std::byte *block, std::uint64_t is_last) {
     size_ += kBlockSize;
     Words m;
-    for (std::size_t i = 0; i < 16; ++i) m[i] = word_at(pending_.data() + 8 * i);
+    for (std::size_t i = 0; i < 16; ++i) m[i] = word_at(block + 8 * i);
     Words v;
     std::copy(chain_.begin(), chain_.end(), v);
     std::copy(kStart.begin(), kStart.end(), v + 8);

@@ -34,7 +34,7 @@ class Blake2b {
     static constexpr std::size_t kBlockSize = 128;
 
     // Takes in `pending_`; `is_last` has all bits set for the last block, else none.
-    void compress(std::uint64_t is_last);
+    void compress(const std::byte *block, std::uint64_t is_last);
 
     std::array<std::uint64_t, 8> chain_;
     std::uint64_t size_ = 0;  // of what was compressed; inputs stay far below 2^64 bytes

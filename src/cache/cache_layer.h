@@ -60,17 +60,16 @@ class CacheLayer : public Cache {
     Result<LeasePlace> lease_place() const override { return inner().lease_place(); }
 
   protected:
-    // May be another one in a forked child.
-    virtual Cache &inner() const = 0;
-};
+    explicit CacheLayer(std::unique_ptr<Cache> inner) : inner_(std::move(inner)) {}
+    // A layer that owns none overrides find_inner().
+    CacheLayer() = default;
 
-// A layer that owns what is beneath it.
-class OwningLayer : public CacheLayer {
-  protected:
-    explicit OwningLayer(std::unique_ptr<Cache> inner) : inner_(std::move(inner)) {}
-    Cache &inner() const override { return *inner_; }
+    Cache &inner() const { return inner_ != nullptr ? *inner_ : find_inner(); }
 
   private:
+    // May be another one in a forked child.
+    virtual Cache &find_inner() const { return *inner_; }
+
     const std::unique_ptr<Cache> inner_;
 };
 

@@ -9,10 +9,10 @@
 
 namespace cairn {
 
-class CrashGuard final : public OwningLayer {
+class CrashGuard final : public CacheLayer {
   public:
     CrashGuard(std::unique_ptr<Cache> inner, std::unique_ptr<CrashMemory> crashes)
-        : OwningLayer(std::move(inner)), crashes_(std::move(crashes)) {}
+        : CacheLayer(std::move(inner)), crashes_(std::move(crashes)) {}
 
     Result<BlobRef> get(Bytes key) override {
         if (crashes_->is_kept_out(key)) return BlobRef();

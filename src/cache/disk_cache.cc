@@ -18,10 +18,6 @@ Result<std::unique_ptr<DiskCache>> DiskCache::open(const StoreOptions &options) 
     return cache;
 }
 
-Result<BlobRef> DiskCache::get(Bytes key) {
-    return store_->get(key, MemoryLevel::Admission::second_use);
-}
-
 void DiskCache::visit_newest(const std::function<bool(Bytes)> &visit) {
     for (const Location location : store_->newest(kNewestMax)) {
         const BlobRef entry = store_->key_at(location);

@@ -15,7 +15,7 @@ class DiskCache : public Cache {
     // Errors as Store::open().
     static Result<std::unique_ptr<DiskCache>> open(const StoreOptions &options);
 
-    Result<BlobRef> get(Bytes key) override;
+    Result<BlobRef> get(Bytes key) override { return store_->get(key); }
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override {
         return store_->get_into(key, buffer);
     }

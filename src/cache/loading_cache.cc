@@ -16,7 +16,7 @@ constexpr std::uint64_t kLoadAfterUs = 2000;
 }  // namespace
 
 LoadingCache::LoadingCache(std::unique_ptr<Cache> inner, Ahead ahead)
-    : OwningLayer(std::move(inner)), is_loaded_(ahead == Ahead::no) {
+    : CacheLayer(std::move(inner)), is_loaded_(ahead == Ahead::no) {
     // The thread may be done before wake() returns: only where there is none does this say so.
     if (ahead == Ahead::yes && !reader_.wake()) is_loaded_ = true;
 }

@@ -21,7 +21,7 @@
 
 namespace cairn {
 
-class LoadingCache final : public OwningLayer {
+class LoadingCache final : public CacheLayer {
   public:
     enum class Ahead { yes, no };  // `no`: the thread only reads for those who wait
 

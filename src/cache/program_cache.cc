@@ -145,7 +145,7 @@ void ProgramCache::start_upkeep() {
     (void)upkeep_.wake();  // without a thread, another process does it
 }
 
-Cache &ProgramCache::inner() const {
+Cache &ProgramCache::find_inner() const {
     Own &own = own_.get();
     if (Cache *found = own.cache.load(std::memory_order_acquire)) return *found;
     const MutexLock lock(own.mutex);

@@ -67,7 +67,7 @@ class ProgramCache final : public CacheLayer {
 
     explicit ProgramCache(const Options &options) : options_(options) {}
 
-    Cache &inner() const override;
+    Cache &find_inner() const override;
     Cache &composed() const;
     Result<std::unique_ptr<Cache>> compose() const;
     Status claim_generation(const Directory &directory, Cache &disk) const;

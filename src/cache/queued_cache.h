@@ -26,11 +26,11 @@
 
 namespace cairn {
 
-class QueuedCache final : public OwningLayer {
+class QueuedCache final : public CacheLayer {
   public:
     // `limit_bytes`: of keys and values.
     QueuedCache(std::unique_ptr<Cache> inner, std::uint64_t limit_bytes)
-        : OwningLayer(std::move(inner)), limit_bytes_(limit_bytes) {}
+        : CacheLayer(std::move(inner)), limit_bytes_(limit_bytes) {}
 
     Result<BlobRef> get(Bytes key) override;
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;

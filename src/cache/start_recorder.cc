@@ -10,10 +10,14 @@ namespace {
 // So often at most, flush() writes: a flush for each program costs nothing.
 constexpr std::uint64_t kFlushEachNs = 1'000'000'000;
 
+// Uses of a known key after which the clock is read: that costs as much as all else. The low bits
+// of a place count them down; they say nothing about the hash that the place does not.
+constexpr std::uint64_t kUsesPerClock = 64;
+
 }  // namespace
 
 StartRecorder::StartRecorder(std::unique_ptr<Cache> inner, Directory directory, const Times &times)
-    : OwningLayer(std::move(inner)),
+    : CacheLayer(std::move(inner)),
       directory_(std::move(directory)),
       first_write_(Deadline::in_us(times.first_write_us)),
       end_(Deadline::in_us(times.end_us)),
@@ -28,13 +32,20 @@ void StartRecorder::note(Bytes key) {
     const bool is_full = count_.load(std::memory_order_relaxed) == kOrderKeysMax;
     if (has_ended_.load(std::memory_order_relaxed) || is_full) return;
     const std::uint64_t hash = std::hash<std::string_view>()(as_text(key));
-    auto &seen = seen_[hash % kPlaces];
+    auto &place = seen_[hash % kPlaces];
+    const std::uint64_t seen = place.load(std::memory_order_relaxed);
+    const bool is_known = (seen ^ hash) < kUsesPerClock;
+    const bool is_started = is_started_.load(std::memory_order_relaxed);
+    if (is_known && is_started) return;
+    if (is_known && seen % kUsesPerClock != 0) {
+        place.store(seen - 1, std::memory_order_relaxed);
+        return;
+    }
     const std::uint64_t now = coarse_monotonic_ns();
-    const bool must_start =
-        now >= first_write_.ns() && !is_started_.load(std::memory_order_relaxed);
-    if (!must_start && seen.load(std::memory_order_relaxed) == hash) return;
+    const bool must_start = now >= first_write_.ns() && !is_started;
+    place.store(hash | (kUsesPerClock - 1), std::memory_order_relaxed);
+    if (is_known && !must_start) return;
     const MutexLock lock(mutex_);
-    seen.store(hash, std::memory_order_relaxed);
     if (now < end_.ns()) {
         (void)guarded([&]() REQUIRES_LOCK(mutex_) { return add(key, hash); }, false);
     }
@@ -111,7 +122,7 @@ Status StartRecorder::clear() {
     const MutexLock file_lock(file_mutex_);
     forget_order(directory_);
     const MutexLock lock(mutex_);
-    for (auto &seen : seen_) seen.store(0, std::memory_order_relaxed);
+    for (auto &place : seen_) place.store(0, std::memory_order_relaxed);
     start_.clear();
     hashes_.clear();
     count_ = 0;

@@ -21,7 +21,7 @@
 
 namespace cairn {
 
-class StartRecorder final : public OwningLayer {
+class StartRecorder final : public CacheLayer {
   public:
     // Ages of the start.
     struct Times {
@@ -54,7 +54,7 @@ class StartRecorder final : public OwningLayer {
     const Directory directory_;
     const Deadline first_write_, end_;
 
-    std::array<std::atomic<std::uint64_t>, kPlaces> seen_ = {};  // hashes of keys noted last
+    std::array<std::atomic<std::uint64_t>, kPlaces> seen_ = {};  // hashes, and a count of uses
     std::atomic<std::size_t> count_ = 0;
     std::atomic<bool> has_ended_ = false;
     std::atomic<bool> is_started_ = false;  // the writer

@@ -110,8 +110,8 @@ class LateLoad : public TieredCacheTest {
 
   private:
     // Has read when it waits.
-    struct SlowCache final : OwningLayer {
-        explicit SlowCache(std::unique_ptr<Cache> inner) : OwningLayer(std::move(inner)) {}
+    struct SlowCache final : CacheLayer {
+        explicit SlowCache(std::unique_ptr<Cache> inner) : CacheLayer(std::move(inner)) {}
         Result<BlobRef> get(Bytes key) override {
             auto found = inner().get(key);
             ++waiting;

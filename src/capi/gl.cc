@@ -64,8 +64,11 @@ struct Version {
 
 bool has_extension(const Functions &gl, Version version, std::string_view wanted) {
     if (version.number < 30) {
-        const std::string all = " " + std::string(text(gl.GetString(kExtensions))) + " ";
-        return all.find(" " + std::string(wanted) + " ") != std::string::npos;
+        const auto between_spaces = [](std::string_view words) {
+            return std::string(1, ' ').append(words).append(1, ' ');
+        };
+        const std::string all = between_spaces(text(gl.GetString(kExtensions)));
+        return all.find(between_spaces(wanted)) != std::string::npos;
     }
     std::int32_t count = 0;
     if (gl.GetStringi == nullptr) return false;

@@ -57,7 +57,7 @@ class CompactorTest : public ::testing::Test {
     }
     // The generation that is found; -1: none.
     int get(int number) {
-        const auto blob = store_->get(as_bytes(key_of(number)), MemoryLevel::Admission::second_use);
+        const auto blob = store_->get(as_bytes(key_of(number)));
         if (!blob.ok() || !blob.value()) return -1;
         const Bytes value = blob.value()->value();
         for (const int generation : {0, 1, 2}) {
@@ -129,7 +129,7 @@ TEST_F(CompactorTest, EveryKindOfLookUpGivesTheWholeValue) {
         EXPECT_EQ(size.value(), value.size()) << capacity;
     }
     EXPECT_EQ(buffer, value);
-    const auto view = store_->get(as_bytes(key_of(1)), MemoryLevel::Admission::at_once);
+    const auto view = store_->get(as_bytes(key_of(1)));
     ASSERT_TRUE(view.ok() && view.value());
     EXPECT_TRUE(same_bytes(view.value()->value(), as_bytes(value)));
     EXPECT_TRUE(store_->contains(as_bytes(key_of(1))).value());
@@ -182,7 +182,7 @@ TEST_F(CompactorTest, SmallAndRandomValuesStayAsTheyAre) {
     const Sizes now = sizes();
     EXPECT_EQ(now.entries, 3u);
     EXPECT_EQ(now.stored, now.values);
-    const auto found = store_->get(as_bytes("noise"), MemoryLevel::Admission::second_use);
+    const auto found = store_->get(as_bytes("noise"));
     ASSERT_TRUE(found.ok() && found.value());
     EXPECT_TRUE(same_bytes(found.value()->value(), as_bytes(noise)));
 }

@@ -93,17 +93,17 @@ void Store::note_read(std::uint64_t bytes) {
     count(bytes_read, bytes);
 }
 
-Result<BlobRef> Store::get(Bytes key, MemoryLevel::Admission admission) {
+Result<BlobRef> Store::get(Bytes key) {
     BlobRef blob;
     const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
-        return read_blob(index, hash, slot, key, admission, blob);
+        return read_blob(index, hash, slot, key, blob);
     });
     if (!found) note_miss();
     return blob;
 }
 
 ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
-                             MemoryLevel::Admission admission, BlobRef &blob) {
+                             BlobRef &blob) {
     const std::uint64_t place = place_number(slot.location());
     if (BlobRef kept = memory_.find(hash, place)) {
         if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
@@ -114,7 +114,7 @@ ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes 
     if (read.outcome != ReadOutcome::found) return read.outcome;
     blob = std::move(read.blob);
     note_read(blob->value().size());
-    if (memory_.wants(hash, blob->footprint(), admission)) memory_.keep(hash, place, blob);
+    if (memory_.wants(hash, blob->footprint())) memory_.keep(hash, place, blob);
     return ReadOutcome::found;
 }
 
@@ -144,8 +144,7 @@ ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes 
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
     note_read(value_size);
-    if (value_size <= buffer.size() &&
-        memory_.wants(hash, key.size() + value_size, MemoryLevel::Admission::second_use)) {
+    if (value_size <= buffer.size() && memory_.wants(hash, key.size() + value_size)) {
         const BlobRef blob = Blob::copy(key, buffer.first(value_size), read.cost_us);
         if (blob) memory_.keep(hash, place, blob);
     }

@@ -154,13 +154,12 @@ std::uint64_t MemoryLevel::found_bytes() const {
     return sum;
 }
 
-bool MemoryLevel::wants(std::uint64_t hash, std::uint64_t bytes, Admission admission) {
+bool MemoryLevel::wants(std::uint64_t hash, std::uint64_t bytes) {
     const std::uint64_t capacity = capacity_bytes_ / kShardCount;
     if (bytes > capacity) return false;
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return false;
     const AdoptedLock lock(shard.mutex);
-    if (admission == Admission::at_once) return true;
     if (lookup(shard, hash) != nullptr) {
         return shard.bytes + bytes <= capacity || ++shard.turned_away % 16 == 0;
     }

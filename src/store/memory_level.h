@@ -23,8 +23,6 @@ namespace cairn {
 
 class MemoryLevel {
   public:
-    enum class Admission { second_use, at_once };
-
     // Keeps at most `capacity_bytes`, counting whole allocations; 0 keeps nothing.
     explicit MemoryLevel(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
     ~MemoryLevel() { clear(); }
@@ -38,9 +36,10 @@ class MemoryLevel {
     void prefetch(std::uint64_t hash) const;
     // The blob kept, or null.
     BlobRef find(std::uint64_t hash, std::uint64_t place);
-    // Notes that an entry of `bytes` was read, and tells whether to keep it. When that would evict
-    // another, admits only one in sixteen: a hot entry comes again, and others need not be copied.
-    bool wants(std::uint64_t hash, std::uint64_t bytes, Admission admission);
+    // Notes that an entry of `bytes` was read, and tells whether to keep it: at its second look-up.
+    // When that would evict another, admits only one in sixteen: a hot entry comes again, and others
+    // need not be copied.
+    bool wants(std::uint64_t hash, std::uint64_t bytes);
     // REQUIRES: the caller alone has the blob, or it was kept under that place before.
     void keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob);
     void clear();

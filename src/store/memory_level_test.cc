@@ -11,9 +11,6 @@
 namespace cairn {
 namespace {
 
-constexpr MemoryLevel::Admission kAtOnce = MemoryLevel::Admission::at_once;
-constexpr MemoryLevel::Admission kSecondUse = MemoryLevel::Admission::second_use;
-
 BlobRef blob(std::uint64_t number, std::size_t size = 100) {
     const std::string key = std::to_string(number);
     const std::string value(size, static_cast<char>('a' + number % 26));
@@ -29,9 +26,14 @@ BlobRef find(MemoryLevel &level, std::uint64_t id) {
     return level.find(hash(id), id);
 }
 
-bool keep(MemoryLevel &level, std::uint64_t id, const BlobRef &kept, MemoryLevel::Admission how) {
-    if (!level.wants(hash(id), kept->footprint(), how)) return false;
+void keep(MemoryLevel &level, std::uint64_t id, const BlobRef &kept) {
     level.keep(hash(id), id, kept);
+}
+
+// As a look-up does it. Whether it was kept.
+bool offer(MemoryLevel &level, std::uint64_t id, const BlobRef &read) {
+    if (!level.wants(hash(id), read->footprint())) return false;
+    keep(level, id, read);
     return true;
 }
 
@@ -39,7 +41,7 @@ TEST(MemoryLevelTest, GivesBackWhatItKeeps) {
     MemoryLevel level(1 << 20);
     const BlobRef one = blob(1);
     EXPECT_FALSE(find(level, 7));
-    EXPECT_TRUE(keep(level, 7, one, kAtOnce));
+    keep(level, 7, one);
     EXPECT_EQ(find(level, 7).get(), one.get());
     EXPECT_EQ(level.bytes(), one->footprint());
     EXPECT_FALSE(find(level, 8));
@@ -59,15 +61,16 @@ TEST(MemoryLevelTest, KeepsTheLatestPlaceOfAHash) {
 TEST(MemoryLevelTest, TakesAnEntryInAtItsSecondLookUp) {
     MemoryLevel level(1 << 20);
     const BlobRef one = blob(1);
-    EXPECT_FALSE(keep(level, 7, one, kSecondUse));
+    EXPECT_FALSE(offer(level, 7, one));
     EXPECT_FALSE(find(level, 7));
-    EXPECT_TRUE(keep(level, 7, one, kSecondUse));
+    EXPECT_TRUE(offer(level, 7, one));
     EXPECT_TRUE(find(level, 7));
 }
 
 TEST(MemoryLevelTest, OfNoCapacityKeepsNothing) {
     MemoryLevel level(0);
-    EXPECT_FALSE(keep(level, 7, blob(1), kAtOnce));
+    EXPECT_FALSE(offer(level, 7, blob(1)));
+    keep(level, 7, blob(1));
     EXPECT_FALSE(find(level, 7));
     EXPECT_EQ(level.bytes(), 0u);
 }
@@ -76,7 +79,7 @@ TEST(MemoryLevelTest, NeverHoldsMoreThanItsBound) {
     constexpr std::uint64_t kBound = 256 * 1024;
     MemoryLevel level(kBound);
     for (std::uint64_t i = 1; i < 5000; ++i) {
-        keep(level, i, blob(i, 50 + i % 900), kAtOnce);
+        keep(level, i, blob(i, 50 + i % 900));
         ASSERT_LE(level.bytes(), kBound);
     }
     EXPECT_GT(level.bytes(), kBound / 2);
@@ -84,18 +87,21 @@ TEST(MemoryLevelTest, NeverHoldsMoreThanItsBound) {
 
 TEST(MemoryLevelTest, RefusesWhatIsLargerThanAShareOfTheBound) {
     MemoryLevel level(160 * 1024);
-    EXPECT_FALSE(keep(level, 1, blob(1, 20'000), kAtOnce));
-    EXPECT_TRUE(keep(level, 2, blob(2, 5'000), kAtOnce));
+    for (int use = 0; use < 3; ++use) EXPECT_FALSE(offer(level, 1, blob(1, 20'000)));
+    keep(level, 1, blob(1, 20'000));
+    EXPECT_FALSE(find(level, 1));
+    keep(level, 2, blob(2, 5'000));
+    EXPECT_TRUE(find(level, 2));
 }
 
 TEST(MemoryLevelTest, WhatIsUsedStaysAndWhatIsNotGoes) {
     MemoryLevel level(512 * 1024);
-    for (std::uint64_t id = 1; id <= 100; ++id) ASSERT_TRUE(keep(level, id, blob(id), kAtOnce));
+    for (std::uint64_t id = 1; id <= 100; ++id) keep(level, id, blob(id));
     for (std::uint64_t id = 1000; id < 20'000; ++id) {
         for (std::uint64_t hot = 1; hot <= 100; ++hot) {
             if (id % 50 == 0) (void)find(level, hot);
         }
-        keep(level, id, blob(id, 400), kAtOnce);
+        keep(level, id, blob(id, 400));
     }
     unsigned hot = 0, cold = 0;
     for (std::uint64_t id = 1; id <= 100; ++id) hot += find(level, id) ? 1u : 0u;
@@ -106,11 +112,11 @@ TEST(MemoryLevelTest, WhatIsUsedStaysAndWhatIsNotGoes) {
 
 TEST(MemoryLevelTest, AFullLevelLetsFewNewcomersInAtTheirSecondUse) {
     MemoryLevel level(256 * 1024);
-    for (std::uint64_t id = 1; id < 3000; ++id) keep(level, id, blob(id, 500), kAtOnce);
+    for (std::uint64_t id = 1; id < 3000; ++id) keep(level, id, blob(id, 500));
     unsigned let_in = 0;
     for (std::uint64_t id = 10'000; id < 11'000; ++id) {
-        (void)level.wants(hash(id), 600, kSecondUse);
-        let_in += level.wants(hash(id), 600, kSecondUse) ? 1u : 0u;
+        (void)level.wants(hash(id), 600);
+        let_in += level.wants(hash(id), 600) ? 1u : 0u;
     }
     EXPECT_GT(let_in, 0u);
     EXPECT_LT(let_in, 200u);
@@ -128,7 +134,9 @@ TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
         if (const BlobRef found = find(level, id)) {
             ASSERT_EQ(found.get(), all.at(id).get()) << id;
         } else {
-            keep(level, id, all.at(id), i % 3 == 0 ? kSecondUse : kAtOnce);
+            if (i % 3 != 0 || level.wants(hash(id), all.at(id)->footprint())) {
+                keep(level, id, all.at(id));
+            }
         }
         ASSERT_LE(level.bytes(), 64u * 1024);
     }
@@ -141,10 +149,10 @@ TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
 
 TEST(MemoryLevelTest, ManyEntriesSeenOnceCostABoundedAmount) {
     MemoryLevel level(1 << 20);
-    for (std::uint64_t id = 1; id < 2'500'000; ++id) (void)level.wants(hash(id), 100, kSecondUse);
+    for (std::uint64_t id = 1; id < 2'500'000; ++id) (void)level.wants(hash(id), 100);
     EXPECT_EQ(level.bytes(), 0u);
-    EXPECT_FALSE(keep(level, 9'999'999, blob(1), kSecondUse));
-    EXPECT_TRUE(keep(level, 9'999'999, blob(1), kSecondUse)) << "it still learns";
+    EXPECT_FALSE(offer(level, 9'999'999, blob(1)));
+    EXPECT_TRUE(offer(level, 9'999'999, blob(1))) << "it still learns";
 }
 
 // All blobs are in one shard. Its table must grow for as many as the bound on bytes admits.
@@ -162,7 +170,7 @@ TEST(MemoryLevelTest, BlobsOutliveTheLevelThatGaveThem) {
     BlobRef found;
     {
         MemoryLevel level(1 << 20);
-        keep(level, 7, blob(3), kAtOnce);
+        keep(level, 7, blob(3));
         found = find(level, 7);
         level.clear();
         EXPECT_FALSE(find(level, 7));
@@ -183,7 +191,7 @@ TEST(MemoryLevelTest, ThreadsMayDoAllOfItAtOnce) {
                 if (found) {
                     ASSERT_EQ(found->cost_us(), id);
                 } else {
-                    keep(level, id, blob(id, 200), kAtOnce);
+                    keep(level, id, blob(id, 200));
                 }
                 if (t == 0 && i % 500 == 0) level.clear();
             }

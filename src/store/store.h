@@ -89,7 +89,7 @@ class Store {
     Store &operator=(const Store &) = delete;
 
     // The value; null: a miss.
-    Result<BlobRef> get(Bytes key, MemoryLevel::Admission admission);
+    Result<BlobRef> get(Bytes key);
     // The size of the value, which is in the buffer if it fits; nullopt: a miss. May overwrite the
     // whole buffer.
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer);
@@ -159,8 +159,7 @@ class Store {
     };
     template <typename Read>
     bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage);
-    ReadOutcome read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
-                          MemoryLevel::Admission admission, BlobRef &blob);
+    ReadOutcome read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key, BlobRef &blob);
     ReadOutcome read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,
                           MutableBytes buffer, std::uint64_t &value_size);
     void note_hit(Index::Place place, Slot slot, Bytes key);

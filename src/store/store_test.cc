@@ -51,7 +51,7 @@ class StoreTest : public ::testing::Test {
         return outcome.ok() ? outcome.value() : PutOutcome::exists;
     }
     std::optional<std::string> get(const std::string &key) {
-        const auto blob = store_->get(as_bytes(key), MemoryLevel::Admission::second_use);
+        const auto blob = store_->get(as_bytes(key));
         if (!blob.ok() || !blob.value()) return std::nullopt;
         const Bytes value = blob.value()->value();
         return std::string(reinterpret_cast<const char *>(value.data()), value.size());

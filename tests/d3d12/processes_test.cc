@@ -178,6 +178,46 @@ TEST(Processes, ADeletedRootIsMadeAnewByTheNextStore) {
     }
 }
 
+// A call for the size holds the entry for its thread's next call, and for no other.
+TEST(Processes, TheValueIsTheOneWhoseSizeWasTold) {
+    Stage stage;
+    const std::string name = key(1), value = value_of(0, 1);
+    const auto told_before_deletion = [&](Session &session) {
+        ASSERT_EQ(stage.create(disk_desc(), session), kOk);
+        ASSERT_EQ(store(session, name, value), kOk);
+        ASSERT_EQ(look(session, name), kOk);
+        std::filesystem::remove_all(stage.root());
+    };
+    const auto read = [&](const Session &session) {
+        std::string found(value.size(), '-');
+        UINT size = static_cast<UINT>(found.size());
+        const UINT name_size = static_cast<UINT>(name.size());
+        const HRESULT result = session->FindValue(name.data(), name_size, found.data(), &size);
+        EXPECT_TRUE(result != kOk || found == value);
+        return result;
+    };
+    Session session;
+    told_before_deletion(session);
+    EXPECT_EQ(read(session), kOk);
+    EXPECT_EQ(read(session), kNotFound);
+
+    told_before_deletion(session);
+    EXPECT_EQ(look(session, name), kNotFound) << "a size is never held";
+    EXPECT_EQ(read(session), kNotFound);
+
+    told_before_deletion(session);
+    EXPECT_EQ(look(session, key(2)), kNotFound);
+    EXPECT_EQ(read(session), kNotFound);
+
+    told_before_deletion(session);
+    std::thread([&] { EXPECT_EQ(read(session), kNotFound); }).join();
+
+    told_before_deletion(session);
+    EXPECT_EQ(store(session, name, value), kOk);
+    std::filesystem::remove_all(stage.root());
+    EXPECT_EQ(read(session), kNotFound);
+}
+
 TEST(Processes, WhatIsNoFileIsTakenAway) {
     Stage stage;
     for (const char *name : {"/sessions.lock", "/cache.lock", "/cache.idx"}) {

@@ -191,10 +191,11 @@ TEST_F(CacheTest, LsSorts) {
     EXPECT_EQ(order({"--sort", "entries"}), "beta gamma alpha ");
     EXPECT_EQ(order({"--sort", "entries", "-r"}), "alpha gamma beta ");
     EXPECT_EQ(order({"--sort", "application"}), "alpha beta gamma ");
+    const auto now = fs::file_time_type::clock::now();
     for (const char *cache : {"alpha", "beta", "gamma"}) {
+        const std::chrono::hours age(cache == std::string("beta") ? 1 : 2);
         for (const auto &file : fs::directory_iterator(root_ + "/" + cache)) {
-            fs::last_write_time(file, fs::file_time_type::clock::now() -
-                                          std::chrono::hours(cache == std::string("beta") ? 1 : 2));
+            fs::last_write_time(file, now - age);
         }
     }
     EXPECT_EQ(order({"--sort", "used"}), "beta alpha gamma ");

@@ -112,7 +112,7 @@ class SegmentedCache {
     }
 
     void retire() {
-        const bool oldest = policy_.order() == cairn::Policy::Order::oldest_segment_first;
+        const bool oldest = policy_.order == cairn::Policy::Order::oldest_segment_first;
         const auto victim = oldest ? segments_.begin() : std::prev(segments_.end(), 2);
         const Segment segment = std::move(*victim);
         segments_.erase(victim);

@@ -70,7 +70,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
 Result<bool> Evictor::choose_victim(Index &index) {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     // A segment's age is that of its last record: taking it over makes it younger.
-    const bool oldest_first = policy_.order() == Policy::Order::oldest_segment_first;
+    const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
     });

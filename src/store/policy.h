@@ -6,7 +6,7 @@
 // any process can continue where another stopped, and so that bench/policy_sim can run it on a
 // recorded trace.
 //
-// Thread safety: const objects.
+// Thread safety: constants and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,17 @@ struct Candidate {
     bool keep = false;  // the policy's answer
 };
 
-class Policy {
-  public:
+struct Policy {
     enum class Order { oldest_segment_first, newest_segment_first };
 
-    virtual ~Policy() = default;
-    virtual std::string_view name() const = 0;
-    virtual Order order() const { return Order::oldest_segment_first; }
+    std::string_view name;
+    Order order;
+    // What an entry is worth; 0: not worth a copy. `usual` is the density class of most entries
+    // beside it (policy.cc).
+    std::uint64_t (*score)(const Candidate &candidate, unsigned usual);
+
     // Sets `keep` of the entries to be copied, of `keep_bytes` at most together.
-    virtual void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const = 0;
+    void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const;
 };
 
 // The hit count of a copy: to be copied as often again, it must be hit again.
@@ -56,7 +58,7 @@ constexpr std::uint64_t debt_after(std::uint64_t debt_bytes, std::uint64_t span_
     return debt < freed ? 0 : debt - freed;
 }
 
-// Static objects by name; null for other names:
+// Constants by name; null for other names:
 //
 //  - "fifo": keeps only pinned entries.
 //  - "lru": keeps entries that were hit since they were stored or last copied, latest first. An

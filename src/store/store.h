@@ -28,8 +28,8 @@
 #include "store/lent_files.h"
 #include "store/memory_level.h"
 #include "store/publish.h"
+#include "store/rebuild.h"
 #include "store/record_reader.h"
-#include "store/repair.h"
 #include "store/root.h"
 #include "store/writer.h"
 

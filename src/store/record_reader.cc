@@ -142,7 +142,7 @@ ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form f
 }
 
 ReadBlob RecordReader::read_cached(std::uint64_t cache_id, Slot slot, Bytes key) {
-    const auto segment = segments_.find_open(slot.location().segment);
+    const auto segment = segments_.find_open(slot.location().segment, false);
     if (!segment.ok()) return {ReadOutcome::unreadable};
     const std::uint64_t seed = record_seed(cache_id, slot.location());
     return read_through(segment.value(), seed, slot, key, Form::raw);

@@ -49,49 +49,37 @@ Result<File> SegmentTable::open_file(std::uint32_t segment) const {
     return directory_.open_file(segment_file_name(segment), Access::read_only);
 }
 
-Result<SegmentTable::OpenSegment> SegmentTable::find_open(std::uint32_t segment) {
+Result<SegmentTable::OpenSegment> SegmentTable::find_open(std::uint32_t segment, bool waits) {
     Opened &opened = opened_[segment % kOpenedCount];
     const std::uint64_t seen = opened.state.fetch_add(1, std::memory_order_acquire);
     if ((seen >> 32) == (held(segment) >> 32) && (seen & 0xFFFFFFFF) < kBusy) {
-        OpenSegment reader(&opened.state, opened.fd);
-        reader.waits_ = false;
-        return reader;
+        return OpenSegment(&opened.state, opened.fd, waits);
     }
     opened.state.fetch_sub(1, std::memory_order_relaxed);
     return Error::not_found;
 }
 
 Result<SegmentTable::OpenSegment> SegmentTable::open(std::uint32_t segment) {
-    Opened &opened = opened_[segment % kOpenedCount];
-    const std::uint64_t seen = opened.state.fetch_add(1, std::memory_order_acquire);
-    if ((seen >> 32) == (held(segment) >> 32) && (seen & 0xFFFFFFFF) < kBusy) {
-        return OpenSegment(&opened.state, opened.fd);
-    }
-    opened.state.fetch_sub(1, std::memory_order_relaxed);
-    TRY_ASSIGN(File file, open_file(segment));
-    if (replace(opened, seen, segment, file)) return OpenSegment(&opened.state, opened.fd);
-    return OpenSegment(std::move(file));
+    auto found = find_open(segment, true);
+    if (!found.ok()) found = reopen(segment);
+    return found;
 }
 
-// Puts a file into a place that has no readers; the caller becomes its reader.
-bool SegmentTable::replace(Opened &opened, std::uint64_t seen, std::uint32_t segment, File &file) {
-    if ((seen & 0xFFFFFFFF) != 0) return false;
-    if (!opened.state.compare_exchange_strong(seen, seen | kBusy)) return false;
+// Puts the file into a place that has no readers, and becomes its reader.
+Result<SegmentTable::OpenSegment> SegmentTable::reopen(std::uint32_t segment) {
+    TRY_ASSIGN(File file, open_file(segment));
+    Opened &opened = opened_[segment % kOpenedCount];
+    std::uint64_t seen = opened.state.load();
+    if ((seen & 0xFFFFFFFF) != 0 || !opened.state.compare_exchange_strong(seen, seen | kBusy)) {
+        return OpenSegment(std::move(file));
+    }
     if (seen != 0) UniqueFd(opened.fd).reset(-1);
     opened.fd = file.release();
     // Add rather than store: other threads may have counted themselves in meanwhile, and will count
     // themselves out.
     opened.state.fetch_add(held(segment) - (seen >> 32 << 32) - kBusy + 1,
                            std::memory_order_release);
-    return true;
-}
-
-Result<SegmentTable::OpenSegment> SegmentTable::reopen(std::uint32_t segment) {
-    TRY_ASSIGN(File file, open_file(segment));
-    Opened &opened = opened_[segment % kOpenedCount];
-    if (replace(opened, opened.state.load(), segment, file))
-        return OpenSegment(&opened.state, opened.fd);
-    return OpenSegment(std::move(file));
+    return OpenSegment(&opened.state, opened.fd, true);
 }
 
 void SegmentTable::forget_deleted() {

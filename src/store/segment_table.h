@@ -32,7 +32,7 @@ class SegmentTable {
         ~OpenSegment() {
             if (state_ != nullptr) state_->fetch_sub(1, std::memory_order_release);
         }
-        // As File::read_at(); or as File::read_cached_at(), if from find_open().
+        // As File::read_at(); or as File::read_cached_at(), if the segment does not wait.
         Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const;
         Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
                                     MutableBytes second) const;
@@ -40,7 +40,8 @@ class SegmentTable {
 
       private:
         friend class SegmentTable;
-        OpenSegment(std::atomic<std::uint64_t> *state, int fd) : state_(state), fd_(fd) {}
+        OpenSegment(std::atomic<std::uint64_t> *state, int fd, bool waits)
+            : state_(state), fd_(fd), waits_(waits) {}
         explicit OpenSegment(File file) : file_(std::move(file)), fd_(file_.fd()) {}
 
         // Counts this reader; null: the descriptor is our own.
@@ -58,8 +59,9 @@ class SegmentTable {
     SegmentTable &operator=(const SegmentTable &) = delete;
 
     Result<OpenSegment> open(std::uint32_t segment);
-    // Only a segment that is open already, for reading what is in the page cache; else not_found.
-    Result<OpenSegment> find_open(std::uint32_t segment);
+    // Only a segment that is open already; else not_found. `waits` says whether reads of it wait for
+    // the disk; otherwise they find only what is in the page cache.
+    Result<OpenSegment> find_open(std::uint32_t segment, bool waits);
     // As open(), but opens the file anew, in case the open one was deleted.
     Result<OpenSegment> reopen(std::uint32_t segment);
     // Closes the descriptors of deleted files that nobody reads.
@@ -80,7 +82,6 @@ class SegmentTable {
     static constexpr std::uint64_t kBusy = 1u << 30;
 
     Result<File> open_file(std::uint32_t segment) const;
-    bool replace(Opened &opened, std::uint64_t seen, std::uint32_t segment, File &file);
 
     const Directory &directory_;
     LentFiles *const lent_;

@@ -165,11 +165,12 @@ void Evictor::discard(const std::string &name, bool wait) {
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     constexpr unsigned kSample = 16;
     std::vector<Index::PlacedSlot> seen;
-    index.for_each_from(start, [&](Index::Place place, Slot slot) {
+    const auto take = [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;
         seen.push_back({place, slot});
         return seen.size() == kSample;
-    });
+    };
+    index.for_each(take, start);
     return drop_worst(index, seen);
 }
 

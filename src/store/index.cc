@@ -127,19 +127,12 @@ Status Index::map_level(unsigned number) {
     level.slots = level.bitmap + bitmap_size / sizeof(std::uint64_t);
     level.bucket_mask = level_buckets(number) - 1;
     level.number = number;
-    return prepare_for_holes(level);
-}
-
-Status Index::prepare_for_holes(Level &level) {
     const auto info = file_.info();
     // Compare the whole file: blocks of other levels must not hide what this one lacks.
     if (info.ok() && info->disk_bytes >= info->size_bytes) return {};
-    auto &holes = holes_[level.number];
-    holes.reset(new (std::nothrow)
-                    std::atomic<std::uint64_t>[level_pages(level.number) / 64 + 1]());
-    if (holes == nullptr) return Error::no_memory;
-    level.holes = holes.get();
-    return {};
+    level.holes.reset(new (std::nothrow)
+                          std::atomic<std::uint64_t>[level_pages(number) / 64 + 1]());
+    return level.holes != nullptr ? Status() : Status(Error::no_memory);
 }
 
 // For a page whose bit is not set: after damage there may be entries in it all the same. It stays a
@@ -270,15 +263,16 @@ Status Index::grow_for(std::uint64_t hash) {
     const Level *const level = level_without_page(hash);
     if (level == nullptr) return {};
     std::uint64_t *const slots = place_of_bucket(*level, hash);
-    const Status reserved = reserve_page(*level, slots);
-    if (!reserved.ok() && reserved.error() != Error::unsupported) return reserved;
+    TRY(reserve_page(*level, slots));
     initialise_page(*level, slots);
     return {};
 }
 
-// Storing to a page without blocks ends the process when the disk is full.
+// Storing to a page without blocks ends the process when the disk is full. Some file systems cannot
+// reserve them.
 Status Index::reserve_page(const Level &level, const std::uint64_t *slot) const {
-    return file_.reserve(offset_of_page(level, page_of(level, slot)), kPage);
+    const Status status = file_.reserve(offset_of_page(level, page_of(level, slot)), kPage);
+    return status.error() == Error::unsupported ? Status() : status;
 }
 
 // Whether every page has blocks. Levels that grow_for() added lack some, and so does a file that
@@ -290,9 +284,7 @@ bool Index::has_all_blocks() const {
 
 // Whether the page has blocks, or can get them within the space that the cache accounts for.
 bool Index::may_initialise(const Level &level, const std::uint64_t *slot) const {
-    if (!has_all_blocks()) return false;
-    const Status reserved = reserve_page(level, slot);  // this page may still lack its block
-    return reserved.ok() || reserved.error() == Error::unsupported;
+    return has_all_blocks() && reserve_page(level, slot).ok();  // it may still lack its block
 }
 
 std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
@@ -351,19 +343,19 @@ bool Index::suspicious(std::uint64_t hash) {
     if (rebuild_due() == RebuildReason::damage) return true;
     for (const Level &level : mapped_levels()) {
         std::uint64_t *slots = bucket(level, hash);
-        if (!all_intact(slots) && has_damage(level, slots)) return true;
+        if (all_intact(slots)) continue;
+        for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
+            if (is_damaged(level, slots + j)) return true;
+        }
     }
     return false;
 }
 
-bool Index::has_damage(const Level &level, std::uint64_t *slots) const {
-    const bool initialised = page_initialised(level, slots);  // before the slots: it is set last
-    for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
-        const Slot slot(at(slots + j).load(std::memory_order_relaxed));
-        if (slot.intact()) continue;
-        if (slot.word() != 0 || initialised) return true;
-    }
-    return false;
+bool Index::is_damaged(const Level &level, std::uint64_t *slot) const {
+    if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return false;
+    const bool initialised = page_initialised(level, slot);  // before the slot: it is set last
+    const std::uint64_t word = at(slot).load(std::memory_order_relaxed);
+    return !Slot(word).intact() && (word != 0 || initialised);
 }
 
 // Each request is a different word: a rebuild takes back the request that it began with, and no
@@ -434,10 +426,9 @@ void Index::clear_damaged() {
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
-    if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return false;
-    const bool initialised = page_initialised(level, slot);  // as in has_damage()
+    if (!is_damaged(level, slot)) return false;
     std::uint64_t word = at(slot).load(std::memory_order_relaxed);
-    if (Slot(word).intact() || (word == 0 && !initialised)) return false;
+    if (Slot(word).intact()) return false;
     ask_for_rebuild();
     return at(slot).compare_exchange_strong(word, kEmptySlot);
 }

@@ -120,14 +120,12 @@ class Index {
     // The disk space that grow_for() would take, in bytes; 0: there can be no more pages.
     std::uint64_t growth_bytes_for(std::uint64_t hash);
 
-    // Calls visit(Place, Slot) for each published, intact slot until it returns true.
+    // Calls visit(Place, Slot) for each published, intact slot until it returns true: once around
+    // from a place that `start`, any number, chooses.
     template <typename Visit>
-    void for_each(Visit visit);
+    void for_each(Visit visit, std::uint64_t start = 0);
     // Counts the entries; takes time in proportion to the index.
     std::uint64_t count_entries();
-    // As for_each(), once around from a place that `start`, any number, chooses.
-    template <typename Visit>
-    void for_each_from(std::uint64_t start, Visit visit);
     // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, of any tag.
     template <typename Visit>
     void visit_buckets(std::uint64_t hash, Visit visit);
@@ -163,7 +161,7 @@ class Index {
         unsigned number = 0;
         // One bit for each page that was found to be a hole; null: the level has none. Some file
         // systems allocate a block when a hole is read through a mapping.
-        std::atomic<std::uint64_t> *holes = nullptr;
+        std::unique_ptr<std::atomic<std::uint64_t>[]> holes;
     };
 
     Index(File file, const CacheIdentity &identity, Access access)
@@ -191,8 +189,7 @@ class Index {
                page_is_empty(level, slot);
     }
     bool page_is_empty(const Level &level, const std::uint64_t *slot) const;
-    Status prepare_for_holes(Level &level);
-    bool has_damage(const Level &level, std::uint64_t *slots) const;
+    bool is_damaged(const Level &level, std::uint64_t *slot) const;
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool any_page_initialised(const Level &level) const;
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
@@ -225,7 +222,6 @@ class Index {
     // Levels below level_count_ are constant. The others are written under map_mutex_.
     std::array<Level, kLevelMax> levels_;
     std::array<Mapping, kLevelMax> later_levels_;
-    std::array<std::unique_ptr<std::atomic<std::uint64_t>[]>, kLevelMax> holes_;
     std::atomic<unsigned> level_count_ = 0;
     // A value of Counter::levels that the file's size has disproved.
     std::atomic<std::uint64_t> refused_hint_ = 0;
@@ -263,12 +259,7 @@ bool Index::change_slot(std::uint64_t hash, Location location, Change change) {
 }
 
 template <typename Visit>
-void Index::for_each(Visit visit) {
-    for_each_from(0, visit);
-}
-
-template <typename Visit>
-void Index::for_each_from(std::uint64_t start, Visit visit) {
+void Index::for_each(Visit visit, std::uint64_t start) {
     const unsigned count = levels();
     for (unsigned i = 0; i < count; ++i) {
         // The largest level first, as most entries are there.

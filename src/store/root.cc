@@ -74,9 +74,31 @@ Status create_with_parents(const std::string &path) {
         // Ignore errors: the parent may exist. The last step tells.
         (void)create_durably(path.substr(0, slash));
     }
-    const Status status = create_durably(path);
-    if (!status.ok() && status.error() != Error::exists) return status;
-    return {};
+    return create_durably(path);
+}
+
+// Calls open(), after make() if the directory is missing and may be created.
+template <typename Open, typename Make>
+Result<OpenedDirectory> open_or_make(const std::string &name, Create create, const Log &log,
+                                     Open open, Make make) {
+    OpenedDirectory opened;
+    auto directory = open();
+    if (directory.error() == Error::not_found && create == Create::yes) {
+        const Status made = make();
+        if (!made.ok() && made.error() != Error::exists) {
+            log_failure(log, name, made.error());
+            return made.error();
+        }
+        opened.created = made.ok();
+        directory = open();
+    }
+    if (!directory.ok()) {
+        if (directory.error() != Error::not_found) log_failure(log, name, directory.error());
+        return directory.error();
+    }
+    TRY(check_safe(*directory, name, log));
+    opened.directory = std::move(*directory);
+    return opened;
 }
 
 void write_tag(const Directory &root) {
@@ -119,44 +141,18 @@ bool valid_identifier(std::string_view identifier) {
 }
 
 Result<Directory> open_root(const std::string &path, Create create, const Log &log) {
-    auto root = Directory::open(path);
-    if (!root.ok() && root.error() == Error::not_found && create == Create::yes) {
-        const Status created = create_with_parents(path);
-        if (!created.ok()) {
-            log_failure(log, path, created.error());
-            return created.error();
-        }
-        root = Directory::open(path);
-        if (root.ok()) write_tag(root.value());
-    }
-    if (!root.ok()) {
-        if (root.error() != Error::not_found) log_failure(log, path, root.error());
-        return root.error();
-    }
-    TRY(check_safe(root.value(), path, log));
-    return root;
+    TRY_ASSIGN(OpenedDirectory root, open_or_make(
+                                         path, create, log, [&] { return Directory::open(path); },
+                                         [&] { return create_with_parents(path); }));
+    if (root.created) write_tag(root.directory);
+    return std::move(root.directory);
 }
 
 Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &identifier,
                                              Create create, const Log &log) {
-    OpenedDirectory opened;
-    auto directory = root.open_directory(identifier);
-    if (!directory.ok() && directory.error() == Error::not_found && create == Create::yes) {
-        const Status status = root.create_directory(identifier);
-        if (!status.ok() && status.error() != Error::exists) {
-            log_failure(log, identifier, status.error());
-            return status.error();
-        }
-        opened.created = status.ok();
-        directory = root.open_directory(identifier);
-    }
-    if (!directory.ok()) {
-        if (directory.error() != Error::not_found) log_failure(log, identifier, directory.error());
-        return directory.error();
-    }
-    TRY(check_safe(directory.value(), identifier, log));
-    opened.directory = std::move(directory.value());
-    return opened;
+    return open_or_make(
+        identifier, create, log, [&] { return root.open_directory(identifier); },
+        [&] { return root.create_directory(identifier); });
 }
 
 }  // namespace cairn

@@ -91,27 +91,24 @@ Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
                           options.identifier.c_str(), error_name(status.error()));
         return status.error();
     }
-    if (store->access_ == Access::read_write) {
-        store->writer_.reset(new (std::nothrow) Writer(
-            store->directory_,
-            writer_limits(options.limit_bytes,
-                          options.refuse_when_full ? WhenFull::refuse : WhenFull::evict)));
-        if (store->writer_ == nullptr) return Error::no_memory;
-        store->evictor_.reset(new (std::nothrow) Evictor(store->directory_, store->reader_,
-                                                         *store->writer_, *options.policy));
-        store->repair_.reset(new (std::nothrow)
-                                 Repair(store->directory_, store->reader_, *store->writer_,
-                                        store->options_.log, options.identifier));
-        store->compactor_.reset(new (std::nothrow) Compactor(
-            store->directory_, options.identifier, store->writer_->limits(),
-            options.refuse_when_full ? Writer::Purpose::copy : Writer::Purpose::put));
-        if (store->evictor_ == nullptr || store->repair_ == nullptr ||
-            store->compactor_ == nullptr) {
-            return Error::no_memory;
-        }
-        store->apply_limit(store->index());
-    }
+    if (store->access_ == Access::read_write) TRY(guarded([&] { return store->make_writers(); }));
     return store;
+}
+
+// Throws without memory.
+Status Store::make_writers() {
+    const bool refuses = options_.refuse_when_full;
+    writer_ = std::make_unique<Writer>(
+        directory_,
+        writer_limits(options_.limit_bytes, refuses ? WhenFull::refuse : WhenFull::evict));
+    evictor_ = std::make_unique<Evictor>(directory_, reader_, *writer_, *options_.policy);
+    repair_ =
+        std::make_unique<Repair>(directory_, reader_, *writer_, options_.log, options_.identifier);
+    compactor_ =
+        std::make_unique<Compactor>(directory_, options_.identifier, writer_->limits(),
+                                    refuses ? Writer::Purpose::copy : Writer::Purpose::put);
+    apply_limit(index());
+    return {};
 }
 
 // After a system start, whatever was not synced may be lost or half written. The first miss or put

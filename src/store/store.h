@@ -132,6 +132,7 @@ class Store {
 
     static Result<std::unique_ptr<Store>> open_once(const StoreOptions &options);
     static Result<std::unique_ptr<Store>> open_lent(const StoreOptions &options);
+    Status make_writers();
     Status join_session();
     bool is_in_place() const;
     Status make_way(const char *name);

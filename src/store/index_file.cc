@@ -28,26 +28,24 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
     const Bytes header_piece[] = {header};
     TRY(file.write_at(kHeaderPage * kPage, header_piece));
     TRY(file.write_at(kHeaderCopyPage * kPage, header_piece));
-    std::array<std::byte, 8> word = {};
-    const Bytes word_piece[] = {word};
-    put_le<std::uint64_t>(word, 0, 1);
-    TRY(file.write_at(counter_offset(Counter::levels), word_piece));
-    if (!use.segments.empty()) {
-        TRY(file.write_at(counter_offset(Counter::rebuild), word_piece));
+    const auto write_word = [&](std::uint64_t offset, std::uint64_t value) {
+        std::array<std::byte, sizeof value> word;
+        put_le(word, 0, value);
+        const Bytes piece[] = {word};
+        return file.write_at(offset, piece);
+    };
+    TRY(write_word(counter_offset(Counter::levels), 1));
+    if (use.segments.empty()) {
+        TRY(write_word(counter_offset(Counter::unsynced), 1));
+    } else {
+        TRY(write_word(counter_offset(Counter::rebuild), 1));
         // Do not use the last numbers again: a process may still have a deleted file of that name
         // open.
-        std::uint32_t highest = 0;
-        for (const SegmentFile &segment : use.segments)
-            highest = std::max(highest, segment.segment);
-        put_le<std::uint64_t>(word, 0, std::uint64_t{highest} + 1);
-        TRY(file.write_at(counter_offset(Counter::segment_hint), word_piece));
-    } else {
-        TRY(file.write_at(counter_offset(Counter::unsynced), word_piece));
+        const auto last = std::ranges::max_element(use.segments, {}, &SegmentFile::segment);
+        TRY(write_word(counter_offset(Counter::segment_hint), last->segment + std::uint64_t{1}));
     }
-    put_le(word, 0, boot_number());
-    TRY(file.write_at(counter_offset(Counter::boot), word_piece));
-    put_le<std::uint64_t>(word, 0, (std::uint64_t{1} << level_pages(0)) - 1);
-    TRY(file.write_at(level_offset(0), word_piece));
+    TRY(write_word(counter_offset(Counter::boot), boot_number()));
+    TRY(write_word(level_offset(0), (std::uint64_t{1} << level_pages(0)) - 1));
     std::array<std::byte, kPage> slots;
     for (std::size_t i = 0; i < kSlotsPerPage; ++i) put_le(slots, i * 8, kEmptySlot);
     const Bytes slots_piece[] = {slots};

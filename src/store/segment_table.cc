@@ -6,37 +6,11 @@
 namespace cairn {
 namespace {
 
-// Reads through a descriptor without taking ownership of it.
-template <typename Call>
-auto with_borrowed(int fd, Call call) {
-    File file{UniqueFd(fd)};
-    auto result = call(file);
-    file.release();
-    return result;
-}
-
 constexpr std::uint64_t held(std::uint32_t segment) {
     return (std::uint64_t{segment} + 1) << 32;
 }
 
 }  // namespace
-
-Result<std::size_t> SegmentTable::OpenSegment::read_at(std::uint64_t offset,
-                                                       MutableBytes out) const {
-    return with_borrowed(fd_, [&](const File &file) {
-        return waits_ ? file.read_at(offset, out) : file.read_cached_at(offset, out);
-    });
-}
-
-Result<std::size_t> SegmentTable::OpenSegment::read_at(std::uint64_t offset, MutableBytes first,
-                                                       MutableBytes second) const {
-    return with_borrowed(fd_,
-                         [&](const File &file) { return file.read_at(offset, first, second); });
-}
-
-Result<FileInfo> SegmentTable::OpenSegment::info() const {
-    return with_borrowed(fd_, [](const File &file) { return file.info(); });
-}
 
 SegmentTable::~SegmentTable() {
     for (Opened &opened : opened_) {
@@ -53,7 +27,7 @@ Result<SegmentTable::OpenSegment> SegmentTable::find_open(std::uint32_t segment,
     Opened &opened = opened_[segment % kOpenedCount];
     const std::uint64_t seen = opened.state.fetch_add(1, std::memory_order_acquire);
     if ((seen >> 32) == (held(segment) >> 32) && (seen & 0xFFFFFFFF) < kBusy) {
-        return OpenSegment(&opened.state, opened.fd, waits);
+        return OpenSegment(&opened.state, File(UniqueFd(opened.fd)), waits);
     }
     opened.state.fetch_sub(1, std::memory_order_relaxed);
     return Error::not_found;
@@ -71,7 +45,7 @@ Result<SegmentTable::OpenSegment> SegmentTable::reopen(std::uint32_t segment) {
     Opened &opened = opened_[segment % kOpenedCount];
     std::uint64_t seen = opened.state.load();
     if ((seen & 0xFFFFFFFF) != 0 || !opened.state.compare_exchange_strong(seen, seen | kBusy)) {
-        return OpenSegment(std::move(file));
+        return OpenSegment(nullptr, std::move(file), true);
     }
     if (seen != 0) UniqueFd(opened.fd).reset(-1);
     opened.fd = file.release();
@@ -79,7 +53,7 @@ Result<SegmentTable::OpenSegment> SegmentTable::reopen(std::uint32_t segment) {
     // themselves out.
     opened.state.fetch_add(held(segment) - (seen >> 32 << 32) - kBusy + 1,
                            std::memory_order_release);
-    return OpenSegment(&opened.state, opened.fd, true);
+    return OpenSegment(&opened.state, File(UniqueFd(opened.fd)), true);
 }
 
 void SegmentTable::forget_deleted() {
@@ -88,9 +62,14 @@ void SegmentTable::forget_deleted() {
         std::uint64_t seen = opened.state.load();
         if (seen == 0 || (seen & 0xFFFFFFFF) != 0) continue;
         if (!opened.state.compare_exchange_strong(seen, seen | kBusy)) continue;
-        const auto info = with_borrowed(opened.fd, [](const File &file) { return file.info(); });
-        const bool deleted = info.ok() && info.value().links == 0;
-        if (deleted) UniqueFd(opened.fd).reset(-1);
+        File file{UniqueFd(opened.fd)};
+        const auto info = file.info();
+        const bool deleted = info.ok() && info->links == 0;
+        if (deleted) {
+            file = File();
+        } else {
+            file.release();
+        }
         opened.state.fetch_sub(deleted ? (seen | kBusy) : kBusy, std::memory_order_release);
     }
 }

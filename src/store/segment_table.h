@@ -26,29 +26,28 @@ class SegmentTable {
         OpenSegment(OpenSegment &&other) noexcept
             : state_(std::exchange(other.state_, nullptr)),
               file_(std::move(other.file_)),
-              fd_(other.fd_),
               waits_(other.waits_) {}
         OpenSegment(const OpenSegment &) = delete;
         ~OpenSegment() {
-            if (state_ != nullptr) state_->fetch_sub(1, std::memory_order_release);
+            if (state_ == nullptr) return;
+            file_.release();
+            state_->fetch_sub(1, std::memory_order_release);
         }
-        // As File::read_at(); or as File::read_cached_at(), if the segment does not wait.
-        Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const;
-        Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
-                                    MutableBytes second) const;
-        Result<FileInfo> info() const;
+        const File &file() const { return file_; }
+        // As File::read_at(); as File::read_cached_at() if the segment does not wait.
+        Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const {
+            return waits_ ? file_.read_at(offset, out) : file_.read_cached_at(offset, out);
+        }
 
       private:
         friend class SegmentTable;
-        OpenSegment(std::atomic<std::uint64_t> *state, int fd, bool waits)
-            : state_(state), fd_(fd), waits_(waits) {}
-        explicit OpenSegment(File file) : file_(std::move(file)), fd_(file_.fd()) {}
+        OpenSegment(std::atomic<std::uint64_t> *state, File file, bool waits)
+            : state_(state), file_(std::move(file)), waits_(waits) {}
 
-        // Counts this reader; null: the descriptor is our own.
-        std::atomic<std::uint64_t> *state_ = nullptr;
+        // Counts this reader, which borrows the table's descriptor; null: the descriptor is our own.
+        std::atomic<std::uint64_t> *state_;
         File file_;
-        int fd_;
-        bool waits_ = true;  // for the disk
+        bool waits_;  // for the disk
     };
 
     // Both outlive the table. With `lent`, files come from there and not from the directory.

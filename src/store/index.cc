@@ -108,8 +108,13 @@ Result<bool> Index::is_used(unsigned level) const {
 }
 
 void Index::check_levels() {
-    const auto whole = [&](const Level &level) { return any_page_initialised(level); };
-    if (!std::ranges::all_of(mapped_levels(), whole)) ask_for_rebuild();
+    for (const Level &level : mapped_levels()) {
+        std::uint64_t pages = 0;
+        for (std::uint64_t i = 0; i < (level_pages(level.number) + 63) / 64 && pages == 0; ++i) {
+            pages = at(level.bitmap + i).load(std::memory_order_relaxed);
+        }
+        if (pages == 0) return ask_for_rebuild();
+    }
 }
 
 Status Index::map_level(unsigned number) {
@@ -275,16 +280,13 @@ Status Index::reserve_page(const Level &level, const std::uint64_t *slot) const 
     return status.error() == Error::unsupported ? Status() : status;
 }
 
-// Whether every page has blocks. Levels that grow_for() added lack some, and so does a file that
-// was copied without its zeros.
-bool Index::has_all_blocks() const {
-    const auto info = file_.info();
-    return info.ok() && info->disk_bytes >= index_size(level_count_.load());
-}
-
-// Whether the page has blocks, or can get them within the space that the cache accounts for.
+// Whether the page has blocks, or can get them within the space that the cache accounts for: when
+// the file has all its blocks. Levels that grow_for() added lack some, and so does a file that was
+// copied without its zeros.
 bool Index::may_initialise(const Level &level, const std::uint64_t *slot) const {
-    return has_all_blocks() && reserve_page(level, slot).ok();  // it may still lack its block
+    const auto info = file_.info();
+    const bool has_all = info.ok() && info->disk_bytes >= index_size(level_count_.load());
+    return has_all && reserve_page(level, slot).ok();  // this page may still lack its block
 }
 
 std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
@@ -313,14 +315,6 @@ void Index::raise_stamp(std::uint64_t stamp) {
     std::uint64_t seen = last.load(std::memory_order_relaxed);
     while (seen < stamp && !last.compare_exchange_weak(seen, stamp, std::memory_order_relaxed)) {
     }
-}
-
-bool Index::any_page_initialised(const Level &level) const {
-    const std::uint64_t count = (level_pages(level.number) + 63) / 64;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        if (at(level.bitmap + i).load(std::memory_order_relaxed) != 0) return true;
-    }
-    return false;
 }
 
 bool Index::page_initialised(const Level &level, const std::uint64_t *slot) const {

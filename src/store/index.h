@@ -191,12 +191,10 @@ class Index {
     bool page_is_empty(const Level &level, const std::uint64_t *slot) const;
     bool is_damaged(const Level &level, std::uint64_t *slot) const;
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
-    bool any_page_initialised(const Level &level) const;
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
     template <typename Visit>
     void for_each_slot(Visit visit);
     const Level *level_without_page(std::uint64_t hash);
-    bool has_all_blocks() const;
     bool may_initialise(const Level &level, const std::uint64_t *slot) const;
     Status reserve_page(const Level &level, const std::uint64_t *slot) const;
     static std::size_t page_of(const Level &level, const std::uint64_t *slot) {

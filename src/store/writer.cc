@@ -29,6 +29,12 @@ std::uint64_t reserve_step(std::uint64_t segment_bytes) {
     return std::clamp<std::uint64_t>(segment_bytes / 8, 16 * 1024, 2 * 1024 * 1024);
 }
 
+// Some file systems cannot reserve blocks. There, write_at() fails when none are left.
+Status reserve_blocks(const File &file, std::uint64_t begin, std::uint64_t size) {
+    const Status status = file.reserve(begin, size);
+    return status.error() == Error::unsupported ? Status() : status;
+}
+
 }  // namespace
 
 WriterLimits writer_limits(std::uint64_t limit_bytes, WhenFull when_full) {
@@ -235,9 +241,7 @@ Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end, 
     };
     if (!fits() || !check_file_size(target).ok()) target = end;
     if (!fits()) return Error::full;
-    const Status status = segment.file().reserve(segment.reserved(), target - segment.reserved());
-    // Some file systems cannot reserve blocks. There, write_at() fails when none are left.
-    if (!status.ok() && status.error() != Error::unsupported) return status;
+    TRY(reserve_blocks(segment.file(), segment.reserved(), target - segment.reserved()));
     segment.set_reserved(target);
     return {};
 }
@@ -332,8 +336,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::
     if (!named.ok() || named->inode != info->inode) return nullptr;
     const std::uint64_t tail = align_up(info->size_bytes, kRecordAlignment);
     if (tail + record_size > limits_.segment_bytes) return nullptr;
-    const Status reserved = file.reserve(tail, record_size);
-    if (!reserved.ok() && reserved.error() != Error::unsupported) return nullptr;
+    if (!reserve_blocks(file, tail, record_size).ok()) return nullptr;
     return std::make_shared<ActiveSegment>(std::move(*lock), segment, identity->cache_id, tail,
                                            tail + record_size);
 }
@@ -354,10 +357,10 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
         const auto number =
             static_cast<std::uint32_t>(hint.fetch_add(1) % (kSegmentIdMax + std::uint64_t{1}));
         auto lock = lock_number(number);
-        if (!lock.ok() && lock.error() == Error::busy) continue;
+        if (lock.error() == Error::busy) continue;
         if (!lock.ok()) return lock.error();
         auto file = directory_.create_file(segment_file_name(number));
-        if (!file.ok() && file.error() == Error::exists) continue;
+        if (file.error() == Error::exists) continue;
         if (!file.ok()) return file.error();
         // A process with another lock file may have locked it meanwhile, to take it over, or have
         // deleted it as a segment whose creator died.
@@ -365,14 +368,13 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
         if (!held.ok() && held.error() != Error::busy) return held.error();
         TRY_ASSIGN(const FileInfo info, lock->file().info());
         if (!held.ok() || info.links == 0) continue;
-        const Status reserved = lock->file().reserve(0, blocks);
+        const Status reserved = reserve_blocks(lock->file(), 0, blocks);
         const auto header = encode_segment_header(index.identity(), number);
         const Bytes pieces[] = {header};
-        Status written = lock->file().write_at(0, pieces);
-        if (!reserved.ok() && reserved.error() != Error::unsupported) written = reserved;
-        if (!written.ok()) {
+        const Status written = lock->file().write_at(0, pieces);
+        if (!reserved.ok() || !written.ok()) {
             (void)directory_.discard_file(segment_file_name(number));
-            return written.error();
+            return reserved.ok() ? written.error() : reserved.error();
         }
         return std::make_shared<ActiveSegment>(std::move(*lock), number, index.identity().cache_id,
                                                kSegmentHeaderSize, blocks);

@@ -141,18 +141,18 @@ bool valid_identifier(std::string_view identifier) {
 }
 
 Result<Directory> open_root(const std::string &path, Create create, const Log &log) {
-    TRY_ASSIGN(OpenedDirectory root, open_or_make(
-                                         path, create, log, [&] { return Directory::open(path); },
-                                         [&] { return create_with_parents(path); }));
+    const auto open = [&] { return Directory::open(path); };
+    const auto make = [&] { return create_with_parents(path); };
+    TRY_ASSIGN(OpenedDirectory root, open_or_make(path, create, log, open, make));
     if (root.created) write_tag(root.directory);
     return std::move(root.directory);
 }
 
 Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &identifier,
                                              Create create, const Log &log) {
-    return open_or_make(
-        identifier, create, log, [&] { return root.open_directory(identifier); },
-        [&] { return root.create_directory(identifier); });
+    const auto open = [&] { return root.open_directory(identifier); };
+    const auto make = [&] { return root.create_directory(identifier); };
+    return open_or_make(identifier, create, log, open, make);
 }
 
 }  // namespace cairn

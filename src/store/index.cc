@@ -339,17 +339,19 @@ bool Index::suspicious(std::uint64_t hash) {
         std::uint64_t *slots = bucket(level, hash);
         if (all_intact(slots)) continue;
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
-            if (is_damaged(level, slots + j)) return true;
+            if (damaged_word(level, slots + j)) return true;
         }
     }
     return false;
 }
 
-bool Index::is_damaged(const Level &level, std::uint64_t *slot) const {
-    if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return false;
+// The word of a slot if it is damaged.
+std::optional<std::uint64_t> Index::damaged_word(const Level &level, std::uint64_t *slot) const {
+    if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return std::nullopt;
     const bool initialised = page_initialised(level, slot);  // before the slot: it is set last
     const std::uint64_t word = at(slot).load(std::memory_order_relaxed);
-    return !Slot(word).intact() && (word != 0 || initialised);
+    const bool damaged = !Slot(word).intact() && (word != 0 || initialised);
+    return damaged ? std::optional(word) : std::nullopt;
 }
 
 // Each request is a different word: a rebuild takes back the request that it began with, and no
@@ -420,11 +422,10 @@ void Index::clear_damaged() {
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
-    if (!is_damaged(level, slot)) return false;
-    std::uint64_t word = at(slot).load(std::memory_order_relaxed);
-    if (Slot(word).intact()) return false;
+    auto word = damaged_word(level, slot);
+    if (!word) return false;
     ask_for_rebuild();
-    return at(slot).compare_exchange_strong(word, kEmptySlot);
+    return at(slot).compare_exchange_strong(*word, kEmptySlot);
 }
 
 void Index::clear() {

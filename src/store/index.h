@@ -189,7 +189,7 @@ class Index {
                page_is_empty(level, slot);
     }
     bool page_is_empty(const Level &level, const std::uint64_t *slot) const;
-    bool is_damaged(const Level &level, std::uint64_t *slot) const;
+    std::optional<std::uint64_t> damaged_word(const Level &level, std::uint64_t *slot) const;
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
     template <typename Visit>

@@ -49,7 +49,7 @@ Status Compactor::run_alone(State &state) {
     TRY_ASSIGN(const File lock_file, directory_.open_or_make_file(kLockFileName));
     TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
     auto opened = open_index();
-    if (!opened.ok() && opened.error() == Error::not_found) return Error::busy;  // just deleted
+    if (opened.error() == Error::not_found) return Error::busy;  // just deleted
     TRY_ASSIGN(std::unique_ptr<Index> index, std::move(opened));
     // An entry that the index lacks would be lost with its segment.
     if (index->rebuild_due() != RebuildReason::none) return Error::busy;

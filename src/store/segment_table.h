@@ -44,7 +44,7 @@ class SegmentTable {
         OpenSegment(std::atomic<std::uint64_t> *state, File file, bool waits)
             : state_(state), file_(std::move(file)), waits_(waits) {}
 
-        // Counts this reader, which borrows the table's descriptor; null: the descriptor is our own.
+        // Counts this reader, which borrows the table's descriptor; null: the file is our own.
         std::atomic<std::uint64_t> *state_;
         File file_;
         bool waits_;  // for the disk
@@ -58,7 +58,7 @@ class SegmentTable {
     SegmentTable &operator=(const SegmentTable &) = delete;
 
     Result<OpenSegment> open(std::uint32_t segment);
-    // Only a segment that is open already; else not_found. `waits` says whether reads of it wait for
+    // Only a segment that is open already; else not_found. `waits` says whether its reads wait for
     // the disk; otherwise they find only what is in the page cache.
     Result<OpenSegment> find_open(std::uint32_t segment, bool waits);
     // As open(), but opens the file anew, in case the open one was deleted.

@@ -65,14 +65,12 @@ Result<std::unique_ptr<Store>> Store::open_lent(const StoreOptions &options) {
 Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
     if (options.lent != nullptr) return open_lent(options);
     const bool may_make = options.access == Access::read_write && options.create == Create::yes;
-    auto store = open_once(options);
-    // Another process may be deleting the directory that we create: try again.
-    for (unsigned attempt = 1; may_make && attempt < kFollowAttempts; ++attempt) {
-        if (store.error() != Error::not_found) break;
-        store = open_once(options);
+    for (unsigned attempt = 1;; ++attempt) {
+        auto store = open_once(options);
+        // Another process may be deleting the directory that we create: try again.
+        if (!may_make || store.error() != Error::not_found) return store;
+        if (attempt == kFollowAttempts) return Error::busy;
     }
-    if (may_make && store.error() == Error::not_found) return Error::busy;
-    return store;
 }
 
 Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
@@ -149,7 +147,7 @@ Status Store::join_session() {
     auto file = access_ == Access::read_write
                     ? directory_.open_or_create_file(kLockFileName)
                     : directory_.open_file(kLockFileName, Access::read_only);
-    if (!file.ok() && file.error() == Error::corrupt && make_way(kLockFileName).ok()) {
+    if (file.error() == Error::corrupt && make_way(kLockFileName).ok()) {
         file = directory_.open_or_create_file(kLockFileName);
     }
     if (!file.ok() && access_ == Access::read_write &&
@@ -212,7 +210,7 @@ Status Store::open_index(Create create, bool may_wipe) {
             access_ = Access::read_only;
             continue;
         }
-        if (!file.ok() && file.error() == Error::corrupt) {
+        if (file.error() == Error::corrupt) {
             TRY(make_way(kIndexFileName));
             continue;
         }
@@ -264,7 +262,7 @@ Status Store::create_index(Create create, Replace replace) const {
         identity = identity_for_new_index(directory_, options_.version, options_.identifier);
     }
     const Status created = create_index_file(directory_, identity, replace);
-    if (!created.ok() && created.error() == Error::exists) return {};  // another process was faster
+    if (created.error() == Error::exists) return {};  // another process was faster
     return created;
 }
 

@@ -146,7 +146,7 @@ Status Writer::mark_replaced(Location location, std::uint64_t stamp_ns, std::uin
 Status Writer::change_record(Location location, std::uint64_t stamp_ns, std::size_t offset,
                              Bytes bytes) const {
     const auto file = directory_.open_file(segment_file_name(location.segment), Access::read_write);
-    if (!file.ok() && file.error() == Error::not_found) return {};
+    if (file.error() == Error::not_found) return {};
     if (!file.ok()) return file.error();
     std::array<std::byte, kRecordHeaderSize> head = {};
     TRY_ASSIGN(const std::size_t count, file->read_at(location.offset, head));
@@ -483,7 +483,7 @@ Status Writer::sync_segments() const {
     for (const SegmentFile &segment : use.segments) {
         const auto file =
             directory_.open_file(segment_file_name(segment.segment), Access::read_write);
-        if (!file.ok() && file.error() == Error::not_found) continue;
+        if (file.error() == Error::not_found) continue;
         if (!file.ok()) return file.error();
         TRY(file->sync_data());
     }

@@ -94,7 +94,7 @@ class MemoryCache final : public Cache {
     Mutex mutex_;
     std::uint64_t limit_bytes_ GUARDED_BY(mutex_);
     Order order_ GUARDED_BY(mutex_);
-    std::unordered_map<std::string_view, Order::iterator> entries_ GUARDED_BY(mutex_);
+    std::unordered_map<std::string_view, Order::iterator, KeyHash> entries_ GUARDED_BY(mutex_);
     std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
     // Of pinned entries.
     std::uint64_t pinned_bytes_ GUARDED_BY(mutex_) = 0;

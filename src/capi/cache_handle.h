@@ -34,6 +34,9 @@ int result_code(Error error);
 inline int result_code(Status status) {
     return status.ok() ? CAIRN_OK : result_code(status.error());
 }
+inline int result_code(int result) {
+    return result;
+}
 // Of a look-up or a removal.
 inline int result_code(const Result<bool> &found) {
     if (!found.ok()) return result_code(found.error());
@@ -45,6 +48,20 @@ int result_code(const Result<std::uint64_t> &number, std::uint64_t *written);
 template <typename Body>
 int result_of(Body body) {
     return guarded(body, int{CAIRN_ERROR_NO_MEMORY});
+}
+// A call on a handle: whether the other arguments are valid, and what to do with the cache.
+template <typename Body>
+int call(cairn_cache *handle, bool is_valid, Body body) {
+    if (handle == nullptr || !is_valid) return CAIRN_ERROR_INVALID_ARGUMENT;
+    return result_of([&]() -> int { return result_code(body(*handle->cache)); });
+}
+// The same for one that changes entries.
+template <typename Body>
+int change(cairn_cache *handle, bool is_valid, Body body) {
+    return call(handle, is_valid, [&](Cache &cache) -> int {
+        if (handle->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
+        return result_code(body(cache));
+    });
 }
 // `*handle` has the cache that was opened.
 template <typename Opened>

@@ -102,12 +102,8 @@ const char *cairn_program_cache_identifier(const cairn_cache *cache) {
 
 int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint32_t patience_ms,
                      cairn_blob **blob) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size) || blob == nullptr) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        auto found =
-            cache->cache->get_within(bytes(key, key_size), std::uint64_t{patience_ms} * 1000);
+    return call(cache, valid_key(key, key_size) && blob != nullptr, [&](Cache &own) -> int {
+        auto found = own.get_within(bytes(key, key_size), std::uint64_t{patience_ms} * 1000);
         if (!found.ok()) return result_code(found.error());
         if (!found->has_value()) return CAIRN_LATE;
         return result_code(std::move(**found), blob);
@@ -115,13 +111,10 @@ int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint3
 }
 
 int cairn_use_begin(cairn_cache *cache, const void *key, size_t key_size, uint32_t *ticket) {
-    return result_of([&]() -> int {
-        if (ticket == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        *ticket = Cache::kNoTicket;
-        if (cache == nullptr || key == nullptr || key_size == 0) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        *ticket = cache->cache->begin_use(bytes(key, key_size));
+    if (ticket != nullptr) *ticket = Cache::kNoTicket;
+    const bool is_valid = key != nullptr && key_size != 0 && ticket != nullptr;
+    return call(cache, is_valid, [&](Cache &own) -> int {
+        *ticket = own.begin_use(bytes(key, key_size));
         return *ticket == Cache::kNoTicket ? CAIRN_ERROR_UNSUPPORTED : CAIRN_OK;
     });
 }
@@ -131,11 +124,8 @@ void cairn_use_end(cairn_cache *cache, uint32_t ticket) {
 }
 
 int cairn_program_cache_stats_get(cairn_cache *cache, cairn_program_cache_stats *stats) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        const CacheStats all = cache->cache->stats();
+    return call(cache, stats != nullptr && stats->size >= kStatsSizeMin, [&](Cache &own) -> int {
+        const CacheStats all = own.stats();
         if (!all.program) return CAIRN_ERROR_UNSUPPORTED;
         const ProgramStats &now = *all.program;
         stats->memory_entries = now.memory_entries;

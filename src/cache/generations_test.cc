@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "cache/limit.h"
 #include "cache/program_cache.h"
 #include "os/environment.h"
 #include "os/system_calls.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cache/disk_cache.h"
-#include "cache/limit.h"
+#include "cache/generations.h"
 #include "cache/memory_cache.h"
 #include "cache/queued_cache.h"
 #include "cache/tiered_cache.h"

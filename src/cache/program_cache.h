@@ -24,7 +24,6 @@
 #include "base/result.h"
 #include "cache/cache.h"
 #include "cache/crash_memory.h"
-#include "cache/generation.h"
 #include "cache/generations.h"
 #include "cache/loader.h"
 #include "cache/start_recorder.h"
@@ -42,7 +41,7 @@ class ProgramCache final : public Cache {
         std::uint64_t queue_bytes = 0;             // 0: no queue: a put writes
         bool load = true;                          // ahead, into memory
         Upkeep upkeep = {UINT64_MAX, UINT64_MAX};  // of all generations below the root
-        // Of all generations of the application, where it was given one: see limit.h.
+        // Of all generations of the application, where it was given one.
         std::optional<std::uint64_t> application_bytes;
         StartRecorder::Times times;
     };

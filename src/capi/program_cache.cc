@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cache/crash_memory.h"
-#include "cache/limit.h"
+#include "cache/generations.h"
 #include "capi/cache_handle.h"
 #include "os/environment.h"
 

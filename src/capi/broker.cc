@@ -42,7 +42,7 @@ int connect(const cairn_broker_options *options, BrokerOptions &read, Socket &so
     if (options == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
     const int result = read_options(*options, Path::needed, read);
     if (result != CAIRN_OK) return result;
-    auto connected = BrokerClient::connect(read);
+    auto connected = BrokeredCache::connect(read);
     if (connected.ok()) socket = std::move(connected.value());
     return result_code(connected.error());
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cache/disk_cache.h"
-#include "cache/kinds.h"
 #include "cache/program_key.h"
 #include "os/environment.h"
 #include "os/helper_process.h"

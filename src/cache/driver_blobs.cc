@@ -8,14 +8,10 @@
 
 #include "base/guarded.h"
 #include "base/mutex.h"
-#include "cache/kinds.h"
 #include "store/record.h"
 
 namespace cairn {
 namespace {
-
-constexpr unsigned kCacheForDriverNumber = 0;
-static_assert(1u << kCacheForDriverNumber == kind_cache_for_driver);
 
 bool is_key(const void *key, std::ptrdiff_t size) {
     return key != nullptr && size >= 1 && size <= std::ptrdiff_t{kKeySizeMax};
@@ -69,7 +65,7 @@ DriverBlobs::Switch *DriverBlobs::make_switch() const {
         Switch{{cache_.control_root().value_or(""), may_make ? Create::yes : Create::no, Log()},
                identifier != nullptr && kind_of_identifier(identifier) == kind_cache_for_driver,
                {}};
-    if (made != nullptr) made->clears_seen = made->file.clears(kCacheForDriverNumber);
+    if (made != nullptr) made->clears_seen = made->file.clears(kind_cache_for_driver);
     return made;
 }
 
@@ -86,7 +82,7 @@ DriverBlobs::Switch *DriverBlobs::find_switch() {
 bool DriverBlobs::is_on() {
     Switch *own = find_switch();
     if (own == nullptr) return true;
-    const std::uint64_t clears = own->file.clears(kCacheForDriverNumber);
+    const std::uint64_t clears = own->file.clears(kind_cache_for_driver);
     if (own->clears_seen.exchange(clears) != clears && !own->is_cleared_by_others &&
         access_ == Access::read_write) {
         (void)cache_.clear();

@@ -9,6 +9,8 @@
 // Failure: a miss is a null BlobRef, or nullopt, and no error.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -77,7 +79,7 @@ class Cache {
     static constexpr std::uint32_t kNoTicket = UINT32_MAX;
     using Visit = std::function<bool(const EntryInfo &)>;
 
-    Cache();
+    Cache() = default;
     virtual ~Cache() = default;
     Cache(const Cache &) = delete;
     Cache &operator=(const Cache &) = delete;
@@ -92,7 +94,10 @@ class Cache {
     // buffer, the value is not there.
     virtual Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) {
         TRY_ASSIGN(const BlobRef found, get(key));
-        return copy_value(found, buffer);
+        if (!found) return std::optional<std::uint64_t>();
+        const Bytes value = found->value();
+        if (value.size() <= buffer.size()) std::copy(value.begin(), value.end(), buffer.begin());
+        return std::optional<std::uint64_t>(value.size());
     }
     virtual Result<bool> contains(Bytes key) {
         TRY_ASSIGN(const BlobRef found, get(key));
@@ -158,9 +163,9 @@ class Cache {
     std::uint64_t serial() const { return serial_; }
 
   private:
-    static std::optional<std::uint64_t> copy_value(const BlobRef &entry, MutableBytes buffer);
+    inline static std::atomic<std::uint64_t> last_serial_ = 0;
 
-    const std::uint64_t serial_;
+    const std::uint64_t serial_ = ++last_serial_;
 };
 
 }  // namespace cairn

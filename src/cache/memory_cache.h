@@ -82,8 +82,14 @@ class MemoryCache final : public Cache {
     void name(Order::iterator entry) REQUIRES_LOCK(mutex_);
     void clear_locked() REQUIRES_LOCK(mutex_);
     bool can_make_room(std::uint64_t bytes, const Entry *replaced) const REQUIRES_LOCK(mutex_);
-    void make_room(std::uint64_t bytes) REQUIRES_LOCK(mutex_);
-    void evict_down_to(std::uint64_t bytes, bool pinned) REQUIRES_LOCK(mutex_);
+    // Whether there is room, without anything going.
+    bool fits(std::uint64_t bytes) const REQUIRES_LOCK(mutex_) {
+        return bytes_ + bytes <= limit_bytes_ &&
+               (limit_entries_ == 0 || order_.size() < limit_entries_);
+    }
+    // Evicts entries that are pinned, or those that are not, until `is_enough()`.
+    template <typename IsEnough>
+    void evict_until(bool pinned, IsEnough is_enough) REQUIRES_LOCK(mutex_);
     std::uint64_t trim_locked(std::uint64_t bytes) REQUIRES_LOCK(mutex_);
 
     const std::uint64_t limit_entries_;

@@ -1,7 +1,7 @@
 // The work of cairn-convert for the library: it lists the converters, or converts once.
 // SPDX-License-Identifier: MIT
 //
-// The library (src/cache/conversion_worker.h) has the other end of standard input and output, which
+// The library (src/cache/converter.h) has the other end of standard input and output, which
 // are one socket, and docs/convert.md has what is said on it. When it closes its end, the work is
 // given up.
 //

@@ -26,8 +26,6 @@
 
 namespace cairn {
 
-inline constexpr std::size_t kConversionInputMax = 16u << 20;
-
 // Which converters there are, and the files that hold their code, as the worker described them.
 class WorkerDescription {
   public:

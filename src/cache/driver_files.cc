@@ -54,19 +54,9 @@ Name nvidia_name(unsigned depth, std::string_view name) {
     return stem.size() + 4 == name.size() && is_hex(stem, {16, 32}) ? Name::file : Name::foreign;
 }
 
-Name name_of(DriverLayout layout, unsigned depth, std::string_view name) {
-    switch (layout) {
-        case DriverLayout::mesa_files:
-            return mesa_files_name(depth, name);
-        case DriverLayout::mesa_single:
-            return mesa_single_name(depth, name);
-        case DriverLayout::mesa_database:
-            return mesa_database_name(depth, name);
-        case DriverLayout::nvidia:
-            return nvidia_name(depth, name);
-    }
-    return Name::foreign;
-}
+// By DriverLayout.
+constexpr Name (*kNameOf[])(unsigned depth, std::string_view name) = {
+    mesa_files_name, mesa_single_name, mesa_database_name, nvidia_name};
 
 class Clearing {
   public:
@@ -104,7 +94,7 @@ class Clearing {
         const Status listed = directory.list([&](const char *name) { names.emplace_back(name); });
         if (!listed.ok()) fail("", listed.error());
         for (const std::string &name : names) {
-            switch (name_of(folder_.layout, depth, name)) {
+            switch (kNameOf[static_cast<std::size_t>(folder_.layout)](depth, name)) {
                 case Name::file:
                     remove(directory, name);
                     break;

@@ -31,9 +31,8 @@ int read_options(const cairn_broker_options &options, Path path, BrokerOptions &
     }
     read.version = options.version;
     read.timeout_ms =
-        options.timeout_ms != 0 ? options.timeout_ms : CAIRN_BROKER_TIMEOUT_MS_DEFAULT;
-    read.queue_bytes =
-        options.queue_bytes != 0 ? options.queue_bytes : CAIRN_BROKER_QUEUE_BYTES_DEFAULT;
+        static_cast<unsigned>(or_default(options.timeout_ms, CAIRN_BROKER_TIMEOUT_MS_DEFAULT));
+    read.queue_bytes = or_default(options.queue_bytes, CAIRN_BROKER_QUEUE_BYTES_DEFAULT);
     read.log = Log(options.log, options.log_user);
     return CAIRN_OK;
 }

@@ -99,10 +99,6 @@ bool has_policy(const cairn_options &options) {
     return options.size >= end && options.policy != nullptr;
 }
 
-std::uint64_t limit_of(const cairn_options &options) {
-    return options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
-}
-
 int to_store_options(const cairn_options &options, StoreOptions &store) {
     const int found = find_root(options.root, store.root);
     if (found != CAIRN_OK) return found;
@@ -111,7 +107,8 @@ int to_store_options(const cairn_options &options, StoreOptions &store) {
     store.any_version = (options.flags & CAIRN_OPEN_ANY_VERSION) != 0;
     store.access = access_of(options.flags);
     store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
-    store.limit_bytes = std::max<std::uint64_t>(limit_of(options), CAIRN_LIMIT_BYTES_MIN);
+    store.limit_bytes = std::max<std::uint64_t>(
+        or_default(options.limit_bytes, CAIRN_LIMIT_BYTES_DEFAULT), CAIRN_LIMIT_BYTES_MIN);
     store.limit_entries = options.limit_entries;
     store.memory_bytes = memory_bytes_of(options.memory_bytes, store.limit_bytes);
     store.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
@@ -126,7 +123,7 @@ int to_store_options(const cairn_options &options, StoreOptions &store) {
 
 MemoryCache::Options to_memory_options(const cairn_options &options) {
     MemoryCache::Options memory;
-    memory.limit_bytes = limit_of(options);
+    memory.limit_bytes = or_default(options.limit_bytes, CAIRN_LIMIT_BYTES_DEFAULT);
     memory.limit_entries = options.limit_entries;
     memory.version = options.version;
     memory.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;

@@ -74,9 +74,13 @@ int make_handle(Result<std::unique_ptr<Opened>> opened, Access access, cairn_cac
 inline Access access_of(std::uint32_t flags) {
     return (flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
 }
+// The value of an option for which 0 means the default.
+inline std::uint64_t or_default(std::uint64_t given, std::uint64_t otherwise) {
+    return given != 0 ? given : otherwise;
+}
 // The value of an option for which 0 means the default and CAIRN_NONE none.
 inline std::uint64_t bytes_or(std::uint64_t given, std::uint64_t otherwise) {
-    return given == 0 ? otherwise : given == CAIRN_NONE ? 0 : given;
+    return given == CAIRN_NONE ? 0 : or_default(given, otherwise);
 }
 // The same of a memory_bytes, in a cache of that limit.
 inline std::uint64_t memory_bytes_of(std::uint64_t given, std::uint64_t limit_bytes) {

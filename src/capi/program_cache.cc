@@ -26,10 +26,6 @@ static_assert(CAIRN_USED_KEY_SIZE_MAX == CrashMemory::kKeyMax);
 
 constexpr std::uint32_t kPercentMax = 100;
 
-std::uint32_t percent_of(const cairn_program_cache_options &options) {
-    return options.limit_percent == 0 ? kPercentMax : options.limit_percent;
-}
-
 bool is_line(std::string_view text) {
     return text.find('\n') == std::string_view::npos;
 }
@@ -40,7 +36,7 @@ bool is_valid(const cairn_program_cache_options *options) {
            valid_application(options->application) && options->identity != nullptr &&
            options->identity[0] != '\0' &&
            std::strlen(options->identity) <= CAIRN_IDENTITY_SIZE_MAX &&
-           percent_of(*options) <= kPercentMax &&
+           options->limit_percent <= kPercentMax &&
            (options->build == nullptr ||
             (std::strlen(options->build) <= CAIRN_IDENTITY_SIZE_MAX && is_line(options->build)));
 }
@@ -50,7 +46,7 @@ std::uint64_t set_limit(const cairn_program_cache_options &options, ProgramCache
     if (options.limit_bytes != 0) return options.limit_bytes;
     own.application_bytes = configured_limit(options.application, own.store.log);
     const std::uint64_t all = own.application_bytes.value_or(CAIRN_LIMIT_BYTES_DEFAULT);
-    const std::uint64_t percent = percent_of(options);
+    const std::uint64_t percent = or_default(options.limit_percent, kPercentMax);
     return all / kPercentMax * percent + all % kPercentMax * percent / kPercentMax;
 }
 
@@ -65,10 +61,9 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.queue_bytes = bytes_or(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
     constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
     constexpr std::uint32_t kUnusedDays = 30;
-    const std::uint32_t days = options.unused_days == 0 ? kUnusedDays : options.unused_days;
+    const std::uint64_t days = or_default(options.unused_days, kUnusedDays);
     own.upkeep.unused_max_ns = days > UINT64_MAX / kDayNs ? UINT64_MAX : days * kDayNs;
-    own.upkeep.total_bytes =
-        options.total_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.total_bytes;
+    own.upkeep.total_bytes = or_default(options.total_bytes, CAIRN_LIMIT_BYTES_DEFAULT);
     own.store.version = options.version;
     own.store.access = access_of(options.flags);
     own.store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;

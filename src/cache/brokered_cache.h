@@ -78,8 +78,8 @@ class BrokeredCache final : public Cache, private LentFiles {
 
     explicit BrokeredCache(const BrokerOptions &options);
 
-    // Receives and sends, and calls `step` with the mutex held, again and again, until that returns true or
-    // the deadline has passed. Once `step` has returned false, there is a connection.
+    // Receives and sends, and calls `step` with the mutex held, again and again, until that returns
+    // true or the deadline has passed. `step` returns true where there is no connection.
     template <typename Step>
     void exchange(Deadline deadline, Step step);
     bool ours() const;

@@ -1,5 +1,5 @@
-// The kinds of caches, and the file that says which are switched off, and how often each was cleared, shared
-// by all processes: docs/formats/control.md.
+// The kinds of caches, and the file that says which are switched off, and how often each was
+// cleared, shared by all processes: docs/formats/control.md.
 // SPDX-License-Identifier: MIT
 //
 // Everything is one atomic word of a shared mapping: a process may be killed anywhere, any number

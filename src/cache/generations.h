@@ -20,9 +20,9 @@
 //
 // Thread safety: functions without state; any number of processes may be at it. configured_limit()
 // reads the environment.
-// Failure: as their Status. A generation that cannot be read is none, and one that cannot be removed
-// stays. A limit that is not understood counts for nothing, and has a log line; a file that cannot
-// be written is for the next one to write.
+// Failure: as their Status. A generation that cannot be read is none, and one that cannot be
+// removed stays. A limit that is not understood counts for nothing, and has a log line; a file that
+// cannot be written is for the next one to write.
 #pragma once
 
 #include <atomic>

@@ -133,8 +133,9 @@ void ProgramCache::start_upkeep() {
 }
 
 ProgramCache::Parts &ProgramCache::no_parts() {
-    static Parts none = {std::make_unique<NoCache>(), {}, {}, {}};
-    return none;
+    // Destroyed never: handlers of exit may call.
+    static auto *const none = new Parts{std::make_unique<NoCache>(), {}, {}, {}};
+    return *none;
 }
 
 ProgramCache::Parts &ProgramCache::make_parts() {

@@ -12,8 +12,8 @@
 // Thread safety: any thread; destruction is the last call. A child of fork() composes the cache
 // anew with its first call, and begins with an empty memory level and queue: threads, locks and
 // what was queued stay with the parent.
-// Failure: as those of its parts. In a child that cannot open the cache, look-ups miss, and changes fail
-// with io.
+// Failure: as those of its parts. In a child that cannot open the cache, look-ups miss, and changes
+// fail with io.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ constexpr std::size_t kCountOffset = 16;
 constexpr std::size_t kHeadSize = 24;
 constexpr std::size_t kSizeSize = 2;
 
-// Guarded by the lock of the file's first byte: the content, which is written in place.
+// The lock of this byte guards the content, which is written in place.
 constexpr std::uint64_t kLockByte = 0;
 constexpr std::uint64_t kPatienceUs = 200'000;
 

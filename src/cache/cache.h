@@ -67,11 +67,11 @@ struct CacheStats : StoreStats {
     std::optional<BrokerStats> broker;
 };
 
-// Leases of one place exclude one another: a cache's directory, or the cache itself.
-struct LeasePlace {
-    std::string root;          // empty: in memory, only threads exclude one another
-    std::string identifier;    // of the cache below the root
-    std::uint64_t serial = 0;  // of a cache in memory
+// Where a cache is. Leases of one directory, or of one cache in memory, exclude one another.
+struct CachePlace {
+    std::string root;  // below which a control file switches kinds of caches off
+    std::string identifier;
+    bool is_in_memory() const { return identifier.empty(); }
 };
 
 class Cache {
@@ -154,11 +154,8 @@ class Cache {
     virtual std::uint32_t begin_use(Bytes) { return kNoTicket; }
     virtual void end_use(std::uint32_t) {}
 
-    // Null: the cache has none.
-    virtual const char *identifier() const { return nullptr; }
-    // Below which a control file switches kinds of caches off; nullopt: nobody can.
-    virtual std::optional<std::string> control_root() const { return std::nullopt; }
-    virtual Result<LeasePlace> lease_place() const { return Error::unsupported; }
+    // Null: only somebody else knows.
+    virtual const CachePlace *place() const { return nullptr; }
     // No other cache of the process ever has it, as it may the address.
     std::uint64_t serial() const { return serial_; }
 

@@ -45,16 +45,14 @@ class DiskCache final : public Cache {
     Status compress() override { return store_->compress(); }
     CacheStats stats() override { return {store_->stats(), {}, {}}; }
     void enumerate(const Visit &visit) override { store_->enumerate(visit); }
-    const char *identifier() const override { return store_->identifier().c_str(); }
-    std::optional<std::string> control_root() const override { return store_->root(); }
-    Result<LeasePlace> lease_place() const override {
-        return LeasePlace{store_->root(), store_->identifier()};
-    }
+    const CachePlace *place() const override { return &place_; }
 
   private:
-    explicit DiskCache(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+    explicit DiskCache(std::unique_ptr<Store> store)
+        : store_(std::move(store)), place_{store_->root(), store_->identifier()} {}
 
     const std::unique_ptr<Store> store_;
+    const CachePlace place_;
 };
 
 }  // namespace cairn

@@ -12,6 +12,7 @@
 
 #include "base/guarded.h"
 #include "base/mutex.h"
+#include "os/environment.h"
 #include "store/record.h"
 
 namespace cairn {
@@ -61,13 +62,17 @@ BlobRef DriverBlobs::take_held(Bytes key) const {
     return is_it ? std::move(found) : BlobRef();
 }
 
-// Nothing is made for a cache in memory, nor by one that only reads.
+// Nothing is made for a cache in memory, which obeys the control file of the default root, nor by
+// one that only reads.
 DriverBlobs::Switch *DriverBlobs::make_switch() const {
-    const char *const identifier = cache_.identifier();
-    const bool may_make = identifier != nullptr && access_ == Access::read_write;
+    const CachePlace *const place = cache_.place();
+    const bool is_on_disk = place != nullptr && !place->is_in_memory();
+    std::string root = is_on_disk ? place->root : "";
+    if (place != nullptr && !is_on_disk) root = default_root().value_or("");
+    const bool may_make = is_on_disk && access_ == Access::read_write;
     auto *made = new (std::nothrow)
-        Switch{{cache_.control_root().value_or(""), may_make ? Create::yes : Create::no, Log()},
-               identifier != nullptr && kind_of_identifier(identifier) == kind_cache_for_driver,
+        Switch{{std::move(root), may_make ? Create::yes : Create::no, Log()},
+               is_on_disk && kind_of_identifier(place->identifier) == kind_cache_for_driver,
                {}};
     if (made != nullptr) made->clears_seen = made->file.clears(kind_cache_for_driver);
     return made;

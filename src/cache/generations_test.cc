@@ -47,8 +47,8 @@ class GenerationsTest : public testing::Test {
         const auto cache = open(application, identity);
         const std::string value(bytes, 'v');
         EXPECT_TRUE(cache->put(as_bytes("key"), as_bytes(value), {}).ok());
-        age(cache->identifier(), days);
-        return cache->identifier();
+        age(cache->place()->identifier, days);
+        return cache->place()->identifier;
     }
     void age(const std::string &identifier, unsigned days) const {
         const auto then = static_cast<time_t>((wall_clock_ns() - days * kDayNs) / 1'000'000'000);
@@ -175,7 +175,7 @@ TEST_F(GenerationsTest, TheLatestOfAnApplicationIsMadeSmaller) {
     std::string game;
     {
         const auto cache = open("game", "driver 1");
-        game = cache->identifier();
+        game = cache->place()->identifier;
         for (int i = 0; i < kEntries; ++i) {
             ASSERT_TRUE(cache->put(as_bytes(std::to_string(i)), as_bytes(value), {}).ok());
         }

@@ -234,8 +234,4 @@ void MemoryCache::enumerate(const Visit &visit) {
     }
 }
 
-std::optional<std::string> MemoryCache::control_root() const {
-    return default_root();
-}
-
 }  // namespace cairn

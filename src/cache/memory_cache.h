@@ -56,9 +56,7 @@ class MemoryCache final : public Cache {
     void enumerate(const Visit &visit) override;
     // Takes time in proportion to `index`; the order stays as it is.
     Result<BlobRef> nth(std::uint64_t index) override;
-    // A cache in memory obeys the control file of the default root.
-    std::optional<std::string> control_root() const override;
-    Result<LeasePlace> lease_place() const override { return LeasePlace{{}, {}, serial()}; }
+    const CachePlace *place() const override { return &place_; }
 
   private:
     struct Entry {
@@ -96,6 +94,7 @@ class MemoryCache final : public Cache {
     const std::uint64_t version_;
     const bool refuse_when_full_;
     const Charge charge_;
+    const CachePlace place_;
 
     Mutex mutex_;
     std::uint64_t limit_bytes_ GUARDED_BY(mutex_);

@@ -69,11 +69,7 @@ class ProgramCache final : public Cache {
     Result<std::uint64_t> trim(std::uint64_t bytes) override;
     Status flush(std::uint64_t patience_us) override;
     void end_use(std::uint32_t ticket) override;
-    const char *identifier() const override { return options_.store.identifier.c_str(); }
-    std::optional<std::string> control_root() const override { return options_.store.root; }
-    Result<LeasePlace> lease_place() const override {
-        return LeasePlace{options_.store.root, options_.store.identifier};
-    }
+    const CachePlace *place() const override { return &place_; }
 
   private:
     struct Parts {
@@ -94,7 +90,8 @@ class ProgramCache final : public Cache {
         std::atomic<Parts *> parts = nullptr;
     };
 
-    explicit ProgramCache(const Options &options) : options_(options) {}
+    explicit ProgramCache(const Options &options)
+        : options_(options), place_{options.store.root, options.store.identifier} {}
 
     static Parts &no_parts();
     Parts &make_parts();
@@ -116,6 +113,7 @@ class ProgramCache final : public Cache {
     void start_upkeep();
 
     const Options options_;
+    const CachePlace place_;
     PerProcess<Own> own_;
     std::atomic<bool> upkeep_stops_ = false;
     Worker upkeep_{[this] {

@@ -54,9 +54,7 @@ class QueuedCache final : public Cache {
         inner_->visit_newest(visit);
     }
     std::uint64_t clears() const override { return inner_->clears(); }
-    const char *identifier() const override { return inner_->identifier(); }
-    std::optional<std::string> control_root() const override { return inner_->control_root(); }
-    Result<LeasePlace> lease_place() const override { return inner_->lease_place(); }
+    const CachePlace *place() const override { return inner_->place(); }
 
   private:
     struct Item {

@@ -92,7 +92,8 @@ int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_c
 }
 
 const char *cairn_program_cache_identifier(const cairn_cache *cache) {
-    return cache == nullptr ? nullptr : cache->cache->identifier();
+    const CachePlace *place = cache == nullptr ? nullptr : cache->cache->place();
+    return place == nullptr || place->is_in_memory() ? nullptr : place->identifier.c_str();
 }
 
 int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint32_t patience_ms,

@@ -29,7 +29,7 @@ inline std::string_view as_text(Bytes bytes) {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-// Of keys in memory. XXH3 costs a third of what std::hash does.
+// Of keys in memory. XXH3 takes little more than half of the instructions of std::hash.
 struct KeyHash {
     std::size_t operator()(std::string_view key) const { return checksum(as_bytes(key), 0); }
 };
@@ -154,7 +154,7 @@ class Cache {
     virtual std::uint32_t begin_use(Bytes) { return kNoTicket; }
     virtual void end_use(std::uint32_t) {}
 
-    // Null: only somebody else knows.
+    // Null: the cache does not know, as behind a broker.
     virtual const CachePlace *place() const { return nullptr; }
     // No other cache of the process ever has it, as it may the address.
     std::uint64_t serial() const { return serial_; }

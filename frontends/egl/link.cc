@@ -108,25 +108,25 @@ void link_cached(Context &context, Program &program, const std::vector<ShaderRef
     const ProgramKey key = program_key_of(request);
     const Turn turn(context, key);
     if (const auto cost = load_cached(context, program, key)) {
-        count_saved(*cost, now_ns() - start_ns + lookups_ns(shaders));
+        count_saved(*cost, monotonic_ns() - start_ns + lookups_ns(shaders));
         return;
     }
-    count(&RunReport::overhead_ns, now_ns() - start_ns);
+    count(&RunReport::overhead_ns, monotonic_ns() - start_ns);
     const uint64_t compiles_ns = compile_all(context, shaders);
     program.forget_cached_link();
-    const uint64_t begin = now_ns();
+    const uint64_t begin = monotonic_ns();
     const Linked made = make_anew(request, link_by_driver);
     if (made.succeeded) {
         program.was_linked = true;
         store_linked(context, key, made, compiles_ns + made.cost_ns);
-        count(&RunReport::overhead_ns, now_ns() - begin - made.cost_ns);
+        count(&RunReport::overhead_ns, monotonic_ns() - begin - made.cost_ns);
     }
 }
 
 }  // namespace
 
 void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     const MutexLock lock(program.mutex);
     bool all_tracked = false;
     const std::vector<ShaderRef> shaders = attached_shaders(context, program.name, all_tracked);
@@ -193,7 +193,7 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
     const ProgramRef program = context.group->program(gl, name);
     const MutexLock lock(program->mutex);
     if (const auto cost = load_cached(context, *program, key)) {
-        count_saved(*cost, now_ns() - start_ns);
+        count_saved(*cost, monotonic_ns() - start_ns);
         return name;
     }
     gl.DeleteProgram(name);
@@ -225,7 +225,7 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
 
 GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
                              GLenum type, GLsizei count_of_sources, const GLchar *const *sources) {
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     Linked made;
     if (can_cache(context, count_of_sources, sources)) {
         const std::span all(sources, static_cast<size_t>(count_of_sources));
@@ -239,11 +239,11 @@ GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPRO
         if (const GLuint program = load_shader_program(context, key, type, start)) {
             return program;
         }
-        count(&RunReport::overhead_ns, now_ns() - start);
-        const uint64_t begin = now_ns();
+        count(&RunReport::overhead_ns, monotonic_ns() - start);
+        const uint64_t begin = monotonic_ns();
         made = make_anew(request, create_by_driver);
         store_linked(context, key, made, made.cost_ns);
-        count(&RunReport::overhead_ns, now_ns() - begin - made.cost_ns);
+        count(&RunReport::overhead_ns, monotonic_ns() - begin - made.cost_ns);
     } else {
         count(&RunReport::bypassed);
         count(&RunReport::driver_links);

@@ -37,12 +37,6 @@ struct Program {
     // Constant after construction.
     const GLuint name;
 
-    enum class Effect {
-        uncertain,  // the driver may refuse the call
-        replaces,   // it sets its target, whatever was set before
-        resets,     // the same, and a new program has its target set so
-    };
-
     Mutex mutex;
     // Guarded by mutex.
     std::vector<Call> settings;
@@ -54,14 +48,13 @@ struct Program {
     std::optional<Report> cached_report;
     std::optional<GLint> cached_hint;
 
-    // Guarded by the share group's mutex.
-    bool is_deleted = false;  // by the application; lives on while it is in use
-
     // REQUIRES: mutex is held.
     const Report *kept_report() const { return cached_report ? &*cached_report : nullptr; }
-    void add_setting(Call call, Effect effect);
     // From now on the driver's answers are right, because it has linked the program itself.
-    void forget_cached_link();
+    void forget_cached_link() {
+        cached_report.reset();
+        cached_hint.reset();
+    }
 };
 
 using ProgramRef = std::shared_ptr<Program>;

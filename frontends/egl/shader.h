@@ -48,9 +48,6 @@ struct Shader {
 
     // The report that the driver does not have; null where it has one. REQUIRES: mutex is held.
     const Report *kept_report() const { return state == State::deferred ? &report : nullptr; }
-
-    // Guarded by the share group's mutex.
-    bool is_deleted = false;  // by the application; lives on while it is attached
 };
 
 using ShaderRef = std::shared_ptr<Shader>;

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "blob_service.h"
 #include "caches.h"
 #include "context.h"
 #include "counters.h"
@@ -165,9 +164,9 @@ void prepare(Context &context) {
     }
     context.has_cache = true;
     if (settings().persists) {
-        context.disk =
-            cache_for(identity, serves_blobs(context.display) ? kProgramsPercent : kAllPercent);
-        context.cache = has_own_blobs(context.display) ? nullptr : context.disk;
+        const DisplayCache &display = display_cache(context.display);
+        context.disk = cache_for(identity, display.serves_blobs ? kProgramsPercent : kAllPercent);
+        context.cache = display.has_own_blobs ? nullptr : context.disk;
     }
 }
 

@@ -82,17 +82,6 @@ Context *find(ContextRegistry &all, EGLDisplay display, EGLContext handle) {
     return found == all.contexts.end() ? nullptr : found->second;
 }
 
-// With a reference for the caller; null when it is not known.
-Context *hold(EGLDisplay display, EGLContext handle) {
-    ContextRegistry &all = registry();
-    const MutexLock lock(all.mutex);
-    Context *context = find(all, display, handle);
-    if (context != nullptr) {
-        context->references.fetch_add(1);
-    }
-    return context;
-}
-
 }  // namespace
 
 Context *current_context() {
@@ -155,28 +144,28 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
     }
 }
 
-LeavingContext::LeavingContext(EGLDisplay display, EGLContext handle)
-    : display_(display), handle_(handle), context_(hold(display, handle)) {}
-
-LeavingContext::~LeavingContext() {
-    release(context_);
-}
-
-void LeavingContext::destroyed() {
+Context *hold_context(EGLDisplay display, EGLContext handle) {
     ContextRegistry &all = registry();
     const MutexLock lock(all.mutex);
-    const auto found = all.contexts.find({display_, handle_});
-    if (found != all.contexts.end() && found->second == context_) {
-        release(found->second);
-        all.contexts.erase(found);
+    Context *context = find(all, display, handle);
+    if (context != nullptr) {
+        context->references.fetch_add(1);
     }
+    return context;
+}
+
+void context_left(EGLDisplay display, EGLContext handle, Context *held, bool was_destroyed) {
+    ContextRegistry &all = registry();
+    const MutexLock lock(all.mutex);
+    if (was_destroyed && held != nullptr && find(all, display, handle) == held) {
+        all.contexts.erase({display, handle});
+        release(held);
+    }
+    release(held);
 }
 
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle) {
-    Context *next = nullptr;
-    if (handle != EGL_NO_CONTEXT) {
-        next = hold(display, handle);
-    }
+    Context *next = handle != EGL_NO_CONTEXT ? hold_context(display, handle) : nullptr;
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
     // A process with a broker may be about to enter its sandbox: read files before that.

@@ -94,24 +94,11 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
 // `handle` is EGL_NO_CONTEXT when nothing is current any more.
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
 
-// To live around eglDestroyContext. When EGL returns, another thread may already have made a new
-// context of the same handle, which must stay.
-class LeavingContext {
-  public:
-    LeavingContext(EGLDisplay display, EGLContext handle);
-    ~LeavingContext();
-    LeavingContext(const LeavingContext &) = delete;
-    LeavingContext &operator=(const LeavingContext &) = delete;
-
-    // EGL has destroyed it.
-    void destroyed();
-
-  private:
-    EGLDisplay display_;
-    EGLContext handle_;
-    // Referenced, so that no new context can have its address. Null: EGL will refuse the handle.
-    Context *context_ = nullptr;
-};
+// To be called around eglDestroyContext. When EGL returns, another thread may already have made a
+// new context of the same handle, which must stay: it cannot have the address of one that is held.
+// Null where EGL will refuse the handle.
+Context *hold_context(EGLDisplay display, EGLContext handle);
+void context_left(EGLDisplay display, EGLContext handle, Context *held, bool was_destroyed);
 
 // The vendor whose context is current on this thread, or null.
 Vendor *current_vendor();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "egl_hooks.h"
 
-#include <optional>
+#include <cairn/eglext_cairn.h>
 
 #include "blob_service.h"
 #include "caches.h"
@@ -30,8 +30,8 @@ EGLContext refuse_attribute(const Vendor &vendor, EGLDisplay display, EGLConfig 
 
 // As in ANGLE: a context that asks for caching needs room for it from the start, and one that says
 // nothing caches as soon as there is some.
-bool is_to_cache(const std::optional<EGLint> &enabled, const DisplayCache &programs) {
-    return !enabled || (*enabled == EGL_TRUE && programs.is_on());
+bool is_to_cache(const Attributes<EGLint> &own, const DisplayCache &programs) {
+    return own.values.empty() || (own.values.back() == EGL_TRUE && programs.is_on());
 }
 
 // While switched off, we offer no extension and take no attribute.
@@ -41,8 +41,9 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
     if (settings().disabled) {
         return vendor.egl.CreateContext(display, config, share, attributes);
     }
-    const ContextAttributes own(attributes);
-    if (own.enabled && *own.enabled != EGL_TRUE && *own.enabled != EGL_FALSE) {
+    const Attributes<EGLint> own(attributes, EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE);
+    const EGLint enabled = own.values.empty() ? EGL_TRUE : own.values.back();
+    if (enabled != EGL_TRUE && enabled != EGL_FALSE) {
         return refuse_attribute(vendor, display, config, share, attributes);
     }
     const EGLenum api = host().exports->getCurrentApi();
@@ -53,7 +54,7 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
     const auto enter = [&] {
         DisplayCache &programs = display_cache(display);
         context_created(vendor, display, handle, share, api, own.for_driver(),
-                        is_to_cache(own.enabled, programs) ? &programs : nullptr);
+                        is_to_cache(own, programs) ? &programs : nullptr);
         return handle;
     };
     // A context that we do not know would use deferred shaders of its sharers as if they were
@@ -86,9 +87,8 @@ void end(EGLDisplay display) {
 
 EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     Vendor &vendor = vendor_to_call(display);
-    EGLint error = EGL_SUCCESS;
     if (!settings().disabled && display_cache(display).is_terminated.exchange(false) &&
-        !is_initialised(vendor, display, error)) {
+        initialisation(vendor, display) != EGL_SUCCESS) {
         end(display);
     }
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
@@ -103,15 +103,14 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
 // The driver has been told to end the display.
 void terminated(const Vendor &vendor, EGLDisplay display) {
     display_cache(display).is_terminated = true;
-    EGLint error = EGL_SUCCESS;
     // With some drivers it is not, if a context is current or it was initialised more than once.
-    if (is_initialised(vendor, display, error)) {
+    if (initialisation(vendor, display) == EGL_SUCCESS) {
         return;
     }
     end(display);
     flush_caches();
     // Another thread may have initialised the display again while we still served it.
-    if (is_initialised(vendor, display, error)) {
+    if (initialisation(vendor, display) == EGL_SUCCESS) {
         serve_blobs(vendor, display);
     }
 }
@@ -127,9 +126,8 @@ EGLBoolean terminate(EGLDisplay display) {
 
 void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
     Vendor &vendor = vendor_to_call(display);
-    EGLint error = EGL_SUCCESS;
     // Before the display is initialised the call is an error, which is the driver's to report.
-    if (settings().disabled || !is_initialised(vendor, display, error)) {
+    if (settings().disabled || initialisation(vendor, display) != EGL_SUCCESS) {
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
     } else {
         set_own_blobs(vendor, display, set, get);
@@ -138,11 +136,9 @@ void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlo
 
 EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
     Vendor &vendor = vendor_to_call(display);
-    LeavingContext context(display, handle);
+    Context *context = hold_context(display, handle);
     const EGLBoolean done = vendor.egl.DestroyContext(display, handle);
-    if (done != EGL_FALSE) {
-        context.destroyed();
-    }
+    context_left(display, handle, context, done != EGL_FALSE);
     return done;
 }
 

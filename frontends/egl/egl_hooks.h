@@ -28,9 +28,9 @@ struct EglEntry<Function> {
 
 // Our function for this "egl..." name; null where the vendor's own is used.
 void *egl_hook(const char *name);
-// The same when there are several vendors: for every function that GLVND takes from a vendor by
-// name.
-void *egl_route(const char *name);
+// The function for GLVND, which takes it by name: a hook, a vendor's, or one that finds the vendor.
+// Null when no vendor has it.
+void *egl_function(const char *name);
 const char *route_query_string(EGLDisplay display, EGLint name);
 EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count);
 // Tells GLVND that all devices are ours, so that it asks us for their displays.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Routes EGL functions to one of several vendors: most go to the vendor of their display, each of
 // the others has a rule.
+#include <cairn/eglext_cairn.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -126,15 +128,6 @@ const NamedFunction kRoutes[] = {
 #undef X
 };
 
-// The function of the first vendor that has it.
-void *vendors_function(const char *name) {
-    void *function = nullptr;
-    for (const Vendor *vendor : vendors()) {
-        function = function != nullptr ? function : vendor->function(name);
-    }
-    return function;
-}
-
 }  // namespace
 
 EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count) {
@@ -177,19 +170,17 @@ const char *route_query_string(EGLDisplay display, EGLint name) {
     return kept(all);
 }
 
-void *egl_route(const char *name) {
-    void *of_vendor = vendors_function(name);
-    if (of_vendor == nullptr) {
-        return nullptr;
+void *egl_function(const char *name) {
+    void *of_vendor = nullptr;
+    for (const Vendor *vendor : vendors()) {
+        of_vendor = of_vendor != nullptr ? of_vendor : vendor->function(name);
     }
-    if (void *hook = egl_hook(name)) {
-        return hook;
-    }
-    if (void *route = function_of_name(kRoutes, name)) {
-        return route;
+    void *ours = of_vendor != nullptr ? egl_hook(name) : nullptr;
+    if (ours == nullptr && of_vendor != nullptr && has_several_vendors()) {
+        ours = function_of_name(kRoutes, name);
     }
     // Nobody can say what a function that we do not know is routed by.
-    return of_vendor;
+    return ours != nullptr ? ours : of_vendor;
 }
 
 namespace {
@@ -224,14 +215,14 @@ EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib 
     if (settings().disabled) {
         return find_platform_display(platform, native, attributes);
     }
-    const DisplayAttributes own(attributes);
-    if (!own.is_valid) {
+    const Attributes<EGLAttrib> own(attributes, EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE);
+    if (!own.values.empty() && limit_in(own.values) < 0) {
         set_own_error(EGL_BAD_ATTRIBUTE);
         return EGL_NO_DISPLAY;
     }
     const EGLDisplay display = find_platform_display(platform, native, own.for_driver());
-    if (display != EGL_NO_DISPLAY && own.limit) {
-        display_cache(display).set_limit(*own.limit);
+    if (display != EGL_NO_DISPLAY && !own.values.empty()) {
+        display_cache(display).set_limit(limit_in(own.values));
     }
     return display;
 }

@@ -16,7 +16,8 @@
 namespace cairn::egl {
 namespace {
 
-std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &all_tracked) {
+// Null for each that is not tracked.
+std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) {
     const GlFunctions &gl = context.gl();
     std::vector<GLuint> names(
         static_cast<size_t>(std::max(program_value(gl, program, GL_ATTACHED_SHADERS), 0)));
@@ -25,19 +26,18 @@ std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &
     names.resize(std::min(static_cast<size_t>(count), names.size()));
     std::vector<ShaderRef> shaders;
     for (const GLuint name : names) {
-        ShaderRef shader = context.group->shader(gl, name);
-        if (shader != nullptr) {
-            shaders.push_back(std::move(shader));
-        }
+        shaders.push_back(context.group->shader(gl, name));
     }
-    all_tracked = shaders.size() == names.size();
     return shaders;
 }
 
-// The keys of the shaders, if all have been compiled successfully. A linker treats shaders of
+// The keys of the shaders, if all are tracked and have been compiled successfully. A linker treats shaders of
 // different types alike in any order, so the keys are sorted by type. The order of shaders of one
 // type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
+    if (std::find(shaders.begin(), shaders.end(), nullptr) != shaders.end()) {
+        return std::nullopt;
+    }
     std::stable_sort(
         shaders.begin(), shaders.end(),
         [](const ShaderRef &one, const ShaderRef &other) { return one->type > other->type; });
@@ -82,9 +82,11 @@ std::optional<LinkRequest> request_of(const Context &context, const Program &pro
 uint64_t compile_all(Context &context, const std::vector<ShaderRef> &shaders) {
     uint64_t cost = 0;
     for (const ShaderRef &shader : shaders) {
-        force_compile(context, *shader);
-        const MutexLock lock(shader->mutex);
-        cost += shader->compile_ns;
+        if (shader != nullptr) {
+            force_compile(context, *shader);
+            const MutexLock lock(shader->mutex);
+            cost += shader->compile_ns;
+        }
     }
     return cost;
 }
@@ -102,11 +104,22 @@ void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
     count(&RunReport::saved_ns, cost_ns - std::min(cost_ns, spent_ns));
 }
 
+// Has the driver answer a request whose shaders took it so long to compile.
+template <typename Request>
+Linked make_and_store(Context &context, const ProgramKey &key, const Request &request,
+                      Linked (*make)(const Request &), uint64_t compiles_ns) {
+    const uint64_t start = monotonic_ns();
+    Linked made = make_anew(request, make);
+    attempt([&] { store_linked(context, key, made, compiles_ns + made.cost_ns); });
+    count(&RunReport::overhead_ns, monotonic_ns() - start - made.cost_ns);
+    return made;
+}
+
 // REQUIRES: the program is locked.
 void link_cached(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
                  const LinkRequest &request, uint64_t start_ns) {
     const ProgramKey key = program_key_of(request);
-    const Turn turn(context, key);
+    const Turn turn = take_turn(context, key);
     if (const auto cost = load_cached(context, program, key)) {
         count_saved(*cost, monotonic_ns() - start_ns + lookups_ns(shaders));
         return;
@@ -114,13 +127,8 @@ void link_cached(Context &context, Program &program, const std::vector<ShaderRef
     count(&RunReport::overhead_ns, monotonic_ns() - start_ns);
     const uint64_t compiles_ns = compile_all(context, shaders);
     program.forget_cached_link();
-    const uint64_t begin = monotonic_ns();
-    const Linked made = make_anew(request, link_by_driver);
-    if (made.succeeded) {
-        program.was_linked = true;
-        store_linked(context, key, made, compiles_ns + made.cost_ns);
-        count(&RunReport::overhead_ns, monotonic_ns() - begin - made.cost_ns);
-    }
+    program.was_linked |=
+        make_and_store(context, key, request, link_by_driver, compiles_ns).succeeded;
 }
 
 }  // namespace
@@ -128,13 +136,10 @@ void link_cached(Context &context, Program &program, const std::vector<ShaderRef
 void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
     const uint64_t start = monotonic_ns();
     const MutexLock lock(program.mutex);
-    bool all_tracked = false;
-    const std::vector<ShaderRef> shaders = attached_shaders(context, program.name, all_tracked);
-    if (all_tracked) {
-        if (const auto request = request_of(context, program, shaders, link)) {
-            link_cached(context, program, shaders, *request, start);
-            return;
-        }
+    const std::vector<ShaderRef> shaders = attached_shaders(context, program.name);
+    if (const auto request = request_of(context, program, shaders, link)) {
+        link_cached(context, program, shaders, *request, start);
+        return;
     }
     count(&RunReport::bypassed);
     compile_all(context, shaders);
@@ -155,12 +160,9 @@ void note_shader_program(Context &context, GLuint name) {
 }
 
 void compile_attached(Context &context, GLuint program) {
-    if (context.gl().IsProgram(program) == GL_FALSE) {
-        return;  // the link is an error, which is the driver's to report
-    }
-    bool all_tracked = false;
-    for (const ShaderRef &shader : attached_shaders(context, program, all_tracked)) {
-        force_compile(context, *shader);
+    // Else the link is an error, which is the driver's to report.
+    if (context.gl().IsProgram(program) != GL_FALSE) {
+        compile_all(context, attached_shaders(context, program));
     }
 }
 
@@ -240,10 +242,7 @@ GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPRO
             return program;
         }
         count(&RunReport::overhead_ns, monotonic_ns() - start);
-        const uint64_t begin = monotonic_ns();
-        made = make_anew(request, create_by_driver);
-        store_linked(context, key, made, made.cost_ns);
-        count(&RunReport::overhead_ns, monotonic_ns() - begin - made.cost_ns);
+        made = make_and_store(context, key, request, create_by_driver, 0);
     } else {
         count(&RunReport::bypassed);
         count(&RunReport::driver_links);

@@ -60,7 +60,7 @@ class ProgramHooksTest : public ::testing::Test {
         context_made_current(vendor_, nullptr, handle_);
     }
     ~ProgramHooksTest() override {
-        LeavingContext(nullptr, handle_).destroyed();
+        context_left(nullptr, handle_, hold_context(nullptr, handle_), true);
         context_made_current(vendor_, nullptr, handle_);  // unknown by now: nothing is current
     }
 

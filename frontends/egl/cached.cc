@@ -10,13 +10,13 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "caches.h"
 #include "context.h"
 #include "counters.h"
 #include "entry.h"
 #include "log.h"
 #include "os/text_file.h"
 #include "settings.h"
-#include "switch.h"
 
 namespace cairn::egl {
 namespace {

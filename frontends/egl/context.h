@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "caches.h"
 #include "display_cache.h"
 #include "share_group.h"
-#include "switch.h"
 #include "vendors.h"
 
 namespace cairn::egl {

@@ -10,9 +10,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "caches.h"
 #include "display_cache.h"
 #include "hook.h"
-#include "switch.h"
 #include "words.h"
 
 namespace cairn::egl {

@@ -10,8 +10,8 @@
 #include <map>
 
 #include "cached.h"
+#include "caches.h"
 #include "mutex.h"
-#include "switch.h"
 
 namespace cairn::egl {
 namespace {

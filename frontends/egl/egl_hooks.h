@@ -23,8 +23,8 @@ struct EglEntry<Function> {
     }
 };
 
-#define EGL_ENTRY(name, function) \
-    { name, reinterpret_cast<void *>(&EglEntry<&function>::call) }
+#define EGL_ENTRY(name, ...) \
+    { name, reinterpret_cast<void *>(&EglEntry<&__VA_ARGS__>::call) }
 
 // Our function for this "egl..." name; null where the vendor's own is used.
 void *egl_hook(const char *name);
@@ -32,7 +32,6 @@ void *egl_hook(const char *name);
 // Null when no vendor has it.
 void *egl_function(const char *name);
 const char *route_query_string(EGLDisplay display, EGLint name);
-EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count);
 // Tells GLVND that all devices are ours, so that it asks us for their displays.
 void take_devices();
 

@@ -12,7 +12,7 @@
 #include "egl_hooks.h"
 #include "gl_hooks.h"
 #include "gl_slots.h"
-#include "log.h"
+#include "last_vendor.h"
 #include "settings.h"
 #include "vendors.h"
 
@@ -119,6 +119,10 @@ void fill_imports(__EGLapiImports &imports) {
     imports.findNativeDisplayPlatform = find_native_display_platform;
 }
 
+const char *client_extensions() {
+    return EglEntry<&route_query_string>::call(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+}
+
 }  // namespace
 }  // namespace cairn::egl
 
@@ -141,4 +145,12 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
         return EGLBoolean{EGL_TRUE};
     };
     return cairn::guarded(start, [] { return EGLBoolean{EGL_FALSE}; });
+}
+
+extern "C" __attribute__((visibility("default"))) const cairn::egl::LastVendorHost *
+cairn_egl_last_vendor() {
+    using namespace cairn::egl;
+    static const LastVendorHost kHost = {&supports_api, &client_extensions,
+                                         &EglEntry<&take_devices>::call};
+    return are_vendors_loaded() ? &kHost : nullptr;
 }

@@ -68,20 +68,6 @@ void *get_proc_address(const char *name) {
     return is_egl_function(name) ? reinterpret_cast<void *>(&nothing) : nullptr;
 }
 
-EGLDisplay get_platform_display(EGLenum, void *, const EGLAttrib *) {
-    return EGL_NO_DISPLAY;
-}
-
-EGLBoolean get_supports_api(EGLenum api) {
-    return g_host->supports_api(api);
-}
-
-void *get_dispatch_address(const char *) {
-    return nullptr;
-}
-
-void set_dispatch_index(const char *, int) {}
-
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(uint32_t version,
@@ -95,10 +81,12 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(uint32_t
     if (g_host == nullptr) {
         return EGL_FALSE;
     }
-    imports->getPlatformDisplay = get_platform_display;
-    imports->getSupportsAPI = get_supports_api;
+    imports->getPlatformDisplay = [](EGLenum, void *, const EGLAttrib *) -> EGLDisplay {
+        return EGL_NO_DISPLAY;
+    };
+    imports->getSupportsAPI = g_host->supports_api;
     imports->getProcAddress = get_proc_address;
-    imports->getDispatchAddress = get_dispatch_address;
-    imports->setDispatchIndex = set_dispatch_index;
+    imports->getDispatchAddress = [](const char *) -> void * { return nullptr; };
+    imports->setDispatchIndex = [](const char *, int) {};
     return EGL_TRUE;
 }

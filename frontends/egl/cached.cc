@@ -82,22 +82,17 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     return true;
 }
 
-bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
-    return cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
-}
-
 // From the display's cache, which may hold the application's bytes: no driver sees an entry that is
 // not whole, and an entry that the driver refuses is removed.
 std::optional<uint64_t> load_from_display(Context &context, Program &program, const ProgramKey &key,
                                           const Found &found) {
-    const bool whole = is_whole(key, found.bytes());
-    if (whole && load(context, program, key, found.bytes())) {
-        return found.cost_ns();
-    }
-    if (!whole) {
+    const auto bytes = found.bytes();
+    if (cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) != CAIRN_OK) {
         count(&RunReport::rejected);
         log_line("program %u: its entry of %zu bytes is not one of ours", program.name,
-                 found.bytes().size());
+                 bytes.size());
+    } else if (load(context, program, key, bytes)) {
+        return found.cost_ns();
     }
     context.programs->remove(key);
     return std::nullopt;
@@ -128,14 +123,19 @@ std::span<const std::byte> Found::bytes() const {
     return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
 }
 
+cairn_put_options put_options(uint64_t cost_ns) {
+    cairn_put_options options = {};
+    options.size = sizeof options;
+    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    return options;
+}
+
 Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
     // Caching may have been switched off since the look-up.
     if (!is_caching_on()) {
         return Stored::no;
     }
-    cairn_put_options options = {};
-    options.size = sizeof options;
-    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    const cairn_put_options options = put_options(cost_ns);
     const int result =
         cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options);
     const bool stored = result == CAIRN_OK;

@@ -48,6 +48,9 @@ class Found {
     cairn_blob *blob_ = nullptr;
 };
 
+// For an entry that it took so long to make.
+cairn_put_options put_options(uint64_t cost_ns);
+
 // Replaces the entry of this key; a thread of the cache writes it soon. kept_out: drivers have died
 // with it.
 enum class Stored { yes, no, kept_out };

@@ -42,12 +42,6 @@ struct Caches {
     std::map<std::string, OpenedCache> by_identity;  // guarded by mutex; nothing is removed
 };
 
-// Lives for ever, see main.cc.
-Caches &caches() {
-    static auto *the_caches = new Caches;
-    return *the_caches;
-}
-
 // The last line that a cache logged on this thread. A string would have to be destroyed with the
 // thread.
 thread_local std::array<char, sizeof(RunReport::problem_text)> t_said = {};
@@ -141,7 +135,7 @@ void count_failed(OpenedCache &opened) {
     if (cairn_program_cache_stats_get(opened.cache, &stats) != CAIRN_OK) {
         return;
     }
-    const MutexLock lock(caches().mutex);
+    const MutexLock lock(the_only<Caches>().mutex);
     const uint64_t before = std::exchange(opened.failed, stats.queue_failed);
     if (stats.queue_failed > before) {
         count(&RunReport::store_failed, stats.queue_failed - before);
@@ -188,7 +182,7 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     }
     const bool has_broker = settings().has_broker();
     const std::string key = has_broker ? std::string(kBroker) : identity;
-    Caches &all = caches();
+    Caches &all = the_only<Caches>();
     const MutexLock lock(all.mutex);
     const auto found = all.by_identity.find(key);
     if (found != all.by_identity.end()) {
@@ -205,7 +199,7 @@ void flush_caches() {
     constexpr uint32_t kPatienceMs = 1000;
     std::vector<OpenedCache *> all_opened;
     {
-        Caches &all = caches();
+        Caches &all = the_only<Caches>();
         const MutexLock lock(all.mutex);
         for (auto &[identity, opened] : all.by_identity) {
             if (opened.cache != nullptr) {

@@ -101,7 +101,7 @@ void find_limits(Context &context, ContextVersion version, const std::string &ex
     }
 }
 
-ContextTraits traits_of(const Context &context, ContextVersion version,
+ContextTraits traits_of(const Context &context, ContextVersion version, const DriverNames &names,
                         const std::string &extensions, const std::string &identity) {
     const GlFunctions &gl = context.gl();
     const auto number_if = [&gl](bool is_known, GLenum name) {
@@ -109,8 +109,8 @@ ContextTraits traits_of(const Context &context, ContextVersion version,
     };
     return {.identity = std::string_view(identity),
             .request = std::string_view(context.request),
-            .version = string_of(gl, GL_VERSION),
-            .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION),
+            .version = names.version,
+            .language = names.language,
             .extensions = std::string_view(extensions),
             .flags = number_if(version.number >= (version.is_es ? 302 : 300), GL_CONTEXT_FLAGS),
             .profile = number_if(!version.is_es && version.number >= 302, GL_CONTEXT_PROFILE_MASK)};
@@ -137,20 +137,19 @@ void describe(Context &context) {
 void prepare(Context &context) {
     context.is_prepared = true;
     const GlFunctions &gl = context.gl();
-    const std::string text = string_of(gl, GL_VERSION);
-    const ContextVersion version = parse_version(text);
+    const DriverNames names = {.vendor = string_of(gl, GL_VENDOR),
+                               .renderer = string_of(gl, GL_RENDERER),
+                               .version = string_of(gl, GL_VERSION),
+                               .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION)};
+    const ContextVersion version = parse_version(names.version);
     if (version.number < 200) {
         return;
     }
     const std::string extensions = extensions_of(gl, version);
     find_binary_functions(context, version, extensions);
     find_limits(context, version, extensions);
-    const std::string identity =
-        driver_identity(*context.vendor, {.vendor = string_of(gl, GL_VENDOR),
-                                          .renderer = string_of(gl, GL_RENDERER),
-                                          .version = text,
-                                          .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION)});
-    context.traits = key_of(traits_of(context, version, extensions, identity));
+    const std::string identity = driver_identity(*context.vendor, names);
+    context.traits = key_of(traits_of(context, version, names, extensions, identity));
     if (!context.group->accept(context.traits)) {
         log_line("contexts that share objects differ: programs are not cached in them");
         return;
@@ -159,7 +158,7 @@ void prepare(Context &context) {
         return;
     }
     if (context.binary_formats.empty()) {
-        log_line("%s gives no program binaries: not cached", text.c_str());
+        log_line("%s gives no program binaries: not cached", names.version.c_str());
         return;
     }
     context.has_cache = true;

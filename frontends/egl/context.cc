@@ -19,12 +19,6 @@ struct ContextRegistry {
     std::map<Handle, Context *> contexts;  // guarded by mutex
 };
 
-// Lives for ever, see main.cc.
-ContextRegistry &registry() {
-    static auto *the_registry = new ContextRegistry;
-    return *the_registry;
-}
-
 // A plain pointer, so that nothing has to run when a thread ends. A context that is current then is
 // never freed, as in the driver.
 thread_local Context *t_current = nullptr;
@@ -68,14 +62,6 @@ bool is_asked_alike(const Context &one, const Context &other) {
     return one.request == other.request && one.is_newer == other.is_newer;
 }
 
-// Compiles deferred shaders in a context like the one in which the application compiled them, while
-// there is one.
-void settle(Context &context) {
-    for (const ShaderRef &shader : context.group->take_unsettled(context.gl(), context.traits)) {
-        force_compile(context, *shader);
-    }
-}
-
 // REQUIRES: the registry is locked.
 Context *find(ContextRegistry &all, EGLDisplay display, EGLContext handle) {
     const auto found = all.contexts.find({display, handle});
@@ -90,7 +76,12 @@ Context *current_context() {
         attempt([&] { prepare(*context); });
     }
     if (context != nullptr && context->group->is_unsettled()) {
-        attempt([&] { settle(*context); });
+        // In a context like the one in which the application compiled them, while there is one.
+        attempt([&] {
+            for (const ShaderRef &shader : context->group->take_unsettled(context->traits)) {
+                force_compile(*context, *shader);
+            }
+        });
     }
     return context;
 }
@@ -112,10 +103,11 @@ namespace {
 // Takes the context into the registry, and returns its group.
 std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
                                   EGLContext share) {
-    ContextRegistry &all = registry();
+    ContextRegistry &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     const Context *shared = find(all, context->display, share);
-    context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
+    context->group =
+        shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
     if (shared != nullptr && !is_asked_alike(*context, *shared)) {
         context->group->set_unlike();
     }
@@ -145,7 +137,7 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
 }
 
 Context *hold_context(EGLDisplay display, EGLContext handle) {
-    ContextRegistry &all = registry();
+    ContextRegistry &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     Context *context = find(all, display, handle);
     if (context != nullptr) {
@@ -155,7 +147,7 @@ Context *hold_context(EGLDisplay display, EGLContext handle) {
 }
 
 void context_left(EGLDisplay display, EGLContext handle, Context *held, bool was_destroyed) {
-    ContextRegistry &all = registry();
+    ContextRegistry &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     if (was_destroyed && held != nullptr && find(all, display, handle) == held) {
         all.contexts.erase({display, handle});

@@ -80,10 +80,10 @@ Context *bound_context();
 
 // The object of this name in a context, which may be null; null when it is not tracked.
 inline ShaderRef find_shader(const Context *context, GLuint name) {
-    return context == nullptr ? nullptr : context->group->shader(context->gl(), name);
+    return context == nullptr ? nullptr : context->group->shader(name);
 }
 inline ProgramRef find_program(const Context *context, GLuint name) {
-    return context == nullptr ? nullptr : context->group->program(context->gl(), name);
+    return context == nullptr ? nullptr : context->group->program(name);
 }
 
 // To be called when EGL has made a context, and made one current. `attributes` is the list that

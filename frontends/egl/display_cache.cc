@@ -41,12 +41,6 @@ struct Displays {
     std::map<EGLDisplay, DisplayCache *> caches;  // guarded by mutex
 };
 
-// Lives for ever, see main.cc.
-Displays &displays() {
-    static auto *the_displays = new Displays;
-    return *the_displays;
-}
-
 }  // namespace
 
 DisplayCache::DisplayCache() : entries_(open_entries()) {}
@@ -55,9 +49,7 @@ void DisplayCache::put(const ProgramKey &key, std::string_view binary, uint64_t 
     if (!is_on() || !is_caching_on() || binary.size() > size_t{kBinaryMax}) {
         return;
     }
-    cairn_put_options options = {};
-    options.size = sizeof options;
-    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    const cairn_put_options options = put_options(cost_ns);
     cairn_put(entries_, key.data(), key.size(), binary.data(), binary.size(), &options);
 }
 
@@ -198,7 +190,7 @@ EGLint DisplayCache::trim(EGLint limit, EGLint &freed) {
 }
 
 void clear_display_caches() {
-    Displays &all = displays();
+    Displays &all = the_only<Displays>();
     const MutexLock lock(all.mutex);
     for (const auto &[display, cache] : all.caches) {
         cache->clear();
@@ -206,7 +198,7 @@ void clear_display_caches() {
 }
 
 DisplayCache &display_cache(EGLDisplay display) {
-    Displays &all = displays();
+    Displays &all = the_only<Displays>();
     const MutexLock lock(all.mutex);
     DisplayCache *&cache = all.caches[display];
     if (cache == nullptr) {

@@ -67,12 +67,6 @@ struct Slots {
 // An entry is written before its slot is handed out.
 void *g_tables[kVendorsMax][CAIRN_GL_SLOTS] = {};
 
-// Lives for ever, see main.cc.
-Slots &slots() {
-    static auto *the_slots = new Slots;
-    return *the_slots;
-}
-
 void *code_of(size_t slot) {
     return const_cast<char *>(cairn_gl_slot_code) + slot * CAIRN_GL_SLOT_SIZE;
 }
@@ -91,7 +85,7 @@ bool fill(size_t slot, const char *name) {
 }  // namespace
 
 void *gl_slot(const char *name) {
-    Slots &all = slots();
+    Slots &all = the_only<Slots>();
     const MutexLock lock(all.mutex);
     const auto known = all.by_name.find(name);
     if (known != all.by_name.end()) {

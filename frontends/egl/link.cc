@@ -26,7 +26,7 @@ std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) 
     names.resize(std::min(static_cast<size_t>(count), names.size()));
     std::vector<ShaderRef> shaders;
     for (const GLuint name : names) {
-        shaders.push_back(context.group->shader(gl, name));
+        shaders.push_back(context.group->shader(name));
     }
     return shaders;
 }
@@ -150,13 +150,13 @@ void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &li
     program.was_linked = true;
 }
 
-void note_shader_program(Context &context, GLuint name) {
-    context.group->add_program(context.gl(), name);
-    const ProgramRef program = context.group->program(context.gl(), name);
+ProgramRef note_shader_program(Context &context, GLuint name) {
+    ProgramRef program = context.group->add_program(name);
     const MutexLock lock(program->mutex);
     program->is_understood = false;
     program->is_separable = true;
     program->was_linked = true;
+    return program;
 }
 
 void compile_attached(Context &context, GLuint program) {
@@ -191,8 +191,7 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
     if (name == 0) {
         return 0;
     }
-    note_shader_program(context, name);
-    const ProgramRef program = context.group->program(gl, name);
+    const ProgramRef program = note_shader_program(context, name);
     const MutexLock lock(program->mutex);
     if (const auto cost = load_cached(context, *program, key)) {
         count_saved(*cost, monotonic_ns() - start_ns);

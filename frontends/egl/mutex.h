@@ -15,4 +15,11 @@ namespace cairn::egl {
 
 using Mutex = RecursiveMutex;
 
+// The process's one object of this type, which is never destroyed: see main.cc.
+template <typename T>
+T &the_only() {
+    static auto *object = new T;
+    return *object;
+}
+
 }  // namespace cairn::egl

@@ -111,7 +111,7 @@ GLuint create_shader(Real<PFNGLCREATESHADERPROC> &real, GLenum type) {
     const Context *context = current_context();
     const GLuint name = real(type);
     if (context != nullptr && name != 0) {
-        context->group->add_shader(context->gl(), name, type);
+        context->group->add_shader(name, type);
     }
     return name;
 }
@@ -120,7 +120,7 @@ GLuint create_program(Real<PFNGLCREATEPROGRAMPROC> &real) {
     const Context *context = current_context();
     const GLuint name = real();
     if (context != nullptr && name != 0) {
-        context->group->add_program(context->gl(), name);
+        context->group->add_program(name);
     }
     return name;
 }
@@ -129,7 +129,7 @@ void delete_object(Real<PFNGLDELETEOBJECTARBPROC> &real, GLhandleARB name) {
     const Context *context = current_context();
     real(name);
     if (context != nullptr) {
-        context->group->deleted(context->gl(), name);
+        context->group->deleted(name);
     }
 }
 

@@ -68,7 +68,7 @@ void compile_attached(Context &context, GLuint program);
 
 // To be called for a program that the driver has made and linked in one call. Later links of it go
 // to the driver.
-void note_shader_program(Context &context, GLuint name);
+ProgramRef note_shader_program(Context &context, GLuint name);
 
 // glCreateShaderProgramv by the driver's function `create`. Returns the name, 0 when the driver
 // refused.

@@ -66,8 +66,8 @@ class ProgramHooksTest : public ::testing::Test {
 
     void add_deferred_shader() {
         ShareGroup &group = *current_context()->group;
-        group.add_shader(vendor_.gl, kShader, GL_VERTEX_SHADER);
-        group.shader(vendor_.gl, kShader)->state = Shader::State::deferred;
+        group.add_shader(kShader, GL_VERTEX_SHADER);
+        group.shader(kShader)->state = Shader::State::deferred;
     }
     ProgramRef program() { return find_program(current_context(), kProgram); }
 
@@ -83,7 +83,7 @@ class ProgramHooksTest : public ::testing::Test {
     void make_program() {
         ShareGroup &group = *current_context()->group;
         group.forget(kProgram);
-        group.add_program(vendor_.gl, kProgram);
+        group.add_program(kProgram);
     }
     ProgramKey key() {
         return program_key_of(LinkRequest{.traits = Key(),
@@ -118,7 +118,7 @@ TEST_F(ProgramHooksTest, AProgramOfOneShaderIsTrackedAndNotCached) {
 
 TEST_F(ProgramHooksTest, AVaryingThatIsKeptEndsCaching) {
     ASSERT_NE(gl_hook("glActiveVaryingNV"), nullptr);
-    current_context()->group->add_program(vendor_.gl, kProgram);
+    current_context()->group->add_program(kProgram);
     hook<PFNGLACTIVEVARYINGNVPROC>("glActiveVaryingNV")(kProgram, "color");
     EXPECT_FALSE(program()->is_understood);
 }

@@ -6,28 +6,30 @@
 
 namespace cairn::egl {
 
-bool ShareGroup::has_gone(const GlFunctions &gl, const Objects::value_type &item) {
+bool ShareGroup::has_gone(const Objects::value_type &item) const {
     const auto &[name, object] = item;
-    const auto is_object = object.shader != nullptr ? gl.IsShader : gl.IsProgram;
+    const auto is_object = object.shader != nullptr ? gl_.IsShader : gl_.IsProgram;
     return object.is_deleted && is_object(name) == GL_FALSE;
 }
 
-void ShareGroup::add_shader(const GlFunctions &gl, GLuint name, GLenum type) {
+void ShareGroup::add_shader(GLuint name, GLenum type) {
     forget(name);
-    add(gl, name, {.shader = std::make_shared<Shader>(name, type)});
+    add(name, {.shader = std::make_shared<Shader>(name, type)});
 }
 
-void ShareGroup::add_program(const GlFunctions &gl, GLuint name) {
+ProgramRef ShareGroup::add_program(GLuint name) {
     forget(name);
-    add(gl, name, {.program = std::make_shared<Program>(name)});
+    auto program = std::make_shared<Program>(name);
+    add(name, {.program = program});
+    return program;
 }
 
-void ShareGroup::add(const GlFunctions &gl, GLuint name, Object object) {
+void ShareGroup::add(GLuint name, Object object) {
     const MutexLock lock(mutex_);
     // Removes deleted objects that have gone since, when their program was deleted: no call tells
     // of that.
     if (deleted_ >= deleted_limit_) {
-        std::erase_if(objects_, [&gl](const auto &item) { return has_gone(gl, item); });
+        std::erase_if(objects_, [this](const auto &item) { return has_gone(item); });
         deleted_ = static_cast<size_t>(
             std::count_if(objects_.begin(), objects_.end(),
                           [](const auto &item) { return item.second.is_deleted; }));
@@ -41,35 +43,35 @@ void ShareGroup::forget(GLuint name) {
     objects_.erase(name);
 }
 
-ShareGroup::Object ShareGroup::find(const GlFunctions &gl, GLuint name) {
+ShareGroup::Object ShareGroup::find(GLuint name) {
     const MutexLock lock(mutex_);
     const auto found = objects_.find(name);
     if (found == objects_.end()) {
         return {};
     }
-    if (has_gone(gl, *found)) {
+    if (has_gone(*found)) {
         objects_.erase(found);
         return {};
     }
     return found->second;
 }
 
-ShaderRef ShareGroup::shader(const GlFunctions &gl, GLuint name) {
-    return find(gl, name).shader;
+ShaderRef ShareGroup::shader(GLuint name) {
+    return find(name).shader;
 }
 
-ProgramRef ShareGroup::program(const GlFunctions &gl, GLuint name) {
-    return find(gl, name).program;
+ProgramRef ShareGroup::program(GLuint name) {
+    return find(name).program;
 }
 
-void ShareGroup::deleted(const GlFunctions &gl, GLuint name) {
+void ShareGroup::deleted(GLuint name) {
     const MutexLock lock(mutex_);
     const auto found = objects_.find(name);
     if (found == objects_.end() || found->second.is_deleted) {
         return;
     }
     found->second.is_deleted = true;
-    if (has_gone(gl, *found)) {
+    if (has_gone(*found)) {
         objects_.erase(found);
     } else {
         ++deleted_;
@@ -94,12 +96,12 @@ void ShareGroup::set_unlike() {
     }
 }
 
-std::vector<ShaderRef> ShareGroup::take_unsettled(const GlFunctions &gl, const Key &traits) {
+std::vector<ShaderRef> ShareGroup::take_unsettled(const Key &traits) {
     const MutexLock lock(mutex_);
     std::vector<ShaderRef> shaders;
     if (has_traits_ && traits_ == traits && is_unsettled_) {
         for (const auto &item : objects_) {
-            if (item.second.shader != nullptr && !has_gone(gl, item)) {
+            if (item.second.shader != nullptr && !has_gone(item)) {
                 shaders.push_back(item.second.shader);
             }
         }

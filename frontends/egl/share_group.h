@@ -21,18 +21,21 @@ namespace cairn::egl {
 
 class ShareGroup {
   public:
+    // By the functions of the vendor that made its contexts, which outlive the group.
+    explicit ShareGroup(const GlFunctions &gl) : gl_(gl) {}
+
     // The driver has given this name to a new object, which replaces an older one of that name.
-    void add_shader(const GlFunctions &gl, GLuint name, GLenum type);
-    void add_program(const GlFunctions &gl, GLuint name);
+    void add_shader(GLuint name, GLenum type);
+    ProgramRef add_program(GLuint name);
     // A name that the driver gave to something that is not tracked.
     void forget(GLuint name);
 
     // The object, or null when it is not tracked or no longer lives.
-    ShaderRef shader(const GlFunctions &gl, GLuint name);
-    ProgramRef program(const GlFunctions &gl, GLuint name);
+    ShaderRef shader(GLuint name);
+    ProgramRef program(GLuint name);
 
     // The driver has been told to delete the object.
-    void deleted(const GlFunctions &gl, GLuint name);
+    void deleted(GLuint name);
 
     // Set when a context begins transform feedback: from then on, some calls fail for reasons that
     // we do not track.
@@ -53,7 +56,7 @@ class ShareGroup {
     // were deferred under the traits that were accepted first.
     bool is_unsettled() const { return is_unsettled_; }
     // All shaders, of which some may be deferred, if they were deferred under these traits; once.
-    std::vector<ShaderRef> take_unsettled(const GlFunctions &gl, const Key &traits);
+    std::vector<ShaderRef> take_unsettled(const Key &traits);
 
   private:
     // A shader or a program.
@@ -64,9 +67,11 @@ class ShareGroup {
     };
     using Objects = std::unordered_map<GLuint, Object>;
 
-    static bool has_gone(const GlFunctions &gl, const Objects::value_type &item);
-    void add(const GlFunctions &gl, GLuint name, Object object);
-    Object find(const GlFunctions &gl, GLuint name);
+    bool has_gone(const Objects::value_type &item) const;
+    void add(GLuint name, Object object);
+    Object find(GLuint name);
+
+    const GlFunctions &gl_;
 
     Mutex mutex_;
     // Guarded by mutex_.

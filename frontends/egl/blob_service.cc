@@ -3,8 +3,6 @@
 
 #include <cairn/internal/front_end.h>
 
-#include <string>
-
 #include "caches.h"
 #include "display_cache.h"
 #include "identity.h"

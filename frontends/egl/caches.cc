@@ -54,18 +54,13 @@ void hear(void *user, int severity, const char *line) {
     }
 }
 
-void note_not_used(int result) {
-    log_line("programs are not cached: %s", cairn_result_string(result));
-    note_problem(kProblemNotUsed, t_said[0] == '\0' ? cairn_result_string(result) : t_said.data());
-}
-
 // Each program has caches of its own: no program evicts the entries of another, and each is removed
 // by itself.
 std::string application() {
     return "egl-" + application_name();
 }
 
-cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
+int open_on_disk(const std::string &identity, uint32_t limit_percent, cairn_cache *&cache) {
     const std::string name = application();
     cairn_program_cache_options options = {};
     options.size = sizeof options;
@@ -76,15 +71,7 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     // The display's cache keeps programs in memory.
     options.memory_bytes = CAIRN_NONE;
     options.log = hear;
-    cairn_cache *cache = nullptr;
-    t_said = {};
-    const int result = cairn_program_cache_open(&options, &cache);
-    if (result != CAIRN_OK) {
-        note_not_used(result);
-        return nullptr;
-    }
-    log_line("cache %s", cairn_program_cache_identifier(cache));
-    return cache;
+    return cairn_program_cache_open(&options, &cache);
 }
 
 // The descriptor stays the settings' own. Below 0: it cannot be had.
@@ -112,19 +99,28 @@ int broker_connection() {
 
 // Opens no file, even if the broker does not answer: the process may be in a sandbox, or about to
 // enter one. A descriptor that is no connection stays as it is.
-cairn_cache *open_broker() {
+int open_broker(cairn_cache *&cache) {
     cairn_broker_options options = {};
     options.size = sizeof options;
     options.memory_bytes = CAIRN_NONE;
     options.log = hear;
+    return cairn_broker_open_fd(broker_connection(), &options, &cache);
+}
+
+// Null when it cannot be opened.
+cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
+    const bool has_broker = settings().has_broker();
     cairn_cache *cache = nullptr;
     t_said = {};
-    const int result = cairn_broker_open_fd(broker_connection(), &options, &cache);
-    if (result == CAIRN_OK) {
-        log_line("cache behind the broker");
-    } else {
-        note_not_used(result);
+    const int result =
+        has_broker ? open_broker(cache) : open_on_disk(identity, limit_percent, cache);
+    if (result != CAIRN_OK) {
+        const char *why = cairn_result_string(result);
+        log_line("programs are not cached: %s", why);
+        note_problem(kProblemNotUsed, t_said[0] == '\0' ? why : t_said.data());
+        return nullptr;
     }
+    log_line("cache %s", has_broker ? "behind the broker" : cairn_program_cache_identifier(cache));
     return cache;
 }
 
@@ -149,29 +145,19 @@ void count_failed(OpenedCache &opened) {
 
 constexpr uint32_t kKind = CAIRN_KIND_CACHE_FOR_DRIVER;
 
-struct Switch {
-    Switch() {
-        cairn_control_options options = {};
-        options.size = sizeof options;
-        options.flags = settings().persists ? 0u : uint32_t{CAIRN_CONTROL_OPEN_READ_ONLY};
-        options.log = log_from_cache;
-        if (cairn_control_open(&options, &control) != CAIRN_OK) {
-            control = nullptr;
-        }
-        clears_seen = cairn_control_clears(control, kKind);
-        was_on = (cairn_control_disabled(control) & kKind) == 0;
-        if (!was_on) {
-            log_line("caching is switched off (cairn control --kind cache-for-driver)");
-        }
-    }
+// Null until a display is initialised, and where it cannot be opened.
+std::atomic<cairn_control *> g_control = nullptr;
+std::atomic<uint64_t> g_clears_seen = 0;
+std::atomic<bool> g_was_on = true;  // for the log only
 
-    cairn_control *control = nullptr;  // constant after construction; null: none could be opened
-    std::atomic<uint64_t> clears_seen;
-    std::atomic<bool> was_on;  // for the log only
-};
-
-// Lives for ever, see main.cc. Null until a display is initialised.
-std::atomic<Switch *> g_switch = nullptr;
+cairn_control *open_control() {
+    cairn_control_options options = {};
+    options.size = sizeof options;
+    options.flags = settings().persists ? 0u : uint32_t{CAIRN_CONTROL_OPEN_READ_ONLY};
+    options.log = log_from_cache;
+    cairn_control *control = nullptr;
+    return cairn_control_open(&options, &control) == CAIRN_OK ? control : nullptr;
+}
 
 }  // namespace
 
@@ -189,7 +175,7 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
         return found->second.cache;
     }
     OpenedCache opened;
-    opened.cache = has_broker ? open_broker() : open_cache(identity, limit_percent);
+    opened.cache = open_cache(identity, limit_percent);
     opened.is_of_blobs = !has_broker && limit_percent == kBlobsPercent;
     all.by_identity[key] = opened;
     return opened.cache;
@@ -216,26 +202,26 @@ void flush_caches() {
 void open_switch() {
     // A process with a broker may go into a sandbox, where the control file could not be looked at.
     if (settings().has_broker()) return;
-    static auto *the_one = new Switch;
-    g_switch.store(the_one, std::memory_order_release);
+    static cairn_control *const the_control = open_control();
+    g_control.store(the_control, std::memory_order_release);
+    is_caching_on();  // which says so in the log where it is not
 }
 
 bool is_caching_on() {
-    Switch *const opened = g_switch.load(std::memory_order_acquire);
-    if (opened == nullptr) {
+    const cairn_control *control = g_control.load(std::memory_order_acquire);
+    if (control == nullptr) {
         return true;
     }
-    Switch &own = *opened;
     // Noted as seen when it is done: another thread that comes meanwhile does it as well.
-    const uint64_t clears = cairn_control_clears(own.control, kKind);
-    if (clears != own.clears_seen.load(std::memory_order_acquire)) {
+    const uint64_t clears = cairn_control_clears(control, kKind);
+    if (clears != g_clears_seen.load(std::memory_order_acquire)) {
         clear_display_caches();
-        own.clears_seen.store(clears, std::memory_order_release);
+        g_clears_seen.store(clears, std::memory_order_release);
     }
-    const bool is_on = (cairn_control_disabled(own.control) & kKind) == 0;
-    if (is_on != own.was_on.load(std::memory_order_relaxed) &&
-        own.was_on.exchange(is_on) != is_on) {
-        log_line("caching is switched %s", is_on ? "on" : "off");
+    const bool is_on = (cairn_control_disabled(control) & kKind) == 0;
+    if (is_on != g_was_on.load(std::memory_order_relaxed) && g_was_on.exchange(is_on) != is_on) {
+        log_line("caching is switched %s (cairn control --kind cache-for-driver)",
+                 is_on ? "on" : "off");
     }
     return is_on;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <cstdlib>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,19 +23,15 @@ struct ContextVersion {
 
 // "4.5 (Core Profile) Mesa 22.3.6", "OpenGL ES 3.2 Mesa 22.3.6". OpenGL ES 1 says "OpenGL
 // ES-CM 1.1" and gives 0.
-ContextVersion parse_version(std::string_view text) {
-    constexpr std::string_view kEs = "OpenGL ES ";
+ContextVersion parse_version(const std::string &text) {
+    constexpr std::string_view kEs = "OpenGL ES";
     ContextVersion version;
-    version.is_es = text.starts_with("OpenGL ES");
-    if (version.is_es) {
-        if (!text.starts_with(kEs)) {
-            return version;
-        }
-        text.remove_prefix(kEs.size());
-    }
-    const size_t dot = text.find('.');
-    if (dot != std::string_view::npos && dot + 1 < text.size()) {
-        version.number = 100 * atoi(text.data()) + (text[dot + 1] - '0');
+    version.is_es = text.starts_with(kEs);
+    int major = 0;
+    int minor = 0;
+    const char *number = text.c_str() + (version.is_es ? kEs.size() : 0);
+    if (sscanf(number, "%d.%1d", &major, &minor) == 2) {
+        version.number = 100 * major + minor;
     }
     return version;
 }

@@ -61,10 +61,12 @@ void DisplayCache::clear() {
     cairn_clear(entries_);
 }
 
-void DisplayCache::set_limit(EGLint bytes) {
+EGLint DisplayCache::set_limit(EGLint bytes, EGLint keep_bytes) {
     const MutexLock lock(changing_limit_);
     limit_ = bytes;
-    cairn_resize(entries_, static_cast<uint64_t>(bytes), static_cast<uint64_t>(bytes), nullptr);
+    uint64_t freed = 0;
+    cairn_resize(entries_, static_cast<uint64_t>(bytes), static_cast<uint64_t>(keep_bytes), &freed);
+    return as_int(freed);
 }
 
 EGLint DisplayCache::count() const {
@@ -157,13 +159,7 @@ EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {
     if (mode != EGL_PROGRAM_CACHE_RESIZE_ANGLE) {
         return EGL_BAD_PARAMETER;
     }
-    uint64_t held = 0;
-    {
-        const MutexLock lock(changing_limit_);
-        limit_ = limit;
-        cairn_resize(entries_, static_cast<uint64_t>(limit), 0, &held);
-    }
-    bytes = as_int(held);
+    bytes = set_limit(limit, 0);
     return EGL_SUCCESS;
 }
 

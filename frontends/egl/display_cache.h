@@ -53,8 +53,9 @@ class DisplayCache {
     Mutex changing_blobs;
     std::atomic<bool> serves_blobs = false;   // the driver has our functions
     std::atomic<bool> has_own_blobs = false;  // the application has set its own
-    // Sets the maximum and evicts the entries that no longer fit. REQUIRES: not negative.
-    void set_limit(EGLint bytes);
+    // Sets the maximum and evicts the entries beyond the smaller of both sizes. Returns their
+    // bytes. REQUIRES: neither is negative.
+    EGLint set_limit(EGLint bytes, EGLint keep_bytes);
 
     // The calls of the extension. Each returns the EGL error, EGL_SUCCESS for none, and gives its
     // result only then.

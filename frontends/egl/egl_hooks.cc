@@ -190,8 +190,10 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
 }
 
 const char *query_string(EGLDisplay display, EGLint name) {
-    const char *text = has_several_vendors() ? route_query_string(display, name)
-                                             : vendors().front()->egl.QueryString(display, name);
+    if (display == EGL_NO_DISPLAY && name == EGL_EXTENSIONS && has_several_vendors()) {
+        return client_extensions();
+    }
+    const char *text = vendor_to_call(display).egl.QueryString(display, name);
     const bool is_ours =
         display != EGL_NO_DISPLAY && name == EGL_EXTENSIONS && !settings().disabled;
     return is_ours ? guarded([text] { return with_control(text); }, [text] { return text; }) : text;
@@ -347,10 +349,7 @@ void take_devices() {
     }
 }
 
-const char *route_query_string(EGLDisplay display, EGLint name) {
-    if (display != EGL_NO_DISPLAY || name != EGL_EXTENSIONS) {
-        return ByDisplay<&EglFunctions::QueryString>::call(display, name);
-    }
+const char *client_extensions() {
     std::string all;
     for (const Vendor *vendor : vendors()) {
         const char *words = vendor->egl.QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
@@ -399,7 +398,8 @@ EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib 
     }
     const EGLDisplay display = find_platform_display(platform, native, own.for_driver());
     if (display != EGL_NO_DISPLAY && !own.values.empty()) {
-        display_cache(display).set_limit(limit_in(own.values));
+        const EGLint limit = limit_in(own.values);
+        display_cache(display).set_limit(limit, limit);
     }
     return display;
 }

@@ -31,7 +31,8 @@ void *egl_hook(const char *name);
 // The function for GLVND, which takes it by name: a hook, a vendor's, or one that finds the vendor.
 // Null when no vendor has it.
 void *egl_function(const char *name);
-const char *route_query_string(EGLDisplay display, EGLint name);
+// Those of all vendors.
+const char *client_extensions();
 // Tells GLVND that all devices are ours, so that it asks us for their displays.
 void take_devices();
 

@@ -119,10 +119,6 @@ void fill_imports(__EGLapiImports &imports) {
     imports.findNativeDisplayPlatform = find_native_display_platform;
 }
 
-const char *client_extensions() {
-    return EglEntry<&route_query_string>::call(EGL_NO_DISPLAY, EGL_EXTENSIONS);
-}
-
 }  // namespace
 }  // namespace cairn::egl
 
@@ -150,7 +146,7 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
 extern "C" __attribute__((visibility("default"))) const cairn::egl::LastVendorHost *
 cairn_egl_last_vendor() {
     using namespace cairn::egl;
-    static const LastVendorHost kHost = {&supports_api, &client_extensions,
+    static const LastVendorHost kHost = {&supports_api, &EglEntry<&client_extensions>::call,
                                          &EglEntry<&take_devices>::call};
     return are_vendors_loaded() ? &kHost : nullptr;
 }

@@ -2,7 +2,6 @@
 // The hooks for the calls that make, compile, link and delete shaders and programs, and for the
 // questions about them.
 #include <algorithm>
-#include <cstring>
 
 #include "counters.h"
 #include "gl_hooks.h"

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 

@@ -17,7 +17,6 @@
 #include <glvnd/libeglabi.h>
 
 #include <span>
-#include <string>
 
 #include "egl_functions.inc"
 #include "gl_functions.inc"

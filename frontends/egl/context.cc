@@ -12,11 +12,10 @@
 namespace cairn::egl {
 namespace {
 
-using Handle = std::pair<EGLDisplay, EGLContext>;
-
 struct ContextRegistry {
     Mutex mutex;
-    std::map<Handle, Context *> contexts;  // guarded by mutex
+    // Guarded by mutex.
+    std::map<std::pair<EGLDisplay, EGLContext>, Context *> contexts;
 };
 
 // A plain pointer, so that nothing has to run when a thread ends. A context that is current then is
@@ -56,10 +55,6 @@ bool is_newer_kind(EGLenum api, const EGLint *attributes) {
         minor = pair[0] == EGL_CONTEXT_MINOR_VERSION ? pair[1] : minor;
     }
     return api == EGL_OPENGL_API ? major > 3 || (major == 3 && minor >= 2) : major >= 2;
-}
-
-bool is_asked_alike(const Context &one, const Context &other) {
-    return one.request == other.request && one.is_newer == other.is_newer;
 }
 
 // REQUIRES: the registry is locked.
@@ -108,7 +103,8 @@ std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext h
     const Context *shared = find(all, context->display, share);
     context->group =
         shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
-    if (shared != nullptr && !is_asked_alike(*context, *shared)) {
+    if (shared != nullptr &&
+        (context->request != shared->request || context->is_newer != shared->is_newer)) {
         context->group->set_unlike();
     }
     Context *&place = all.contexts[{context->display, handle}];

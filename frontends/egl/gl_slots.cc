@@ -55,10 +55,6 @@ namespace cairn::egl {
 #if defined(__x86_64__)
 namespace {
 
-uintptr_t not_supported() {
-    return 0;
-}
-
 struct Slots {
     Mutex mutex;
     std::unordered_map<std::string, size_t> by_name;  // guarded by mutex
@@ -76,8 +72,7 @@ bool fill(size_t slot, const char *name) {
     for (const Vendor *vendor : vendors()) {
         void *function = vendor->function(name);
         found |= function != nullptr;
-        g_tables[vendor->index][slot] =
-            function != nullptr ? function : reinterpret_cast<void *>(&not_supported);
+        g_tables[vendor->index][slot] = or_missing(function);
     }
     return found;
 }

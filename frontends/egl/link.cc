@@ -115,39 +115,28 @@ Linked make_and_store(Context &context, const ProgramKey &key, const Request &re
     return made;
 }
 
-// REQUIRES: the program is locked.
-void link_cached(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
-                 const LinkRequest &request, uint64_t start_ns) {
-    const ProgramKey key = program_key_of(request);
-    const Turn turn = take_turn(context, key);
-    if (const auto cost = load_cached(context, program, key)) {
-        count_saved(*cost, monotonic_ns() - start_ns + lookups_ns(shaders));
-        return;
-    }
-    count(&RunReport::overhead_ns, monotonic_ns() - start_ns);
-    const uint64_t compiles_ns = compile_all(context, shaders);
-    program.forget_cached_link();
-    program.was_linked |=
-        make_and_store(context, key, request, link_by_driver, compiles_ns).succeeded;
-}
-
 }  // namespace
 
-void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
+bool link_cached(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
     const uint64_t start = monotonic_ns();
     const MutexLock lock(program.mutex);
     const std::vector<ShaderRef> shaders = attached_shaders(context, program.name);
-    if (const auto request = request_of(context, program, shaders, link)) {
-        link_cached(context, program, shaders, *request, start);
-        return;
+    const auto request = request_of(context, program, shaders, link);
+    if (!request) {
+        return false;
     }
-    count(&RunReport::bypassed);
-    compile_all(context, shaders);
+    const ProgramKey key = program_key_of(*request);
+    const Turn turn = take_turn(context, key);
+    if (const auto cost = load_cached(context, program, key)) {
+        count_saved(*cost, monotonic_ns() - start + lookups_ns(shaders));
+        return true;
+    }
+    count(&RunReport::overhead_ns, monotonic_ns() - start);
+    const uint64_t compiles_ns = compile_all(context, shaders);
     program.forget_cached_link();
-    link(program.name);
-    count(&RunReport::driver_links);
-    // It may have succeeded. To ask could wait for the driver.
-    program.was_linked = true;
+    program.was_linked |=
+        make_and_store(context, key, *request, link_by_driver, compiles_ns).succeeded;
+    return true;
 }
 
 ProgramRef note_shader_program(Context &context, GLuint name) {
@@ -224,33 +213,30 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
 
 }  // namespace
 
-GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
-                             GLenum type, GLsizei count_of_sources, const GLchar *const *sources) {
+std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
+                                    GLenum type, GLsizei count_of_sources,
+                                    const GLchar *const *sources) {
     const uint64_t start = monotonic_ns();
-    Linked made;
-    if (can_cache(context, count_of_sources, sources)) {
-        const std::span all(sources, static_cast<size_t>(count_of_sources));
-        const SeparableRequest request = {.traits = context.traits,
-                                          .type = type,
-                                          .sources = all,
-                                          .gl = &context.gl(),
-                                          .create = &create,
-                                          .get_binary = context.get_program_binary};
-        const ProgramKey key = program_key_of(request);
-        if (const GLuint program = load_shader_program(context, key, type, start)) {
-            return program;
-        }
-        count(&RunReport::overhead_ns, monotonic_ns() - start);
-        made = make_and_store(context, key, request, create_by_driver, 0);
-    } else {
-        count(&RunReport::bypassed);
-        count(&RunReport::driver_links);
-        made.program = create(type, count_of_sources, sources);
+    if (!can_cache(context, count_of_sources, sources)) {
+        return std::nullopt;
     }
-    if (made.program != 0) {
-        note_shader_program(context, made.program);
+    const SeparableRequest request = {
+        .traits = context.traits,
+        .type = type,
+        .sources = std::span(sources, static_cast<size_t>(count_of_sources)),
+        .gl = &context.gl(),
+        .create = &create,
+        .get_binary = context.get_program_binary};
+    const ProgramKey key = program_key_of(request);
+    if (const GLuint program = load_shader_program(context, key, type, start)) {
+        return program;
     }
-    return made.program;
+    count(&RunReport::overhead_ns, monotonic_ns() - start);
+    const GLuint program = make_and_store(context, key, request, create_by_driver, 0).program;
+    if (program != 0) {
+        note_shader_program(context, program);
+    }
+    return program;
 }
 
 }  // namespace cairn::egl

@@ -2,6 +2,7 @@
 // The hooks for the calls that make, compile, link and delete shaders and programs, and for the
 // questions about them.
 #include <algorithm>
+#include <optional>
 
 #include "counters.h"
 #include "gl_hooks.h"
@@ -9,12 +10,15 @@
 namespace cairn::egl {
 namespace {
 
-// For calls after which only the driver knows the shader. Null when it is not tracked.
+// Makes the driver compile a deferred shader, and forgets the compiled source: for calls after which
+// only the driver knows the shader. Null when it is not tracked.
 ShaderRef hand_over(GLuint name) {
     Context *context = current_context();
     ShaderRef shader = find_shader(context, name);
     if (shader != nullptr) {
-        hand_over(*context, *shader);
+        const MutexLock lock(shader->mutex);
+        attempt([&] { force_compile(*context, *shader); });
+        shader->state = Shader::State::untouched;
     }
     return shader;
 }
@@ -23,6 +27,17 @@ ShaderRef hand_over(GLuint name) {
 void count_bypassed() {
     count(&RunReport::driver_links);
     count(&RunReport::bypassed);
+}
+
+// Makes a program that is not cached.
+template <typename Function, typename... A>
+GLuint create_bypassed(Context *context, Real<Function> &real, A... arguments) {
+    const GLuint name = real(arguments...);
+    count_bypassed();
+    if (context != nullptr && name != 0) {
+        note_shader_program(*context, name);
+    }
+    return name;
 }
 
 // A driver that links on threads of its own lets these questions, which follow a link, wait for it.
@@ -182,17 +197,13 @@ void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
     const Stopwatch time(&RunReport::link_ns, &RunReport::link_calls);
     Context *context = current_context();
     if (const ProgramRef program = find_program(context, name)) {
-        const bool is_done = guarded(
-            [&] {
-                link_program(*context, *program, real);
-                return true;
-            },
-            [&] { return real.was_called(); });
-        if (is_done) {
+        if (guarded([&] { return link_cached(*context, *program, real); },
+                    [&] { return real.was_called(); })) {
             return;
         }
         const MutexLock lock(program->mutex);
         program->forget_cached_link();
+        // It may succeed. To ask could wait for the driver.
         program->was_linked = true;
     }
     if (context != nullptr) {
@@ -205,23 +216,18 @@ void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
 GLuint create_shader_program(Real<PFNGLCREATESHADERPROGRAMVPROC> &real, GLenum type,
                              GLsizei sources, const GLchar *const *source) {
     const Stopwatch time(&RunReport::link_ns, &RunReport::link_calls);
-    if (Context *context = current_context()) {
-        return create_shader_program(*context, real, type, sources, source);
+    Context *context = current_context();
+    std::optional<GLuint> made;
+    if (context != nullptr) {
+        made = create_cached(*context, real, type, sources, source);
     }
-    count_bypassed();
-    return real(type, sources, source);
+    return made ? *made : create_bypassed(context, real, type, sources, source);
 }
 
 GLuint create_shader_program_of_one(Real<PFNGLCREATESHADERPROGRAMEXTPROC> &real, GLenum type,
                                     const GLchar *source) {
     const Stopwatch time(&RunReport::link_ns, &RunReport::link_calls);
-    Context *context = current_context();
-    const GLuint name = real(type, source);
-    count_bypassed();
-    if (context != nullptr && name != 0) {
-        note_shader_program(*context, name);
-    }
-    return name;
+    return create_bypassed(current_context(), real, type, source);
 }
 
 void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum format,

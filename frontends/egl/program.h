@@ -59,20 +59,21 @@ struct Program {
 
 using ProgramRef = std::shared_ptr<Program>;
 
-// glLinkProgram of a program that is tracked, by the driver's function `link`.
-void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link);
+// glLinkProgram of a program that is tracked, by a binary from the cache, or else by the driver's
+// function `link`, whose result is stored. False for a link of a kind that is not cached: the
+// driver has not been asked.
+bool link_cached(Context &context, Program &program, Real<void (*)(GLuint)> &link);
 
-// Compiles deferred shaders before the driver links a program that is not tracked: its shaders may
-// be tracked.
+// The same for glCreateShaderProgramv. Returns the name, 0 when the driver refused, or nothing for a
+// program of a kind that is not cached.
+std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
+                                    GLenum type, GLsizei count, const GLchar *const *sources);
+
+// Compiles deferred shaders before the driver links a program itself.
 void compile_attached(Context &context, GLuint program);
 
 // To be called for a program that the driver has made and linked in one call. Later links of it go
 // to the driver.
 ProgramRef note_shader_program(Context &context, GLuint name);
-
-// glCreateShaderProgramv by the driver's function `create`. Returns the name, 0 when the driver
-// refused.
-GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
-                             GLenum type, GLsizei count, const GLchar *const *sources);
 
 }  // namespace cairn::egl

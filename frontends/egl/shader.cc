@@ -198,10 +198,4 @@ void force_compile(Context &context, Shader &shader) {
     }
 }
 
-void hand_over(Context &context, Shader &shader) {
-    const MutexLock lock(shader.mutex);
-    attempt([&] { force_compile(context, shader); });
-    shader.state = Shader::State::untouched;
-}
-
 }  // namespace cairn::egl

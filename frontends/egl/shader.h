@@ -63,8 +63,4 @@ void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &co
 // without the front end.
 void force_compile(Context &context, Shader &shader);
 
-// The same, and forgets the compiled source: for calls after which only the driver knows the
-// shader.
-void hand_over(Context &context, Shader &shader);
-
 }  // namespace cairn::egl

@@ -70,29 +70,23 @@ EGLBoolean query_debug(EGLint attribute, EGLAttrib *value) {
     return EGL_FALSE;
 }
 
-std::vector<EGLDeviceEXT> devices_of(Vendor &vendor) {
-    EGLint count = 0;
-    if (vendor.egl.QueryDevicesEXT == nullptr ||
-        vendor.egl.QueryDevicesEXT(0, nullptr, &count) == EGL_FALSE || count <= 0) {
-        return {};
-    }
-    std::vector<EGLDeviceEXT> devices(static_cast<size_t>(count));
-    if (vendor.egl.QueryDevicesEXT(count, devices.data(), &count) == EGL_FALSE) {
-        return {};
-    }
-    devices.resize(static_cast<size_t>(count));
-    for (const EGLDeviceEXT device : devices) {
-        remember_device(device, vendor);
-    }
-    return devices;
-}
-
-// Those of all vendors, in their order. Remembers the vendor of each.
+// The devices of all vendors, in their order. Remembers the vendor of each.
 std::vector<EGLDeviceEXT> all_devices() {
     std::vector<EGLDeviceEXT> all;
     for (Vendor *vendor : vendors()) {
-        const std::vector<EGLDeviceEXT> some = devices_of(*vendor);
-        all.insert(all.end(), some.begin(), some.end());
+        const auto query = vendor->egl.QueryDevicesEXT;
+        EGLint count = 0;
+        if (query == nullptr || query(0, nullptr, &count) == EGL_FALSE || count <= 0) {
+            continue;
+        }
+        std::vector<EGLDeviceEXT> some(static_cast<size_t>(count));
+        if (query(count, some.data(), &count) != EGL_FALSE) {
+            some.resize(static_cast<size_t>(count));
+            for (const EGLDeviceEXT device : some) {
+                remember_device(device, *vendor);
+            }
+            all.insert(all.end(), some.begin(), some.end());
+        }
     }
     return all;
 }

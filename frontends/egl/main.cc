@@ -15,6 +15,7 @@
 #include "last_vendor.h"
 #include "settings.h"
 #include "vendors.h"
+#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -33,27 +34,19 @@ void *get_proc_address(const char *name) {
     return hook != nullptr ? hook : function;
 }
 
-// The words of all vendors.
-std::string vendor_strings(int name) {
+// GLVND takes each word for something that some display may support.
+const char *get_vendor_string(int name) {
     std::string all;
     for (const Vendor *vendor : vendors()) {
         const auto function = vendor->imports.getVendorString;
         const char *words = function == nullptr ? nullptr : function(name);
-        if (words != nullptr) {
-            all.append(all.empty() ? "" : " ").append(words);
+        // Other strings are not lists.
+        if (name != __EGL_VENDOR_STRING_PLATFORM_EXTENSIONS) {
+            return words;
         }
+        all = with_words(all, words == nullptr ? "" : words);
     }
-    return all;
-}
-
-// GLVND takes each word for something that some display may support.
-const char *get_vendor_string(int name) {
-    if (name != __EGL_VENDOR_STRING_PLATFORM_EXTENSIONS) {
-        const auto function = vendors().front()->imports.getVendorString;
-        return function == nullptr ? nullptr : function(name);
-    }
-    static const auto *the_text = new std::string(vendor_strings(name));
-    return the_text->empty() ? nullptr : the_text->c_str();
+    return all.empty() ? nullptr : kept(all);
 }
 
 void *get_dispatch_address(const char *name) {

@@ -70,27 +70,6 @@ EGLBoolean query_debug(EGLint attribute, EGLAttrib *value) {
     return EGL_FALSE;
 }
 
-// The devices of all vendors, in their order. Remembers the vendor of each.
-std::vector<EGLDeviceEXT> all_devices() {
-    std::vector<EGLDeviceEXT> all;
-    for (Vendor *vendor : vendors()) {
-        const auto query = vendor->egl.QueryDevicesEXT;
-        EGLint count = 0;
-        if (query == nullptr || query(0, nullptr, &count) == EGL_FALSE || count <= 0) {
-            continue;
-        }
-        std::vector<EGLDeviceEXT> some(static_cast<size_t>(count));
-        if (query(count, some.data(), &count) != EGL_FALSE) {
-            some.resize(static_cast<size_t>(count));
-            for (const EGLDeviceEXT device : some) {
-                remember_device(device, *vendor);
-            }
-            all.insert(all.end(), some.begin(), some.end());
-        }
-    }
-    return all;
-}
-
 template <auto Member>
 struct ByDevice;
 
@@ -332,15 +311,24 @@ const NamedFunction kRoutes[] = {
 
 }  // namespace
 
-void take_devices() {
-    // The function came with version 0.2.
-    if (EGL_VENDOR_ABI_GET_MINOR_VERSION(host().version) < 2 ||
-        host().exports->setVendorForDevice == nullptr) {
-        return;
+std::vector<EGLDeviceEXT> all_devices() {
+    std::vector<EGLDeviceEXT> all;
+    for (Vendor *vendor : vendors()) {
+        const auto query = vendor->egl.QueryDevicesEXT;
+        EGLint count = 0;
+        if (query == nullptr || query(0, nullptr, &count) == EGL_FALSE || count <= 0) {
+            continue;
+        }
+        std::vector<EGLDeviceEXT> some(static_cast<size_t>(count));
+        if (query(count, some.data(), &count) != EGL_FALSE) {
+            some.resize(static_cast<size_t>(count));
+            for (const EGLDeviceEXT device : some) {
+                remember_device(device, *vendor);
+            }
+            all.insert(all.end(), some.begin(), some.end());
+        }
     }
-    for (const EGLDeviceEXT device : all_devices()) {
-        host().exports->setVendorForDevice(device, host().self);
-    }
+    return all;
 }
 
 const char *client_extensions() {

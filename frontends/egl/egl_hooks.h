@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "hook.h"
 #include "vendors.h"
 
@@ -31,10 +33,10 @@ void *egl_hook(const char *name);
 // The function for GLVND, which takes it by name: a hook, a vendor's, or one that finds the vendor.
 // Null when no vendor has it.
 void *egl_function(const char *name);
-// Those of all vendors.
+// The client extensions of all vendors.
 const char *client_extensions();
-// Tells GLVND that all devices are ours, so that it asks us for their displays.
-void take_devices();
+// The devices of all vendors, in their order. Remembers the vendor of each.
+std::vector<EGLDeviceEXT> all_devices();
 
 // For __EGLapiImports.
 EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes);

@@ -12,7 +12,6 @@
 #include "egl_hooks.h"
 #include "gl_hooks.h"
 #include "gl_slots.h"
-#include "last_vendor.h"
 #include "settings.h"
 #include "vendors.h"
 #include "words.h"
@@ -134,12 +133,4 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
         return EGLBoolean{EGL_TRUE};
     };
     return cairn::guarded(start, [] { return EGLBoolean{EGL_FALSE}; });
-}
-
-extern "C" __attribute__((visibility("default"))) const cairn::egl::LastVendorHost *
-cairn_egl_last_vendor() {
-    using namespace cairn::egl;
-    static const LastVendorHost kHost = {&supports_api, &EglEntry<&client_extensions>::call,
-                                         &EglEntry<&take_devices>::call};
-    return are_vendors_loaded() ? &kHost : nullptr;
 }

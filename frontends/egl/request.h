@@ -73,10 +73,7 @@ template <typename T, typename Visit>
 constexpr void for_each_member(T &request, Visit visit) {
     constexpr size_t kCount = member_count<std::remove_const_t<T>>();
     const auto visit_all = [&](auto &...members) { (visit(members), ...); };
-    if constexpr (kCount == 3) {
-        auto &[a, b, c] = request;
-        visit_all(a, b, c);
-    } else if constexpr (kCount == 4) {
+    if constexpr (kCount == 4) {
         auto &[a, b, c, d] = request;
         visit_all(a, b, c, d);
     } else if constexpr (kCount == 6) {

@@ -168,7 +168,7 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     }
     const bool has_broker = settings().has_broker();
     const std::string key = has_broker ? std::string(kBroker) : identity;
-    Caches &all = the_only<Caches>();
+    auto &all = the_only<Caches>();
     const MutexLock lock(all.mutex);
     const auto found = all.by_identity.find(key);
     if (found != all.by_identity.end()) {
@@ -185,7 +185,7 @@ void flush_caches() {
     constexpr uint32_t kPatienceMs = 1000;
     std::vector<OpenedCache *> all_opened;
     {
-        Caches &all = the_only<Caches>();
+        auto &all = the_only<Caches>();
         const MutexLock lock(all.mutex);
         for (auto &[identity, opened] : all.by_identity) {
             if (opened.cache != nullptr) {

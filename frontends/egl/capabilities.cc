@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,11 +27,11 @@ ContextVersion parse_version(const std::string &text) {
     constexpr std::string_view kEs = "OpenGL ES";
     ContextVersion version;
     version.is_es = text.starts_with(kEs);
-    int major = 0;
-    int minor = 0;
     const char *number = text.c_str() + (version.is_es ? kEs.size() : 0);
-    if (sscanf(number, "%d.%1d", &major, &minor) == 2) {
-        version.number = 100 * major + minor;
+    char *end = nullptr;
+    const long major = strtol(number, &end, 10);
+    if (end != number && end[0] == '.' && end[1] != '\0') {
+        version.number = 100 * static_cast<int>(major) + (end[1] - '0');
     }
     return version;
 }

@@ -98,7 +98,7 @@ namespace {
 // Takes the context into the registry, and returns its group.
 std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
                                   EGLContext share) {
-    ContextRegistry &all = the_only<ContextRegistry>();
+    auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     const Context *shared = find(all, context->display, share);
     context->group =
@@ -133,7 +133,7 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
 }
 
 Context *hold_context(EGLDisplay display, EGLContext handle) {
-    ContextRegistry &all = the_only<ContextRegistry>();
+    auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     Context *context = find(all, display, handle);
     if (context != nullptr) {
@@ -143,11 +143,11 @@ Context *hold_context(EGLDisplay display, EGLContext handle) {
 }
 
 void context_left(EGLDisplay display, EGLContext handle, Context *held, bool was_destroyed) {
-    ContextRegistry &all = the_only<ContextRegistry>();
+    auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     if (was_destroyed && held != nullptr && find(all, display, handle) == held) {
         all.contexts.erase({display, handle});
-        release(held);
+        held->references.fetch_sub(1);  // the registry's; the caller's is left
     }
     release(held);
 }

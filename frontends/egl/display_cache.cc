@@ -186,7 +186,7 @@ EGLint DisplayCache::trim(EGLint limit, EGLint &freed) {
 }
 
 void clear_display_caches() {
-    Displays &all = the_only<Displays>();
+    auto &all = the_only<Displays>();
     const MutexLock lock(all.mutex);
     for (const auto &[display, cache] : all.caches) {
         cache->clear();
@@ -194,7 +194,7 @@ void clear_display_caches() {
 }
 
 DisplayCache &display_cache(EGLDisplay display) {
-    Displays &all = the_only<Displays>();
+    auto &all = the_only<Displays>();
     const MutexLock lock(all.mutex);
     DisplayCache *&cache = all.caches[display];
     if (cache == nullptr) {

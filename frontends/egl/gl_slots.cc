@@ -80,7 +80,7 @@ bool fill(size_t slot, const char *name) {
 }  // namespace
 
 void *gl_slot(const char *name) {
-    Slots &all = the_only<Slots>();
+    auto &all = the_only<Slots>();
     const MutexLock lock(all.mutex);
     const auto known = all.by_name.find(name);
     if (known != all.by_name.end()) {

@@ -25,6 +25,7 @@ std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) 
     gl.GetAttachedShaders(program, static_cast<GLsizei>(names.size()), &count, names.data());
     names.resize(std::min(static_cast<size_t>(count), names.size()));
     std::vector<ShaderRef> shaders;
+    shaders.reserve(names.size());
     for (const GLuint name : names) {
         shaders.push_back(context.group->shader(name));
     }

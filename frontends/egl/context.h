@@ -94,9 +94,9 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
 // `handle` is EGL_NO_CONTEXT when nothing is current any more.
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
 
-// To be called around eglDestroyContext. When EGL returns, another thread may already have made a
-// new context of the same handle, which must stay: it cannot have the address of one that is held.
-// Null where EGL will refuse the handle.
+// To be called before and after eglDestroyContext. When EGL returns, another thread may already
+// have made a new context of the same handle, which must stay. It is told from the older one by its
+// address, as long as that one is held. Null where EGL will refuse the handle.
 Context *hold_context(EGLDisplay display, EGLContext handle);
 void context_left(EGLDisplay display, EGLContext handle, Context *held, bool was_destroyed);
 

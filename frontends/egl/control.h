@@ -47,7 +47,7 @@ struct Attributes {
 };
 
 // The maximum that these values of eglGetPlatformDisplay give a display's cache; below 0 where one
-// of them is.
+// of them is. REQUIRES: there are some.
 EGLint limit_in(const std::vector<EGLAttrib> &values);
 
 }  // namespace cairn::egl

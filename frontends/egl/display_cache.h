@@ -53,6 +53,7 @@ class DisplayCache {
     Mutex changing_blobs;
     std::atomic<bool> serves_blobs = false;   // the driver has our functions
     std::atomic<bool> has_own_blobs = false;  // the application has set its own
+
     // Sets the maximum and evicts the entries beyond the smaller of both sizes. Returns their
     // bytes. REQUIRES: neither is negative.
     EGLint set_limit(EGLint bytes, EGLint keep_bytes);

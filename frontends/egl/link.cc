@@ -32,9 +32,9 @@ std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) 
     return shaders;
 }
 
-// The keys of the shaders, if all are tracked and have been compiled successfully. A linker treats shaders of
-// different types alike in any order, so the keys are sorted by type. The order of shaders of one
-// type stays: it may change the locations that a linker assigns.
+// The keys of the shaders, if all are tracked and have been compiled successfully. A linker treats
+// shaders of different types alike in any order, so the keys are sorted by type. The order of
+// shaders of one type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
     if (std::find(shaders.begin(), shaders.end(), nullptr) != shaders.end()) {
         return std::nullopt;

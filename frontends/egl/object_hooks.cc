@@ -10,8 +10,8 @@
 namespace cairn::egl {
 namespace {
 
-// Makes the driver compile a deferred shader, and forgets the compiled source: for calls after which
-// only the driver knows the shader. Null when it is not tracked.
+// Makes the driver compile a deferred shader, and forgets the compiled source: for calls after
+// which only the driver knows the shader. Null when it is not tracked.
 ShaderRef hand_over(GLuint name) {
     Context *context = current_context();
     ShaderRef shader = find_shader(context, name);

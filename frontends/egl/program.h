@@ -64,8 +64,8 @@ using ProgramRef = std::shared_ptr<Program>;
 // driver has not been asked.
 bool link_cached(Context &context, Program &program, Real<void (*)(GLuint)> &link);
 
-// The same for glCreateShaderProgramv. Returns the name, 0 when the driver refused, or nothing for a
-// program of a kind that is not cached.
+// The same for glCreateShaderProgramv. Returns the name, 0 when the driver refused, or nothing for
+// a program of a kind that is not cached.
 std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
                                     GLenum type, GLsizei count, const GLchar *const *sources);
 

@@ -10,16 +10,16 @@ namespace {
 
 // Through a mount that is read-only where the system lets us make one. Where it does not, clients
 // get descriptors that are open for reading, which is as much where they cannot open anything.
-Result<Directory> open_view(const BrokerSettings &settings, const Journal &journal,
-                            const std::string &path) {
+Result<Directory> open_view(const BrokerSettings &settings, const std::string &path) {
+    const Log log(settings.log, nullptr);
     auto view = open_read_only_view(path);
     if (view.ok()) return view;
     if (settings.require_read_only_mount) {
-        journal.line("%s: no read-only mount can be made here", path.c_str());
+        log.write(Severity::info, "%s: no read-only mount can be made here", path.c_str());
         return view;
     }
-    journal.line("%s: no read-only mount can be made here; lending plain descriptors",
-                 path.c_str());
+    log.write(Severity::info, "%s: no read-only mount can be made here; lending plain descriptors",
+              path.c_str());
     return Directory::open(path);
 }
 
@@ -47,9 +47,8 @@ void Guards::release_deleted() {
     });
 }
 
-int SharedCache::open(const BrokerSettings &settings, const Journal &journal,
-                      const std::string &identifier, std::uint64_t version, Guards &guards,
-                      std::unique_ptr<SharedCache> &cache) {
+int SharedCache::open(const BrokerSettings &settings, const std::string &identifier,
+                      std::uint64_t version, Guards &guards, std::unique_ptr<SharedCache> &cache) {
     std::unique_ptr<SharedCache> opened(
         new SharedCache(identifier, version, settings.root + "/" + identifier, guards));
     cairn_options options = {};
@@ -59,12 +58,11 @@ int SharedCache::open(const BrokerSettings &settings, const Journal &journal,
     options.version = version;
     options.limit_bytes = settings.limit_bytes;
     options.memory_bytes = CAIRN_NONE;  // the broker itself reads nothing twice
-    options.log = Journal::receive;
-    options.log_user = const_cast<Journal *>(&journal);
+    options.log = settings.log;
     const int result = cairn_open(&options, &opened->handle_);
     if (result != CAIRN_OK) return result;
     auto directory = Directory::open(opened->path_);
-    auto view = open_view(settings, journal, opened->path_);
+    auto view = open_view(settings, opened->path_);
     if (!directory.ok() || !view.ok()) return CAIRN_ERROR_DENIED;
     opened->directory_ = std::move(directory.value());
     opened->view_ = std::move(view.value());

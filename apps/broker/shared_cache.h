@@ -50,9 +50,8 @@ class Guards {
 class SharedCache {
   public:
     // The cairn_result; with CAIRN_OK there is a cache. The guards outlive it.
-    static int open(const BrokerSettings &settings, const Journal &journal,
-                    const std::string &identifier, std::uint64_t version, Guards &guards,
-                    std::unique_ptr<SharedCache> &cache);
+    static int open(const BrokerSettings &settings, const std::string &identifier,
+                    std::uint64_t version, Guards &guards, std::unique_ptr<SharedCache> &cache);
     ~SharedCache() { cairn_close(handle_); }
     SharedCache(const SharedCache &) = delete;
     SharedCache &operator=(const SharedCache &) = delete;

@@ -49,9 +49,11 @@ const std::vector<const ShaderConverter *> &converters();
 // Null where there is none of this id.
 const ShaderConverter *find_converter(std::string_view id);
 
-// The options as given, completed by the defaults. Otherwise `problem` says which is wrong and what
-// it may be.
+// Completes the options by the defaults. False: `problem` says which is wrong and what it may be.
 bool complete_options(const ShaderConverter &converter, Options &options, std::string &problem);
+
+// The words with the separator between them.
+std::string joined(const std::vector<std::string> &words, const char *separator);
 
 // The build-id of the program or library that `address` lies in, in hexadecimal; empty where it has
 // none.

@@ -9,17 +9,15 @@
 // Failure: an answer that says so.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "conversions/converter.h"
 
 namespace cairn::conversions {
 
-// Whether these arguments are the library's.
-bool is_for_worker(int argc, const char *const *argv);
-
-// The process's exit code.
-int run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
-               const char *const *argv);
+// The process's exit code; nothing where the arguments are not the library's.
+std::optional<int> run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
+                              const char *const *argv);
 
 }  // namespace cairn::conversions

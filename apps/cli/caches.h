@@ -17,9 +17,8 @@
 #include <vector>
 
 #include "cache/crash_memory.h"
-#include "failure.h"
-#include "terminal.h"
-#include "text.h"
+#include "command.h"
+#include "output.h"
 
 namespace cairn::cli {
 
@@ -114,5 +113,29 @@ using ControlHandle = std::unique_ptr<cairn_control, decltype(&cairn_control_clo
 
 // `log` must outlive the control.
 ControlHandle open_control(const std::string &root, uint32_t flags, CacheLog &log);
+
+// The caches that a command changes: `cairn VERB CACHE...`, `--application NAME` and `--all`.
+//
+// Whether the command asks before it changes all caches, and has --yes.
+enum class Asks { no, yes };
+
+struct Selection {
+    std::string dir;
+    Words names;
+    std::string application;
+    bool all = false;
+    Asks asks = Asks::no;
+    bool yes = false;
+    Quiet quiet = Quiet::no;
+};
+
+// `about_names` explains the names.
+void add_selection(Arguments &take, Selection &selection, const char *about_names, Asks asks);
+
+// Changes a cache, and returns what to say of it; throws a Failure if it cannot.
+using Change = std::function<std::string(const std::string &root, const std::string &name)>;
+
+// Returns the exit code. `verb`: "clear".
+int change_selected(const Selection &selection, const char *verb, const Change &change);
 
 }  // namespace cairn::cli

@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "failure.h"
 #include "os/file.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {

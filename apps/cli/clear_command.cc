@@ -7,7 +7,6 @@
 
 #include "caches.h"
 #include "command.h"
-#include "selection.h"
 #include "text.h"
 
 namespace cairn::cli {

@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "failure.h"
-#include "terminal.h"
+#include "output.h"
 #include "text.h"
 
 namespace CLI {

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "failure.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {

@@ -8,7 +8,6 @@
 #include "cache/generations.h"
 #include "caches.h"
 #include "command.h"
-#include "selection.h"
 #include "store/root.h"
 #include "store/space.h"
 #include "text.h"

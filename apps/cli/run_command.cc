@@ -4,7 +4,6 @@
 #include <cairn/cairn.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -17,9 +16,10 @@
 #include "manifest.h"
 #include "named_file.h"
 #include "os/configuration.h"
+#include "os/environment.h"
+#include "os/helper_process.h"
 #include "output.h"
 #include "run_report.h"
-#include "shared_report.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -75,20 +75,27 @@ std::string limit_bytes(const std::string &size) {
     return std::to_string(*bytes);
 }
 
-// A failure before the application starts is one of `cairn run` itself.
-template <typename Call>
-auto before_start(Call call) {
+// The files of --json and --trace. A wrong name is found before the application starts, and not after
+// an hour of play.
+struct Outputs {
+    std::optional<OutputFile> json, trace;
+    std::string trace_path;  // by which processes append to it; empty: none does
+};
+
+Outputs open_outputs(const RunOptions &options) {
     try {
-        return call();
+        Outputs outputs;
+        if (!options.json.empty()) outputs.json.emplace(options.json);
+        if (options.trace.empty()) return outputs;
+        outputs.trace.emplace(options.trace);
+        outputs.trace->write("");
+        outputs.trace_path = outputs.trace->is_standard_output()
+                                 ? fmt::format("/proc/{}/fd/{}", getpid(), STDOUT_FILENO)
+                                 : fs::absolute(options.trace).string();
+        return outputs;
     } catch (const Failure &failure) {
         throw Failure(kExitRunFailed, failure.what());
     }
-}
-
-// A wrong name is found before the application starts, and not after an hour of play.
-std::optional<OutputFile> open_output(const std::string &name) {
-    if (name.empty()) return std::nullopt;
-    return before_start([&] { return std::optional<OutputFile>(name); });
 }
 
 // Only prints a failure: the exit code belongs to the application.
@@ -98,13 +105,6 @@ void write_result(OutputFile &json, const RunResult &result) {
     } catch (const Failure &failure) {
         complain(failure.what());
     }
-}
-
-// Makes the file of `--trace` empty, and returns the name by which processes append to it.
-std::string empty_trace(OutputFile &trace, const std::string &name) {
-    before_start([&] { trace.write(""); });
-    return trace.is_standard_output() ? fmt::format("/proc/{}/fd/{}", getpid(), STDOUT_FILENO)
-                                      : fs::absolute(name).string();
 }
 
 // Everything the application needs to run cached. If something is missing, the application runs
@@ -135,12 +135,14 @@ std::string folder_without_cache(const std::string &root) {
                                                                                : std::string();
 }
 
+// Switches off what drivers keep by themselves.
+//
 // Mesa gives no program binaries where its cache is switched off by MESA_SHADER_CACHE_DISABLE, and
 // then Cairn could not keep programs either. With `keeps_binaries` it is given a directory instead
 // in which it can keep nothing: one below the root, where a directory stands in the place of the
 // cache's index.
-Variables without_driver_caches(const std::string &root, bool keeps_binaries) {
-    Variables variables = {{"__GL_SHADER_DISK_CACHE", "0"}};
+void switch_off_driver_caches(const std::string &root, bool keeps_binaries, Variables &variables) {
+    variables.emplace_back("__GL_SHADER_DISK_CACHE", "0");
     const std::string folder = keeps_binaries ? folder_without_cache(root) : std::string();
     if (folder.empty()) {
         variables.emplace_back("MESA_SHADER_CACHE_DISABLE", "true");
@@ -151,10 +153,10 @@ Variables without_driver_caches(const std::string &root, bool keeps_binaries) {
         variables.emplace_back("MESA_DISK_CACHE_SINGLE_FILE", "false");
         variables.emplace_back("MESA_DISK_CACHE_DATABASE", "false");
     }
-    return variables;
 }
 
-void prepare_cached(const RunOptions &options, RunResult &result, Preparation &preparation) {
+void prepare_cached(const RunOptions &options, const std::string &trace_path, RunResult &result,
+                    Preparation &preparation) {
     try {
         result.root = resolve_root(options.dir);
         if (!options.dir.empty()) preparation.variables.emplace_back("CAIRN_DIR", result.root);
@@ -168,16 +170,14 @@ void prepare_cached(const RunOptions &options, RunResult &result, Preparation &p
                 "it is switched off; `cairn control --kind cache-for-driver --enable` switches it "
                 "on";
         }
-        const Manifest manifest = find_manifest(executable_path());
+        const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
         if (manifest.path.empty()) {
             result.problem = manifest.problem;
             return;
         }
-        preparation.report.emplace(SharedReport::create(result.root));
+        preparation.report.emplace(result.root);
         preparation.variables.emplace_back(kRunReportVariable, preparation.report->path());
-        if (!options.trace.empty()) {
-            preparation.variables.emplace_back("CAIRN_TRACE", options.trace);
-        }
+        if (!trace_path.empty()) preparation.variables.emplace_back("CAIRN_TRACE", trace_path);
         preparation.variables.push_back(front_end_environment(manifest.path));
         result.manifest = manifest.path;
     } catch (const std::exception &error) {
@@ -185,38 +185,29 @@ void prepare_cached(const RunOptions &options, RunResult &result, Preparation &p
     }
 }
 
-Preparation prepare(const RunOptions &options, RunResult &result) {
-    Preparation preparation;
-    prepare_cached(options, result, preparation);
-    if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
-        const auto more = without_driver_caches(result.root, result.manifest.has_value());
-        preparation.variables.insert(preparation.variables.end(), more.begin(), more.end());
-    }
-    return preparation;
-}
-
-int run(RunOptions options, const Words &command) {
+int run(const RunOptions &options, const Words &command) {
     const std::string limit = options.limit ? limit_bytes(*options.limit) : "";
-    std::optional<OutputFile> json = open_output(options.json);
-    std::optional<OutputFile> trace = open_output(options.trace);
-    if (trace) options.trace = empty_trace(*trace, options.trace);
+    Outputs outputs = open_outputs(options);
     RunResult result;
     result.command = command;
-    Preparation preparation = prepare(options, result);
-    if (!limit.empty()) preparation.variables.emplace_back("CAIRN_LIMIT", limit);
-    const auto start = std::chrono::steady_clock::now();
+    Preparation preparation;
+    Variables &variables = preparation.variables;
+    prepare_cached(options, outputs.trace_path, result, preparation);
+    if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
+        switch_off_driver_caches(result.root, result.manifest.has_value(), variables);
+    }
+    if (!limit.empty()) variables.emplace_back("CAIRN_LIMIT", limit);
+    const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {
         if (!preparation.report || preparation.report->read().contexts > 0) return false;
         look_at_processes(child, result.seen);
         return true;
     };
-    const ChildEnd end = run_child(command, preparation.variables, look);
-    const auto wall = std::chrono::steady_clock::now() - start;
+    const ChildEnd end = run_child(command, variables, look);
+    result.wall_ns = monotonic_ns() - start_ns;
     // Nobody may be reading standard error any more; that must not change the exit code.
     make_signals_errors();
-    result.wall_ns =
-        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
     result.exit_code = end.exit_code;
     result.signal = end.signal;
     if (preparation.report) result.report = preparation.report->read();
@@ -229,7 +220,7 @@ int run(RunOptions options, const Words &command) {
     } else if (options.quiet == Quiet::no) {
         for (const std::string &line : report_lines(result)) complain(line);
     }
-    if (json) write_result(*json, result);
+    if (outputs.json) write_result(*outputs.json, result);
     return result.exit_code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "terminal.h"
+#include "output.h"
 
 #include <gtest/gtest.h>
 #include <pty.h>

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "cache/generations.h"
@@ -205,12 +204,8 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
 CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
     const uint32_t flags = CAIRN_OPEN_REFUSE_WHEN_FULL;
     const std::string &identifier = make.identifier;
-    auto [cache, result] = try_open(root, identifier, flags, limit_of(root, identifier));
-    if (result == CAIRN_ERROR_NOT_FOUND) {
-        std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
-    }
+    auto [cache, result] = try_open(root, identifier, flags, limit_of(root, identifier), &make);
     require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
-    // Another process may have made it since.
     if (cache_stats(cache).version != make.version) {
         throw Failure(kExitFailure, "the cache `{}` has contents of version {}, not {}", identifier,
                       cache_stats(cache).version, make.version);

@@ -4,12 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "caches.h"
 #include "command.h"
 #include "conversions/converter.h"
 #include "conversions/worker.h"
 #include "named_file.h"
-#include "os/helper_process.h"
 #include "output.h"
 
 namespace cairn::convert {
@@ -149,7 +150,7 @@ std::string_view text_of(const BlobHandle &blob) {
 
 // This program does the work, too.
 ConverterHandle open_converter(const std::string &root, cli::CacheLog &log) {
-    const std::string program = canonical_path("/proc/self/exe");
+    const std::string program = std::filesystem::canonical("/proc/self/exe").string();
     cairn_converter_options options = {};
     options.size = sizeof options;
     options.root = root.c_str();

@@ -73,7 +73,9 @@ void Server::run(int until_readable) {
         });
         if (ready[kListener].revents != 0) accept_clients();
         if (ready[kChanges].revents != 0) read_changes();
-        end_overdue();
+        end_unless([now = monotonic_ns()](Connection &client) {
+            return client.over_quota(now) || !client.overdue(now);
+        });
         lend_changes();
         close_unused();
     }
@@ -103,7 +105,8 @@ void Server::accept_client(Socket socket) {
         log_.write(Severity::info, "a client of another user was turned away");
         return;
     }
-    if (client_count() >= settings_.clients_max) {
+    std::erase_if(leaving_, [](const Socket &left) { return left.drained(); });
+    if (clients_.size() + leaving_.size() >= settings_.clients_max) {
         log_.write(Severity::info, "a client was turned away: there are %u", settings_.clients_max);
         (void)socket.send(encode_message(Refused{Refusal::full}));
         return;
@@ -126,16 +129,6 @@ void Server::end_unless(Keep keep) {
     }
 }
 
-std::size_t Server::client_count() {
-    std::erase_if(leaving_, [](const Socket &socket) { return socket.drained(); });
-    return clients_.size() + leaving_.size();
-}
-
-void Server::end_overdue() {
-    const std::uint64_t now = monotonic_ns();
-    end_unless([&](Connection &client) { return client.over_quota(now) || !client.overdue(now); });
-}
-
 bool Server::reserve_unfinished(std::uint64_t bytes) {
     if (unfinished_bytes_ + bytes > kUnfinishedBytesMax) return false;
     unfinished_bytes_ += bytes;
@@ -148,14 +141,14 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
                                 Refusal &refusal) {
     // The C interface would cut it off there. It checks everything else.
     if (identifier.find('\0') != std::string::npos) return nullptr;
-    Watched &watched = caches_[identifier];  // close_unused() removes it if it stays without use
-    if (watched.cache != nullptr) {
-        if (watched.cache->version() == version) return watched.cache.get();
+    // close_unused() removes it if it stays without use.
+    SharedCache &cache = caches_.try_emplace(identifier, settings_, identifier).first->second;
+    if (cache.is_open()) {
+        if (cache.version() == version) return &cache;
         refusal = Refusal::busy;
         return nullptr;
     }
-    const int result =
-        SharedCache::open(settings_, identifier, version, watched.guards, watched.cache);
+    const int result = cache.open(version);
     if (result != CAIRN_OK) {
         log_.write(Severity::info, "cannot open a cache for a client: %s",
                    cairn_result_string(result));
@@ -163,11 +156,10 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
         return nullptr;
     }
     if (changes_.valid()) {
-        watched.watch =
-            ::inotify_add_watch(changes_.get(), watched.cache->path().c_str(), kWatched);
-        watched.cache->stale = true;  // a file may have changed before the watch was there
+        cache.watch = ::inotify_add_watch(changes_.get(), cache.path().c_str(), kWatched);
+        cache.stale = true;  // a file may have changed before the watch was there
     }
-    return watched.cache.get();
+    return &cache;
 }
 
 void Server::read_changes() {
@@ -177,11 +169,9 @@ void Server::read_changes() {
         if (count <= 0) return;
         for (const char *next = buffer.data(); next < buffer.data() + count;) {
             const auto *event = reinterpret_cast<const inotify_event *>(next);
-            for (auto &[identifier, watched] : caches_) {
-                const bool overflow = (event->mask & IN_Q_OVERFLOW) != 0;
-                if (!overflow && watched.watch != event->wd) continue;
-                if (watched.cache != nullptr) watched.cache->stale = true;
-                if (watched.cache == nullptr) watched.guards.release_deleted();
+            const bool overflow = (event->mask & IN_Q_OVERFLOW) != 0;
+            for (auto &[identifier, cache] : caches_) {
+                if (overflow || cache.watch == event->wd) cache.stale = true;
             }
             next += sizeof(inotify_event) + event->len;
         }
@@ -190,30 +180,28 @@ void Server::read_changes() {
 
 // New files go to all clients of their cache at once.
 void Server::lend_changes() {
-    for (auto &[identifier, watched] : caches_) {
-        if (watched.cache == nullptr || !watched.cache->stale) continue;
-        watched.cache->refresh();
-        end_unless([cache = watched.cache.get()](Connection &client) {
-            return client.cache() != cache || client.write();
+    for (auto &[identifier, cache] : caches_) {
+        if (!cache.stale) continue;
+        cache.refresh();
+        end_unless([changed = &cache](Connection &client) {
+            return client.cache() != changed || client.write();
         });
     }
 }
 
-bool Server::is_used(const SharedCache *cache) const {
-    return std::any_of(clients_.begin(), clients_.end(),
-                       [&](const Connection &client) { return client.cache() == cache; });
-}
-
-// The guards of lent files stay.
+// A cache with guarded files stays.
 void Server::close_unused() {
     for (auto entry = caches_.begin(); entry != caches_.end();) {
-        Watched &watched = entry->second;
-        if (watched.cache != nullptr && !is_used(watched.cache.get())) watched.cache.reset();
-        if (watched.cache != nullptr || !watched.guards.empty()) {
+        SharedCache &cache = entry->second;
+        const bool is_used =
+            std::any_of(clients_.begin(), clients_.end(),
+                        [&](const Connection &client) { return client.cache() == &cache; });
+        if (!is_used && cache.is_open()) cache.close();
+        if (is_used || cache.has_guarded()) {
             ++entry;
             continue;
         }
-        if (watched.watch >= 0) ::inotify_rm_watch(changes_.get(), watched.watch);
+        if (cache.watch >= 0) ::inotify_rm_watch(changes_.get(), cache.watch);
         entry = caches_.erase(entry);
     }
 }

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <list>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,12 +35,6 @@ class Server {
     void release_unfinished(std::uint64_t bytes) { unfinished_bytes_ -= bytes; }
 
   private:
-    struct Watched {
-        Guards guards;                       // outlive the cache: nobody gives back a lent file
-        std::unique_ptr<SharedCache> cache;  // null: no client uses it
-        int watch = -1;  // of inotify; -1: none, changes of others are seen with the next store
-    };
-
     std::vector<pollfd> wait(int until_readable);
     void accept_clients();
     void accept_client(Socket socket);
@@ -49,17 +42,14 @@ class Server {
     void lend_changes();
     template <typename Keep>
     void end_unless(Keep keep);
-    std::size_t client_count();
-    void end_overdue();
-    bool is_used(const SharedCache *cache) const;
     void close_unused();
 
     const BrokerSettings &settings_;
     const Log log_;
     const Listener &listener_;
-    UniqueFd changes_;                       // inotify; not valid: the system has none
-    std::map<std::string, Watched> caches_;  // by identifier
-    std::list<Connection> clients_;          // after the caches, which they point to
+    UniqueFd changes_;                           // inotify; not valid: the system has none
+    std::map<std::string, SharedCache> caches_;  // by identifier
+    std::list<Connection> clients_;              // after the caches, which they point to
     // Connections that are over, with descriptors on their way in them. They count as clients until
     // the other side has read or closed. So a process gets no more by connecting again.
     std::vector<Socket> leaving_;

@@ -268,10 +268,10 @@ CacheSummary summarize(const std::string &root, const std::string &identifier,
 
 }  // namespace
 
-std::vector<CacheSummary> summarize_caches(const std::string &root, Quiet quiet) {
+std::vector<CacheSummary> summarize_caches(const std::string &root) {
     const Words identifiers = list_caches(root);
     auto applications = list_applications(root);
-    Progress progress("Counting entries", quiet, identifiers.size());
+    Progress progress("Counting entries", identifiers.size());
     std::vector<CacheSummary> caches;
     for (const std::string &identifier : identifiers) {
         caches.push_back(summarize(root, identifier, applications[identifier]));
@@ -354,7 +354,7 @@ void add_selection(Arguments &take, Selection &selection, const char *about_name
                     "Every program cache of an application, as `cairn ls` shows its name", "NAME"),
          take.flag("--all", selection.all, "Every cache in the directory")});
     take.dir(selection.dir);
-    take.quiet(selection.quiet);
+    take.quiet();
     selection.asks = asks;
     if (asks == Asks::yes) {
         take.flag("-y,--yes", selection.yes,
@@ -371,9 +371,6 @@ int change_selected(const Selection &selection, const char *verb, const Change &
     const Words names = selected(selection, root);
     const bool asks = selection.asks == Asks::yes && selection.all && !selection.yes;
     if (asks && !names.empty()) ask_about_all(root, verb, names.size());
-    const auto say = [&](const std::string &line) {
-        if (selection.quiet == Quiet::no) print_line(line);
-    };
     if (names.empty()) say(fmt::format("Nothing to {}: {}", verb, nothing_there(selection, root)));
     int exit_code = kExitOk;
     for (const std::string &name : names) {

@@ -104,7 +104,7 @@ struct CacheSummary {
 };
 
 // Of all caches below a root.
-std::vector<CacheSummary> summarize_caches(const std::string &root, Quiet quiet);
+std::vector<CacheSummary> summarize_caches(const std::string &root);
 
 // Whether all could be read, as an exit code.
 int exit_code_of(const std::vector<CacheSummary> &caches);
@@ -126,7 +126,6 @@ struct Selection {
     bool all = false;
     Asks asks = Asks::no;
     bool yes = false;
-    Quiet quiet = Quiet::no;
 };
 
 // `about_names` explains the names.

@@ -45,7 +45,7 @@ class Arguments {
 
     // --dir and --quiet mean the same in all commands.
     void dir(std::string &dir);
-    void quiet(Quiet &quiet, const char *about = "Say nothing but what fails");
+    void quiet(const char *about = "Say nothing but what fails");
 
     // The arguments of another program, see Foreign. Valid when the command runs.
     const Words &foreign() const { return foreign_; }

@@ -186,9 +186,8 @@ void Arguments::dir(std::string &dir) {
           "The directory that holds the caches, instead of $CAIRN_DIR or ~/.cache/cairn", "DIR");
 }
 
-void Arguments::quiet(Quiet &quiet, const char *about) {
-    const auto set = [&quiet] { quiet = Quiet::yes; };
-    app_.add_flag_callback("-q,--quiet", set, about);
+void Arguments::quiet(const char *about) {
+    app_.add_flag_callback("-q,--quiet", be_quiet, about);
 }
 
 Words command_names() {

@@ -57,8 +57,8 @@ void add(const cairn_entry &found, const cairn_blob *blob, Programs &programs) {
     throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
 }
 
-Programs collect_programs(const CacheHandle &cache, const std::string &identifier, Quiet quiet) {
-    Progress progress("Reading " + identifier, quiet, cache_stats(cache).entries);
+Programs collect_programs(const CacheHandle &cache, const std::string &identifier) {
+    Progress progress("Reading " + identifier, cache_stats(cache).entries);
     Programs programs;
     for_each_entry(cache, fmt::format("read `{}`", identifier), [&](const cairn_entry &entry) {
         progress.add(1);
@@ -79,34 +79,33 @@ Programs collect_programs(const CacheHandle &cache, const std::string &identifie
 }
 
 // Returns the bytes of the file.
-uint64_t write_set(const WarmSet &set, OutputFile &file, Quiet quiet) {
-    const Progress progress("Writing " + set.identifier, quiet);
+uint64_t write_set(const WarmSet &set, OutputFile &file) {
+    const Progress progress("Writing " + set.identifier);
     const std::string bytes = encode_warm_set(set);
     if (bytes.size() > kWarmSetSizeMax) refuse_too_many();
     file.write(bytes);
     return bytes.size();
 }
 
-void export_cache(const std::string &root, const std::string &identifier, const std::string &path,
-                  Quiet quiet) {
+void export_cache(const std::string &root, const std::string &identifier, const std::string &path) {
     OutputFile file(path);
     const CacheHandle cache = open_cache(root, identifier, Access::read);
-    Programs programs = collect_programs(cache, identifier, quiet);
+    Programs programs = collect_programs(cache, identifier);
     WarmSet &set = programs.set;
     set.identifier = identifier;
     set.version = cache_stats(cache).version;
     set.about = about_text(root, identifier);
-    const uint64_t size = write_set(set, file, quiet);
-    if (quiet == Quiet::yes) return;
-    const auto say = [&file](const std::string &line) {
+    const uint64_t size = write_set(set, file);
+    if (is_quiet()) return;
+    const auto tell = [&file](const std::string &line) {
         file.is_standard_output() ? complain(line) : print_line(line);
     };
-    say(fmt::format("Exported {} ({}) to {}",
-                    format_count(set.entries.size(), "program", "programs"), format_bytes(size),
-                    path));
+    tell(fmt::format("Exported {} ({}) to {}",
+                     format_count(set.entries.size(), "program", "programs"), format_bytes(size),
+                     path));
     if (programs.too_large != 0) {
-        say(fmt::format("Left out {} above 64 MiB",
-                        format_count(programs.too_large, "program", "programs")));
+        tell(fmt::format("Left out {} above 64 MiB",
+                         format_count(programs.too_large, "program", "programs")));
     }
 }
 
@@ -115,15 +114,14 @@ Run define(Arguments &take) {
         std::string dir;
         std::string cache;
         std::string file;
-        Quiet quiet = Quiet::no;
     };
     auto options = std::make_shared<Options>();
     take.required("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it");
     take.required("FILE", options->file, "The file to write; - is standard output");
     take.dir(options->dir);
-    take.quiet(options->quiet);
+    take.quiet();
     return [options] {
-        export_cache(usable_root(options->dir), options->cache, options->file, options->quiet);
+        export_cache(usable_root(options->dir), options->cache, options->file);
         return kExitOk;
     };
 }

@@ -37,7 +37,6 @@ struct Options {
     bool json = false;
     bool full_keys = false;
     bool no_header = false;
-    Quiet quiet = Quiet::no;
 };
 
 template <typename Row>
@@ -125,7 +124,7 @@ nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheS
 }
 
 int list_all(const std::string &root, const Options &options) {
-    std::vector<CacheSummary> rows = summarize_caches(root, options.quiet);
+    std::vector<CacheSummary> rows = summarize_caches(root);
     sort_rows(rows, options, kCacheOrders);
     options.json ? print_json(json_of(root, rows)) : print_caches(rows, options.no_header);
     return exit_code_of(rows);
@@ -149,7 +148,7 @@ constexpr std::array<Order<Entry>, 4> kEntryOrders = {{
 
 std::vector<Entry> read_entries(const CacheHandle &cache, const std::string &identifier,
                                 const Options &options) {
-    Progress progress("Listing " + identifier, options.quiet, cache_stats(cache).entries);
+    Progress progress("Listing " + identifier, cache_stats(cache).entries);
     std::vector<Entry> entries;
     for_each_entry(cache, fmt::format("list `{}`", identifier), [&](const cairn_entry &entry) {
         progress.add(1);
@@ -213,7 +212,7 @@ Run define(Arguments &take) {
     take.flag("--full-keys", options->full_keys, "Print whole keys");
     take.flag("--no-header", options->no_header, "Do not print the names of the columns");
     take.dir(options->dir);
-    take.quiet(options->quiet, "Do not show how far it is");
+    take.quiet("Do not show how far it is");
     return [options] {
         const std::string root = usable_root(options->dir);
         return options->cache ? list_entries(root, *options->cache, *options)

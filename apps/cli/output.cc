@@ -22,6 +22,7 @@ constexpr uint64_t kNextAfterMs = 200;
 constexpr std::string_view kErase = "\r\x1b[K";
 
 int output_error = 0;  // the first, as errno
+bool quiet = false;
 
 void note_error(bool is_written) {
     if (!is_written && output_error == 0) output_error = errno;
@@ -60,6 +61,18 @@ void print_text(std::string_view text) {
     note_error(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
 }
 
+void be_quiet() {
+    quiet = true;
+}
+
+bool is_quiet() {
+    return quiet;
+}
+
+void say(std::string_view line) {
+    if (!quiet) print_line(line);
+}
+
 void print_json(const nlohmann::ordered_json &json) {
     print_text(printable_json(json) + "\n");
 }
@@ -95,11 +108,8 @@ bool is_confirmed(const std::string &question) {
     return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-Progress::Progress(const std::string &what, Quiet quiet, uint64_t total)
-    : what_(what), total_(total) {
-    if (quiet == Quiet::no && is_capable_terminal()) {
-        (void)worker_.wake();
-    }
+Progress::Progress(const std::string &what, uint64_t total) : what_(what), total_(total) {
+    if (!quiet && is_capable_terminal()) (void)worker_.wake();
 }
 
 void Progress::show() {

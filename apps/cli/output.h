@@ -62,6 +62,13 @@ void print_line(fmt::format_string<First, Values...> line, First &&first, Values
 // Lines on standard output that are the program's own, such as a help text.
 void print_text(std::string_view text);
 
+// --quiet: from now on say() says nothing, and no Progress is shown.
+void be_quiet();
+bool is_quiet();
+
+// A line on standard output about what was done.
+void say(std::string_view line);
+
 // On standard output, as printable_json shows it.
 void print_json(const nlohmann::ordered_json &json);
 
@@ -85,14 +92,12 @@ void finish_output();
 // be asked, and that counts as a yes, so that scripts go on.
 bool is_confirmed(const std::string &question);
 
-enum class Quiet { no, yes };
-
 // One line on standard error about work that takes longer than a second, rewritten while it lives
 // and gone afterwards. Nothing else may be printed meanwhile.
 class Progress {
   public:
     // Of so many parts; 0: it is not known how many.
-    Progress(const std::string &what, Quiet quiet, uint64_t total = 0);
+    explicit Progress(const std::string &what, uint64_t total = 0);
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 

@@ -118,8 +118,8 @@ std::string remove_entry(const std::string &root, const std::string &identifier,
                        identifier);
 }
 
-std::string remove_named(const std::string &root, const std::string &name, Quiet quiet) {
-    const Progress progress("Removing " + name, quiet);
+std::string remove_named(const std::string &root, const std::string &name) {
+    const Progress progress("Removing " + name);
     const size_t slash = name.find('/');
     return slash == std::string::npos
                ? remove_whole(root, name)
@@ -130,11 +130,7 @@ Run define(Arguments &take) {
     auto selection = std::make_shared<Selection>();
     add_selection(take, *selection, "Caches as `cairn ls` shows them, or entries, as CACHE/KEY",
                   Asks::yes);
-    return [selection] {
-        return change_selected(*selection, "remove", [&](const auto &root, const auto &name) {
-            return remove_named(root, name, selection->quiet);
-        });
-    };
+    return [selection] { return change_selected(*selection, "remove", remove_named); };
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cache/limit.h"
 #include "caches.h"
 #include "child.h"
 #include "command.h"
@@ -55,11 +56,7 @@ struct RunOptions {
     std::string trace;
     std::string dir;
     std::optional<std::string> limit;
-    Quiet quiet = Quiet::no;
 };
-
-// The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
-constexpr uint64_t kLimitLeast = 4u << 20;
 
 // The value of CAIRN_LIMIT, in bytes. This finds a wrong size before the application starts.
 std::string limit_bytes(const std::string &size) {
@@ -217,7 +214,7 @@ int run(const RunOptions &options, const Words &command) {
                              : fmt::format("{} cannot be executed: {}", command.front(),
                                            error_text(end.start_error));
         complain(result.problem);
-    } else if (options.quiet == Quiet::no) {
+    } else if (!is_quiet()) {
         for (const std::string &line : report_lines(result)) complain(line);
     }
     if (outputs.json) write_result(*outputs.json, result);
@@ -237,7 +234,7 @@ Run define(Arguments &take) {
     take.value("--limit", options->limit,
                "The room on disk that APP's caches may take; 1G where nothing else is said",
                "SIZE");
-    take.quiet(options->quiet, "Say nothing, except when APP cannot be started");
+    take.quiet("Say nothing, except when APP cannot be started");
     return [options, &command] {
         if (command.empty()) {
             throw Failure(kExitRunFailed,

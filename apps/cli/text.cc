@@ -165,7 +165,7 @@ std::string printable_json(const nlohmann::ordered_json &json) {
     return text;
 }
 
-std::string nearest(std::string_view word, const Words &known) {
+std::string did_you_mean(std::string_view word, const Words &known) {
     constexpr size_t kWordMax = 128;  // nothing that is known is longer
     constexpr size_t kBeginning = 3;  // letters that tell a word
     std::string best;
@@ -179,11 +179,6 @@ std::string nearest(std::string_view word, const Words &known) {
             best_distance = edits;
         }
     }
-    return best;
-}
-
-std::string did_you_mean(std::string_view word, const Words &known) {
-    const std::string best = nearest(word, known);
     return best.empty() ? "" : fmt::format(" (did you mean `{}`?)", best);
 }
 

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +13,7 @@
 
 #include "cache/generations.h"
 #include "cache/start_order.h"
+#include "os/environment.h"
 #include "store/index_file.h"
 #include "store/root.h"
 
@@ -100,19 +99,13 @@ std::string first_line(CacheLog &log) {
 std::string resolve_root(const std::string &dir) {
     if (!dir.empty()) return fs::absolute(dir).lexically_normal().string();
     refuse_relative_directory();
-    std::array<char, PATH_MAX> buffer = {};
-    const int result = cairn_root_resolve(buffer.data(), buffer.size());
-    if (result != CAIRN_OK) {
-        throw Failure(
-            kExitFailure,
-            result == CAIRN_ERROR_NOT_FOUND
-                ? "there is no place for caches, as the user has no home directory; set CAIRN_DIR "
-                  "to an absolute path"
-                : fmt::format(
-                      "there is no place for caches ({}); set CAIRN_DIR to an absolute path",
-                      cairn_result_string(result)));
+    const auto root = default_root();
+    if (!root) {
+        throw Failure(kExitFailure,
+                      "there is no place for caches, as the user has no home directory; set "
+                      "CAIRN_DIR to an absolute path");
     }
-    return buffer.data();
+    return *root;
 }
 
 std::string root_problem(const std::string &root) {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
@@ -47,10 +46,8 @@ class SignalGuard {
     }
 
     // Nothing: no signal came in this time.
-    std::optional<siginfo_t> wait(std::chrono::milliseconds longest) const {
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
-        const timespec time = {seconds.count(),
-                               std::chrono::nanoseconds(longest - seconds).count()};
+    std::optional<siginfo_t> wait(int longest_ms) const {
+        const timespec time = {longest_ms / 1000, longest_ms % 1000 * 1'000'000L};
         siginfo_t info = {};
         return sigtimedwait(&waited_, &info, &time) < 0 ? std::nullopt : std::optional(info);
     }
@@ -121,12 +118,12 @@ void follow_stop(pid_t child, int signal) {
 int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
     // Doubled after each look: most can be seen in the first second, and a long run stays
     // undisturbed.
-    constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
-    std::chrono::milliseconds pause(50);
+    constexpr int kLongestMs = 24 * 60 * 60 * 1000;
+    int pause_ms = 50;
     while (true) {
-        const std::optional<siginfo_t> info = signals.wait(pause);
+        const std::optional<siginfo_t> info = signals.wait(pause_ms);
         if (!info) {
-            pause = look(child) ? std::min(2 * pause, kLongest) : kLongest;
+            pause_ms = look(child) ? std::min(2 * pause_ms, kLongestMs) : kLongestMs;
             continue;
         }
         if (info->si_signo != SIGCHLD) {

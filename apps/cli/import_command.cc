@@ -49,7 +49,7 @@ WarmSet read_set(const std::string &path) {
     const std::string bytes = read_whole(file);
     const Progress progress("Checking " + file.name());
     std::string problem;
-    auto set = decode_warm_set(std::as_bytes(std::span(bytes)), problem);
+    auto set = decode_warm_set(as_bytes(bytes), problem);
     // Only caches of the EGL front end have such entries; no file may write to any other.
     if (set && !set->identifier.starts_with("egl-")) {
         set.reset();
@@ -72,10 +72,8 @@ Counts put_all(const CacheHandle &cache, const WarmSet &set) {
     Counts counts;
     for (const WarmEntry &entry : set.entries) {
         progress.add(1);
-        cairn_put_options options = {};
-        options.size = sizeof options;
-        options.flags = CAIRN_PUT_IF_ABSENT;
-        options.cost_us = std::min(entry.cost_us, kCostMaxUs);
+        const cairn_put_options options = {sizeof options, CAIRN_PUT_IF_ABSENT,
+                                           std::min(entry.cost_us, kCostMaxUs)};
         const int result = cairn_put(cache.get(), entry.key.data(), entry.key.size(),
                                      entry.binary.data(), entry.binary.size(), &options);
         if (result == CAIRN_EXISTS) {

@@ -191,7 +191,7 @@ int run(const RunOptions &options, const Words &command) {
     Variables &variables = preparation.variables;
     prepare_cached(options, outputs.trace_path, result, preparation);
     if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
-        switch_off_driver_caches(result.root, result.manifest.has_value(), variables);
+        switch_off_driver_caches(result.root, !result.manifest.empty(), variables);
     }
     if (!limit.empty()) variables.emplace_back("CAIRN_LIMIT", limit);
     const uint64_t start_ns = monotonic_ns();

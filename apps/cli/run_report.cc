@@ -248,7 +248,7 @@ nlohmann::ordered_json report_json(const RunResult &result) {
     json["signal"] = result.signal ? nlohmann::ordered_json(*result.signal) : nullptr;
     json["wall_ns"] = result.wall_ns;
     json["root"] = result.root;
-    json["manifest"] = text_or_null(result.manifest.value_or(""));
+    json["manifest"] = text_or_null(result.manifest);
     json["problem"] = text_or_null(result.problem);
     json["cache_problem"] = text_or_null(problem_line(result.report));
     json["report"] = counters_json(result.report);

@@ -56,13 +56,13 @@ class SharedReport {
 
 struct RunResult {
     Words command;
-    int exit_code = 0;                    // of `cairn run`
-    std::optional<int> signal;            // that ended the application
-    uint64_t wall_ns = 0;                 // from start to end of the application
-    Seen seen;                            // of its processes, while none used the front end
-    std::string root;                     // directory that holds the caches
-    std::optional<std::string> manifest;  // of the front end; none: ran uncached
-    std::string problem;  // why it ran uncached, or was not started; empty: it ran cached
+    int exit_code = 0;          // of `cairn run`
+    std::optional<int> signal;  // that ended the application
+    uint64_t wall_ns = 0;       // from start to end of the application
+    Seen seen;                  // of its processes, while none used the front end
+    std::string root;           // directory that holds the caches
+    std::string manifest;       // of the front end; empty: ran uncached
+    std::string problem;        // why it ran uncached, or was not started; empty: it ran cached
     RunReport report = {};
 };
 

@@ -146,7 +146,15 @@ bool Connection::handle_data(Bytes data) {
 }
 
 void Connection::finish_store() {
-    const int result = unfinished_->discarded ? CAIRN_ERROR_NO_MEMORY : put_unfinished();
+    const Unfinished &entry = *unfinished_;
+    cairn_put_options options = {sizeof options, 0, entry.cost_us};
+    if ((entry.flags & StoreHead::kIfAbsent) != 0) options.flags |= CAIRN_PUT_IF_ABSENT;
+    if ((entry.flags & StoreHead::kPinned) != 0) options.flags |= CAIRN_PUT_PINNED;
+    const std::byte *const key = entry.data.data();
+    const int result = entry.discarded
+                           ? int{CAIRN_ERROR_NO_MEMORY}
+                           : cairn_put(cache_->handle(), key, entry.key_size, key + entry.key_size,
+                                       entry.size - entry.key_size, &options);
     if (result >= 0) {
         ++stored_;
     } else {
@@ -156,17 +164,6 @@ void Connection::finish_store() {
     }
     cache_->stale = true;
     abandon_store();
-}
-
-int Connection::put_unfinished() const {
-    const Unfinished &entry = *unfinished_;
-    cairn_put_options options = {};
-    options.size = sizeof options;
-    if ((entry.flags & StoreHead::kIfAbsent) != 0) options.flags |= CAIRN_PUT_IF_ABSENT;
-    if ((entry.flags & StoreHead::kPinned) != 0) options.flags |= CAIRN_PUT_PINNED;
-    options.cost_us = entry.cost_us;
-    return cairn_put(cache_->handle(), entry.data.data(), entry.key_size,
-                     entry.data.data() + entry.key_size, entry.size - entry.key_size, &options);
 }
 
 void Connection::abandon_store() {

@@ -67,7 +67,6 @@ class Connection {
     bool welcome();
     bool refuse(Refusal reason);
     void finish_store();
-    int put_unfinished() const;
     void abandon_store();
     bool answer(const Message &message);
     void settle_received();

@@ -33,24 +33,23 @@ struct Programs {
     uint64_t too_large = 0;  // programs that no reader would take
 };
 
-// Shaders and blobs of drivers have other keys, or are no whole entries.
-bool is_program(const cairn_entry &found, const cairn_blob *blob) {
-    return cairn_egl_entry_check(found.key, found.key_size, cairn_blob_data(blob),
-                                 cairn_blob_size(blob)) == CAIRN_OK;
-}
-
 void add(const cairn_entry &found, const cairn_blob *blob, Programs &programs) {
-    if (!is_program(found, blob)) return;
-    if (cairn_blob_size(blob) > kWarmBinarySizeMax) {
+    const std::string_view binary(static_cast<const char *>(cairn_blob_data(blob)),
+                                  cairn_blob_size(blob));
+    // Shaders and blobs of drivers have other keys, or are no whole entries.
+    if (cairn_egl_entry_check(found.key, found.key_size, binary.data(), binary.size()) !=
+        CAIRN_OK) {
+        return;
+    }
+    if (binary.size() > kWarmBinarySizeMax) {
         ++programs.too_large;
         return;
     }
-    WarmEntry entry;
+    WarmEntry &entry = programs.set.entries.emplace_back();
     std::copy_n(static_cast<const uint8_t *>(found.key), entry.key.size(), entry.key.begin());
     entry.cost_us = cairn_blob_cost_us(blob);
-    entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
+    entry.binary = binary;
     programs.bytes += encoded_size(entry);
-    programs.set.entries.push_back(std::move(entry));
 }
 
 [[noreturn]] void refuse_too_many() {

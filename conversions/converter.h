@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,5 +59,14 @@ std::string joined(const std::vector<std::string> &words, const char *separator)
 // The build-id of the program or library that `address` lies in, in hexadecimal; empty where it has
 // none.
 std::string build_id_at(const void *address);
+
+// The work of cairn-convert for the library: lists the converters, or converts once. The library
+// (src/cache/conversion_worker.h) has the other end of standard input and output, which are one
+// socket; docs/convert.md has what is said on it. When it closes its end, the work is given up.
+//
+// REQUIRES: the process has no other thread. Returns its exit code; nothing where the arguments are
+// not the library's.
+std::optional<int> run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
+                              const char *const *argv);
 
 }  // namespace cairn::conversions

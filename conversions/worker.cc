@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "conversions/worker.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "conversions/converter.h"
 #include "conversions/sandbox.h"
 #include "os/file.h"
 #include "os/helper_process.h"

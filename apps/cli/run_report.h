@@ -10,11 +10,11 @@
 #include <optional>
 #include <string>
 
+#include "child.h"
 #include "common/run_report.h"
 #include "os/file.h"
 #include "os/mapping.h"
 #include "text.h"
-#include "witness.h"
 
 namespace cairn::cli {
 

@@ -9,7 +9,6 @@
 #include "caches.h"
 #include "command.h"
 #include "conversions/converter.h"
-#include "conversions/worker.h"
 #include "named_file.h"
 #include "output.h"
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Each start leaves a line in the file `starts` beside the program.
-#include "conversions/worker.h"
-
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+
+#include "conversions/converter.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "witness.h"
+#include "child.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,8 +15,6 @@
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include "child.h"
 
 namespace cairn::cli {
 namespace {

@@ -46,7 +46,7 @@ class Connection {
     bool acknowledged_early() const { return acknowledged_ != 0; }
     // Once the connection is over: the socket, if descriptors are still on their way in it.
     std::optional<Socket> release_if_in_flight();
-    // Whether it has kept us waiting for too long.
+    // Whether it has kept us waiting for too long, which is logged.
     bool overdue(std::uint64_t now_ns) const;
 
   private:

@@ -60,9 +60,9 @@ void Server::run(int until_readable) {
                    "no inotify: what other programs store is lent when it is asked for");
     }
     log_.write(Severity::info, "serving the caches below %s", settings_.root.c_str());
-    for (;;) {
+    for (bool ends = false; !ends;) {
         const std::vector<pollfd> ready = wait(until_readable);
-        if (ready[kEnd].revents != 0) break;
+        ends = ready[kEnd].revents != 0;
         auto next = ready.begin() + kFirstClient;
         end_unless([&](Connection &client) {
             const short events = (next++)->revents;

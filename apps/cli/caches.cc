@@ -57,17 +57,6 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
-// The library would ignore it without a word, and use another directory.
-void refuse_relative_directory() {
-    const char *directory = getenv("CAIRN_DIR");
-    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
-        throw Failure(kExitFailure,
-                      "CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
-                      "unset it",
-                      directory, fs::absolute(directory).lexically_normal().string());
-    }
-}
-
 // Whether this is a cache without a usable index. Opening it for reading rebuilds none.
 bool has_no_index(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
@@ -98,7 +87,14 @@ std::string first_line(CacheLog &log) {
 
 std::string resolve_root(const std::string &dir) {
     if (!dir.empty()) return fs::absolute(dir).lexically_normal().string();
-    refuse_relative_directory();
+    const char *directory = getenv("CAIRN_DIR");
+    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
+        // The library would ignore it without a word, and use another directory.
+        throw Failure(kExitFailure,
+                      "CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
+                      "unset it",
+                      directory, fs::absolute(directory).lexically_normal().string());
+    }
     const auto root = default_root();
     if (!root) {
         throw Failure(kExitFailure,

@@ -85,8 +85,7 @@ std::string first_line(CacheLog &log) {
     return log.first_line;
 }
 
-std::string resolve_root(const std::string &dir) {
-    if (!dir.empty()) return fs::absolute(dir).lexically_normal().string();
+std::string resolve_root() {
     const char *directory = getenv("CAIRN_DIR");
     if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
         // The library would ignore it without a word, and use another directory.
@@ -111,8 +110,8 @@ std::string root_problem(const std::string &root) {
     return usable ? "" : explanation(cache, result);
 }
 
-std::string usable_root(const std::string &dir) {
-    std::string root = resolve_root(dir);
+std::string usable_root() {
+    std::string root = resolve_root();
     if (const std::string problem = root_problem(root); !problem.empty()) {
         throw Failure(kExitFailure, problem);
     }
@@ -342,7 +341,7 @@ void add_selection(Arguments &take, Selection &selection, const char *about_name
          take.value("--application", selection.application,
                     "Every program cache of an application, as `cairn ls` shows its name", "NAME"),
          take.flag("--all", selection.all, "Every cache in the directory")});
-    take.dir(selection.dir);
+    take.dir();
     take.quiet();
     selection.asks = asks;
     if (asks == Asks::yes) {
@@ -356,7 +355,7 @@ int change_selected(const Selection &selection, const char *verb, const Change &
         throw Failure(kExitUsage, "name the cache to {} (`cairn ls` lists them), or use --all",
                       verb);
     }
-    const std::string root = usable_root(selection.dir);
+    const std::string root = usable_root();
     const Words names = selected(selection, root);
     const bool asks = selection.asks == Asks::yes && selection.all && !selection.yes;
     if (asks && !names.empty()) ask_about_all(root, verb, names.size());

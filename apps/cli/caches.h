@@ -41,15 +41,15 @@ struct CacheCloser {
 };
 using CacheHandle = std::unique_ptr<cairn_cache, CacheCloser>;
 
-// An absolute path: of `dir`, or where that is empty the root that the library uses by itself. A
-// Failure where there is none, or CAIRN_DIR is relative.
-std::string resolve_root(const std::string &dir);
+// The root that the library uses: an absolute path. A Failure where there is none, or CAIRN_DIR is
+// relative.
+std::string resolve_root();
 
 // Why the library refuses `root`; empty when it does not, also when there is no such directory yet.
 std::string root_problem(const std::string &root);
 
 // The same as resolve_root; a Failure, too, where the library refuses it.
-std::string usable_root(const std::string &dir);
+std::string usable_root();
 
 // No cache has this name. The message suggests a similar one.
 Failure no_such_cache(const std::string &root, const std::string &identifier);
@@ -120,7 +120,6 @@ ControlHandle open_control(const std::string &root, uint32_t flags, CacheLog &lo
 enum class Asks { no, yes };
 
 struct Selection {
-    std::string dir;
     Words names;
     std::string application;
     bool all = false;

@@ -43,8 +43,8 @@ class Arguments {
     void required(const char *name, std::string &value, const char *about);
     void exclusive(std::initializer_list<CLI::Option *> options);
 
-    // --dir and --quiet mean the same in all commands.
-    void dir(std::string &dir);
+    // --dir and --quiet mean the same in all commands. --dir sets CAIRN_DIR, which names the root.
+    void dir();
     void quiet(const char *about = "Say nothing but what fails");
 
     // The arguments of another program, see Foreign. Valid when the command runs.

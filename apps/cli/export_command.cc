@@ -110,17 +110,16 @@ void export_cache(const std::string &root, const std::string &identifier, const 
 
 Run define(Arguments &take) {
     struct Options {
-        std::string dir;
         std::string cache;
         std::string file;
     };
     auto options = std::make_shared<Options>();
     take.required("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it");
     take.required("FILE", options->file, "The file to write; - is standard output");
-    take.dir(options->dir);
+    take.dir();
     take.quiet();
     return [options] {
-        export_cache(usable_root(options->dir), options->cache, options->file);
+        export_cache(usable_root(), options->cache, options->file);
         return kExitOk;
     };
 }

@@ -99,16 +99,12 @@ void import_file(const std::string &root, const std::string &path) {
 }
 
 Run define(Arguments &take) {
-    struct Options {
-        std::string dir;
-        std::string file;
-    };
-    auto options = std::make_shared<Options>();
-    take.required("FILE", options->file, "A file that `cairn export` wrote; - is standard input");
-    take.dir(options->dir);
+    auto file = std::make_shared<std::string>();
+    take.required("FILE", *file, "A file that `cairn export` wrote; - is standard input");
+    take.dir();
     take.quiet();
-    return [options] {
-        import_file(usable_root(options->dir), options->file);
+    return [file] {
+        import_file(usable_root(), *file);
         return kExitOk;
     };
 }

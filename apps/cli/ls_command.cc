@@ -30,7 +30,6 @@ Exit codes: 0 listed (there may be nothing), 1 the cache does not exist or canno
 constexpr size_t kKeyBytesShown = 8;
 
 struct Options {
-    std::string dir;
     std::optional<std::string> cache;
     std::string sort;
     bool reverse = false;
@@ -211,10 +210,10 @@ Run define(Arguments &take) {
     take.flag("--json", options->json, "Print JSON, with exact numbers and whole keys");
     take.flag("--full-keys", options->full_keys, "Print whole keys");
     take.flag("--no-header", options->no_header, "Do not print the names of the columns");
-    take.dir(options->dir);
+    take.dir();
     take.quiet("Do not show how far it is");
     return [options] {
-        const std::string root = usable_root(options->dir);
+        const std::string root = usable_root();
         return options->cache ? list_entries(root, *options->cache, *options)
                               : list_all(root, *options);
     };

@@ -54,7 +54,6 @@ bool is_disabled() {
 struct RunOptions {
     std::string json;
     std::string trace;
-    std::string dir;
     std::optional<std::string> limit;
 };
 
@@ -104,13 +103,6 @@ void write_result(OutputFile &json, const RunResult &result) {
     }
 }
 
-// Everything the application needs to run cached. If something is missing, the application runs
-// uncached, and RunResult::problem says why.
-struct Preparation {
-    Variables variables;
-    std::optional<SharedReport> report;
-};
-
 // The kinds of caches that `cairn control` has switched off below the root.
 uint32_t disabled_kinds(const std::string &root) {
     CacheLog log;
@@ -152,11 +144,12 @@ void switch_off_driver_caches(const std::string &root, bool keeps_binaries, Vari
     }
 }
 
-void prepare_cached(const RunOptions &options, const std::string &trace_path, RunResult &result,
-                    Preparation &preparation) {
+// Makes what the application needs to run cached. If something is missing, the application runs
+// uncached, and RunResult::problem says why.
+void prepare_cached(const std::string &trace_path, RunResult &result, Variables &variables,
+                    std::optional<SharedReport> &report) {
     try {
-        result.root = resolve_root(options.dir);
-        if (!options.dir.empty()) preparation.variables.emplace_back("CAIRN_DIR", result.root);
+        result.root = resolve_root();
         if (is_disabled()) {
             result.problem = fmt::format("{} is set", kDisableEnv);
             return;
@@ -172,10 +165,10 @@ void prepare_cached(const RunOptions &options, const std::string &trace_path, Ru
             result.problem = manifest.problem;
             return;
         }
-        preparation.report.emplace(result.root);
-        preparation.variables.emplace_back(kRunReportVariable, preparation.report->path());
-        if (!trace_path.empty()) preparation.variables.emplace_back("CAIRN_TRACE", trace_path);
-        preparation.variables.push_back(front_end_environment(manifest.path));
+        report.emplace(result.root);
+        variables.emplace_back(kRunReportVariable, report->path());
+        if (!trace_path.empty()) variables.emplace_back("CAIRN_TRACE", trace_path);
+        variables.push_back(front_end_environment(manifest.path));
         result.manifest = manifest.path;
     } catch (const std::exception &error) {
         result.problem = error.what();
@@ -187,9 +180,9 @@ int run(const RunOptions &options, const Words &command) {
     Outputs outputs = open_outputs(options);
     RunResult result;
     result.command = command;
-    Preparation preparation;
-    Variables &variables = preparation.variables;
-    prepare_cached(options, outputs.trace_path, result, preparation);
+    Variables variables;
+    std::optional<SharedReport> report;
+    prepare_cached(outputs.trace_path, result, variables, report);
     if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
         switch_off_driver_caches(result.root, !result.manifest.empty(), variables);
     }
@@ -197,7 +190,7 @@ int run(const RunOptions &options, const Words &command) {
     const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {
-        if (!preparation.report || preparation.report->read().contexts > 0) return false;
+        if (!report || report->read().contexts > 0) return false;
         look_at_processes(child, result.seen);
         return true;
     };
@@ -207,7 +200,7 @@ int run(const RunOptions &options, const Words &command) {
     make_signals_errors();
     result.exit_code = end.exit_code;
     result.signal = end.signal;
-    if (preparation.report) result.report = preparation.report->read();
+    if (report) result.report = report->read();
     if (end.start_error != 0) {
         result.problem = end.exit_code == kExitNotFound
                              ? fmt::format("{}: no such program", command.front())
@@ -230,7 +223,7 @@ Run define(Arguments &take) {
                "Write a line KEY SIZE COST to FILE for each entry that is looked up; - is "
                "standard output",
                "FILE");
-    take.dir(options->dir);
+    take.dir();
     take.value("--limit", options->limit,
                "The room on disk that APP's caches may take; 1G where nothing else is said",
                "SIZE");

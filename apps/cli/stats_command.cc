@@ -86,15 +86,11 @@ int print_stats(const std::string &root, bool json) {
 }
 
 Run define(Arguments &take) {
-    struct Options {
-        std::string dir;
-        bool json = false;
-    };
-    auto options = std::make_shared<Options>();
-    take.flag("--json", options->json, "Print JSON");
-    take.dir(options->dir);
+    auto json = std::make_shared<bool>();
+    take.flag("--json", *json, "Print JSON");
+    take.dir();
     take.quiet("Do not show how far it is");
-    return [options] { return print_stats(usable_root(options->dir), options->json); };
+    return [json] { return print_stats(usable_root(), *json); };
 }
 
 }  // namespace

@@ -37,7 +37,6 @@ Examples:
 Exit codes: 0 converted, 1 the converter refused the input, or a file could not be used, 2 wrong usage.)";
 
 struct Arguments {
-    std::string dir;
     std::string converter;
     Words options;
     std::string input;
@@ -172,7 +171,7 @@ void convert(const Arguments &arguments) {
     for (const auto &[name, value] : given) options.push_back({name.c_str(), value.c_str()});
     cli::OutputFile file(arguments.output);
     cli::CacheLog log;
-    const auto converter = open_converter(cli::resolve_root(arguments.dir), log);
+    const auto converter = open_converter(cli::resolve_root(), log);
     if (const std::string problem = cli::first_line(log); !problem.empty()) {
         cli::complain("not cached: {}", problem);
     }
@@ -211,7 +210,7 @@ cli::Run define(cli::Arguments &take) {
                 "An option of the converter; may be given more than once", "NAME=VALUE");
     take.flag("--list", arguments->list, "The converters, their versions and options");
     take.flag("-v,--verbose", arguments->verbose, "Say where the output came from");
-    take.dir(arguments->dir);
+    take.dir();
     return [arguments] {
         if (arguments->list) {
             list_converters();

@@ -27,8 +27,8 @@ class Server {
     // Serves until the descriptor can be read from.
     void run(int until_readable);
 
-    // For connections. The cache of that name, opened for its first client. Null when there is none;
-    // `refusal` says why.
+    // For connections. The cache of that name, opened for its first client. Null when there is
+    // none; `refusal` says why.
     SharedCache *open_cache(const std::string &identifier, std::uint64_t version, Refusal &refusal);
     // Takes from (gives back to) the bytes that the unfinished entries of all clients may hold.
     bool reserve_unfinished(std::uint64_t bytes);

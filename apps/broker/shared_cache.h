@@ -75,10 +75,10 @@ class SharedCache {
     // Files that were lent, open for writing for as long as they exist; by inode.
     //
     // A client could take a lease on a descriptor that it was lent. Nobody could open the file for
-    // writing then, as removing, clearing and evicting do. The kernel grants no lease on a file that
-    // is open for writing. These stay open even when no client is connected, since a client may have
-    // handed its descriptor on. A client that has a deleted segment open would keep its blocks
-    // allocated, so they are given back here.
+    // writing then, as removing, clearing and evicting do. The kernel grants no lease on a file
+    // that is open for writing. These stay open even when no client is connected, since a client
+    // may have handed its descriptor on. A client that has a deleted segment open would keep its
+    // blocks allocated, so they are given back here.
     std::map<std::uint64_t, Guarded> guarded_;
 };
 

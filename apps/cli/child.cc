@@ -89,9 +89,7 @@ int exit_code_of_start_error(const std::string &program, int error_number) {
     return names_nothing && !is_there(program) ? kExitNotFound : kExitCannotExecute;
 }
 
-[[noreturn]] void become(const Words &command, const Variables &variables,
-                         const SignalGuard &signals, int error_pipe) {
-    for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+[[noreturn]] void become(const Words &command, const SignalGuard &signals, int error_pipe) {
     std::vector<char *> arguments = argument_pointers(command);
     signals.restore();
     execvp(arguments[0], arguments.data());
@@ -160,7 +158,7 @@ std::vector<char *> argument_pointers(const Words &words) {
     return pointers;
 }
 
-ChildEnd run_child(const Words &command, const Variables &variables, const Look &look) {
+ChildEnd run_child(const Words &command, const Look &look) {
     std::array<int, 2> pipe = {};
     if (pipe2(pipe.data(), O_CLOEXEC) != 0) refuse_to_start(command);
     const UniqueFd read_end(pipe[0]);
@@ -168,7 +166,7 @@ ChildEnd run_child(const Words &command, const Variables &variables, const Look 
     const SignalGuard signals;
     const pid_t child = fork();
     if (child < 0) refuse_to_start(command);
-    if (child == 0) become(command, variables, signals, write_end.get());
+    if (child == 0) become(command, signals, write_end.get());
     write_end.reset(-1);
     ChildEnd end;
     end.start_error = read_start_error(read_end.get());

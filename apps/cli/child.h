@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "text.h"
@@ -20,8 +19,8 @@
 namespace cairn::cli {
 
 struct ChildEnd {
-    int exit_code =
-        0;  // of the program; 128 + n when signal n ended it; 126 or 127 when it was not started
+    // Of the program; 128 + n when signal n ended it; 126 or 127 when it was not started.
+    int exit_code = 0;
     std::optional<int> signal;  // that ended it
     int start_error = 0;        // errno of a program that could not be executed
 };
@@ -29,19 +28,16 @@ struct ChildEnd {
 // The words as the exec calls take them, valid as long as the words.
 std::vector<char *> argument_pointers(const Words &words);
 
-using Variables = std::vector<std::pair<std::string, std::string>>;
-
 // Called with the program's process while it runs, ever more seldom. False: do not call again.
 using Look = std::function<bool(pid_t)>;
 
-// Runs `command` (the program is looked for as a shell does) with `variables` added to the
-// environment, and waits.
+// Runs `command` in our environment (the program is looked for as a shell does), and waits.
 //
 // Signals. This process sends on a signal that was sent to it alone. A signal of the terminal
 // (Ctrl-C and so on) has reached the program as well, which is in the same process group, so it is
 // not sent twice. When the program stops because of SIGTSTP, SIGTTIN or SIGTTOU this process stops
 // too, so that the shell sees the job as stopped.
-ChildEnd run_child(const Words &command, const Variables &variables, const Look &look);
+ChildEnd run_child(const Words &command, const Look &look);
 
 // How an application draws, if not through us, by the libraries that its processes have loaded.
 // They are read from /proc now and then while the processes run, since nobody can tell afterwards.

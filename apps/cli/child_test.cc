@@ -131,7 +131,7 @@ TEST(Witness, AProcessThatIsGoneWasNotSeen) {
 // The program ends when it has been looked at, twice.
 TEST(Witness, ARunningProgramIsLookedAtUntilThatIsEnough) {
     int looks = 0;
-    const ChildEnd end = run_child({"sleep", "1000"}, {}, [&](pid_t child) {
+    const ChildEnd end = run_child({"sleep", "1000"}, [&](pid_t child) {
         if (++looks == 2) kill(child, SIGTERM);
         return looks < 2;
     });

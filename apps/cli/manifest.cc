@@ -86,8 +86,8 @@ Manifest find_manifest(const std::string &executable) {
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest) {
     const fs::path folder = fs::path(manifest).parent_path();
     const fs::path last = folder / kLastManifest;
-    // As GLVND does, a list of files goes before a list of folders. A variable that is set and empty
-    // is a list of nothing.
+    // As GLVND does, a list of files goes before a list of folders. A variable that is set and
+    // empty is a list of nothing.
     if (const auto files = environment_variable(kFilenamesEnv)) {
         return {kFilenamesEnv, enclosed(manifest, *files, last)};
     }

@@ -175,8 +175,8 @@ class Unfinished {
     UniqueFd fd_;
 };
 
-// `there`: the file that is replaced; not valid: there is none. False: the directory refuses, not the
-// file, which can only be overwritten.
+// `there`: the file that is replaced; not valid: there is none. False: the directory refuses, not
+// the file, which can only be overwritten.
 bool replace(const std::string &path, const UniqueFd &there, std::string_view bytes) {
     try {
         Unfinished file(path);

@@ -71,8 +71,8 @@ std::string limit_bytes(const std::string &size) {
     return std::to_string(*bytes);
 }
 
-// The files of --json and --trace. A wrong name is found before the application starts, and not after
-// an hour of play.
+// The files of --json and --trace. A wrong name is found before the application starts, and not
+// after an hour of play.
 struct Outputs {
     std::optional<OutputFile> json, trace;
     std::string trace_path;  // by which processes append to it; empty: none does
@@ -130,23 +130,24 @@ std::string folder_without_cache(const std::string &root) {
 // then Cairn could not keep programs either. With `keeps_binaries` it is given a directory instead
 // in which it can keep nothing: one below the root, where a directory stands in the place of the
 // cache's index.
-void switch_off_driver_caches(const std::string &root, bool keeps_binaries, Variables &variables) {
-    variables.emplace_back("__GL_SHADER_DISK_CACHE", "0");
+void switch_off_driver_caches(const std::string &root, bool keeps_binaries) {
+    setenv("__GL_SHADER_DISK_CACHE", "0", 1);
     const std::string folder = keeps_binaries ? folder_without_cache(root) : std::string();
     if (folder.empty()) {
-        variables.emplace_back("MESA_SHADER_CACHE_DISABLE", "true");
+        setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
     } else {
-        variables.emplace_back("MESA_SHADER_CACHE_DIR", folder);
-        // The directory serves this kind of cache; newer versions of Mesa have a database by default.
-        variables.emplace_back("MESA_DISK_CACHE_MULTI_FILE", "true");
-        variables.emplace_back("MESA_DISK_CACHE_SINGLE_FILE", "false");
-        variables.emplace_back("MESA_DISK_CACHE_DATABASE", "false");
+        setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);
+        // The directory serves this kind of cache; newer versions of Mesa have a database by
+        // default.
+        setenv("MESA_DISK_CACHE_MULTI_FILE", "true", 1);
+        setenv("MESA_DISK_CACHE_SINGLE_FILE", "false", 1);
+        setenv("MESA_DISK_CACHE_DATABASE", "false", 1);
     }
 }
 
-// Makes what the application needs to run cached. If something is missing, the application runs
-// uncached, and RunResult::problem says why.
-void prepare_cached(const std::string &trace_path, RunResult &result, Variables &variables,
+// Sets the environment in which the application runs cached. If something is missing, the
+// application runs uncached, and RunResult::problem says why.
+void prepare_cached(const std::string &trace_path, RunResult &result,
                     std::optional<SharedReport> &report) {
     try {
         result.root = resolve_root();
@@ -166,9 +167,10 @@ void prepare_cached(const std::string &trace_path, RunResult &result, Variables 
             return;
         }
         report.emplace(result.root);
-        variables.emplace_back(kRunReportVariable, report->path());
-        if (!trace_path.empty()) variables.emplace_back("CAIRN_TRACE", trace_path);
-        variables.push_back(front_end_environment(manifest.path));
+        setenv(kRunReportVariable, report->path().c_str(), 1);
+        if (!trace_path.empty()) setenv("CAIRN_TRACE", trace_path.c_str(), 1);
+        const auto [name, value] = front_end_environment(manifest.path);
+        setenv(name.c_str(), value.c_str(), 1);
         result.manifest = manifest.path;
     } catch (const std::exception &error) {
         result.problem = error.what();
@@ -180,13 +182,12 @@ int run(const RunOptions &options, const Words &command) {
     Outputs outputs = open_outputs(options);
     RunResult result;
     result.command = command;
-    Variables variables;
     std::optional<SharedReport> report;
-    prepare_cached(outputs.trace_path, result, variables, report);
+    prepare_cached(outputs.trace_path, result, report);
     if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
-        switch_off_driver_caches(result.root, !result.manifest.empty(), variables);
+        switch_off_driver_caches(result.root, !result.manifest.empty());
     }
-    if (!limit.empty()) variables.emplace_back("CAIRN_LIMIT", limit);
+    if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
     const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {
@@ -194,7 +195,7 @@ int run(const RunOptions &options, const Words &command) {
         look_at_processes(child, result.seen);
         return true;
     };
-    const ChildEnd end = run_child(command, variables, look);
+    const ChildEnd end = run_child(command, look);
     result.wall_ns = monotonic_ns() - start_ns;
     // Nobody may be reading standard error any more; that must not change the exit code.
     make_signals_errors();

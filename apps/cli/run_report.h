@@ -26,11 +26,12 @@ namespace cairn::cli {
 // alone, which others reach through /proc if the kernel lets them. The counters are there however
 // those processes end.
 //
-// The file is removed with this object; the next launcher removes what one that was killed has left.
+// The file is removed with this object; the next launcher removes what one that was killed has
+// left.
 class SharedReport {
   public:
-    // `root` holds the caches; made where it is missing. Throws a Failure that says why it cannot be
-    // had; nothing is left behind.
+    // `root` holds the caches; made where it is missing. Throws a Failure that says why it cannot
+    // be had; nothing is left behind.
     explicit SharedReport(const std::string &root);
     SharedReport(const SharedReport &) = delete;
     SharedReport &operator=(const SharedReport &) = delete;

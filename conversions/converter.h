@@ -61,8 +61,8 @@ std::string joined(const std::vector<std::string> &words, const char *separator)
 std::string build_id_at(const void *address);
 
 // The work of cairn-convert for the library: lists the converters, or converts once. The library
-// (src/cache/conversion_worker.h) has the other end of standard input and output, which are one
-// socket; docs/convert.md has what is said on it. When it closes its end, the work is given up.
+// has the other end of standard input and output, which are one socket; docs/convert.md has what is
+// said on it. When it closes its end, the work is given up.
 //
 // REQUIRES: the process has no other thread. Returns its exit code; nothing where the arguments are
 // not the library's.

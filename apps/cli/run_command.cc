@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cache/limit.h"
 #include "caches.h"
 #include "child.h"
 #include "command.h"
@@ -56,6 +55,9 @@ struct RunOptions {
     std::string trace;
     std::optional<std::string> limit;
 };
+
+// The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
+constexpr uint64_t kLimitLeast = 4u << 20;
 
 // The value of CAIRN_LIMIT, in bytes. This finds a wrong size before the application starts.
 std::string limit_bytes(const std::string &size) {

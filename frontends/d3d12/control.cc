@@ -11,7 +11,7 @@ namespace {
 Outcome clear_sessions(const std::string &root) {
     Outcome worst = Outcome::ok;
     for_each_cache([&](SessionCache &cache) {
-        if (cache.control_root() == root) {
+        if (cache.options().control_root == root) {
             const Outcome outcome = cache.clear();
             worst = outcome == Outcome::ok ? worst : outcome;
         }
@@ -19,41 +19,16 @@ Outcome clear_sessions(const std::string &root) {
     return worst;
 }
 
-}  // namespace
-
-CacheKinds::CacheKinds(const Setting &setting) : setting_(setting) {
-    cairn_control_options open = {};
-    open.size = sizeof open;
-    open.root = setting.root.empty() ? nullptr : setting.root.c_str();
-    open.log = setting.log;
-    open.log_user = setting.user;
-    (void)cairn_control_open(&open, &control_);
-}
-
-CacheKinds::~CacheKinds() {
-    cairn_control_close(control_);
-}
-
-bool CacheKinds::register_driver(const cairn_driver_cache &driver) {
-    uint32_t registration = 0;  // given back with the control
-    return control_ != nullptr &&
-           cairn_control_register_driver(control_, &driver, &registration) == CAIRN_OK;
-}
-
-bool CacheKinds::driver_cache_present() const {
-    return control_ != nullptr && cairn_control_driver_cache_present(control_) != 0;
-}
-
-Result CacheKinds::result_of(int result) const {
+Result result_of(const Setting &setting, const cairn_control *control, int result) {
     switch (result) {
         case CAIRN_OK:
             return kOk;
         case CAIRN_ERROR_INVALID_ARGUMENT:
-            setting_.say(Message::control_invalid_flags);
+            setting.say(Message::control_invalid_flags);
             return kInvalidArgument;
         case CAIRN_ERROR_DENIED:
-            if (cairn_control_developer_mode(control_) == 0) {
-                setting_.say(Message::control_developer_mode);
+            if (cairn_control_developer_mode(control) == 0) {
+                setting.say(Message::control_developer_mode);
                 return kInvalidCall;
             }
             return kAccessDenied;
@@ -66,21 +41,24 @@ Result CacheKinds::result_of(int result) const {
     }
 }
 
-Result CacheKinds::apply(uint32_t kinds, uint32_t flags) {
-    if (control_ == nullptr) {
+}  // namespace
+
+Result apply_control(const Setting &setting, cairn_control *control, uint32_t kinds,
+                     uint32_t flags) {
+    if (control == nullptr) {
         return kOutOfMemory;
     }
     uint32_t unchanged = 0;
-    const int result = cairn_control_apply(control_, kinds, flags, &unchanged);
+    const int result = cairn_control_apply(control, kinds, flags, &unchanged);
     if (result != CAIRN_OK) {
-        return result_of(result);
+        return result_of(setting, control, result);
     }
     if ((flags & CAIRN_CONTROL_CLEAR) != 0 && (kinds & CAIRN_KIND_APPLICATION_MANAGED) != 0 &&
-        clear_sessions(setting_.root) != Outcome::ok) {
+        clear_sessions(setting.root) != Outcome::ok) {
         return kFail;
     }
     if (unchanged != 0) {
-        setting_.say(Message::control_state_already_set);
+        setting.say(Message::control_state_already_set);
     }
     return kOk;
 }

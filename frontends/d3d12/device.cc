@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
-#include <new>
 #include <type_traits>
 
-#include "com/entry_point.h"
+#include "control.h"
 #include "session.h"
 
 namespace cairn::d3d12 {
@@ -33,6 +32,10 @@ Type absent() {
 
 }  // namespace
 
+Device::Device(SettingRef setting)
+    : setting_(std::move(setting)),
+      control_(open_control(setting_->root, 0, setting_->log, setting_->user)) {}
+
 Result Device::wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped) {
     if (real->QueryInterface(&kIidFacade, wrapped) == kOk) {
         return kOk;
@@ -42,40 +45,23 @@ Result Device::wrap(Unknown *real, const cairn_d3d12_options *options, void **wr
     if (setting == nullptr) {
         return kInvalidArgument;
     }
-    auto *device = new (std::nothrow) Device(std::move(setting));
-    if (device == nullptr) {
-        return kOutOfMemory;
-    }
+    std::unique_ptr<Device, ReleaseReference> device(new Device(std::move(setting)));
     for (unsigned level = 0; level < kDeviceLevels; ++level) {
         void *found = nullptr;
         if (real->QueryInterface(&kIidDevice[level], &found) == kOk) {
-            device->real_[level] = static_cast<DeviceInterface *>(found);
+            device->real_[level].reset(static_cast<DeviceInterface *>(found));
         }
     }
     const cairn_driver_cache *driver = options == nullptr ? nullptr : options->driver_cache;
+    uint32_t registration = 0;  // given back with the control
     if (device->real_[0] == nullptr ||
-        (driver != nullptr && !device->control_.register_driver(*driver))) {
-        device->Release();
+        (driver != nullptr && cairn_control_register_driver(device->control_.get(), driver,
+                                                            &registration) != CAIRN_OK)) {
         return kInvalidArgument;
     }
-    const Result named = without_exceptions([&] {
-        device->names_ = names_for(*device->setting_, device->real_[0]);
-        return kOk;
-    });
-    if (named != kOk) {
-        device->Release();
-        return named;
-    }
-    *wrapped = static_cast<DeviceInterface *>(device);
+    device->names_ = names_for(*device->setting_, device->real_[0].get());
+    *wrapped = static_cast<DeviceInterface *>(device.release());
     return kOk;
-}
-
-Device::~Device() {
-    for (DeviceInterface *real : real_) {
-        if (real != nullptr) {
-            real->Release();
-        }
-    }
 }
 
 // ID3D12Device9 is what the facade is for. Nothing between it and what the real device has is
@@ -90,11 +76,7 @@ bool Device::has_level(const Guid &iid) const {
 }
 
 Result Device::QueryInterface(const Guid *iid, void **object) {
-    if (object == nullptr) {
-        return kPointer;
-    }
-    *object = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, object)) {
         return kPointer;
     }
     if (has_level(*iid)) {
@@ -157,18 +139,18 @@ Result Device::SetName(const wchar_t *name) {
 // A new pipeline is where a driver looks into its cache.
 
 Result Device::CreateGraphicsPipelineState(const void *desc, const void *riid, void *state) {
-    control_.tell_driver();
+    cairn_control_tell_drivers(control_.get());
     return real_[0]->CreateGraphicsPipelineState(desc, riid, state);
 }
 
 Result Device::CreateComputePipelineState(const void *desc, const void *riid, void *state) {
-    control_.tell_driver();
+    cairn_control_tell_drivers(control_.get());
     return real_[0]->CreateComputePipelineState(desc, riid, state);
 }
 
 Result Device::CreatePipelineState(const void *desc, const void *riid, void *state) {
     constexpr unsigned kLevel = 2;
-    control_.tell_driver();
+    cairn_control_tell_drivers(control_.get());
     return real_[kLevel] == nullptr ? kNotImplemented
                                     : real_[kLevel]->CreatePipelineState(desc, riid, state);
 }
@@ -186,14 +168,14 @@ Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) 
         flags = 0;
     }
     flags |= kSupportShaderControlClear | kSupportShaderSessionDelete;
-    if (control_.driver_cache_present()) {
+    if (cairn_control_driver_cache_present(control_.get()) != 0) {
         flags |= kSupportDriverManagedCache;
     }
     return kOk;
 }
 
 Result Device::CreateShaderCacheSession(const void *desc, const void *iid, void *session) {
-    control_.tell_driver();
+    cairn_control_tell_drivers(control_.get());
     return without_exceptions([&] {
         return Session::create(setting_, this, names_, static_cast<const SessionDesc *>(desc),
                                static_cast<const Guid *>(iid), static_cast<void **>(session));
@@ -201,7 +183,8 @@ Result Device::CreateShaderCacheSession(const void *desc, const void *iid, void 
 }
 
 Result Device::ShaderCacheControl(uint32_t kinds, uint32_t control) {
-    return without_exceptions([&] { return control_.apply(kinds, control); });
+    return without_exceptions(
+        [&] { return apply_control(*setting_, control_.get(), kinds, control); });
 }
 
 }  // namespace cairn::d3d12

@@ -7,11 +7,12 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "adapter.h"
 #include "com/device_interface.h"
-#include "com/reference_count.h"
-#include "control.h"
+#include "com/object.h"
+#include "session_cache.h"
 #include "setting.h"
 
 namespace cairn::d3d12 {
@@ -39,18 +40,18 @@ class Device final : public DeviceInterface {
 #undef VALUE_METHOD
 
   private:
-    explicit Device(SettingRef setting) : setting_(std::move(setting)), control_(*setting_) {}
-    ~Device();
+    explicit Device(SettingRef setting);
+    ~Device() = default;
     bool has_level(const Guid &iid) const;
 
     ReferenceCount references_;
 
     // Constant after wrapping.
     const SettingRef setting_;
-    CacheKinds control_;
+    const ControlRef control_;
     AdapterNames names_;
     // The real device's interfaces, each with a reference; null where it lacks one.
-    std::array<DeviceInterface *, kDeviceLevels> real_ = {};
+    std::array<std::unique_ptr<DeviceInterface, ReleaseReference>, kDeviceLevels> real_;
 };
 
 }  // namespace cairn::d3d12

@@ -9,6 +9,7 @@
 #include <cairn/cairn.h>
 
 #include <memory>
+#include <utility>
 
 #include "base/bytes.h"
 
@@ -39,25 +40,21 @@ class Entry {
     // Takes the blob in any case.
     static EntryRef adopt(cairn_blob *blob);
 
-    ~Entry();
-    Entry(const Entry &) = delete;
-    Entry &operator=(const Entry &) = delete;
-
     Bytes record() const { return record_; }
     Bytes key() const { return record_.subspan(kHeaderSize, key_size_); }
     Bytes value() const { return record_.subspan(kHeaderSize + key_size_); }
-    bool has_key(Bytes other) const;
+    bool has_key(Bytes other) const { return same_bytes(key(), other); }
 
     static constexpr size_t kHeaderSize = 8;
 
   private:
-    Entry(Bytes record, size_t key_size, cairn_blob *blob)
-        : record_(record), key_size_(key_size), blob_(blob) {}
-    static EntryRef own(Bytes record, size_t key_size, cairn_blob *blob);
+    using Memory = std::unique_ptr<void, void (*)(void *)>;
+    Entry(Bytes record, size_t key_size, Memory memory)
+        : record_(record), key_size_(key_size), memory_(std::move(memory)) {}
 
     const Bytes record_;
     const size_t key_size_;
-    cairn_blob *const blob_;  // that the record lies in; null: it has memory of its own
+    const Memory memory_;  // that the record lies in
 };
 
 }  // namespace cairn::d3d12

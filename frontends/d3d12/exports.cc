@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_d3d12.h>
 
-#include "com/entry_point.h"
+#include "control.h"
 #include "device.h"
 #include "session.h"
 
@@ -49,6 +49,10 @@ int32_t EXPORT(shader_cache_control)(const cairn_d3d12_options *options, uint32_
                                      uint32_t control) {
     return without_exceptions([&] {
         const SettingRef setting = read_setting(options);
-        return setting == nullptr ? kInvalidArgument : CacheKinds(*setting).apply(kinds, control);
+        if (setting == nullptr) {
+            return kInvalidArgument;
+        }
+        const ControlRef opened = open_control(setting->root, 0, setting->log, setting->user);
+        return apply_control(*setting, opened.get(), kinds, control);
     });
 }

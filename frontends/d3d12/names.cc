@@ -38,11 +38,12 @@ std::string application_part(const Setting &setting, const std::string &guid) {
 
 }  // namespace
 
-CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const AdapterNames &names) {
-    CacheNames result;
+CacheOptions cache_options(const SessionDesc &desc, const Setting &setting,
+                           const AdapterNames &names) {
+    CacheOptions result;
     const std::string guid = text_of(desc.Identifier);
-    const bool is_in_memory = desc.Mode == kModeMemory;
-    const std::string application = is_in_memory ? "" : application_part(setting, guid);
+    result.is_on_disk = desc.Mode == kModeDisk;
+    const std::string application = result.is_on_disk ? application_part(setting, guid) : "";
     result.identifier = kPrefix + application + guid;
     result.about = "D3D12 shader cache " + guid + "\n";
     if (!application.empty()) {
@@ -54,13 +55,21 @@ CacheNames cache_names(const SessionDesc &desc, const Setting &setting, const Ad
         result.identifier.append("-").append(short_hash(names.driver_version));
         result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
     }
-    result.root = setting.root;
-    if (!is_in_memory && (desc.Flags & kFlagUseWorkingDir) != 0) {
+    result.root = result.control_root = setting.root;
+    if (result.is_on_disk && (desc.Flags & kFlagUseWorkingDir) != 0) {
         const std::string directory = working_directory();
         result.root = directory.empty() ? "" : directory + kWorkingDirectoryFolder;
     }
     // MEMORY sessions obey the control of a root, and share with those that obey the same.
-    result.identity = (is_in_memory ? "memory " : "disk ") + result.root + "/" + result.identifier;
+    result.identity = (result.is_on_disk ? "disk " : "memory ") + result.root + "/";
+    result.identity += result.identifier;
+    result.version = desc.Version;
+    result.limit_bytes = desc.MaximumValueFileSizeBytes;
+    result.memory_bytes = desc.MaximumInMemoryCacheSizeBytes;
+    result.memory_entries = desc.MaximumInMemoryCacheEntries;
+    result.hash = setting.hash;
+    result.log = setting.log;
+    result.log_user = setting.user;
     return result;
 }
 

@@ -76,13 +76,8 @@ class Presence {
     };
 
   private:
-    enum class Opened {
-        yes,
-        absent,  // and cannot be made
-        marked,  // and cannot be opened
-        impossible,
-    };
-    Opened open();
+    // Nothing: the file is open.
+    std::optional<Joined> open();
     bool is_marked() const;
     bool has_name() const;
     // Nothing: try again.

@@ -2,15 +2,19 @@
 #include "registry.h"
 
 #include <map>
-#include <new>
+#include <string>
 #include <vector>
 
+#include "base/guarded.h"
 #include "base/mutex.h"
 #include "os/per_process.h"
 
 namespace cairn::d3d12 {
 
 struct SharedCache {
+    explicit SharedCache(const std::string &name) : identity(name) {}
+
+    const std::string identity;
     Mutex mutex;
     // Guarded by mutex
     std::unique_ptr<SessionCache> cache;
@@ -33,66 +37,66 @@ union Registries {
 };
 constinit Registries registries;
 
-Registry &registry() {
-    return registries.all.get();
-}
-
 std::shared_ptr<SharedCache> shared_cache(const std::string &identity) {
-    const MutexLock lock(registry().mutex);
-    std::shared_ptr<SharedCache> &shared = registry().caches[identity];
-    if (shared == nullptr) {
-        shared = std::make_shared<SharedCache>();
+    Registry &registry = registries.all.get();
+    const MutexLock lock(registry.mutex);
+    const auto found = registry.caches.find(identity);
+    if (found != registry.caches.end()) {
+        return found->second;
     }
-    return shared;
+    return registry.caches.emplace(identity, std::make_shared<SharedCache>(identity)).first->second;
 }
 
 // Gives up a reference, and the entry of the registry with the last but its own.
-void forget(const std::string &identity, std::shared_ptr<SharedCache> &shared) {
-    const MutexLock lock(registry().mutex);
+void forget(std::shared_ptr<SharedCache> &shared) {
+    Registry &registry = registries.all.get();
+    const MutexLock lock(registry.mutex);
+    const auto found = registry.caches.find(shared->identity);
     shared.reset();
-    const auto found = registry().caches.find(identity);
     // References are only taken with the mutex held: nobody can be about to.
-    if (found != registry().caches.end() && found->second.use_count() == 1) {
-        registry().caches.erase(found);
+    if (found != registry.caches.end() && found->second.use_count() == 1) {
+        registry.caches.erase(found);
     }
+}
+
+// With the cache locked.
+Outcome join_shared(SharedCache &shared, const CacheOptions &options) {
+    if (shared.cache == nullptr) {
+        return SessionCache::open(options, shared.cache);
+    }
+    if (shared.cache->disabled()) {
+        return Outcome::disabled;
+    }
+    if (shared.cache->options().version != options.version) {
+        return Outcome::other_version;
+    }
+    shared.cache->listeners().add(options.log, options.log_user);
+    return Outcome::ok;
 }
 
 }  // namespace
 
-Outcome CacheShare::join(const std::string &identity, const SessionCache::Options &options,
-                         cairn_log_fn log, void *user) {
-    identity_ = identity;
-    std::shared_ptr<SharedCache> shared = shared_cache(identity);
-    Outcome outcome = Outcome::ok;
-    try {
+Outcome CacheShare::join(const CacheOptions &options) {
+    std::shared_ptr<SharedCache> shared = shared_cache(options.identity);
+    Outcome outcome;
+    {
         const MutexLock lock(shared->mutex);
-        if (shared->cache == nullptr) {
-            outcome = SessionCache::open(options, log, user, shared->cache);
-        } else if (shared->cache->disabled()) {
-            outcome = Outcome::disabled;
-        } else if (shared->cache->version() != options.version) {
-            outcome = Outcome::other_version;
-        }
+        outcome = guarded([&] { return join_shared(*shared, options); }, Outcome::no_memory);
         if (outcome == Outcome::ok) {
             cache_ = shared->cache.get();
-            cache_->listeners().add(log, user);
             ++shared->shares;
-        }
-    } catch (const std::bad_alloc &) {
-        outcome = Outcome::no_memory;
-        const MutexLock lock(shared->mutex);
-        if (shared->shares == 0) {
+        } else if (shared->shares == 0) {
             shared->cache.reset();
         }
     }
     if (outcome != Outcome::ok) {
-        forget(identity, shared);
+        forget(shared);
         return outcome;
     }
     shared_ = std::move(shared);
     process_ = process_number();
-    log_ = log;
-    user_ = user;
+    log_ = options.log;
+    user_ = options.log_user;
     return Outcome::ok;
 }
 
@@ -106,31 +110,33 @@ CacheShare::~CacheShare() {
         const MutexLock lock(shared_->mutex);
         const bool is_last = --shared_->shares == 0;
         if (is_last) {
-            // Lines about its end are still heard.
-            std::unique_ptr<SessionCache> cache = std::move(shared_->cache);
-            cache->close();
-            cache->listeners().remove(log_, user_);
-        } else {
-            cache_->listeners().remove(log_, user_);
+            cache_->close();  // lines about its end are still heard
+        }
+        cache_->listeners().remove(log_, user_);
+        if (is_last) {
+            shared_->cache.reset();
         }
     }
-    forget(identity_, shared_);
+    forget(shared_);
 }
 
 void for_each_cache(const std::function<void(SessionCache &)> &visit) {
-    std::vector<std::pair<std::string, std::shared_ptr<SharedCache>>> all;
+    std::vector<std::shared_ptr<SharedCache>> all;
     {
-        const MutexLock lock(registry().mutex);
-        all.assign(registry().caches.begin(), registry().caches.end());
+        Registry &registry = registries.all.get();
+        const MutexLock lock(registry.mutex);
+        for (const auto &[identity, shared] : registry.caches) {
+            all.push_back(shared);
+        }
     }
-    for (auto &[identity, shared] : all) {
+    for (std::shared_ptr<SharedCache> &shared : all) {
         {
             const MutexLock lock(shared->mutex);
             if (shared->cache != nullptr) {
                 visit(*shared->cache);
             }
         }
-        forget(identity, shared);
+        forget(shared);
     }
 }
 

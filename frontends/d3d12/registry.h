@@ -10,7 +10,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "session_cache.h"
 
@@ -26,14 +25,13 @@ class CacheShare {
     CacheShare(const CacheShare &) = delete;
     CacheShare &operator=(const CacheShare &) = delete;
 
-    // Joins the cache of this identity, which is opened where nobody has it open. `log` hears of it
-    // as long as the share lasts. ok, disabled, other_version, cannot_open, busy, no_memory.
-    Outcome join(const std::string &identity, const SessionCache::Options &options,
-                 cairn_log_fn log, void *user);
+    // Joins the cache of this identity, which is opened where nobody has it open. The log of the
+    // options hears of it as long as the share lasts. ok, disabled, other_version, cannot_open,
+    // busy, no_memory.
+    Outcome join(const CacheOptions &options);
     SessionCache &cache() const { return *cache_; }
 
   private:
-    std::string identity_;
     std::shared_ptr<SharedCache> shared_;
     SessionCache *cache_ = nullptr;
     uint64_t process_ = 0;  // that has joined

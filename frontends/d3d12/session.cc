@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "session.h"
 
+#include <algorithm>
 #include <cstring>
-#include <new>
+#include <optional>
+#include <span>
 
-#include "com/entry_point.h"
+#include "base/guarded.h"
 #include "names.h"
 
 namespace cairn::d3d12 {
@@ -44,143 +46,92 @@ SessionDesc with_defaults(SessionDesc desc) {
     return desc;
 }
 
-Result result_of_create(const Setting &setting, Outcome outcome) {
-    switch (outcome) {
-        case Outcome::ok:
-            return kOk;
-        case Outcome::disabled:
-            setting.say(Message::create_disabled);
-            return kNotCurrentlyAvailable;
-        case Outcome::other_version:
-            setting.say(Message::create_already_open);
-            return kAlreadyExists;
-        case Outcome::busy:
-            return kNotCurrentlyAvailable;
-        case Outcome::no_memory:
-            return kOutOfMemory;
-        default:
-            setting.say(Message::corrupt);
-            return kCacheCorrupt;
-    }
-}
+// What a call returns and says after an outcome.
+struct Answer {
+    Outcome outcome;
+    Result result;
+    std::optional<Message> message = std::nullopt;
+};
 
-Result result_of_find(const Setting &setting, Outcome outcome) {
-    switch (outcome) {
-        case Outcome::ok:
-            return kOk;
-        case Outcome::collision:
-            setting.say(Message::hash_collision);
-            return kCacheHashCollision;
-        case Outcome::disabled:
-            setting.say(Message::disabled);
-            return kNotCurrentlyAvailable;
-        default:
-            setting.say(Message::find_not_found);
-            return kNotFound;
-    }
-}
+// In each list, the last answer is also that to the outcomes that are not there.
+constexpr Answer kOfCreate[] = {
+    {Outcome::ok, kOk, Message::session_created},
+    {Outcome::disabled, kNotCurrentlyAvailable, Message::create_disabled},
+    {Outcome::other_version, kAlreadyExists, Message::create_already_open},
+    {Outcome::busy, kNotCurrentlyAvailable},
+    {Outcome::no_memory, kOutOfMemory},
+    {Outcome::cannot_open, kCacheCorrupt, Message::corrupt},
+};
 
-Result result_of_store(const Setting &setting, Outcome outcome) {
-    switch (outcome) {
-        case Outcome::ok:
-            return kOk;
-        case Outcome::exists:
-            setting.say(Message::store_already_present);
-            return kAlreadyExists;
-        case Outcome::collision:
-            setting.say(Message::hash_collision);
-            return kCacheHashCollision;
-        case Outcome::full:
-            setting.say(Message::store_cache_full);
-            return kCacheFull;
-        case Outcome::disabled:
-            setting.say(Message::disabled);
-            return kNotCurrentlyAvailable;
-        case Outcome::cannot_write:
-            return kAccessDenied;
-        case Outcome::no_memory:
-            return kOutOfMemory;
-        default:
-            return kFail;
+constexpr Answer kOfFind[] = {
+    {Outcome::ok, kOk},
+    {Outcome::collision, kCacheHashCollision, Message::hash_collision},
+    {Outcome::disabled, kNotCurrentlyAvailable, Message::disabled},
+    {Outcome::not_found, kNotFound, Message::find_not_found},
+};
+
+constexpr Answer kOfStore[] = {
+    {Outcome::ok, kOk},
+    {Outcome::exists, kAlreadyExists, Message::store_already_present},
+    {Outcome::collision, kCacheHashCollision, Message::hash_collision},
+    {Outcome::full, kCacheFull, Message::store_cache_full},
+    {Outcome::disabled, kNotCurrentlyAvailable, Message::disabled},
+    {Outcome::cannot_write, kAccessDenied},
+    {Outcome::no_memory, kOutOfMemory},
+    {Outcome::failed, kFail},
+};
+
+Result answer(const Setting &setting, Outcome outcome, std::span<const Answer> answers) {
+    const auto found = std::ranges::find(answers, outcome, &Answer::outcome);
+    const Answer &answer = found == answers.end() ? answers.back() : *found;
+    if (answer.message) {
+        setting.say(*answer.message);
     }
+    return answer.result;
 }
 
 }  // namespace
 
 Session::Session(SettingRef setting, Unknown *device, const SessionDesc &desc)
     : setting_(std::move(setting)), device_(device), desc_(desc) {
-    if (device_ != nullptr) {
-        device_->AddRef();
-    }
-}
-
-Session::~Session() {
-    if (device_ != nullptr) {
-        device_->Release();
+    if (device != nullptr) {
+        device->AddRef();
     }
 }
 
 Result Session::create(const SettingRef &setting, Unknown *device, const AdapterNames &names,
                        const SessionDesc *desc, const Guid *iid, void **session) {
-    if (setting == nullptr || !is_valid(desc)) {
-        if (setting != nullptr) {
-            setting->say(Message::create_invalid_arguments);
-        }
+    if (!is_valid(desc)) {
+        setting->say(Message::create_invalid_arguments);
         return kInvalidArgument;
     }
     if (session == nullptr) {
         return kFalse;
     }
-    *session = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, session)) {
         return kPointer;
     }
     if (!is_own(*iid)) {
         return kNoInterface;
     }
-    auto *made = new (std::nothrow) Session(setting, device, with_defaults(*desc));
-    if (made == nullptr) {
-        return kOutOfMemory;
-    }
-    Result result =
-        without_exceptions([&] { return result_of_create(*setting, made->join(names)); });
-    if (result == kOk) {
-        setting->say(Message::session_created);
-        result = made->QueryInterface(iid, session);
-        made->Release();
-    } else {
+    const SessionDesc whole = with_defaults(*desc);
+    const CacheOptions options = cache_options(whole, *setting, names);
+    auto *made = new Session(setting, device, whole);
+    const auto join = [&] { return made->share_.join(options); };
+    const bool has_place = !options.is_on_disk || !options.root.empty();
+    const Outcome outcome = has_place ? guarded(join, Outcome::no_memory) : Outcome::cannot_open;
+    const Result result = answer(*setting, outcome, kOfCreate);
+    if (result != kOk) {
         delete made;
+        return result;
     }
-    return result;
-}
-
-Outcome Session::join(const AdapterNames &names) {
-    const CacheNames name = cache_names(desc_, *setting_, names);
-    if (desc_.Mode == kModeDisk && name.root.empty()) {
-        return Outcome::cannot_open;
-    }
-    SessionCache::Options options;
-    options.version = desc_.Version;
-    options.memory_bytes = desc_.MaximumInMemoryCacheSizeBytes;
-    options.memory_entries = desc_.MaximumInMemoryCacheEntries;
-    options.control_root = setting_->root;
-    options.hash = setting_->hash;
-    if (desc_.Mode == kModeDisk) {
-        options.disk.emplace();
-        options.disk->root = name.root;
-        options.disk->identifier = name.identifier;
-        options.disk->about = name.about;
-        options.disk->limit_bytes = desc_.MaximumValueFileSizeBytes;
-    }
-    return share_.join(name.identity, options, setting_->log, setting_->user);
+    (void)made->QueryInterface(iid, session);
+    made->Release();
+    return kOk;
 }
 
 Result Session::QueryInterface(const Guid *iid, void **object) {
-    if (object == nullptr) {
-        return kPointer;
-    }
-    *object = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, object)) {
         return kPointer;
     }
     if (!is_own(*iid)) {
@@ -228,11 +179,7 @@ Result Session::SetName(const wchar_t *name) {
 }
 
 Result Session::GetDevice(const Guid *iid, void **device) {
-    if (device == nullptr) {
-        return kPointer;
-    }
-    *device = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, device)) {
         return kPointer;
     }
     return device_ == nullptr ? kNotFound : device_->QueryInterface(iid, device);
@@ -245,7 +192,8 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
     EntryRef entry;
     const auto wanted = value == nullptr ? SessionCache::Wanted::size : SessionCache::Wanted::value;
     const Result result = without_exceptions([&] {
-        return result_of_find(*setting_, share_.cache().find(bytes(key, key_size), wanted, entry));
+        const Outcome outcome = share_.cache().find(bytes(key, key_size), wanted, entry);
+        return answer(*setting_, outcome, kOfFind);
     });
     if (result != kOk) {
         return result;
@@ -267,8 +215,9 @@ Result Session::StoreValue(const void *key, uint32_t key_size, const void *value
         return kInvalidArgument;
     }
     return without_exceptions([&] {
-        return result_of_store(
-            *setting_, share_.cache().store(bytes(key, key_size), bytes(value, value_size)));
+        const Outcome outcome =
+            share_.cache().store(bytes(key, key_size), bytes(value, value_size));
+        return answer(*setting_, outcome, kOfStore);
     });
 }
 

@@ -6,9 +6,11 @@
 // Failure: the rows of docs/conformance/d3d12.md.
 #pragma once
 
+#include <memory>
+
 #include "adapter.h"
+#include "com/object.h"
 #include "com/private_data.h"
-#include "com/reference_count.h"
 #include "com/types.h"
 #include "registry.h"
 #include "setting.h"
@@ -55,15 +57,14 @@ class Session final : public SessionPointer<Pointer::session>,
 
   private:
     Session(SettingRef setting, Unknown *device, const SessionDesc &desc);
-    ~Session();
-    Outcome join(const AdapterNames &names);
+    ~Session() = default;
 
     ReferenceCount references_;
     PrivateData private_data_;
 
     // Constant after creation.
     const SettingRef setting_;
-    Unknown *const device_;  // a reference; may be null
+    const std::unique_ptr<Unknown, ReleaseReference> device_;  // may be null
     const SessionDesc desc_;
     CacheShare share_;
 };

@@ -4,19 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <vector>
 
 #include "common/application.h"
+#include "os/environment.h"
 
 namespace cairn::d3d12 {
 namespace {
 
-std::atomic<KeyHashFunction> hash_for_tests = nullptr;
-
-std::string default_root() {
-    std::vector<char> buffer(4096);
-    return cairn_root_resolve(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
-}
+std::atomic<KeyHashFunction> hash_in_use = hash_key;
 
 // The smallest size that was ever published.
 constexpr size_t kOptionsSizeMin = offsetof(cairn_d3d12_options, application);
@@ -51,15 +46,12 @@ std::string normalised(const std::string &path) {
 }  // namespace
 
 void set_hash_for_tests(KeyHashFunction hash) {
-    hash_for_tests = hash;
+    hash_in_use = hash == nullptr ? hash_key : hash;
 }
 
 SettingRef read_setting(const cairn_d3d12_options *options) {
     auto setting = std::make_shared<Setting>();
-    const KeyHashFunction hash = hash_for_tests.load(std::memory_order_relaxed);
-    if (hash != nullptr) {
-        setting->hash = hash;
-    }
+    setting->hash = hash_in_use.load(std::memory_order_relaxed);
     if (options != nullptr) {
         if (options->size < kOptionsSizeMin ||
             (options->root != nullptr && options->root[0] != '/')) {
@@ -82,7 +74,7 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
         setting->user = options->user;
     }
     const bool has_root = options != nullptr && options->root != nullptr;
-    const std::string root = has_root ? options->root : default_root();
+    const std::string root = has_root ? options->root : default_root().value_or("");
     setting->root = root.empty() ? root : normalised(root);
     return setting;
 }
@@ -97,9 +89,10 @@ AdapterNames names_for(const Setting &setting, void *device) {
     return names;
 }
 
-void Setting::say(Message id, const char *text) const {
+void Setting::say(Message id) const {
     if (message != nullptr) {
-        message(user, static_cast<int>(id), message_severity(id), text);
+        const MessageRow row = row_of(id);
+        message(user, static_cast<int>(id), row.severity, row.text);
     }
 }
 

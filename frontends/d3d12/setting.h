@@ -28,9 +28,7 @@ struct Setting {
     void *user = nullptr;
     KeyHashFunction hash = hash_key;
 
-    void say(Message id, const char *text) const;
-    // The same for a call on an entry, where the id alone says all.
-    void say(Message id) const { say(id, message_text(id)); }
+    void say(Message id) const;
 };
 using SettingRef = std::shared_ptr<const Setting>;
 

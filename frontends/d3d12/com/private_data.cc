@@ -31,7 +31,7 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     if (guid == nullptr || size == nullptr) {
         return kInvalidArgument;
     }
-    ObjectRef object;  // given back when the lock is given up
+    std::shared_ptr<Unknown> object;  // released when the lock is released
     {
         const MutexLock lock(mutex_);
         const auto found = find(*guid);
@@ -56,26 +56,24 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     return kOk;
 }
 
-// Puts an item in place of an older one; null removes it.
-Result PrivateData::replace(const Guid &guid, Item *item) {
+// Puts an item in place of an older one; nullopt removes it.
+Result PrivateData::replace(const Guid &guid, std::optional<Item> item) {
     Item old;  // its reference is released when the lock is released
-    bool was_there = false;
-    {
-        const MutexLock lock(mutex_);
-        const auto found = find(guid);
-        was_there = found != items_.end();
-        if (was_there) {
-            std::swap(old, *found);
-        }
-        if (was_there && item != nullptr) {
-            *found = std::move(*item);
-        } else if (was_there) {
-            items_.erase(found);
-        } else if (item != nullptr) {
+    const MutexLock lock(mutex_);
+    const auto found = find(guid);
+    if (found == items_.end()) {
+        if (item) {
             items_.push_back(std::move(*item));
         }
+        return item ? kOk : kFalse;
     }
-    return item == nullptr && !was_there ? kFalse : kOk;
+    old = std::move(*found);
+    if (item) {
+        *found = std::move(*item);
+    } else {
+        items_.erase(found);
+    }
+    return kOk;
 }
 
 Result PrivateData::set(const Guid *guid, uint32_t size, const void *data) {
@@ -83,29 +81,20 @@ Result PrivateData::set(const Guid *guid, uint32_t size, const void *data) {
         return kInvalidArgument;
     }
     if (data == nullptr) {
-        return replace(*guid, nullptr);
+        return replace(*guid, std::nullopt);
     }
-    Item item;
-    item.guid = *guid;
     const auto *bytes = static_cast<const unsigned char *>(data);
-    item.bytes.assign(bytes, bytes + size);
-    return replace(*guid, &item);
+    return replace(*guid, Item{*guid, {bytes, bytes + size}});
 }
 
 Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
-    if (guid == nullptr) {
-        return kInvalidArgument;
+    if (guid == nullptr || object == nullptr) {
+        return set(guid, 0, nullptr);
     }
-    if (object == nullptr) {
-        return replace(*guid, nullptr);
-    }
-    Item item;
-    item.guid = *guid;
-    item.bytes.resize(sizeof(void *));
-    std::memcpy(item.bytes.data(), &object, sizeof(void *));
     object->AddRef();
-    item.object = ObjectRef(object, [](Unknown *held) { held->Release(); });
-    return replace(*guid, &item);
+    std::shared_ptr<Unknown> reference(object, ReleaseReference());
+    const auto *bytes = reinterpret_cast<const unsigned char *>(&object);
+    return replace(*guid, Item{*guid, {bytes, bytes + sizeof object}, std::move(reference)});
 }
 
 Result PrivateData::set_name(const wchar_t *name) {

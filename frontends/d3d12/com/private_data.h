@@ -8,10 +8,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/mutex.h"
-#include "com/types.h"
+#include "com/object.h"
 
 namespace cairn::d3d12 {
 
@@ -32,14 +33,13 @@ class PrivateData {
     Result set_name(const wchar_t *name);
 
   private:
-    // One reference of ours to an object of the application, given back with the last copy.
-    using ObjectRef = std::shared_ptr<Unknown>;
     struct Item {
         Guid guid = {};
         std::vector<unsigned char> bytes;
-        ObjectRef object;  // may be null; bytes are then the pointer
+        // One reference of ours to an object of the application, whose pointer the bytes are.
+        std::shared_ptr<Unknown> object = nullptr;
     };
-    Result replace(const Guid &guid, Item *item);
+    Result replace(const Guid &guid, std::optional<Item> item);
     std::vector<Item>::iterator find(const Guid &guid);
 
     Mutex mutex_;

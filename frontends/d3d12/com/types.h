@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 // One source, two libraries: frontends/d3d12/CMakeLists.txt compiles it once with each value.
 #ifndef CAIRN_D3D12_VKD3D
@@ -86,7 +87,9 @@ inline constexpr Guid kIidDeviceChild = {
 inline constexpr Guid kIidShaderCacheSession = {
     0x28e2495d, 0x0f64, 0x4ae4, {0xa6, 0xec, 0x12, 0x92, 0x55, 0xdc, 0x49, 0xa8}};
 
-bool operator==(const Guid &one, const Guid &other);
+inline bool operator==(const Guid &one, const Guid &other) {
+    return std::memcmp(&one, &other, sizeof one) == 0;
+}
 
 // Interfaces have no virtual destructor: it would take a place in the table.
 #pragma GCC diagnostic push

@@ -87,10 +87,6 @@ Result Device::QueryInterface(const Guid *iid, void **object) {
     return real_[0]->QueryInterface(iid, object);
 }
 
-uint32_t Device::AddRef() {
-    return references_.add();
-}
-
 uint32_t Device::Release() {
     const uint32_t left = references_.remove();
     if (left == 0) {
@@ -99,27 +95,17 @@ uint32_t Device::Release() {
     return left;
 }
 
-Result Device::GetPrivateData(const Guid *guid, uint32_t *size, void *data) {
-    return real_[0]->GetPrivateData(guid, size, data);
-}
-
-Result Device::SetPrivateData(const Guid *guid, uint32_t size, const void *data) {
-    return real_[0]->SetPrivateData(guid, size, data);
-}
-
-Result Device::SetPrivateDataInterface(const Guid *guid, const void *object) {
-    return real_[0]->SetPrivateDataInterface(guid, object);
-}
-
-Result Device::SetName(const wchar_t *name) {
-    return real_[0]->SetName(name);
-}
-
 #define OWN_METHOD(...)
 #define METHOD(level, type, name, parameters, arguments)                                \
     type Device::name parameters {                                                      \
         return real_[level] == nullptr ? absent<type>() : real_[level]->name arguments; \
     }
+METHOD(0, Result, GetPrivateData, (const Guid *guid, uint32_t *size, void *data),
+       (guid, size, data))
+METHOD(0, Result, SetPrivateData, (const Guid *guid, uint32_t size, const void *data),
+       (guid, size, data))
+METHOD(0, Result, SetPrivateDataInterface, (const Guid *guid, const void *object), (guid, object))
+METHOD(0, Result, SetName, (const wchar_t *name), (name))
 #if CAIRN_D3D12_VKD3D
 #define VALUE_METHOD(level, type, name, parameters, arguments)                   \
     type *Device::name CAIRN_D3D12_IN_FRONT(type *result, parameters) {          \

@@ -23,7 +23,7 @@ class Device final : public DeviceInterface {
     static Result wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped);
 
     Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
-    uint32_t CAIRN_COM AddRef() override;
+    uint32_t CAIRN_COM AddRef() override { return references_.add(); }
     uint32_t CAIRN_COM Release() override;
     Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) override;
     Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) override;

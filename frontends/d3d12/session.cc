@@ -146,10 +146,6 @@ Result Session::QueryInterface(const Guid *iid, void **object) {
     return kOk;
 }
 
-uint32_t Session::AddRef() {
-    return references_.add();
-}
-
 uint32_t Session::Release() {
     const uint32_t left = references_.remove();
     if (left == 0) {

@@ -37,7 +37,7 @@ class Session final : public SessionPointer<Pointer::session>,
                          const SessionDesc *desc, const Guid *iid, void **session);
 
     Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
-    uint32_t CAIRN_COM AddRef() override;
+    uint32_t CAIRN_COM AddRef() override { return references_.add(); }
     uint32_t CAIRN_COM Release() override;
     Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) override;
     Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) override;
@@ -49,11 +49,7 @@ class Session final : public SessionPointer<Pointer::session>,
     Result CAIRN_COM StoreValue(const void *key, uint32_t key_size, const void *value,
                                 uint32_t value_size) override;
     void CAIRN_COM SetDeleteOnDestroy() override;
-#if CAIRN_D3D12_VKD3D
-    SessionDesc *CAIRN_COM GetDesc(SessionDesc *result) override;
-#else
-    SessionDesc GetDesc() override;
-#endif
+    CAIRN_D3D12_VALUE(SessionDesc, GetDesc, ()) override;
 
   private:
     Session(SettingRef setting, Unknown *device, const SessionDesc &desc);

@@ -14,11 +14,21 @@
 #ifndef CAIRN_D3D12_VKD3D
 #error "CAIRN_D3D12_VKD3D must be 0 (DirectX-Headers) or 1 (vkd3d)"
 #endif
+// CAIRN_D3D12_VALUE declares a method that returns a struct: by ms_abi it has a pointer to it in
+// front of its parameters.
 #if CAIRN_D3D12_VKD3D
 #define CAIRN_COM __attribute__((ms_abi))
+#define CAIRN_D3D12_VALUE(type, name, parameters) \
+    type *CAIRN_COM name CAIRN_D3D12_IN_FRONT(type *result, parameters)
 #else
 #define CAIRN_COM
+#define CAIRN_D3D12_VALUE(type, name, parameters) type CAIRN_COM name parameters
 #endif
+
+// A list with one more in front.
+#define CAIRN_D3D12_LIST(...) __VA_ARGS__
+#define CAIRN_D3D12_PREPEND(first, ...) (first __VA_OPT__(, ) __VA_ARGS__)
+#define CAIRN_D3D12_IN_FRONT(first, list) CAIRN_D3D12_PREPEND(first, CAIRN_D3D12_LIST list)
 
 // The API's own spelling. NOLINTBEGIN(readability-identifier-naming)
 
@@ -131,12 +141,7 @@ class ShaderCacheSession : public DeviceChild {
     virtual Result CAIRN_COM StoreValue(const void *key, uint32_t key_size, const void *value,
                                         uint32_t value_size) = 0;
     virtual void CAIRN_COM SetDeleteOnDestroy() = 0;
-#if CAIRN_D3D12_VKD3D
-    // As the original returns structs from methods.
-    virtual SessionDesc *CAIRN_COM GetDesc(SessionDesc *result) = 0;
-#else
-    virtual SessionDesc GetDesc() = 0;
-#endif
+    virtual CAIRN_D3D12_VALUE(SessionDesc, GetDesc, ()) = 0;
 
   protected:
     ~ShaderCacheSession() = default;

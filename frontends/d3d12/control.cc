@@ -6,19 +6,6 @@
 namespace cairn::d3d12 {
 namespace {
 
-// All sessions of this process that obey the root: those in working directories are reached from
-// here only, and others need not wait until they look.
-Outcome clear_sessions(const std::string &root) {
-    Outcome worst = Outcome::ok;
-    for_each_cache([&](SessionCache &cache) {
-        if (cache.options().control_root == root) {
-            const Outcome outcome = cache.clear();
-            worst = outcome == Outcome::ok ? worst : outcome;
-        }
-    });
-    return worst;
-}
-
 Result result_of(const Setting &setting, const cairn_control *control, int result) {
     switch (result) {
         case CAIRN_OK:
@@ -53,8 +40,10 @@ Result apply_control(const Setting &setting, cairn_control *control, uint32_t ki
     if (result != CAIRN_OK) {
         return result_of(setting, control, result);
     }
+    // Sessions in working directories are reached from here only, and the others of this process need
+    // not wait until they look.
     if ((flags & CAIRN_CONTROL_CLEAR) != 0 && (kinds & CAIRN_KIND_APPLICATION_MANAGED) != 0 &&
-        clear_sessions(setting.root) != Outcome::ok) {
+        clear_caches(setting.root) != Outcome::ok) {
         return kFail;
     }
     if (unchanged != 0) {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "common/application.h"
-#include "common/shared_sessions.h"
+#include "os/configuration.h"
 #include "os/environment.h"
 
 namespace cairn::d3d12 {
@@ -29,7 +29,7 @@ std::string text_of(const Guid &guid) {
 
 // The program whose cache it is, with a hyphen behind it; "" where all share it.
 std::string application_part(const Setting &setting, const std::string &guid) {
-    if (are_sessions_shared(guid, setting.log, setting.user)) {
+    if (Configuration::read(Log(setting.log, setting.user)).is_d3d12_shared(guid)) {
         return "";
     }
     const std::string &name = setting.application ? *setting.application : application_name();

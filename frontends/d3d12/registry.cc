@@ -120,7 +120,7 @@ CacheShare::~CacheShare() {
     forget(shared_);
 }
 
-void for_each_cache(const std::function<void(SessionCache &)> &visit) {
+Outcome clear_caches(const std::string &control_root) {
     std::vector<std::shared_ptr<SharedCache>> all;
     {
         Registry &registry = registries.all.get();
@@ -129,15 +129,19 @@ void for_each_cache(const std::function<void(SessionCache &)> &visit) {
             all.push_back(shared);
         }
     }
+    Outcome worst = Outcome::ok;
     for (std::shared_ptr<SharedCache> &shared : all) {
         {
             const MutexLock lock(shared->mutex);
-            if (shared->cache != nullptr) {
-                visit(*shared->cache);
+            SessionCache *cache = shared->cache.get();
+            if (cache != nullptr && cache->options().control_root == control_root) {
+                const Outcome outcome = cache->clear();
+                worst = outcome == Outcome::ok ? worst : outcome;
             }
         }
         forget(shared);
     }
+    return worst;
 }
 
 }  // namespace cairn::d3d12

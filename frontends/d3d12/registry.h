@@ -8,8 +8,8 @@
 // sessions that it inherited can be released, and what they share stays open.
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <string>
 
 #include "session_cache.h"
 
@@ -39,7 +39,7 @@ class CacheShare {
     void *user_ = nullptr;
 };
 
-// Calls `visit` for every cache that is open.
-void for_each_cache(const std::function<void(SessionCache &)> &visit);
+// Clears the caches that are open and obey the control of this root. ok, or how one failed.
+Outcome clear_caches(const std::string &control_root);
 
 }  // namespace cairn::d3d12

@@ -16,9 +16,8 @@ std::atomic<KeyHashFunction> hash_in_use = hash_key;
 // The smallest size that was ever published.
 constexpr size_t kOptionsSizeMin = offsetof(cairn_d3d12_options, application);
 
-const char *application_in(const cairn_d3d12_options &options) {
-    return options.size < kOptionsSizeMin + sizeof options.application ? nullptr
-                                                                       : options.application;
+std::optional<std::string> text_or_nothing(const char *text) {
+    return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
 // Whether a name may stand in the identifier of a cache; "" may be left out.
@@ -52,29 +51,24 @@ void set_hash_for_tests(KeyHashFunction hash) {
 SettingRef read_setting(const cairn_d3d12_options *options) {
     auto setting = std::make_shared<Setting>();
     setting->hash = hash_in_use.load(std::memory_order_relaxed);
-    if (options != nullptr) {
-        if (options->size < kOptionsSizeMin ||
-            (options->root != nullptr && options->root[0] != '/')) {
+    cairn_d3d12_options none = {};
+    none.size = kOptionsSizeMin;
+    const cairn_d3d12_options &given = options == nullptr ? none : *options;
+    if (given.size < kOptionsSizeMin || (given.root != nullptr && given.root[0] != '/')) {
+        return nullptr;
+    }
+    if (given.size >= kOptionsSizeMin + sizeof given.application) {
+        setting->application = text_or_nothing(given.application);
+        if (setting->application && !is_name(*setting->application)) {
             return nullptr;
         }
-        if (const char *application = application_in(*options)) {
-            setting->application = application;
-            if (!is_name(*setting->application)) {
-                return nullptr;
-            }
-        }
-        if (options->adapter != nullptr) {
-            setting->adapter = options->adapter;
-        }
-        if (options->driver_version != nullptr) {
-            setting->driver_version = options->driver_version;
-        }
-        setting->message = options->message;
-        setting->log = options->log;
-        setting->user = options->user;
     }
-    const bool has_root = options != nullptr && options->root != nullptr;
-    const std::string root = has_root ? options->root : default_root().value_or("");
+    setting->adapter = text_or_nothing(given.adapter);
+    setting->driver_version = text_or_nothing(given.driver_version);
+    setting->message = given.message;
+    setting->log = given.log;
+    setting->user = given.user;
+    const std::string root = given.root != nullptr ? given.root : default_root().value_or("");
     setting->root = root.empty() ? root : normalised(root);
     return setting;
 }

@@ -1,4 +1,4 @@
-// The facade around a real device: creates sessions, passes everything else through.
+// The facade around a real device: creates and controls sessions, passes everything else through.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods at once, as far as the real device allows. Ownership: reference
@@ -16,6 +16,11 @@
 #include "setting.h"
 
 namespace cairn::d3d12 {
+
+// As cairn_d3d12_shader_cache_control, with the control of the setting's root; null: there is no
+// memory. Without a root, everything is enabled and cannot be changed.
+Result apply_control(const Setting &setting, cairn_control *control, uint32_t kinds,
+                     uint32_t flags);
 
 class Device final : public DeviceInterface {
   public:

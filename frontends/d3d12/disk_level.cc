@@ -14,28 +14,6 @@ constexpr uint64_t kEntryOverhead = sizeof(KeyHash);
 
 constexpr uint64_t kBusyPatienceUs = 200'000;
 
-Outcome outcome_of(int result) {
-    switch (result) {
-        case CAIRN_OK:
-            return Outcome::ok;
-        case CAIRN_EXISTS:
-            return Outcome::exists;
-        case CAIRN_ERROR_FULL:
-        case CAIRN_ERROR_TOO_LARGE:
-        case CAIRN_ERROR_NO_SPACE:
-            return Outcome::full;
-        case CAIRN_ERROR_READ_ONLY:
-        case CAIRN_ERROR_DENIED:
-            return Outcome::cannot_write;
-        case CAIRN_ERROR_BUSY:
-            return Outcome::busy;
-        case CAIRN_ERROR_NO_MEMORY:
-            return Outcome::no_memory;
-        default:
-            return Outcome::failed;
-    }
-}
-
 // Sizes as given, for a limit that the store cannot keep.
 int add_size(void *sum, const cairn_entry *entry) {
     *static_cast<uint64_t *>(sum) += entry->value_size + kEntryOverhead;
@@ -149,7 +127,7 @@ Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
     for (Backoff backoff(kBusyPatienceUs); result == CAIRN_ERROR_BUSY && backoff.pause();) {
         result = put_once();
     }
-    return result == CAIRN_ERROR_BUSY ? give_up() : outcome_of(result);
+    return result == CAIRN_ERROR_BUSY ? give_up() : Outcome{result};
 }
 
 Outcome DiskLevel::give_up() const {
@@ -162,9 +140,12 @@ Outcome DiskLevel::give_up() const {
 // The store keeps no limit below its own smallest: such a cache is measured and stored to by one
 // thread at a time. It has few entries.
 Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
-    const Presence::MeasureLock alone(presence_);
-    if (!alone.held()) {
-        return alone.can_write() ? give_up() : Outcome::cannot_write;
+    const auto alone = presence_.lock_to_measure();
+    if (alone.error() == Error::denied || alone.error() == Error::read_only) {
+        return Outcome::denied;
+    }
+    if (!alone.ok() && alone.error() != Error::not_found) {
+        return give_up();
     }
     if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) {
         return Outcome::exists;
@@ -176,7 +157,7 @@ Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
 }
 
 Outcome DiskLevel::clear() {
-    return outcome_of(cairn_clear(cache_));
+    return Outcome{cairn_clear(cache_)};
 }
 
 }  // namespace cairn::d3d12

@@ -15,20 +15,23 @@
 
 namespace cairn::d3d12 {
 
-// The outcome of a call on a cache, before it is an HRESULT.
-enum class Outcome {
-    ok,
-    not_found,
-    exists,         // the key is there already
-    collision,      // another key of the same hash is there
-    full,           // the cache's limit, the disk, or the user's quota
-    disabled,       // by ShaderCacheControl
-    busy,           // another process is in the middle of something; later it works
-    other_version,  // a session of another Version is open
-    cannot_open,    // the log line says why
-    cannot_write,   // permissions, or a read-only file system
-    no_memory,
-    failed,
+// The outcome of a call on a cache, before it is an HRESULT: a cairn_result, or one of ours.
+enum class Outcome : int {
+    ok = CAIRN_OK,
+    not_found = CAIRN_MISS,
+    exists = CAIRN_EXISTS,  // the key is there already
+    full = CAIRN_ERROR_FULL,
+    too_large = CAIRN_ERROR_TOO_LARGE,
+    no_space = CAIRN_ERROR_NO_SPACE,  // on the disk, or of the user's quota
+    denied = CAIRN_ERROR_DENIED,
+    read_only = CAIRN_ERROR_READ_ONLY,
+    busy = CAIRN_ERROR_BUSY,  // another process is in the middle of something; later it works
+    no_memory = CAIRN_ERROR_NO_MEMORY,
+    failed = CAIRN_ERROR_IO,
+    collision = 100,  // another key of the same hash is there
+    disabled,         // by ShaderCacheControl
+    other_version,    // a session of another Version is open
+    cannot_open,      // the log line says why
 };
 
 class Entry;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_d3d12.h>
 
-#include "control.h"
 #include "device.h"
 #include "session.h"
 

@@ -139,19 +139,11 @@ Presence::Left Presence::leave() {
     return Left::yes;
 }
 
-// A description of its own, which it shares with no other thread and no child of fork().
-Presence::MeasureLock::MeasureLock(const Presence &presence) {
-    auto file = Directory::working().open_or_create_file(presence.path_);
-    if (!file.ok()) {
-        can_write_ = !may_not_write(file.error());
-        is_alone_ = file.error() == Error::not_found;
-        return;
-    }
-    auto lock = ByteLock::acquire(std::make_shared<const File>(std::move(file.value())),
-                                  kMeasureByte, kPatienceUs);
-    if (lock.ok()) {
-        lock_.emplace(std::move(lock.value()));
-    }
+// By a description of its own, which it shares with no other thread and no child of fork().
+Result<ByteLock> Presence::lock_to_measure() const {
+    TRY_ASSIGN(File file, Directory::working().open_or_create_file(path_));
+    return ByteLock::acquire(std::make_shared<const File>(std::move(file)), kMeasureByte,
+                             kPatienceUs);
 }
 
 }  // namespace cairn::d3d12

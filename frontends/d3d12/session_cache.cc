@@ -175,10 +175,6 @@ Outcome SessionCache::store_on_disk(const KeyHash &hash, Bytes key, const EntryR
     return Outcome::busy;
 }
 
-Outcome SessionCache::delete_on_destroy() {
-    return disk_ == nullptr || disk_->delete_on_destroy() ? Outcome::ok : Outcome::cannot_write;
-}
-
 Outcome SessionCache::clear() {
     memory_.clear();
     hold(nullptr);

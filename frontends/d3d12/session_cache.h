@@ -63,10 +63,10 @@ class SessionCache {
     // Keeps an entry whose size this thread was told. If the thread's next call asks for the value,
     // it gets this entry: so the two calls agree, and the disk is read once.
     void hold(EntryRef entry);
-    // ok, exists, collision, full, disabled, busy, cannot_write, no_memory, failed.
+    // ok, exists, collision, disabled, or an error of cairn_put.
     Outcome store(Bytes key, Bytes value);
-    // cannot_write: it will not be deleted.
-    Outcome delete_on_destroy();
+    // False: it will not be deleted.
+    bool delete_on_destroy() { return disk_ == nullptr || disk_->delete_on_destroy(); }
     Outcome clear();
     // Closes the disk level; no other call may follow.
     void close() { disk_.reset(); }

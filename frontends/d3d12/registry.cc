@@ -10,6 +10,7 @@
 #include "os/per_process.h"
 
 namespace cairn::d3d12 {
+namespace {
 
 struct SharedCache {
     explicit SharedCache(const std::string &name) : identity(name) {}
@@ -20,8 +21,6 @@ struct SharedCache {
     std::unique_ptr<SessionCache> cache;
     unsigned shares = 0;
 };
-
-namespace {
 
 struct Registry {
     Mutex mutex;
@@ -74,50 +73,48 @@ Outcome join_shared(SharedCache &shared, const CacheOptions &options) {
     return Outcome::ok;
 }
 
+// Gives up a share that this process got.
+void leave(std::shared_ptr<SharedCache> &shared, cairn_log_fn log, void *user) {
+    {
+        const MutexLock lock(shared->mutex);
+        if (--shared->shares == 0) {
+            shared->cache.reset();  // lines about its end are still heard
+        } else {
+            shared->cache->listeners().remove(log, user);
+        }
+    }
+    forget(shared);
+}
+
 }  // namespace
 
-Outcome CacheShare::join(const CacheOptions &options) {
+Outcome join_cache(const CacheOptions &options, std::shared_ptr<SessionCache> &cache) {
     std::shared_ptr<SharedCache> shared = shared_cache(options.identity);
+    SessionCache *joined = nullptr;
     Outcome outcome;
     {
         const MutexLock lock(shared->mutex);
         outcome = guarded([&] { return join_shared(*shared, options); }, Outcome::no_memory);
         if (outcome == Outcome::ok) {
-            cache_ = shared->cache.get();
+            joined = shared->cache.get();
             ++shared->shares;
         } else if (shared->shares == 0) {
             shared->cache.reset();
         }
     }
-    if (outcome != Outcome::ok) {
+    if (joined == nullptr) {
         forget(shared);
         return outcome;
     }
-    shared_ = std::move(shared);
-    process_ = process_number();
-    log_ = options.log;
-    user_ = options.log_user;
-    return Outcome::ok;
-}
-
-CacheShare::~CacheShare() {
     // In a child of fork() the cache is the parent's, and stays as it is: a thread that the child
     // lacks may have been inside it. The registry that was left behind refers to it, too.
-    if (shared_ == nullptr || process_ != process_number()) {
-        return;
-    }
-    {
-        const MutexLock lock(shared_->mutex);
-        const bool is_last = --shared_->shares == 0;
-        if (is_last) {
-            cache_->close();  // lines about its end are still heard
+    cache.reset(joined, [shared = std::move(shared), process = process_number(), log = options.log,
+                         user = options.log_user](SessionCache *) mutable {
+        if (process == process_number()) {
+            leave(shared, log, user);
         }
-        cache_->listeners().remove(log_, user_);
-        if (is_last) {
-            shared_->cache.reset();
-        }
-    }
-    forget(shared_);
+    });
+    return Outcome::ok;
 }
 
 Outcome clear_caches(const std::string &control_root) {

@@ -186,7 +186,7 @@ Result Session::create(const SettingRef &setting, Unknown *device, const Adapter
     const SessionDesc whole = with_defaults(*desc);
     const CacheOptions options = cache_options(whole, *setting, names);
     auto *made = new Session(setting, device, whole);
-    const auto join = [&] { return made->share_.join(options); };
+    const auto join = [&] { return join_cache(options, made->cache_); };
     const bool has_place = !options.is_on_disk || !options.root.empty();
     const Outcome outcome = has_place ? guarded(join, Outcome::no_memory) : Outcome::cannot_open;
     const Result result = answer(*setting, outcome, kOfCreate);
@@ -257,7 +257,7 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
     EntryRef entry;
     const auto wanted = value == nullptr ? SessionCache::Wanted::size : SessionCache::Wanted::value;
     const Result result = without_exceptions([&] {
-        const Outcome outcome = share_.cache().find(bytes(key, key_size), wanted, entry);
+        const Outcome outcome = cache_->find(bytes(key, key_size), wanted, entry);
         return answer(*setting_, outcome, kOfFind);
     });
     if (result != kOk) {
@@ -267,7 +267,7 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
     const uint32_t capacity = *value_size;
     *value_size = static_cast<uint32_t>(found.size());
     if (value == nullptr || capacity < found.size()) {
-        share_.cache().hold(std::move(entry));
+        cache_->hold(std::move(entry));
         return value == nullptr ? kOk : kMoreData;
     }
     std::memcpy(value, found.data(), found.size());
@@ -280,15 +280,14 @@ Result Session::StoreValue(const void *key, uint32_t key_size, const void *value
         return kInvalidArgument;
     }
     return without_exceptions([&] {
-        const Outcome outcome =
-            share_.cache().store(bytes(key, key_size), bytes(value, value_size));
+        const Outcome outcome = cache_->store(bytes(key, key_size), bytes(value, value_size));
         return answer(*setting_, outcome, kOfStore);
     });
 }
 
 void Session::SetDeleteOnDestroy() {
     (void)without_exceptions([&] {
-        if (!share_.cache().delete_on_destroy()) {
+        if (!cache_->delete_on_destroy()) {
             setting_->say(Message::delete_not_supported);
         }
         return kOk;

@@ -62,7 +62,7 @@ class Session final : public SessionPointer<Pointer::session>,
     const SettingRef setting_;
     const std::unique_ptr<Unknown, ReleaseReference> device_;  // may be null
     const SessionDesc desc_;
-    CacheShare share_;
+    std::shared_ptr<SessionCache> cache_;
 };
 
 }  // namespace cairn::d3d12

@@ -68,8 +68,6 @@ class SessionCache {
     // False: it will not be deleted.
     bool delete_on_destroy() { return disk_ == nullptr || disk_->delete_on_destroy(); }
     Outcome clear();
-    // Closes the disk level; no other call may follow.
-    void close() { disk_.reset(); }
 
     const CacheOptions &options() const { return options_; }
     Listeners &listeners() { return listeners_; }

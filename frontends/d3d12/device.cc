@@ -76,35 +76,35 @@ Result apply_control(const Setting &setting, cairn_control *control, uint32_t ki
     return kOk;
 }
 
-Device::Device(SettingRef setting)
+Device::Device(SettingRef setting, Levels real)
     : setting_(std::move(setting)),
-      control_(open_control(setting_->root, 0, setting_->log, setting_->user)) {}
+      control_(open_control(setting_->root, 0, setting_->log, setting_->user)),
+      real_(std::move(real)) {}
 
-Result Device::wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped) {
-    if (real->QueryInterface(&kIidFacade, wrapped) == kOk) {
+Result Device::wrap(Unknown *device, const cairn_d3d12_options *options, void **wrapped) {
+    if (device->QueryInterface(&kIidFacade, wrapped) == kOk) {
         return kOk;
     }
     *wrapped = nullptr;
-    SettingRef setting = read_setting(options);
+    Levels real;
+    for (unsigned level = 0; level < kDeviceLevels; ++level) {
+        void *found = nullptr;
+        if (device->QueryInterface(&kIidDevice[level], &found) == kOk) {
+            real[level].reset(static_cast<DeviceInterface *>(found));
+        }
+    }
+    SettingRef setting = real[0] == nullptr ? nullptr : read_setting(options, real[0].get());
     if (setting == nullptr) {
         return kInvalidArgument;
     }
-    std::unique_ptr<Device, ReleaseReference> device(new Device(std::move(setting)));
-    for (unsigned level = 0; level < kDeviceLevels; ++level) {
-        void *found = nullptr;
-        if (real->QueryInterface(&kIidDevice[level], &found) == kOk) {
-            device->real_[level].reset(static_cast<DeviceInterface *>(found));
-        }
-    }
+    std::unique_ptr<Device, ReleaseReference> made(new Device(std::move(setting), std::move(real)));
     const cairn_driver_cache *driver = options == nullptr ? nullptr : options->driver_cache;
     uint32_t registration = 0;  // given back with the control
-    if (device->real_[0] == nullptr ||
-        (driver != nullptr && cairn_control_register_driver(device->control_.get(), driver,
-                                                            &registration) != CAIRN_OK)) {
+    if (driver != nullptr &&
+        cairn_control_register_driver(made->control_.get(), driver, &registration) != CAIRN_OK) {
         return kInvalidArgument;
     }
-    device->names_ = names_for(*device->setting_, device->real_[0].get());
-    *wrapped = static_cast<DeviceInterface *>(device.release());
+    *wrapped = static_cast<DeviceInterface *>(made.release());
     return kOk;
 }
 
@@ -167,23 +167,14 @@ METHOD(0, Result, SetName, (const wchar_t *name), (name))
 #undef VALUE_METHOD
 
 // A new pipeline is where a driver looks into its cache.
-
-Result Device::CreateGraphicsPipelineState(const void *desc, const void *riid, void *state) {
-    cairn_control_tell_drivers(control_.get());
-    return real_[0]->CreateGraphicsPipelineState(desc, riid, state);
-}
-
-Result Device::CreateComputePipelineState(const void *desc, const void *riid, void *state) {
-    cairn_control_tell_drivers(control_.get());
-    return real_[0]->CreateComputePipelineState(desc, riid, state);
-}
-
-Result Device::CreatePipelineState(const void *desc, const void *riid, void *state) {
-    constexpr unsigned kLevel = 2;
-    cairn_control_tell_drivers(control_.get());
-    return real_[kLevel] == nullptr ? kNotImplemented
-                                    : real_[kLevel]->CreatePipelineState(desc, riid, state);
-}
+#define PIPELINE_METHOD(level, name)                                                              \
+    Result Device::name(const void *desc, const void *riid, void *state) {                        \
+        cairn_control_tell_drivers(control_.get());                                               \
+        return real_[level] == nullptr ? kNotImplemented : real_[level]->name(desc, riid, state); \
+    }
+PIPELINE_METHOD(0, CreateGraphicsPipelineState)
+PIPELINE_METHOD(0, CreateComputePipelineState)
+PIPELINE_METHOD(2, CreatePipelineState)
 
 Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) {
     if (feature != kFeatureShaderCache) {
@@ -207,7 +198,7 @@ Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) 
 Result Device::CreateShaderCacheSession(const void *desc, const void *iid, void *session) {
     cairn_control_tell_drivers(control_.get());
     return without_exceptions([&] {
-        return Session::create(setting_, this, names_, static_cast<const SessionDesc *>(desc),
+        return Session::create(setting_, this, static_cast<const SessionDesc *>(desc),
                                static_cast<const Guid *>(iid), static_cast<void **>(session));
     });
 }

@@ -9,7 +9,6 @@
 #include <array>
 #include <memory>
 
-#include "adapter.h"
 #include "com/device_interface.h"
 #include "com/object.h"
 #include "session_cache.h"
@@ -25,7 +24,7 @@ Result apply_control(const Setting &setting, cairn_control *control, uint32_t ki
 class Device final : public DeviceInterface {
   public:
     // As cairn_d3d12_wrap_device.
-    static Result wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped);
+    static Result wrap(Unknown *device, const cairn_d3d12_options *options, void **wrapped);
 
     Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
     uint32_t CAIRN_COM AddRef() override { return references_.add(); }
@@ -45,7 +44,10 @@ class Device final : public DeviceInterface {
 #undef VALUE_METHOD
 
   private:
-    explicit Device(SettingRef setting);
+    // The real device's interfaces, each with a reference; null where it lacks one.
+    using Levels = std::array<std::unique_ptr<DeviceInterface, ReleaseReference>, kDeviceLevels>;
+
+    Device(SettingRef setting, Levels real);
     ~Device() = default;
     bool has_level(const Guid &iid) const;
 
@@ -54,9 +56,7 @@ class Device final : public DeviceInterface {
     // Constant after wrapping.
     const SettingRef setting_;
     const ControlRef control_;
-    AdapterNames names_;
-    // The real device's interfaces, each with a reference; null where it lacks one.
-    std::array<std::unique_ptr<DeviceInterface, ReleaseReference>, kDeviceLevels> real_;
+    const Levels real_;
 };
 
 }  // namespace cairn::d3d12

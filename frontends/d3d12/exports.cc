@@ -35,19 +35,17 @@ int32_t EXPORT(create_session)(ID3D12Device *device, const cairn_d3d12_options *
                                const D3D12_SHADER_CACHE_SESSION_DESC *desc, const _GUID *iid,
                                void **session) {
     return without_exceptions([&] {
-        const SettingRef setting = read_setting(options);
-        if (setting == nullptr) {
-            return kInvalidArgument;
-        }
-        return Session::create(setting, reinterpret_cast<Unknown *>(device),
-                               names_for(*setting, device), desc, iid, session);
+        const SettingRef setting = read_setting(options, device);
+        return setting == nullptr ? kInvalidArgument
+                                  : Session::create(setting, reinterpret_cast<Unknown *>(device),
+                                                    desc, iid, session);
     });
 }
 
 int32_t EXPORT(shader_cache_control)(const cairn_d3d12_options *options, uint32_t kinds,
                                      uint32_t control) {
     return without_exceptions([&] {
-        const SettingRef setting = read_setting(options);
+        const SettingRef setting = read_setting(options, nullptr);
         if (setting == nullptr) {
             return kInvalidArgument;
         }

@@ -77,8 +77,7 @@ std::string application_part(const Setting &setting, const std::string &guid) {
 }
 
 // `desc` has no zeros that stand for defaults any more.
-CacheOptions cache_options(const SessionDesc &desc, const Setting &setting,
-                           const AdapterNames &names) {
+CacheOptions cache_options(const SessionDesc &desc, const Setting &setting) {
     CacheOptions result;
     const std::string guid = text_of(desc.Identifier);
     result.is_on_disk = desc.Mode == kModeDisk;
@@ -89,6 +88,7 @@ CacheOptions cache_options(const SessionDesc &desc, const Setting &setting,
         result.about += "application: " + application.substr(0, application.size() - 1) + "\n";
     }
     if ((desc.Flags & kFlagDriverVersioned) != 0) {
+        const AdapterNames &names = setting.names;
         // Appended piece by piece: GCC 12 warns of what it makes of operator+ here.
         result.identifier.append("-").append(short_hash(names.adapter));
         result.identifier.append("-").append(short_hash(names.driver_version));
@@ -168,8 +168,8 @@ Session::Session(SettingRef setting, Unknown *device, const SessionDesc &desc)
     }
 }
 
-Result Session::create(const SettingRef &setting, Unknown *device, const AdapterNames &names,
-                       const SessionDesc *desc, const Guid *iid, void **session) {
+Result Session::create(const SettingRef &setting, Unknown *device, const SessionDesc *desc,
+                       const Guid *iid, void **session) {
     if (!is_valid(desc)) {
         setting->say(Message::create_invalid_arguments);
         return kInvalidArgument;
@@ -184,7 +184,7 @@ Result Session::create(const SettingRef &setting, Unknown *device, const Adapter
         return kNoInterface;
     }
     const SessionDesc whole = with_defaults(*desc);
-    const CacheOptions options = cache_options(whole, *setting, names);
+    const CacheOptions options = cache_options(whole, *setting);
     auto *made = new Session(setting, device, whole);
     const auto join = [&] { return join_cache(options, made->cache_); };
     const bool has_place = !options.is_on_disk || !options.root.empty();

@@ -8,7 +8,6 @@
 
 #include <memory>
 
-#include "adapter.h"
 #include "com/object.h"
 #include "com/private_data.h"
 #include "com/types.h"
@@ -33,8 +32,8 @@ class Session final : public SessionPointer<Pointer::session>,
                       public SessionPointer<Pointer::unknown> {
   public:
     // As ID3D12Device9::CreateShaderCacheSession. `device` may be null.
-    static Result create(const SettingRef &setting, Unknown *device, const AdapterNames &names,
-                         const SessionDesc *desc, const Guid *iid, void **session);
+    static Result create(const SettingRef &setting, Unknown *device, const SessionDesc *desc,
+                         const Guid *iid, void **session);
 
     Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
     uint32_t CAIRN_COM AddRef() override { return references_.add(); }

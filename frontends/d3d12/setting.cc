@@ -16,10 +16,6 @@ std::atomic<KeyHashFunction> hash_in_use = hash_key;
 // The smallest size that was ever published.
 constexpr size_t kOptionsSizeMin = offsetof(cairn_d3d12_options, application);
 
-std::optional<std::string> text_or_nothing(const char *text) {
-    return text == nullptr ? std::nullopt : std::optional<std::string>(text);
-}
-
 // Whether a name may stand in the identifier of a cache; "" may be left out.
 bool is_name(const std::string &name) {
     constexpr const char *kAllowed =
@@ -48,7 +44,7 @@ void set_hash_for_tests(KeyHashFunction hash) {
     hash_in_use = hash == nullptr ? hash_key : hash;
 }
 
-SettingRef read_setting(const cairn_d3d12_options *options) {
+SettingRef read_setting(const cairn_d3d12_options *options, void *device) {
     auto setting = std::make_shared<Setting>();
     setting->hash = hash_in_use.load(std::memory_order_relaxed);
     cairn_d3d12_options none = {};
@@ -57,30 +53,28 @@ SettingRef read_setting(const cairn_d3d12_options *options) {
     if (given.size < kOptionsSizeMin || (given.root != nullptr && given.root[0] != '/')) {
         return nullptr;
     }
-    if (given.size >= kOptionsSizeMin + sizeof given.application) {
-        setting->application = text_or_nothing(given.application);
-        if (setting->application && !is_name(*setting->application)) {
+    const bool has_application = given.size >= kOptionsSizeMin + sizeof given.application;
+    if (has_application && given.application != nullptr) {
+        setting->application = given.application;
+        if (!is_name(*setting->application)) {
             return nullptr;
         }
     }
-    setting->adapter = text_or_nothing(given.adapter);
-    setting->driver_version = text_or_nothing(given.driver_version);
+    if (given.adapter == nullptr || given.driver_version == nullptr) {
+        setting->names = ask_device(device);
+    }
+    if (given.adapter != nullptr) {
+        setting->names.adapter = given.adapter;
+    }
+    if (given.driver_version != nullptr) {
+        setting->names.driver_version = given.driver_version;
+    }
     setting->message = given.message;
     setting->log = given.log;
     setting->user = given.user;
     const std::string root = given.root != nullptr ? given.root : default_root().value_or("");
     setting->root = root.empty() ? root : normalised(root);
     return setting;
-}
-
-AdapterNames names_for(const Setting &setting, void *device) {
-    AdapterNames names;
-    if (!setting.adapter || !setting.driver_version) {
-        names = ask_device(device);
-    }
-    names.adapter = setting.adapter.value_or(names.adapter);
-    names.driver_version = setting.driver_version.value_or(names.driver_version);
-    return names;
 }
 
 void Setting::say(Message id) const {

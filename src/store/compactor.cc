@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/guarded.h"
-#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/relocation.h"
@@ -25,14 +24,6 @@ constexpr std::uint64_t kLockPatienceUs = 25'000;
 // How many entries decide whether a segment is worth it.
 constexpr std::size_t kSampleSize = 32;
 constexpr std::size_t kJudgedMax = 256;
-
-Result<ByteLock> lock_eviction(Writer &writer) {
-    Backoff backoff(kLockPatienceUs);
-    for (;;) {
-        auto lock = writer.lock_eviction();
-        if (lock.ok() || lock.error() != Error::busy || !backoff.pause()) return lock;
-    }
-}
 
 bool is_untried(const RecordHeader &header) {
     return header.codec == Codec::none && !header.incompressible && may_compress(header.raw_size);
@@ -130,7 +121,7 @@ bool Compactor::is_worth_it(Work &work, const Sample &sample) {
 Status Compactor::compact(Work &work, std::uint32_t segment) {
     std::optional<Writer::SegmentLock> lock;
     {
-        TRY_ASSIGN(const ByteLock eviction, lock_eviction(work.writer));
+        TRY_ASSIGN(const ByteLock eviction, work.writer.lock_eviction(kLockPatienceUs));
         if (work.index->victim() == segment) return {};
         auto locked = work.writer.lock_segment(segment);
         // A writer may have taken it over since we looked.
@@ -249,7 +240,7 @@ Status Compactor::compress(Work &work, RecordHeader &header, Bytes &value) {
 
 // busy: somebody has cleared the cache, or deleted the segment or the index.
 Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLock &lock) {
-    auto eviction = lock_eviction(work.writer);
+    auto eviction = work.writer.lock_eviction(kLockPatienceUs);
     if (!eviction.ok()) return eviction;
     for (const File *file : {&lock.file(), &work.index->file()}) {
         const auto info = file->info();

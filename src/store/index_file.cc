@@ -89,7 +89,8 @@ std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
                                                   std::optional<std::uint64_t> version,
                                                   std::string_view name) {
     // The majority decides, so that a file that strayed in from another cache does not.
-    std::vector<std::pair<CacheIdentity, unsigned>> votes;
+    using Vote = std::pair<CacheIdentity, unsigned>;
+    std::vector<Vote> votes;
     const auto use = measure_disk_use(directory);
     for (const SegmentFile &segment :
          use.ok() ? use.value().segments : std::vector<SegmentFile>()) {
@@ -100,21 +101,15 @@ std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
         const auto identity = decode_segment_header(bytes, segment.segment);
         if (!identity || identity->name_hash != cache_name_hash(name)) continue;
         if (version && identity->version != *version) continue;
-        bool counted = false;
-        for (auto &[known, count] : votes) {
-            if (known == *identity) {
-                ++count;
-                counted = true;
-            }
+        const auto known = std::ranges::find(votes, *identity, &Vote::first);
+        if (known == votes.end()) {
+            votes.emplace_back(*identity, 1u);
+        } else {
+            ++known->second;
         }
-        if (!counted) votes.emplace_back(*identity, 1u);
     }
-    const std::pair<CacheIdentity, unsigned> *best = nullptr;
-    for (const auto &vote : votes) {
-        if (best == nullptr || vote.second > best->second) best = &vote;
-    }
-    if (best == nullptr) return std::nullopt;
-    return best->first;
+    const auto best = std::ranges::max_element(votes, {}, &Vote::second);
+    return best == votes.end() ? std::nullopt : std::optional(best->first);
 }
 
 CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,

@@ -185,7 +185,6 @@ class Store {
     void compress_finished_segments();
     static std::uint64_t recount(Index &index);
     void enforce_entry_limit(Index &index, Location spare);
-    Result<ByteLock> lock_eviction_for_clear();
     Status remove_segments() const;
 
     // Constant after construction. follow_directory() lets a Directory stand for another one.

@@ -273,20 +273,12 @@ Result<bool> Store::remove(Bytes key) {
     }
 }
 
-// Waits for a process that evicts or compresses, but not for one that was stopped meanwhile.
-Result<ByteLock> Store::lock_eviction_for_clear() {
-    Backoff backoff(kRoomPatienceUs);
-    for (;;) {
-        auto lock = writer_->lock_eviction();
-        if (lock.ok() || lock.error() != Error::busy || !backoff.pause()) return lock;
-    }
-}
-
 Status Store::clear() {
     TRY_ASSIGN(Index * index, writable_index());
     writer_->release_segment();
-    // Without the lock somebody could copy entries to a segment that we do not see.
-    const auto lock = lock_eviction_for_clear();
+    // Without the lock somebody could copy entries to a segment that we do not see. Waits for a
+    // process that evicts or compresses, but not for one that was stopped meanwhile.
+    const auto lock = writer_->lock_eviction(kRoomPatienceUs);
     index->counter(Counter::victim).store(0);
     index->counter(Counter::copying).store(0);
     TRY(remove_segments());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "os/deadline.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -413,10 +414,15 @@ Status Writer::measure(Index &index) {
     return {};
 }
 
-Result<ByteLock> Writer::lock_eviction() {
-    State &state = state_.get();
-    const MutexLock lock(state.mutex);
-    return lock_byte(kEvictionByte);
+Result<ByteLock> Writer::lock_eviction(std::uint64_t patience_us) {
+    Backoff backoff(patience_us);
+    for (;;) {
+        auto lock = [&] {
+            const MutexLock mutex_lock(state_.get().mutex);
+            return lock_byte(kEvictionByte);
+        }();
+        if (lock.ok() || lock.error() != Error::busy || !backoff.pause()) return lock;
+    }
 }
 
 bool Writer::has_no_writer(std::uint32_t segment) const {

@@ -89,7 +89,8 @@ class Writer {
     std::uint64_t segments_taken() const { return segments_taken_.load(std::memory_order_relaxed); }
 
     // For the evictor and the compactor.
-    Result<ByteLock> lock_eviction();
+    // Waits for `patience_us` longer than for other locks.
+    Result<ByteLock> lock_eviction(std::uint64_t patience_us = 0);
     bool has_no_writer(std::uint32_t segment) const;
     // Keeps other writers and the evictor away from a segment. busy: it has a writer.
     //

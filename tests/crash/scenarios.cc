@@ -70,7 +70,7 @@ void clear_repeatedly(Arena &arena, const std::string &root, std::uint64_t seed)
         if (ledger.clears_started == ledger.clears_finished) ++ledger.clears_started;
         if (cache.clear() != CAIRN_OK) report(arena.findings(), arena.findings().failed, "clear");
         ledger.clears_finished.store(ledger.clears_started);
-        ++ledger.progress[0].writes;
+        ++ledger.progress[kClearingWorker].writes;
         pause_us(random.below(10000));
     }
 }
@@ -308,7 +308,7 @@ void run_worker(Arena &arena, unsigned self, const std::string &root, std::uint6
         case Scenario::rebuild:
             return read_while_rebuilding(arena, self, root, seed);
         case Scenario::clear:
-            if (self == 0) return clear_repeatedly(arena, root, seed);
+            if (self == kClearingWorker) return clear_repeatedly(arena, root, seed);
             return act(arena, self, root, seed);
         default:
             return act(arena, self, root, seed);

@@ -30,6 +30,7 @@ enum class Scenario : unsigned {
 
 std::string_view scenario_name(Scenario scenario);
 
+inline constexpr unsigned kClearingWorker = 0;
 inline constexpr std::size_t kTinyMax = 60000;  // tiny entries of one worker
 inline constexpr std::size_t kWipeLog = 1 << 18;
 inline constexpr std::uint64_t kFullLimit = 8u << 20;  // bytes

@@ -20,7 +20,11 @@ namespace {
 
 constexpr std::uint64_t kRoundBytesMax = 384u << 20;
 constexpr unsigned kHangSeconds = 60;
+// How many operations of a worker show that it gets on.
 constexpr std::uint64_t kSettledOperations = 20;
+// Of clears, fewer: each deletes what all others keep storing. For every file it waits for a write
+// that the kernel slows down, by up to 200 ms, where the disk is slower than the workers.
+constexpr std::uint64_t kSettledClears = 2;
 
 std::uint64_t now_ms() {
     timespec time = {};
@@ -103,15 +107,19 @@ void Round::kill_one() {
 
 // Everyone left alive must get on: a dead process is in nobody's way.
 void Round::settle() {
-    std::vector<std::uint64_t> before;
-    for (unsigned i = 0; i < workers_.size(); ++i)
-        before.push_back(arena_->ledger.progress[i].total());
+    const auto &progress = arena_->ledger.progress;
+    std::vector<std::uint64_t> wanted;
+    for (unsigned i = 0; i < workers_.size(); ++i) {
+        const bool clears = arena_->scenario == Scenario::clear && i == kClearingWorker;
+        wanted.push_back(progress[i].total() + (clears ? kSettledClears : kSettledOperations));
+    }
     const std::uint64_t deadline = now_ms() + kHangSeconds * 1000;
     for (unsigned i = 0; i < workers_.size(); ++i) {
-        while (arena_->ledger.stop == 0 &&
-               arena_->ledger.progress[i].total() < before[i] + kSettledOperations) {
+        while (arena_->ledger.stop == 0 && progress[i].total() < wanted[i]) {
             if (now_ms() > deadline) {
-                report(arena_->findings(), arena_->findings().wrong, "worker %u hangs", i);
+                report(arena_->findings(), arena_->findings().wrong,
+                       "worker %u hangs: %llu operations are missing", i,
+                       static_cast<unsigned long long>(wanted[i] - progress[i].total()));
                 return;
             }
             if (workers_[i].ended()) break;

@@ -46,9 +46,7 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {kD3d12, kShared, truth}};
 
 const Known *known_setting(std::string_view section, std::string_view name) {
-    const std::size_t word = section.find(' ');
-    const std::string_view first =
-        word == std::string_view::npos ? "" : section.substr(0, word + 1);
+    const std::string_view first = section.substr(0, section.find(' ') + 1);  // "" without a blank
     const auto *found = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known &known) {
         return known.section == first && known.name == name;
     });

@@ -14,18 +14,6 @@ constexpr uint64_t kEntryOverhead = sizeof(KeyHash);
 
 constexpr uint64_t kBusyPatienceUs = 200'000;
 
-// Sizes as given, for a limit that the store cannot keep.
-int add_size(void *sum, const cairn_entry *entry) {
-    *static_cast<uint64_t *>(sum) += entry->value_size + kEntryOverhead;
-    return 0;
-}
-
-uint64_t size_of_all(cairn_cache *cache) {
-    uint64_t sum = 0;
-    (void)cairn_enumerate(cache, add_size, &sum);
-    return sum;
-}
-
 }  // namespace
 
 Outcome DiskLevel::open(const CacheOptions &options, std::unique_ptr<DiskLevel> &level) {
@@ -150,7 +138,14 @@ Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
     if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) {
         return Outcome::exists;
     }
-    if (size_of_all(cache_) + entry.record().size() + kEntryOverhead > options_.limit_bytes) {
+    // Sizes as given, for a limit that the store cannot keep.
+    uint64_t size = entry.record().size() + kEntryOverhead;
+    const auto add = [](void *sum, const cairn_entry *other) {
+        *static_cast<uint64_t *>(sum) += other->value_size + kEntryOverhead;
+        return 0;
+    };
+    (void)cairn_enumerate(cache_, add, &size);
+    if (size > options_.limit_bytes) {
         return Outcome::full;
     }
     return put(hash, entry);

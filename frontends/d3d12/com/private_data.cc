@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "com/private_data.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -23,10 +22,6 @@ bool is_end(const unsigned char *character) {
 
 }  // namespace
 
-std::vector<PrivateData::Item>::iterator PrivateData::find(const Guid &guid) {
-    return std::ranges::find_if(items_, [&](const Item &item) { return item.guid == guid; });
-}
-
 Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     if (guid == nullptr || size == nullptr) {
         return kInvalidArgument;
@@ -34,20 +29,20 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     std::shared_ptr<Unknown> object;  // released when the lock is released
     {
         const MutexLock lock(mutex_);
-        const auto found = find(*guid);
+        const auto found = items_.find(*guid);
         if (found == items_.end()) {
             *size = 0;
             return kNotFound;
         }
-        const auto stored = static_cast<uint32_t>(found->bytes.size());
+        const auto stored = static_cast<uint32_t>(found->second.bytes.size());
         const bool is_enough = data == nullptr || *size >= stored;
         *size = stored;
         if (!is_enough) {
             return kMoreData;
         }
         if (data != nullptr) {
-            object = found->object;
-            std::memcpy(data, found->bytes.data(), stored);
+            object = found->second.object;
+            std::memcpy(data, found->second.bytes.data(), stored);
         }
     }
     if (object != nullptr) {
@@ -56,24 +51,17 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     return kOk;
 }
 
-// Puts an item in place of an older one; nullopt removes it.
+// Puts an item in place of an older one; nullopt removes it. The older one's reference is released
+// when the lock is released.
 Result PrivateData::replace(const Guid &guid, std::optional<Item> item) {
-    Item old;  // its reference is released when the lock is released
+    Items::node_type removed;
     const MutexLock lock(mutex_);
-    const auto found = find(guid);
-    if (found == items_.end()) {
-        if (item) {
-            items_.push_back(std::move(*item));
-        }
-        return item ? kOk : kFalse;
-    }
-    old = std::move(*found);
     if (item) {
-        *found = std::move(*item);
-    } else {
-        items_.erase(found);
+        std::swap(items_[guid], *item);
+        return kOk;
     }
-    return kOk;
+    removed = items_.extract(guid);
+    return removed.empty() ? kFalse : kOk;
 }
 
 Result PrivateData::set(const Guid *guid, uint32_t size, const void *data) {
@@ -84,7 +72,7 @@ Result PrivateData::set(const Guid *guid, uint32_t size, const void *data) {
         return replace(*guid, std::nullopt);
     }
     const auto *bytes = static_cast<const unsigned char *>(data);
-    return replace(*guid, Item{*guid, {bytes, bytes + size}});
+    return replace(*guid, Item{{bytes, bytes + size}});
 }
 
 Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
@@ -94,7 +82,7 @@ Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
     object->AddRef();
     std::shared_ptr<Unknown> reference(object, ReleaseReference());
     const auto *bytes = reinterpret_cast<const unsigned char *>(&object);
-    return replace(*guid, Item{*guid, {bytes, bytes + sizeof object}, std::move(reference)});
+    return replace(*guid, Item{{bytes, bytes + sizeof object}, std::move(reference)});
 }
 
 Result PrivateData::set_name(const wchar_t *name) {

@@ -7,6 +7,8 @@
 // nothing is changed.
 #pragma once
 
+#include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,16 +36,21 @@ class PrivateData {
 
   private:
     struct Item {
-        Guid guid = {};
         std::vector<unsigned char> bytes;
         // One reference of ours to an object of the application, whose pointer the bytes are.
         std::shared_ptr<Unknown> object = nullptr;
     };
+    struct Before {
+        bool operator()(const Guid &one, const Guid &other) const {
+            return std::memcmp(&one, &other, sizeof one) < 0;
+        }
+    };
+    using Items = std::map<Guid, Item, Before>;
+
     Result replace(const Guid &guid, std::optional<Item> item);
-    std::vector<Item>::iterator find(const Guid &guid);
 
     Mutex mutex_;
-    std::vector<Item> items_;  // guarded by mutex_
+    Items items_;  // guarded by mutex_
 };
 
 }  // namespace cairn::d3d12

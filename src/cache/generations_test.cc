@@ -218,7 +218,7 @@ TEST_F(GenerationsTest, OfWhatIsRemovedTheIndexStaysWholeAndSegmentsHoldNoBlocks
     EXPECT_EQ(segment->info()->disk_bytes, 0u);
 }
 
-// There may be any number, and whoever closes a cache waits for it.
+// There may be any number, and closing a cache waits for the upkeep.
 TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     const std::string old = make("engine", "driver 1", 31);
     fs::create_directory(directory_ / ".removed-engine-1");
@@ -232,8 +232,8 @@ TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     EXPECT_TRUE(is_upkeep_due(root())) << "somebody else has to go on";
 }
 
-// Does something when the lock file of a cache is about to be opened for the first time: whoever
-// opens the cache has its directory by then, and no lock.
+// Does something when the lock file of a cache is about to be opened for the first time. By
+// then the process has the cache's directory open, and no lock.
 class BeforeTheLock {
   public:
     explicit BeforeTheLock(std::function<void()> action) {
@@ -325,7 +325,7 @@ TEST_F(ClaimTest, OursAndNobodysAreNotEmptied) {
     EXPECT_EQ(text_when_emptied_, "(not emptied)");
 }
 
-// Whoever is killed in between must leave what the next one empties.
+// A process that is killed in between must leave a state that makes the next one empty the cache.
 TEST_F(ClaimTest, AnothersIsEmptiedBeforeItIsSaidToBeOurs) {
     write("another");
     EXPECT_TRUE(claim().ok());

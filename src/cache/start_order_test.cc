@@ -136,7 +136,7 @@ TEST(StartOrder, DamageIsNoOrder) {
     EXPECT_FALSE(decode_order(longer));
 }
 
-// Whoever writes a file may also give it the check that fits.
+// A forger of a file can compute its check, too.
 TEST(StartOrder, AForgedFileIsReadWithinItsBoundsOnly) {
     const auto forged = [](std::uint64_t count, std::vector<std::uint16_t> sizes) {
         std::vector<std::byte> bytes = encode_order(keys(0, sizes.size()));

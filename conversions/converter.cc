@@ -16,24 +16,15 @@ namespace cairn::conversions {
 namespace {
 
 bool is_identifier(const std::string &text) {
-    constexpr std::size_t kSizeMax = 64;
-    const auto is_allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    };
-    return !text.empty() && text.size() <= kSizeMax &&
-           std::all_of(text.begin(), text.end(), is_allowed);
+    constexpr std::string_view kAllowed =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    return !text.empty() && text.size() <= 64 &&
+           text.find_first_not_of(kAllowed) == std::string::npos;
 }
 
 bool is_allowed(const OptionRule &rule, const std::string &value) {
     if (rule.values.empty()) return is_identifier(value);
     return std::find(rule.values.begin(), rule.values.end(), value) != rule.values.end();
-}
-
-std::string joined(const std::vector<std::string> &words) {
-    std::string line;
-    for (const std::string &word : words) line.append(line.empty() ? "" : ", ").append(word);
-    return line;
 }
 
 }  // namespace
@@ -54,31 +45,27 @@ const ShaderConverter *find_converter(std::string_view id) {
     return nullptr;
 }
 
+std::string joined(const std::vector<std::string> &words, const char *separator) {
+    std::string line;
+    for (const std::string &word : words) line.append(line.empty() ? "" : separator).append(word);
+    return line;
+}
+
 bool complete_options(const ShaderConverter &converter, Options &options, std::string &problem) {
-    Options complete;
+    std::vector<std::string> names;
     for (const OptionRule &rule : converter.rules) {
-        const auto given = options.find(rule.name);
-        if (given == options.end()) {
-            complete[rule.name] = rule.values.empty() ? rule.any_default : rule.values.front();
-            continue;
-        }
-        if (!is_allowed(rule, given->second)) {
+        names.push_back(rule.name);
+        const std::string &usual = rule.values.empty() ? rule.any_default : rule.values.front();
+        if (!is_allowed(rule, options.try_emplace(rule.name, usual).first->second)) {
             problem = "the option " + rule.name + " is " +
                       (rule.values.empty() ? "an identifier of at most 64 characters"
-                                           : "one of " + joined(rule.values));
+                                           : "one of " + joined(rule.values, ", "));
             return false;
         }
-        complete[rule.name] = given->second;
     }
-    for (const auto &[name, value] : options) {
-        if (complete.contains(name)) continue;
-        std::vector<std::string> names;
-        for (const OptionRule &rule : converter.rules) names.push_back(rule.name);
-        problem = std::string(converter.id) + " has no such option; it has " + joined(names);
-        return false;
-    }
-    options = std::move(complete);
-    return true;
+    if (options.size() == names.size()) return true;
+    problem = std::string(converter.id) + " has no such option; it has " + joined(names, ", ");
+    return false;
 }
 
 std::string build_id_at(const void *address) {

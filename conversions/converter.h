@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,12 +50,23 @@ const std::vector<const ShaderConverter *> &converters();
 // Null where there is none of this id.
 const ShaderConverter *find_converter(std::string_view id);
 
-// The options as given, completed by the defaults. Otherwise `problem` says which is wrong and what
-// it may be.
+// Completes the options by the defaults. False: `problem` says which is wrong and what it may be.
 bool complete_options(const ShaderConverter &converter, Options &options, std::string &problem);
+
+// The words with the separator between them.
+std::string joined(const std::vector<std::string> &words, const char *separator);
 
 // The build-id of the program or library that `address` lies in, in hexadecimal; empty where it has
 // none.
 std::string build_id_at(const void *address);
+
+// The work of cairn-convert for the library: lists the converters, or converts once. The library
+// has the other end of standard input and output, which are one socket; docs/convert.md has what is
+// said on it. When it closes its end, the work is given up.
+//
+// REQUIRES: the process has no other thread. Returns its exit code; nothing where the arguments are
+// not the library's.
+std::optional<int> run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
+                              const char *const *argv);
 
 }  // namespace cairn::conversions

@@ -185,28 +185,28 @@ void enter_sandbox(int fd, pid_t parent, const Limits &limits) {
     ::_exit(0);
 }
 
-enum class Ending { complete, too_large, too_late, broken, abandoned };
-
-// Reads until the other end is closed.
-Ending read_answer(int fd, int client, std::size_t size_max, Clock::time_point deadline,
-                   std::string &answer) {
+// Reads until the other end is closed. Returns why the answer is not complete; empty when it is.
+std::string read_answer(int fd, int client, const Limits &limits, std::string &answer) {
+    const std::size_t size_max = sizeof(Head) + limits.messages_bytes + limits.output_bytes;
+    const auto deadline = Clock::now() + std::chrono::seconds(limits.seconds);
     std::array<char, 65536> part;
     for (;;) {
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        if (left <= 0) return Ending::too_late;
         // A closed socket is reported without being asked for.
         std::array<pollfd, 2> wait = {pollfd{fd, POLLIN, 0}, pollfd{client, 0, 0}};
-        const int ready = ::poll(wait.data(), wait.size(), static_cast<int>(left));
-        if (ready == 0) return Ending::too_late;
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready < 0) return Ending::broken;
-        if (wait[1].revents != 0) return Ending::abandoned;
-        const ssize_t count = ::read(fd, part.data(), part.size());
+        const int ready = left <= 0 ? 0 : ::poll(wait.data(), wait.size(), static_cast<int>(left));
+        if (ready == 0) {
+            return "the converter was ended after " + std::to_string(limits.seconds) + " seconds";
+        }
+        if (ready > 0 && wait[1].revents != 0) return "nobody waits for it any more";
+        const ssize_t count = ready < 0 ? -1 : ::read(fd, part.data(), part.size());
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return Ending::broken;
-        if (count == 0) return Ending::complete;
-        if (answer.size() + static_cast<std::size_t>(count) > size_max) return Ending::too_large;
+        if (count < 0) return "the converter cannot be waited for";
+        if (count == 0) return {};
+        if (answer.size() + static_cast<std::size_t>(count) > size_max) {
+            return "the output is larger than " + std::to_string(limits.output_bytes) + " bytes";
+        }
         answer.append(part.data(), static_cast<std::size_t>(count));
     }
 }
@@ -240,34 +240,14 @@ std::string how_it_ended(int status) {
     return "the converter ended on this input without an answer";
 }
 
-int wait_for(pid_t child) {
+Converted collect(pid_t child, int fd, int client, const Limits &limits) {
+    std::string answer;
+    const std::string problem = read_answer(fd, client, limits, answer);
+    if (!problem.empty()) ::kill(child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    return status;
-}
-
-Converted collect(pid_t child, int fd, int client, const Limits &limits) {
-    std::string answer;
-    const auto deadline = Clock::now() + std::chrono::seconds(limits.seconds);
-    const std::size_t size_max = sizeof(Head) + limits.messages_bytes + limits.output_bytes;
-    const Ending ending = read_answer(fd, client, size_max, deadline, answer);
-    if (ending != Ending::complete) ::kill(child, SIGKILL);
-    const int status = wait_for(child);
-    switch (ending) {
-        case Ending::too_late:
-            return failure("the converter was ended after " + std::to_string(limits.seconds) +
-                           " seconds");
-        case Ending::too_large:
-            return failure("the output is larger than " + std::to_string(limits.output_bytes) +
-                           " bytes");
-        case Ending::abandoned:
-            return failure("nobody waits for it any more");
-        case Ending::broken:
-            return failure("the converter cannot be waited for");
-        case Ending::complete:
-            break;
-    }
+    if (!problem.empty()) return failure(problem);
     Converted result;
     if (status != 0 || !decode(answer, limits, result)) return failure(how_it_ended(status));
     return result;

@@ -21,29 +21,17 @@ std::string version() {
            build_id_at(reinterpret_cast<const void *>(&spvc_get_version));
 }
 
-struct DestroyContext {
-    void operator()(spvc_context context) const { spvc_context_destroy(context); }
-};
-using Context = std::unique_ptr<spvc_context_s, DestroyContext>;
-
-spvc_result to_glsl(spvc_context context, const Options &options, const std::vector<SpvId> &words,
-                    const char *&text) {
+bool to_glsl(spvc_context context, const Options &options, const std::vector<SpvId> &words,
+             const char *&text) {
     spvc_parsed_ir ir = nullptr;
-    if (const auto result = spvc_context_parse_spirv(context, words.data(), words.size(), &ir);
-        result != SPVC_SUCCESS) {
-        return result;
-    }
     spvc_compiler compiler = nullptr;
-    if (const auto result = spvc_context_create_compiler(
-            context, SPVC_BACKEND_GLSL, ir, SPVC_CAPTURE_MODE_TAKE_OWNERSHIP, &compiler);
-        result != SPVC_SUCCESS) {
-        return result;
-    }
     spvc_compiler_options set = nullptr;
-    if (const auto result = spvc_compiler_create_compiler_options(compiler, &set);
-        result != SPVC_SUCCESS) {
-        return result;
-    }
+    const bool is_parsed =
+        spvc_context_parse_spirv(context, words.data(), words.size(), &ir) == SPVC_SUCCESS &&
+        spvc_context_create_compiler(context, SPVC_BACKEND_GLSL, ir,
+                                     SPVC_CAPTURE_MODE_TAKE_OWNERSHIP, &compiler) == SPVC_SUCCESS &&
+        spvc_compiler_create_compiler_options(compiler, &set) == SPVC_SUCCESS;
+    if (!is_parsed) return false;
     const auto is_on = [&](const char *name) {
         return static_cast<spvc_bool>(options.at(name) == "yes");
     };
@@ -52,36 +40,26 @@ spvc_result to_glsl(spvc_context context, const Options &options, const std::vec
     spvc_compiler_options_set_bool(set, SPVC_COMPILER_OPTION_GLSL_ES, is_on("es"));
     spvc_compiler_options_set_bool(set, SPVC_COMPILER_OPTION_GLSL_VULKAN_SEMANTICS,
                                    is_on("vulkan"));
-    if (const auto result = spvc_compiler_install_compiler_options(compiler, set);
-        result != SPVC_SUCCESS) {
-        return result;
-    }
-    return spvc_compiler_compile(compiler, &text);
+    return spvc_compiler_install_compiler_options(compiler, set) == SPVC_SUCCESS &&
+           spvc_compiler_compile(compiler, &text) == SPVC_SUCCESS && text != nullptr;
 }
 
 Converted convert(const Options &options, std::string_view input) {
-    Converted result;
     if (input.empty() || input.size() % kWordSize != 0) {
-        result.messages = "SPIR-V consists of words of 4 bytes\n";
-        return result;
+        return {false, "", "SPIR-V consists of words of 4 bytes\n"};
     }
     std::vector<SpvId> words(input.size() / kWordSize);
     std::memcpy(words.data(), input.data(), input.size());
     spvc_context made = nullptr;
-    if (spvc_context_create(&made) != SPVC_SUCCESS) {
-        result.messages = "out of memory\n";
-        return result;
-    }
-    const Context context(made);
+    if (spvc_context_create(&made) != SPVC_SUCCESS) return {false, "", "out of memory\n"};
+    const std::unique_ptr<spvc_context_s, decltype(&spvc_context_destroy)> context(
+        made, spvc_context_destroy);
     const char *text = nullptr;
-    if (to_glsl(made, options, words, text) != SPVC_SUCCESS || text == nullptr) {
+    if (!to_glsl(made, options, words, text)) {
         const char *error = spvc_context_get_last_error_string(made);
-        result.messages = std::string(error == nullptr ? "not converted" : error) + "\n";
-        return result;
+        return {false, "", std::string(error == nullptr ? "not converted" : error) + "\n"};
     }
-    result.output = text;
-    result.ok = true;
-    return result;
+    return {true, text, ""};
 }
 
 }  // namespace

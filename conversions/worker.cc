@@ -1,70 +1,52 @@
 // SPDX-License-Identifier: MIT
-#include "conversions/worker.h"
-
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <optional>
+#include <iostream>
 #include <string>
 
+#include "base/bytes.h"
+#include "conversions/converter.h"
 #include "conversions/sandbox.h"
+#include "os/file.h"
+#include "os/helper_process.h"
 #include "os/loaded_objects.h"
 
 namespace cairn::conversions {
 namespace {
 
-constexpr std::string_view kDescribe = "--describe", kConvert = "--convert";
 constexpr int kFirstOption = 5;  // --convert ID SECONDS MEMORY_BYTES NAME=VALUE...
 
 // Of an answer.
 enum class Outcome : std::uint32_t { converted = 0, refused = 1, no_converter = 2, option = 3 };
 constexpr std::uint32_t kMagic = 0x31414E43;  // "CNA1"
 
-void put_le32(std::string &text, std::size_t number) {
-    for (unsigned i = 0; i < 4; ++i) text.push_back(static_cast<char>(number >> (8 * i) & 0xFF));
-}
-
-bool send_all(std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = ::send(STDOUT_FILENO, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-}
-
+// Standard output is the socket.
 int answer(Outcome outcome, std::string_view version, const Converted &converted) {
-    std::string head;
-    put_le32(head, kMagic);
-    put_le32(head, static_cast<std::uint32_t>(outcome));
-    put_le32(head, version.size());
-    put_le32(head, converted.messages.size());
-    put_le32(head, converted.output.size());
-    const bool sent = send_all(head) && send_all(version) && send_all(converted.messages) &&
-                      send_all(converted.output);
-    return sent ? 0 : 1;
+    std::array<std::byte, 20> head;
+    std::size_t at = 0;
+    for (const std::size_t number :
+         {std::size_t{kMagic}, static_cast<std::size_t>(outcome), version.size(),
+          converted.messages.size(), converted.output.size()}) {
+        put_le(MutableBytes(head), at, static_cast<std::uint32_t>(number));
+        at += sizeof(std::uint32_t);
+    }
+    std::cout.write(reinterpret_cast<const char *>(head.data()), head.size());
+    std::cout << version << converted.messages << converted.output << std::flush;
+    return std::cout ? 0 : 1;
 }
 
 // One of the files that hold our code or a converter's. When it changes, so may the versions.
 // Empty for the kernel's own code, which has no file.
-std::string file_line(std::string path) {
-    if (path.empty()) {
-        std::array<char, 4096> program;
-        const ssize_t size = ::readlink("/proc/self/exe", program.data(), program.size());
-        if (size > 0) path.assign(program.data(), static_cast<std::size_t>(size));
-    }
-    struct stat status;
-    if (!path.starts_with('/') || ::stat(path.c_str(), &status) != 0) return {};
-    return "file\t" + path + "\t" + std::to_string(status.st_dev) + "\t" +
-           std::to_string(status.st_ino) + "\t" + std::to_string(status.st_size) + "\t" +
-           std::to_string(status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec) + "\n";
+std::string file_line(const std::string &path) {
+    const auto info = file_info(path);
+    if (!path.starts_with('/') || !info.ok()) return {};
+    return "file\t" + path + "\t" + std::to_string(info->device) + "\t" +
+           std::to_string(info->inode) + "\t" + std::to_string(info->size_bytes) + "\t" +
+           std::to_string(info->modified_ns) + "\n";
 }
 
 // Rules for options are in this program, so it is a part of what an output depends on.
@@ -73,20 +55,21 @@ std::string version_of(const ShaderConverter &converter) {
 }
 
 int describe(const std::vector<const ShaderConverter *> &converters) {
-    std::string text;
     for (const ShaderConverter *converter : converters) {
-        text.append("converter\t").append(converter->id).append("\t");
-        text.append(version_of(*converter)).append("\t").append(converter->about).append("\n");
+        std::cout << "converter\t" << converter->id << "\t" << version_of(*converter) << "\t"
+                  << converter->about << "\n";
         for (const OptionRule &rule : converter->rules) {
-            std::string values = rule.values.empty() ? rule.any_default + "|*" : "";
-            for (const std::string &value : rule.values) {
-                values += (values.empty() ? "" : "|") + value;
-            }
-            text += "option\t" + rule.name + "\t" + values + "\t" + rule.about + "\n";
+            const std::string values =
+                rule.values.empty() ? rule.any_default + "|*" : joined(rule.values, "|");
+            std::cout << "option\t" << rule.name << "\t" << values << "\t" << rule.about << "\n";
         }
     }
-    for (const LoadedObject &object : loaded_objects()) text += file_line(object.path);
-    return send_all(text) ? 0 : 1;
+    for (const LoadedObject &object : loaded_objects()) {
+        // The program itself has no path.
+        std::cout << file_line(object.path.empty() ? canonical_path("/proc/self/exe")
+                                                   : object.path);
+    }
+    return std::cout.flush() ? 0 : 1;
 }
 
 template <typename Number>
@@ -99,13 +82,12 @@ bool parse(std::string_view text, Number &number) {
 std::optional<std::string> read_input(std::size_t size_max) {
     std::string input;
     std::array<char, 65536> part;
-    for (;;) {
-        const ssize_t count = ::read(STDIN_FILENO, part.data(), part.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return input;
-        if (input.size() + static_cast<std::size_t>(count) > size_max) return std::nullopt;
-        input.append(part.data(), static_cast<std::size_t>(count));
+    while (std::cin.read(part.data(), part.size()), std::cin.gcount() > 0) {
+        const auto size = static_cast<std::size_t>(std::cin.gcount());
+        if (input.size() + size > size_max) return std::nullopt;
+        input.append(part.data(), size);
     }
+    return input;
 }
 
 int convert(const std::vector<const ShaderConverter *> &converters, int argc,
@@ -141,13 +123,12 @@ int convert(const std::vector<const ShaderConverter *> &converters, int argc,
 
 }  // namespace
 
-bool is_for_worker(int argc, const char *const *argv) {
-    return argc > 1 && (argv[1] == kDescribe || argv[1] == kConvert);
-}
-
-int run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
-               const char *const *argv) {
-    return argv[1] == kDescribe ? describe(converters) : convert(converters, argc, argv);
+std::optional<int> run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
+                              const char *const *argv) {
+    const std::string_view action = argc > 1 ? argv[1] : "";
+    if (action == "--describe") return describe(converters);
+    if (action == "--convert") return convert(converters, argc, argv);
+    return std::nullopt;
 }
 
 }  // namespace cairn::conversions

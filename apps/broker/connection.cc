@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "server.h"
+
 namespace cairn::broker {
 namespace {
 
@@ -13,11 +15,11 @@ constexpr double kHitCost = 1.0 / 8;        // of a message
 
 }  // namespace
 
-Connection::Connection(ConnectionHost &host, const BrokerSettings &settings, const Journal &journal,
-                       Socket socket, std::uint64_t number, std::uint64_t now_ns)
-    : host_(host),
+Connection::Connection(Server &server, const BrokerSettings &settings, Socket socket,
+                       std::uint64_t number, std::uint64_t now_ns)
+    : server_(server),
       settings_(settings),
-      journal_(journal),
+      log_(settings.log, nullptr),
       number_(number),
       in_flight_max_(std::clamp(kInFlightOfAllMax / settings.clients_max, 1u, kInFlightMax)),
       channel_(std::move(socket), kAnswersMax, Socket::Descriptors::refuse),
@@ -35,15 +37,16 @@ bool Connection::read(std::uint64_t now_ns) {
         if (!incoming.ok() && incoming.error() == Error::busy) return true;
         if (!incoming.ok()) {
             const bool garbage = incoming.error() == Error::corrupt;
-            journal_.line("client %" PRIu64 ": %s", number_,
-                          garbage ? "sent what is no message" : "gone");
+            log_.write(Severity::info, "client %" PRIu64 ": %s", number_,
+                       garbage ? "sent what is no message" : "gone");
             return false;
         }
         messages_.spend(1);
         bytes_.spend(static_cast<double>(incoming->size_bytes));
         if (!handle(incoming->message, now_ns)) {
-            journal_.line("client %" PRIu64 ": ended, for a message that it may not send now",
-                          number_);
+            log_.write(Severity::info,
+                       "client %" PRIu64 ": ended, for a message that it may not send now",
+                       number_);
             return false;
         }
     }
@@ -54,6 +57,12 @@ bool Connection::over_quota(std::uint64_t now_ns) {
     messages_.refill(now_ns);
     bytes_.refill(now_ns);
     return messages_.empty() || bytes_.empty();
+}
+
+bool Connection::overdue(std::uint64_t now_ns) const {
+    const bool is_late = deadline_ns_ != 0 && now_ns > deadline_ns_;
+    if (is_late) log_.write(Severity::info, "client %" PRIu64 ": did not go on in time", number_);
+    return is_late;
 }
 
 // False: the client may not send this message now.
@@ -89,7 +98,7 @@ bool Connection::handle_hello(const Hello &hello) {
     if (cache_ != nullptr) return false;
     if (hello.protocol_version != kProtocolVersion) return refuse(Refusal::unsupported);
     Refusal refusal = Refusal::failed;
-    cache_ = host_.open_cache(std::string(hello.identifier), hello.contents_version, refusal);
+    cache_ = server_.open_cache(std::string(hello.identifier), hello.contents_version, refusal);
     if (cache_ == nullptr) return refuse(refusal);
     deadline_ns_ = 0;
     return welcome();
@@ -125,9 +134,9 @@ bool Connection::handle_data(Bytes data) {
     Unfinished &entry = *unfinished_;
     if (data.size() > entry.size - entry.received) return false;
     entry.received += data.size();
-    if (!entry.discarded && !host_.reserve_unfinished(data.size())) {
+    if (!entry.discarded && !server_.reserve_unfinished(data.size())) {
         // The rest of it is read and thrown away.
-        host_.release_unfinished(entry.data.size());
+        server_.release_unfinished(entry.data.size());
         entry.data = {};
         entry.discarded = true;
     }
@@ -137,32 +146,29 @@ bool Connection::handle_data(Bytes data) {
 }
 
 void Connection::finish_store() {
-    const int result = unfinished_->discarded ? CAIRN_ERROR_NO_MEMORY : put_unfinished();
+    const Unfinished &entry = *unfinished_;
+    cairn_put_options options = {sizeof options, 0, entry.cost_us};
+    if ((entry.flags & StoreHead::kIfAbsent) != 0) options.flags |= CAIRN_PUT_IF_ABSENT;
+    if ((entry.flags & StoreHead::kPinned) != 0) options.flags |= CAIRN_PUT_PINNED;
+    const std::byte *const key = entry.data.data();
+    const int result = entry.discarded
+                           ? int{CAIRN_ERROR_NO_MEMORY}
+                           : cairn_put(cache_->handle(), key, entry.key_size, key + entry.key_size,
+                                       entry.size - entry.key_size, &options);
     if (result >= 0) {
         ++stored_;
     } else {
         ++refused_;
-        journal_.line("client %" PRIu64 ": an entry was not stored: %s", number_,
-                      cairn_result_string(result));
+        log_.write(Severity::info, "client %" PRIu64 ": an entry was not stored: %s", number_,
+                   cairn_result_string(result));
     }
     cache_->stale = true;
     abandon_store();
 }
 
-int Connection::put_unfinished() const {
-    const Unfinished &entry = *unfinished_;
-    cairn_put_options options = {};
-    options.size = sizeof options;
-    if ((entry.flags & StoreHead::kIfAbsent) != 0) options.flags |= CAIRN_PUT_IF_ABSENT;
-    if ((entry.flags & StoreHead::kPinned) != 0) options.flags |= CAIRN_PUT_PINNED;
-    options.cost_us = entry.cost_us;
-    return cairn_put(cache_->handle(), entry.data.data(), entry.key_size,
-                     entry.data.data() + entry.key_size, entry.size - entry.key_size, &options);
-}
-
 void Connection::abandon_store() {
     if (!unfinished_) return;
-    host_.release_unfinished(unfinished_->data.size());
+    server_.release_unfinished(unfinished_->data.size());
     unfinished_.reset();
     deadline_ns_ = 0;
 }

@@ -20,29 +20,18 @@
 
 namespace cairn::broker {
 
-// The part of the server that a connection uses.
-class ConnectionHost {
-  public:
-    virtual ~ConnectionHost() = default;
-    // The cache of that name, opened for its first client. Null when there is none; `refusal` says
-    // why.
-    virtual SharedCache *open_cache(const std::string &identifier, std::uint64_t version,
-                                    Refusal &refusal) = 0;
-    // Takes from (gives back to) the bytes that the unfinished entries of all clients may hold.
-    virtual bool reserve_unfinished(std::uint64_t bytes) = 0;
-    virtual void release_unfinished(std::uint64_t bytes) = 0;
-};
+class Server;
 
 class Connection {
   public:
-    Connection(ConnectionHost &host, const BrokerSettings &settings, const Journal &journal,
-               Socket socket, std::uint64_t number, std::uint64_t now_ns);
+    // `number`: for log lines.
+    Connection(Server &server, const BrokerSettings &settings, Socket socket, std::uint64_t number,
+               std::uint64_t now_ns);
     ~Connection();
     Connection(const Connection &) = delete;
     Connection &operator=(const Connection &) = delete;
 
     const Socket &socket() const { return channel_.socket(); }
-    std::uint64_t number() const { return number_; }
     SharedCache *cache() const { return cache_; }
 
     // Reads some of the messages that came in. False: the connection is over.
@@ -57,8 +46,8 @@ class Connection {
     bool acknowledged_early() const { return acknowledged_ != 0; }
     // Once the connection is over: the socket, if descriptors are still on their way in it.
     std::optional<Socket> release_if_in_flight();
-    // Whether it has kept us waiting for too long.
-    bool overdue(std::uint64_t now_ns) const { return deadline_ns_ != 0 && now_ns > deadline_ns_; }
+    // Whether it has kept us waiting for too long, which is logged.
+    bool overdue(std::uint64_t now_ns) const;
 
   private:
     struct Unfinished {  // an entry whose first part has come
@@ -78,16 +67,15 @@ class Connection {
     bool welcome();
     bool refuse(Refusal reason);
     void finish_store();
-    int put_unfinished() const;
     void abandon_store();
     bool answer(const Message &message);
     void settle_received();
     Status lend_index();
     Status lend_segments();
 
-    ConnectionHost &host_;
+    Server &server_;
     const BrokerSettings &settings_;
-    const Journal &journal_;
+    const Log log_;
     const std::uint64_t number_;
     const std::uint32_t in_flight_max_;
     Channel channel_;

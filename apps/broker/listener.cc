@@ -11,7 +11,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "os/deadline.h"
 #include "os/environment.h"
 
 namespace cairn::broker {
@@ -35,25 +34,20 @@ void make_directory_of(const std::string &path) {
     if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
         fail(directory + ": " + std::strerror(errno));
     }
-    struct stat status;
-    if (::stat(directory.c_str(), &status) != 0 || status.st_uid != effective_user() ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    const auto info = file_info(directory);
+    if (!info.ok() || info->owner != effective_user() || info->writable_by_others) {
         fail(directory + ": belongs to somebody else, or others may write to it");
     }
 }
 
-File lock(const std::string &path) {
+ByteLock lock(const std::string &path) {
     const std::string name = path + ".lock";
     File file(UniqueFd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)));
     if (!file.valid()) fail(name + ": " + std::strerror(errno));
     // A broker that was killed a moment ago may have left a child, which makes a mount and then ends.
-    Backoff backoff(kLockPatienceUs);
-    do {
-        const auto locked = file.try_lock(0, LockKind::exclusive);
-        if (locked.ok() && locked.value()) return file;
-        if (!locked.ok()) break;
-    } while (backoff.pause());
-    fail(path + ": another broker serves it");
+    auto locked = ByteLock::acquire(std::make_shared<File>(std::move(file)), 0, kLockPatienceUs);
+    if (!locked.ok()) fail(path + ": another broker serves it");
+    return std::move(locked.value());
 }
 
 }  // namespace
@@ -83,7 +77,7 @@ std::optional<Socket> inherited_socket() {
 
 Listener::Listener(const std::string &path) {
     make_directory_of(path);
-    lock_ = lock(path);
+    lock_.emplace(lock(path));
     // A killed broker may have left its socket; anything else stays.
     struct stat status;
     if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "os/file.h"
+#include "os/byte_lock.h"
 #include "os/socket.h"
 
 namespace cairn::broker {
@@ -34,7 +34,7 @@ class Listener {
 
   private:
     Socket socket_;
-    File lock_;
+    std::optional<ByteLock> lock_;
     std::string path_;  // "": inherited
 };
 

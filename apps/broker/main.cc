@@ -24,6 +24,11 @@ Under systemd: systemctl --user enable --now cairnd.socket
 Ends with SIGTERM or SIGINT. Exit codes: 0 ended by a signal, 1 failure, 2 wrong usage.
 Environment: CAIRN_BROKER or XDG_RUNTIME_DIR (--socket), CAIRN_DIR, XDG_CACHE_HOME or HOME (--root).)";
 
+// As cairn_log_fn. A line is one write.
+void print_log_line(void *, int, const char *line) {
+    std::fprintf(stderr, "cairnd: %s\n", line);
+}
+
 void add_options(CLI::App &app, BrokerSettings &settings) {
     app.add_option("--socket", settings.socket_path,
                    "Where to listen [$XDG_RUNTIME_DIR/cairn/broker.sock]");
@@ -42,7 +47,8 @@ void add_options(CLI::App &app, BrokerSettings &settings) {
         ->check(CLI::Range(1.0, 1e12));
     app.add_flag("--require-read-only-mount", settings.require_read_only_mount,
                  "Lend nothing where the system lets us make no read-only mount");
-    app.add_flag("--log", settings.log, "Say on standard error what happens");
+    const auto log = [&settings] { settings.log = print_log_line; };
+    app.add_flag_callback("--log", log, "Say on standard error what happens");
     app.set_version_flag("--version", cairn_version_string());
     app.footer(kFooter);
 }
@@ -79,14 +85,13 @@ UniqueFd block_ending_signals() {
 }
 
 void serve(BrokerSettings &settings) {
-    const Journal journal(settings.log);
     std::optional<Socket> inherited = inherited_socket();
     complete(settings, inherited.has_value());
     const UniqueFd ended = block_ending_signals();
     const Listener listener =
         inherited ? Listener(std::move(*inherited)) : Listener(settings.socket_path);
     raise_descriptor_limit();
-    Server(settings, journal, listener).run(ended.get());
+    Server(settings, listener).run(ended.get());
 }
 
 int run(int argc, const char *const *argv) {

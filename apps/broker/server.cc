@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "server.h"
 
-#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cinttypes>
 #include <cstring>
-#include <stdexcept>
 
 #include "os/environment.h"
 
 namespace cairn::broker {
 namespace {
 
-// Tags of the descriptors in epoll. Those of clients are their numbers, which begin behind.
-constexpr std::uint64_t kListener = 0, kEnd = 1, kChanges = 2, kFirstClient = 16;
+// Places in what wait() returns.
+constexpr std::size_t kEnd = 0, kListener = 1, kChanges = 2, kFirstClient = 3;
 constexpr int kPausedMs = 20;
 constexpr int kTickMs = 1000;
 constexpr std::uint64_t kAcceptAgainNs = 500'000'000;
@@ -38,64 +35,51 @@ Refusal refusal_of(int result) {
 
 }  // namespace
 
-Server::~Server() = default;
-
-bool Server::wait_for(int fd, std::uint64_t tag) const {
-    epoll_event event = {};
-    event.events = EPOLLIN;
-    event.data.u64 = tag;
-    return ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
-void Server::prepare(int until_readable) {
-    events_.reset(::epoll_create1(EPOLL_CLOEXEC));
-    changes_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    last_number_ = kFirstClient;
-    if (!events_.valid() || !wait_for(until_readable, kEnd) ||
-        !wait_for(listener_.socket().fd(), kListener)) {
-        throw std::runtime_error("the system has no descriptors left");
+// Returns what is ready, in the order of kEnd, kListener, kChanges and the clients.
+std::vector<pollfd> Server::wait(int until_readable) {
+    const bool accepts = monotonic_ns() >= accept_again_ns_;
+    int timeout_ms = !accepts ? kPausedMs : clients_.empty() ? -1 : kTickMs;
+    // The kernel passes over descriptors that are below zero.
+    std::vector<pollfd> waited = {{until_readable, POLLIN, 0},
+                                  {accepts ? listener_.socket().fd() : -1, POLLIN, 0},
+                                  {changes_.get(), POLLIN, 0}};
+    for (Connection &client : clients_) {
+        const bool is_paused = client.over_quota(monotonic_ns());
+        if (is_paused) timeout_ms = kPausedMs;
+        const int events = POLLIN | (client.wants_to_write() ? POLLOUT : 0);
+        waited.push_back({is_paused ? -1 : client.socket().fd(), static_cast<short>(events), 0});
     }
-    if (!changes_.valid() || !wait_for(changes_.get(), kChanges)) {
-        changes_.reset(-1);
-        journal_.line("no inotify: what other programs store is lent when it is asked for");
-    }
+    ::poll(waited.data(), waited.size(), timeout_ms);
+    return waited;
 }
 
 void Server::run(int until_readable) {
-    prepare(until_readable);
-    journal_.line("serving the caches below %s", settings_.root.c_str());
-    std::array<epoll_event, 32> ready;
-    while (!stop_) {
-        const int count =
-            ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), timeout_ms());
-        for (int i = 0; i < count; ++i) {
-            const epoll_event &event = ready[static_cast<std::size_t>(i)];
-            if (event.data.u64 == kEnd) {
-                stop_ = true;
-            } else if (event.data.u64 == kListener) {
-                accept_clients();
-            } else if (event.data.u64 == kChanges) {
-                read_changes();
-            } else {
-                serve(event.data.u64, event.events);
-            }
-        }
-        go_on_with_paused();
-        // Some clients acknowledged descriptors before they took them in.
-        write_to([](const Connection &client) { return client.acknowledged_early(); });
-        end_overdue();
+    changes_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (!changes_.valid()) {
+        log_.write(Severity::info,
+                   "no inotify: what other programs store is lent when it is asked for");
+    }
+    log_.write(Severity::info, "serving the caches below %s", settings_.root.c_str());
+    for (bool ends = false; !ends;) {
+        const std::vector<pollfd> ready = wait(until_readable);
+        ends = ready[kEnd].revents != 0;
+        auto next = ready.begin() + kFirstClient;
+        end_unless([&](Connection &client) {
+            const short events = (next++)->revents;
+            const bool is_readable = (events & (POLLIN | POLLHUP | POLLERR)) != 0;
+            if (is_readable && !client.read(monotonic_ns())) return false;
+            // Some clients acknowledged descriptors before they took them in.
+            return (events == 0 && !client.acknowledged_early()) || client.write();
+        });
+        if (ready[kListener].revents != 0) accept_clients();
+        if (ready[kChanges].revents != 0) read_changes();
+        end_unless([now = monotonic_ns()](Connection &client) {
+            return client.over_quota(now) || !client.overdue(now);
+        });
         lend_changes();
         close_unused();
     }
-    journal_.line("ending");
-}
-
-int Server::timeout_ms() const {
-    if (accept_again_ns_ != 0) return kPausedMs;
-    for (const auto &[number, client] : clients_) {
-        if (client.paused) return kPausedMs;
-    }
-    return clients_.empty() ? -1 : kTickMs;
+    log_.write(Severity::info, "ending");
 }
 
 // Clients.
@@ -109,8 +93,7 @@ void Server::accept_clients() {
         }
         if (socket.error() == Error::busy) return;
         // Without descriptors the listener would be ready all the time.
-        journal_.line("cannot take a client: %s", std::strerror(errno));
-        ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, listener_.socket().fd(), nullptr);
+        log_.write(Severity::info, "cannot take a client: %s", std::strerror(errno));
         accept_again_ns_ = monotonic_ns() + kAcceptAgainNs;
         return;
     }
@@ -119,98 +102,31 @@ void Server::accept_clients() {
 void Server::accept_client(Socket socket) {
     const auto user = socket.peer_user();
     if (!user.ok() || user.value() != effective_user()) {
-        journal_.line("a client of another user was turned away");
+        log_.write(Severity::info, "a client of another user was turned away");
         return;
     }
-    if (client_count() >= settings_.clients_max) {
-        journal_.line("a client was turned away: there are %u", settings_.clients_max);
+    std::erase_if(leaving_, [](const Socket &left) { return left.drained(); });
+    if (clients_.size() + leaving_.size() >= settings_.clients_max) {
+        log_.write(Severity::info, "a client was turned away: there are %u", settings_.clients_max);
         (void)socket.send(encode_message(Refused{Refusal::full}));
         return;
     }
-    const std::uint64_t number = ++last_number_;
-    const int fd = socket.fd();
-    auto connection = std::make_unique<Connection>(*this, settings_, journal_, std::move(socket),
-                                                   number, monotonic_ns());
-    if (!wait_for(fd, number)) return;
-    clients_[number].connection = std::move(connection);
-}
-
-void Server::serve(std::uint64_t number, std::uint32_t events) {
-    const auto client = clients_.find(number);
-    if (client == clients_.end()) return;
-    Connection &connection = *client->second.connection;
-    const bool readable = (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
-    if ((readable && !connection.read(monotonic_ns())) || !connection.write()) {
-        end(client->second);
-        clients_.erase(client);
-        return;
-    }
-    update(number, client->second);
-}
-
-// Tells epoll what the loop waits for from this client now.
-void Server::update(std::uint64_t number, Client &client) const {
-    const bool pause = client.connection->over_quota(monotonic_ns());
-    if (pause && client.paused) return;
-    epoll_event event = {};
-    event.events = EPOLLIN | (client.connection->wants_to_write() ? EPOLLOUT : 0u);
-    event.data.u64 = number;
-    const int operation = pause ? EPOLL_CTL_DEL : client.paused ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    client.paused = pause;
-    ::epoll_ctl(events_.get(), operation, client.connection->socket().fd(), &event);
-}
-
-void Server::go_on_with_paused() {
-    for (auto &[number, client] : clients_) {
-        if (client.paused) update(number, client);
-    }
-    if (accept_again_ns_ != 0 && monotonic_ns() > accept_again_ns_) {
-        accept_again_ns_ = 0;
-        (void)wait_for(listener_.socket().fd(), kListener);
-    }
-}
-
-// Has these connections send answers and descriptors.
-template <typename Which>
-void Server::write_to(Which which) {
-    end_unless([&](std::uint64_t number, Client &client) {
-        if (!which(*client.connection)) return true;
-        const bool goes_on = client.connection->write();
-        if (goes_on) update(number, client);
-        return goes_on;
-    });
+    clients_.emplace_back(*this, settings_, std::move(socket), ++last_number_, monotonic_ns());
 }
 
 template <typename Keep>
 void Server::end_unless(Keep keep) {
     for (auto client = clients_.begin(); client != clients_.end();) {
-        const bool is_over = !keep(client->first, client->second);
-        if (is_over) end(client->second);
-        client = is_over ? clients_.erase(client) : std::next(client);
+        if (keep(*client)) {
+            ++client;
+            continue;
+        }
+        if (auto socket = client->release_if_in_flight()) {
+            socket->shut_down();
+            leaving_.push_back(std::move(*socket));
+        }
+        client = clients_.erase(client);
     }
-}
-
-// To be erased then: the kernel forgets a closed descriptor.
-void Server::end(Client &client) {
-    if (auto socket = client.connection->release_if_in_flight()) {
-        ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, socket->fd(), nullptr);
-        socket->shut_down();
-        leaving_.push_back(std::move(*socket));
-    }
-}
-
-std::size_t Server::client_count() {
-    std::erase_if(leaving_, [](const Socket &socket) { return socket.drained(); });
-    return clients_.size() + leaving_.size();
-}
-
-void Server::end_overdue() {
-    const std::uint64_t now = monotonic_ns();
-    end_unless([&](std::uint64_t number, const Client &client) {
-        const bool is_late = client.connection->overdue(now) && !client.paused;
-        if (is_late) journal_.line("client %" PRIu64 ": did not go on in time", number);
-        return !is_late;
-    });
 }
 
 bool Server::reserve_unfinished(std::uint64_t bytes) {
@@ -225,25 +141,25 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
                                 Refusal &refusal) {
     // The C interface would cut it off there. It checks everything else.
     if (identifier.find('\0') != std::string::npos) return nullptr;
-    Watched &watched = caches_[identifier];  // close_unused() removes it if it stays without use
-    if (watched.cache != nullptr) {
-        if (watched.cache->version() == version) return watched.cache.get();
+    // close_unused() removes it if it stays without use.
+    SharedCache &cache = caches_.try_emplace(identifier, settings_, identifier).first->second;
+    if (cache.is_open()) {
+        if (cache.version() == version) return &cache;
         refusal = Refusal::busy;
         return nullptr;
     }
-    const int result =
-        SharedCache::open(settings_, journal_, identifier, version, watched.guards, watched.cache);
+    const int result = cache.open(version);
     if (result != CAIRN_OK) {
-        journal_.line("cannot open a cache for a client: %s", cairn_result_string(result));
+        log_.write(Severity::info, "cannot open a cache for a client: %s",
+                   cairn_result_string(result));
         refusal = refusal_of(result);
         return nullptr;
     }
     if (changes_.valid()) {
-        watched.watch =
-            ::inotify_add_watch(changes_.get(), watched.cache->path().c_str(), kWatched);
-        watched.cache->stale = true;  // a file may have changed before the watch was there
+        cache.watch = ::inotify_add_watch(changes_.get(), cache.path().c_str(), kWatched);
+        cache.stale = true;  // a file may have changed before the watch was there
     }
-    return watched.cache.get();
+    return &cache;
 }
 
 void Server::read_changes() {
@@ -253,11 +169,9 @@ void Server::read_changes() {
         if (count <= 0) return;
         for (const char *next = buffer.data(); next < buffer.data() + count;) {
             const auto *event = reinterpret_cast<const inotify_event *>(next);
-            for (auto &[identifier, watched] : caches_) {
-                const bool overflow = (event->mask & IN_Q_OVERFLOW) != 0;
-                if (!overflow && watched.watch != event->wd) continue;
-                if (watched.cache != nullptr) watched.cache->stale = true;
-                if (watched.cache == nullptr) watched.guards.release_deleted();
+            const bool overflow = (event->mask & IN_Q_OVERFLOW) != 0;
+            for (auto &[identifier, cache] : caches_) {
+                if (overflow || cache.watch == event->wd) cache.stale = true;
             }
             next += sizeof(inotify_event) + event->len;
         }
@@ -266,31 +180,28 @@ void Server::read_changes() {
 
 // New files go to all clients of their cache at once.
 void Server::lend_changes() {
-    for (auto &[identifier, watched] : caches_) {
-        if (watched.cache == nullptr || !watched.cache->stale) continue;
-        watched.cache->refresh();
-        write_to([cache = watched.cache.get()](const Connection &client) {
-            return client.cache() == cache;
+    for (auto &[identifier, cache] : caches_) {
+        if (!cache.stale) continue;
+        cache.refresh();
+        end_unless([changed = &cache](Connection &client) {
+            return client.cache() != changed || client.write();
         });
     }
 }
 
-bool Server::is_used(const SharedCache *cache) const {
-    return std::any_of(clients_.begin(), clients_.end(), [&](const auto &client) {
-        return client.second.connection->cache() == cache;
-    });
-}
-
-// The guards of lent files stay.
+// A cache with guarded files stays.
 void Server::close_unused() {
     for (auto entry = caches_.begin(); entry != caches_.end();) {
-        Watched &watched = entry->second;
-        if (watched.cache != nullptr && !is_used(watched.cache.get())) watched.cache.reset();
-        if (watched.cache != nullptr || !watched.guards.empty()) {
+        SharedCache &cache = entry->second;
+        const bool is_used =
+            std::any_of(clients_.begin(), clients_.end(),
+                        [&](const Connection &client) { return client.cache() == &cache; });
+        if (!is_used && cache.is_open()) cache.close();
+        if (is_used || cache.has_guarded()) {
             ++entry;
             continue;
         }
-        if (watched.watch >= 0) ::inotify_rm_watch(changes_.get(), watched.watch);
+        if (cache.watch >= 0) ::inotify_rm_watch(changes_.get(), cache.watch);
         entry = caches_.erase(entry);
     }
 }

@@ -1,11 +1,11 @@
-// The broker's command line, as values, and its log.
+// The broker's command line, as values.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdarg>
 #include <cstdint>
-#include <cstdio>
 #include <string>
+
+#include "base/log.h"
 
 namespace cairn::broker {
 
@@ -19,7 +19,7 @@ struct BrokerSettings {
     double messages_per_second = 2000;
     double bytes_per_second = 32.0 * (1u << 20);
     bool require_read_only_mount = false;
-    bool log = false;
+    Log::Function log = nullptr;  // gets a line for what happens; no user pointer
 };
 
 // Descriptors on their way, of one client and of all together. The kernel charges them to the user,
@@ -30,30 +30,5 @@ inline constexpr unsigned kInFlightOfAllMax = 512;
 inline constexpr std::uint64_t kUnfinishedBytesMax = 64u << 20;
 inline constexpr std::uint64_t kHelloTimeoutNs = 5'000'000'000;
 inline constexpr std::uint64_t kStoreTimeoutNs = 5'000'000'000;
-
-// Log lines on standard error, if they were asked for.
-// Thread safety: any thread; a line is one write.
-class Journal {
-  public:
-    explicit Journal(bool on) : on_(on) {}
-
-    __attribute__((format(printf, 2, 3))) void line(const char *format, ...) const {
-        if (!on_) return;
-        char text[600];
-        std::va_list arguments;
-        va_start(arguments, format);
-        std::vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
-        std::fprintf(stderr, "cairnd: %s\n", text);
-    }
-
-    // As cairn_log_fn, with a Journal as user pointer.
-    static void receive(void *self, int, const char *line) {
-        static_cast<const Journal *>(self)->line("%s", line);
-    }
-
-  private:
-    const bool on_;
-};
 
 }  // namespace cairn::broker

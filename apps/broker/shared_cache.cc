@@ -10,22 +10,69 @@ namespace {
 
 // Through a mount that is read-only where the system lets us make one. Where it does not, clients
 // get descriptors that are open for reading, which is as much where they cannot open anything.
-Result<Directory> open_view(const BrokerSettings &settings, const Journal &journal,
-                            const std::string &path) {
+Result<Directory> open_view(const BrokerSettings &settings, const std::string &path) {
+    const Log log(settings.log, nullptr);
     auto view = open_read_only_view(path);
     if (view.ok()) return view;
     if (settings.require_read_only_mount) {
-        journal.line("%s: no read-only mount can be made here", path.c_str());
+        log.write(Severity::info, "%s: no read-only mount can be made here", path.c_str());
         return view;
     }
-    journal.line("%s: no read-only mount can be made here; lending plain descriptors",
-                 path.c_str());
+    log.write(Severity::info, "%s: no read-only mount can be made here; lending plain descriptors",
+              path.c_str());
     return Directory::open(path);
 }
 
 }  // namespace
 
-Status Guards::add(const File &lent, Result<File> own, Deleted deleted) {
+int SharedCache::open(std::uint64_t version) {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.root = settings_.root.c_str();
+    options.identifier = identifier_.c_str();
+    options.version = version;
+    options.limit_bytes = settings_.limit_bytes;
+    options.memory_bytes = CAIRN_NONE;  // the broker itself reads nothing twice
+    options.log = settings_.log;
+    const int result = cairn_open(&options, &handle_);
+    if (result != CAIRN_OK) return result;
+    auto directory = Directory::open(path_);
+    auto view = open_view(settings_, path_);
+    if (!directory.ok() || !view.ok()) {
+        close();
+        return CAIRN_ERROR_DENIED;
+    }
+    version_ = version;
+    directory_ = std::move(directory.value());
+    view_ = std::move(view.value());
+    refresh();
+    return CAIRN_OK;
+}
+
+void SharedCache::close() {
+    cairn_close(handle_);
+    handle_ = nullptr;
+    directory_ = {};
+    view_ = {};
+    files_ = {};
+}
+
+void SharedCache::refresh() {
+    if (is_open()) {
+        auto files = list_broker_files(view_);
+        if (files.ok()) files_ = std::move(files.value());
+    }
+    std::erase_if(guarded_, [](const auto &entry) {
+        const Guarded &guarded = entry.second;
+        const auto info = guarded.file.info();
+        const bool gone = info.ok() && info->links == 0;
+        if (gone && guarded.deleted == Deleted::free_blocks) (void)guarded.file.truncate(0);
+        return gone;
+    });
+    stale = false;
+}
+
+Status SharedCache::guard(const File &lent, Result<File> own, Deleted deleted) {
     if (!own.ok()) {
         const bool nobody_writes = own.error() == Error::read_only || own.error() == Error::denied;
         return nobody_writes ? Status() : Status(own.error());
@@ -33,64 +80,20 @@ Status Guards::add(const File &lent, Result<File> own, Deleted deleted) {
     TRY_ASSIGN(const FileInfo theirs, lent.info());
     TRY_ASSIGN(const FileInfo ours, own->info());
     if (theirs.inode != ours.inode) return Error::busy;
-    files_.try_emplace(ours.inode, Guarded{std::move(own.value()), deleted});
+    guarded_.try_emplace(ours.inode, Guarded{std::move(own.value()), deleted});
     return {};
-}
-
-void Guards::release_deleted() {
-    std::erase_if(files_, [](const auto &entry) {
-        const Guarded &guarded = entry.second;
-        const auto info = guarded.file.info();
-        const bool gone = info.ok() && info->links == 0;
-        if (gone && guarded.deleted == Deleted::free_blocks) (void)guarded.file.truncate(0);
-        return gone;
-    });
-}
-
-int SharedCache::open(const BrokerSettings &settings, const Journal &journal,
-                      const std::string &identifier, std::uint64_t version, Guards &guards,
-                      std::unique_ptr<SharedCache> &cache) {
-    std::unique_ptr<SharedCache> opened(
-        new SharedCache(identifier, version, settings.root + "/" + identifier, guards));
-    cairn_options options = {};
-    options.size = sizeof options;
-    options.root = settings.root.c_str();
-    options.identifier = identifier.c_str();
-    options.version = version;
-    options.limit_bytes = settings.limit_bytes;
-    options.memory_bytes = CAIRN_NONE;  // the broker itself reads nothing twice
-    options.log = Journal::receive;
-    options.log_user = const_cast<Journal *>(&journal);
-    const int result = cairn_open(&options, &opened->handle_);
-    if (result != CAIRN_OK) return result;
-    auto directory = Directory::open(opened->path_);
-    auto view = open_view(settings, journal, opened->path_);
-    if (!directory.ok() || !view.ok()) return CAIRN_ERROR_DENIED;
-    opened->directory_ = std::move(directory.value());
-    opened->view_ = std::move(view.value());
-    opened->refresh();
-    cache = std::move(opened);
-    return CAIRN_OK;
-}
-
-void SharedCache::refresh() {
-    auto files = list_broker_files(view_);
-    if (files.ok()) files_ = std::move(files.value());
-    guards_.release_deleted();
-    stale = false;
 }
 
 Result<File> SharedCache::open_index() {
     TRY_ASSIGN(File lent, open_lent_index(view_, Access::read_only));
-    TRY(guards_.add(lent, open_lent_index(directory_, Access::read_write),
-                    Guards::Deleted::keep_blocks));
+    TRY(guard(lent, open_lent_index(directory_, Access::read_write), Deleted::keep_blocks));
     return lent;
 }
 
 Result<File> SharedCache::open_segment(std::uint32_t segment) {
     TRY_ASSIGN(File lent, open_lent_segment(view_, segment, Access::read_only));
-    TRY(guards_.add(lent, open_lent_segment(directory_, segment, Access::read_write),
-                    Guards::Deleted::free_blocks));
+    TRY(guard(lent, open_lent_segment(directory_, segment, Access::read_write),
+              Deleted::free_blocks));
     return lent;
 }
 

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <tuple>
+#include <set>
 #include <utility>
 
 #include "cache/generations.h"
 #include "cache/start_order.h"
+#include "os/environment.h"
 #include "store/index_file.h"
 #include "store/root.h"
 
@@ -57,31 +57,18 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
-// The library would ignore it without a word, and use another directory.
-void refuse_relative_directory() {
-    const char *directory = getenv("CAIRN_DIR");
-    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
-        throw Failure(kExitFailure,
-                      "CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
-                      "unset it",
-                      directory, fs::absolute(directory).lexically_normal().string());
-    }
-}
-
-Error index_error(const std::string &path, const std::string &identifier) {
-    auto file = Directory::working().open_file(path, cairn::Access::read_only);
-    if (!file.ok()) return file.error();
-    const auto identity = read_index_identity(file.value(), identifier);
-    if (!identity.ok()) return identity.error();
-    return Index::open(std::move(file.value()), identity.value(), cairn::Access::read_only).error();
-}
-
 // Whether this is a cache without a usable index. Opening it for reading rebuilds none.
 bool has_no_index(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
     std::error_code ignored;
     if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) return false;
-    const Error error = index_error(folder / kIndexFileName, identifier);
+    auto file = Directory::working().open_file(folder / kIndexFileName, cairn::Access::read_only);
+    const auto identity = file.ok() ? read_index_identity(file.value(), identifier)
+                                    : Result<CacheIdentity>(file.error());
+    const Error error = identity.ok() ? Index::open(std::move(file.value()), identity.value(),
+                                                    cairn::Access::read_only)
+                                            .error()
+                                      : identity.error();
     return error == Error::not_found || error == Error::corrupt;
 }
 
@@ -98,22 +85,22 @@ std::string first_line(CacheLog &log) {
     return log.first_line;
 }
 
-std::string resolve_root(const std::string &dir) {
-    if (!dir.empty()) return fs::absolute(dir).lexically_normal().string();
-    refuse_relative_directory();
-    std::array<char, PATH_MAX> buffer = {};
-    const int result = cairn_root_resolve(buffer.data(), buffer.size());
-    if (result != CAIRN_OK) {
-        throw Failure(
-            kExitFailure,
-            result == CAIRN_ERROR_NOT_FOUND
-                ? "there is no place for caches, as the user has no home directory; set CAIRN_DIR "
-                  "to an absolute path"
-                : fmt::format(
-                      "there is no place for caches ({}); set CAIRN_DIR to an absolute path",
-                      cairn_result_string(result)));
+std::string resolve_root() {
+    const char *directory = getenv("CAIRN_DIR");
+    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
+        // The library would ignore it without a word, and use another directory.
+        throw Failure(kExitFailure,
+                      "CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
+                      "unset it",
+                      directory, fs::absolute(directory).lexically_normal().string());
     }
-    return buffer.data();
+    const auto root = default_root();
+    if (!root) {
+        throw Failure(kExitFailure,
+                      "there is no place for caches, as the user has no home directory; set "
+                      "CAIRN_DIR to an absolute path");
+    }
+    return *root;
 }
 
 std::string root_problem(const std::string &root) {
@@ -123,8 +110,8 @@ std::string root_problem(const std::string &root) {
     return usable ? "" : explanation(cache, result);
 }
 
-std::string usable_root(const std::string &dir) {
-    std::string root = resolve_root(dir);
+std::string usable_root() {
+    std::string root = resolve_root();
     if (const std::string problem = root_problem(root); !problem.empty()) {
         throw Failure(kExitFailure, problem);
     }
@@ -205,12 +192,8 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
 CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
     const uint32_t flags = CAIRN_OPEN_REFUSE_WHEN_FULL;
     const std::string &identifier = make.identifier;
-    auto [cache, result] = try_open(root, identifier, flags, limit_of(root, identifier));
-    if (result == CAIRN_ERROR_NOT_FOUND) {
-        std::tie(cache, result) = try_open(root, identifier, flags, 0, &make);
-    }
+    auto [cache, result] = try_open(root, identifier, flags, limit_of(root, identifier), &make);
     require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
-    // Another process may have made it since.
     if (cache_stats(cache).version != make.version) {
         throw Failure(kExitFailure, "the cache `{}` has contents of version {}, not {}", identifier,
                       cache_stats(cache).version, make.version);
@@ -273,10 +256,10 @@ CacheSummary summarize(const std::string &root, const std::string &identifier,
 
 }  // namespace
 
-std::vector<CacheSummary> summarize_caches(const std::string &root, Quiet quiet) {
+std::vector<CacheSummary> summarize_caches(const std::string &root) {
     const Words identifiers = list_caches(root);
     auto applications = list_applications(root);
-    Progress progress("Counting entries", quiet, identifiers.size());
+    Progress progress("Counting entries", identifiers.size());
     std::vector<CacheSummary> caches;
     for (const std::string &identifier : identifiers) {
         caches.push_back(summarize(root, identifier, applications[identifier]));
@@ -304,6 +287,89 @@ ControlHandle open_control(const std::string &root, uint32_t flags, CacheLog &lo
         throw Failure(kExitFailure, "cannot control the caches: {}", cairn_result_string(result));
     }
     return {control, cairn_control_close};
+}
+
+namespace {
+
+Words caches_of(const std::string &application, const std::string &root) {
+    Words identifiers;
+    for (const auto &[identifier, name] : list_applications(root)) {
+        if (name == application || application_name(name) == application) {
+            identifiers.push_back(identifier);
+        }
+    }
+    return identifiers;
+}
+
+Words selected(const Selection &selection, const std::string &root) {
+    if (selection.all) return list_caches(root);
+    if (!selection.application.empty()) return caches_of(selection.application, root);
+    Words names;
+    for (const std::string &name : selection.names) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+// Why nothing was selected.
+std::string nothing_there(const Selection &selection, const std::string &root) {
+    std::set<std::string> known;
+    for (const auto &[identifier, name] : list_applications(root)) {
+        known.insert(application_name(name));
+    }
+    if (selection.application.empty()) return fmt::format("no caches in {}", root);
+    const Words names(known.begin(), known.end());
+    return fmt::format("no caches of `{}` in {}{}; {}", selection.application, root,
+                       did_you_mean(selection.application, names),
+                       names.empty()
+                           ? "there are none of any application"
+                           : fmt::format("there are caches of {}", fmt::join(names, ", ")));
+}
+
+void ask_about_all(const std::string &root, const char *verb, size_t count) {
+    const std::string question =
+        fmt::format("{}{} all of {} in {}?", static_cast<char>(std::toupper(*verb)), verb + 1,
+                    format_count(count, "cache", "caches"), root);
+    if (!is_confirmed(question)) throw Failure(kExitFailure, "nothing was changed");
+}
+
+}  // namespace
+
+void add_selection(Arguments &take, Selection &selection, const char *about_names, Asks asks) {
+    take.exclusive(
+        {take.values("CACHE", selection.names, about_names),
+         take.value("--application", selection.application,
+                    "Every program cache of an application, as `cairn ls` shows its name", "NAME"),
+         take.flag("--all", selection.all, "Every cache in the directory")});
+    take.dir();
+    take.quiet();
+    selection.asks = asks;
+    if (asks == Asks::yes) {
+        take.flag("-y,--yes", selection.yes,
+                  "With --all: do not ask (without a terminal nobody is asked)");
+    }
+}
+
+int change_selected(const Selection &selection, const char *verb, const Change &change) {
+    if (selection.names.empty() && !selection.all && selection.application.empty()) {
+        throw Failure(kExitUsage, "name the cache to {} (`cairn ls` lists them), or use --all",
+                      verb);
+    }
+    const std::string root = usable_root();
+    const Words names = selected(selection, root);
+    const bool asks = selection.asks == Asks::yes && selection.all && !selection.yes;
+    if (asks && !names.empty()) ask_about_all(root, verb, names.size());
+    if (names.empty()) say(fmt::format("Nothing to {}: {}", verb, nothing_there(selection, root)));
+    int exit_code = kExitOk;
+    for (const std::string &name : names) {
+        try {
+            say(change(root, name));
+        } catch (const Failure &failure) {
+            complain(failure.what());
+            exit_code = kExitFailure;
+        }
+    }
+    return exit_code;
 }
 
 }  // namespace cairn::cli

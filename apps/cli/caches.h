@@ -17,9 +17,8 @@
 #include <vector>
 
 #include "cache/crash_memory.h"
-#include "failure.h"
-#include "terminal.h"
-#include "text.h"
+#include "command.h"
+#include "output.h"
 
 namespace cairn::cli {
 
@@ -42,15 +41,15 @@ struct CacheCloser {
 };
 using CacheHandle = std::unique_ptr<cairn_cache, CacheCloser>;
 
-// An absolute path: of `dir`, or where that is empty the root that the library uses by itself. A
-// Failure where there is none, or CAIRN_DIR is relative.
-std::string resolve_root(const std::string &dir);
+// The root that the library uses: an absolute path. A Failure where there is none, or CAIRN_DIR is
+// relative.
+std::string resolve_root();
 
 // Why the library refuses `root`; empty when it does not, also when there is no such directory yet.
 std::string root_problem(const std::string &root);
 
 // The same as resolve_root; a Failure, too, where the library refuses it.
-std::string usable_root(const std::string &dir);
+std::string usable_root();
 
 // No cache has this name. The message suggests a similar one.
 Failure no_such_cache(const std::string &root, const std::string &identifier);
@@ -105,7 +104,7 @@ struct CacheSummary {
 };
 
 // Of all caches below a root.
-std::vector<CacheSummary> summarize_caches(const std::string &root, Quiet quiet);
+std::vector<CacheSummary> summarize_caches(const std::string &root);
 
 // Whether all could be read, as an exit code.
 int exit_code_of(const std::vector<CacheSummary> &caches);
@@ -114,5 +113,27 @@ using ControlHandle = std::unique_ptr<cairn_control, decltype(&cairn_control_clo
 
 // `log` must outlive the control.
 ControlHandle open_control(const std::string &root, uint32_t flags, CacheLog &log);
+
+// The caches that a command changes: `cairn VERB CACHE...`, `--application NAME` and `--all`.
+//
+// Whether the command asks before it changes all caches, and has --yes.
+enum class Asks { no, yes };
+
+struct Selection {
+    Words names;
+    std::string application;
+    bool all = false;
+    Asks asks = Asks::no;
+    bool yes = false;
+};
+
+// `about_names` explains the names.
+void add_selection(Arguments &take, Selection &selection, const char *about_names, Asks asks);
+
+// Changes a cache, and returns what to say of it; throws a Failure if it cannot.
+using Change = std::function<std::string(const std::string &root, const std::string &name)>;
+
+// Returns the exit code. `verb`: "clear".
+int change_selected(const Selection &selection, const char *verb, const Change &change);
 
 }  // namespace cairn::cli

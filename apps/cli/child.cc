@@ -2,22 +2,29 @@
 #include "child.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
-#include "failure.h"
+#include "common/run_report.h"
 #include "os/file.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+using Libraries = std::set<std::string, std::less<>>;
 
 // The signals that a person or a supervisor sends to a program. SIGPIPE and faults are our own.
 constexpr std::array kPassedOn = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
@@ -47,10 +54,8 @@ class SignalGuard {
     }
 
     // Nothing: no signal came in this time.
-    std::optional<siginfo_t> wait(std::chrono::milliseconds longest) const {
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
-        const timespec time = {seconds.count(),
-                               std::chrono::nanoseconds(longest - seconds).count()};
+    std::optional<siginfo_t> wait(int longest_ms) const {
+        const timespec time = {longest_ms / 1000, longest_ms % 1000 * 1'000'000L};
         siginfo_t info = {};
         return sigtimedwait(&waited_, &info, &time) < 0 ? std::nullopt : std::optional(info);
     }
@@ -84,9 +89,7 @@ int exit_code_of_start_error(const std::string &program, int error_number) {
     return names_nothing && !is_there(program) ? kExitNotFound : kExitCannotExecute;
 }
 
-[[noreturn]] void become(const Words &command, const Variables &variables,
-                         const SignalGuard &signals, int error_pipe) {
-    for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+[[noreturn]] void become(const Words &command, const SignalGuard &signals, int error_pipe) {
     std::vector<char *> arguments = argument_pointers(command);
     signals.restore();
     execvp(arguments[0], arguments.data());
@@ -121,12 +124,12 @@ void follow_stop(pid_t child, int signal) {
 int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
     // Doubled after each look: most can be seen in the first second, and a long run stays
     // undisturbed.
-    constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
-    std::chrono::milliseconds pause(50);
+    constexpr int kLongestMs = 24 * 60 * 60 * 1000;
+    int pause_ms = 50;
     while (true) {
-        const std::optional<siginfo_t> info = signals.wait(pause);
+        const std::optional<siginfo_t> info = signals.wait(pause_ms);
         if (!info) {
-            pause = look(child) ? std::min(2 * pause, kLongest) : kLongest;
+            pause_ms = look(child) ? std::min(2 * pause_ms, kLongestMs) : kLongestMs;
             continue;
         }
         if (info->si_signo != SIGCHLD) {
@@ -155,7 +158,7 @@ std::vector<char *> argument_pointers(const Words &words) {
     return pointers;
 }
 
-ChildEnd run_child(const Words &command, const Variables &variables, const Look &look) {
+ChildEnd run_child(const Words &command, const Look &look) {
     std::array<int, 2> pipe = {};
     if (pipe2(pipe.data(), O_CLOEXEC) != 0) refuse_to_start(command);
     const UniqueFd read_end(pipe[0]);
@@ -163,7 +166,7 @@ ChildEnd run_child(const Words &command, const Variables &variables, const Look 
     const SignalGuard signals;
     const pid_t child = fork();
     if (child < 0) refuse_to_start(command);
-    if (child == 0) become(command, variables, signals, write_end.get());
+    if (child == 0) become(command, signals, write_end.get());
     write_end.reset(-1);
     ChildEnd end;
     end.start_error = read_start_error(read_end.get());
@@ -177,6 +180,111 @@ ChildEnd run_child(const Words &command, const Variables &variables, const Look 
         end.exit_code = WEXITSTATUS(status);
     }
     return end;
+}
+
+namespace {
+
+// Toolkits whose choice between GLX and EGL can be steered from outside, by a library of theirs.
+struct Toolkit {
+    std::string_view library;
+    const char *advice;
+};
+constexpr std::array kToolkits = {
+    Toolkit{"libQt5Gui.so", "QT_XCB_GL_INTEGRATION=xcb_egl has Qt use EGL"},
+    Toolkit{"libQt6Gui.so", "QT_XCB_GL_INTEGRATION=xcb_egl has Qt use EGL"},
+    Toolkit{"libSDL2-2.0.so", "SDL_VIDEO_X11_FORCE_EGL=1 has SDL use EGL"},
+    Toolkit{"libSDL3.so", "SDL_VIDEO_FORCE_EGL=1 has SDL use EGL"},
+    Toolkit{"libgtk-4.so", "GDK_DEBUG=gl-egl has GTK use EGL"},
+    Toolkit{"libxul.so", "MOZ_X11_EGL=1 has Firefox use EGL"},
+    Toolkit{"libmpv.so", "--gpu-context=x11egl has mpv use EGL"},
+};
+
+bool has(const Libraries &libraries, std::string_view beginning) {
+    const auto found = libraries.lower_bound(beginning);
+    return found != libraries.end() && found->starts_with(beginning);
+}
+
+bool has_egl_driver(const Libraries &libraries) {
+    return has(libraries, "libEGL_") && !has(libraries, "libEGL_cairn.so");
+}
+
+// The names of the files that a process has mapped.
+Libraries mapped_files(const std::string &process) {
+    Libraries names;
+    std::ifstream maps(process + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+        const size_t slash = line.rfind('/');
+        if (slash != std::string::npos) names.insert(line.substr(slash + 1));
+    }
+    return names;
+}
+
+// Also where that cannot be read.
+bool has_our_variables(const std::string &process) {
+    std::ifstream file(process + "/environ", std::ios::binary);
+    bool is_empty = true;
+    for (std::string variable; std::getline(file, variable, '\0');) {
+        if (variable.starts_with(std::string(kRunReportVariable) + "=")) return true;
+        is_empty = false;
+    }
+    return is_empty && !file.eof();
+}
+
+bool is_of_32_bits(const std::string &process) {
+    constexpr size_t kClassAt = 4;
+    constexpr char kClass32 = 1;
+    std::array<char, kClassAt + 1> head = {};
+    std::ifstream(process + "/exe", std::ios::binary).read(head.data(), head.size());
+    return std::string_view(head.data(), kClassAt) ==
+               "\x7f"
+               "ELF" &&
+           head[kClassAt] == kClass32;
+}
+
+std::vector<pid_t> children_of(const std::string &process) {
+    std::vector<pid_t> children;
+    std::error_code error;
+    for (fs::directory_iterator task(process + "/task", error), end; !error && task != end;
+         task.increment(error)) {
+        std::ifstream file(task->path() / "children");
+        for (pid_t child = 0; file >> child;) children.push_back(child);
+    }
+    return children;
+}
+
+}  // namespace
+
+void add_libraries(const Libraries &libraries, Seen &seen) {
+    // A driver's library is loaded when it is used; the dispatching one when a program is linked
+    // with it. NVIDIA has one library for GLX and Vulkan.
+    const bool has_glx = has(libraries, "libGLX.so") && has(libraries, "libGLX_");
+    const bool has_vulkan = has(libraries, "libvulkan.so") &&
+                            (has(libraries, "libvulkan_") || has(libraries, "libGLX_nvidia"));
+    seen.glx = seen.glx || has_glx;
+    seen.vulkan = seen.vulkan || has_vulkan;
+    seen.egl_past_us = seen.egl_past_us || has_egl_driver(libraries);
+    for (const Toolkit &toolkit : kToolkits) {
+        if (has_glx && seen.advice.empty() && has(libraries, toolkit.library)) {
+            seen.advice = toolkit.advice;
+        }
+    }
+}
+
+void look_at_processes(pid_t first, Seen &seen) {
+    // A process that has ended may have given its number to another that is not ours; it is not
+    // among the children of any.
+    std::vector<pid_t> waiting = {first};
+    for (size_t i = 0; i < waiting.size(); ++i) {
+        const std::string process = fmt::format("/proc/{}", waiting[i]);
+        const Libraries libraries = mapped_files(process);
+        add_libraries(libraries, seen);
+        if (has_egl_driver(libraries)) {
+            seen.cleared_environment = seen.cleared_environment || !has_our_variables(process);
+            seen.of_32_bits = seen.of_32_bits || is_of_32_bits(process);
+        }
+        const std::vector<pid_t> children = children_of(process);
+        waiting.insert(waiting.end(), children.begin(), children.end());
+    }
 }
 
 }  // namespace cairn::cli

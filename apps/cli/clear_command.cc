@@ -7,7 +7,6 @@
 
 #include "caches.h"
 #include "command.h"
-#include "selection.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -88,7 +87,7 @@ int clear(const Options &options) {
     const bool is_whole = !options.since && !options.until;
     return change_selected(
         options.selection, "clear", [&](const auto &root, const auto &identifier) {
-            const Progress progress("Clearing " + identifier, options.selection.quiet);
+            const Progress progress("Clearing " + identifier);
             const CacheHandle cache = open_cache(root, identifier, Access::write);
             return is_whole ? clear_cache(cache, identifier)
                             : clear_range(cache, identifier, begin_ms, end_ms);

@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "failure.h"
-#include "terminal.h"
+#include "output.h"
 #include "text.h"
 
 namespace CLI {
@@ -44,9 +43,9 @@ class Arguments {
     void required(const char *name, std::string &value, const char *about);
     void exclusive(std::initializer_list<CLI::Option *> options);
 
-    // --dir and --quiet mean the same in all commands.
-    void dir(std::string &dir);
-    void quiet(Quiet &quiet, const char *about = "Say nothing but what fails");
+    // --dir and --quiet mean the same in all commands. --dir sets CAIRN_DIR, which names the root.
+    void dir();
+    void quiet(const char *about = "Say nothing but what fails");
 
     // The arguments of another program, see Foreign. Valid when the command runs.
     const Words &foreign() const { return foreign_; }

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -181,14 +183,18 @@ void Arguments::exclusive(std::initializer_list<CLI::Option *> options) {
     }
 }
 
-void Arguments::dir(std::string &dir) {
-    value("--dir", dir,
-          "The directory that holds the caches, instead of $CAIRN_DIR or ~/.cache/cairn", "DIR");
+void Arguments::dir() {
+    const auto set = [](const std::string &dir) {
+        if (dir.empty()) return;
+        setenv("CAIRN_DIR", std::filesystem::absolute(dir).lexically_normal().c_str(), 1);
+    };
+    const char *about =
+        "The directory that holds the caches, instead of $CAIRN_DIR or ~/.cache/cairn";
+    app_.add_option_function<std::string>("--dir", set, about)->type_name("DIR");
 }
 
-void Arguments::quiet(Quiet &quiet, const char *about) {
-    const auto set = [&quiet] { quiet = Quiet::yes; };
-    app_.add_flag_callback("-q,--quiet", set, about);
+void Arguments::quiet(const char *about) {
+    app_.add_flag_callback("-q,--quiet", be_quiet, about);
 }
 
 Words command_names() {

@@ -3,7 +3,6 @@
 
 #include "caches.h"
 #include "command.h"
-#include "selection.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -21,8 +20,8 @@ Examples:
 Exit codes: 0 compressed (there may be nothing to do), 1 a cache does not exist or could not be
 compressed, 2 wrong usage.)";
 
-std::string compress_cache(const std::string &root, const std::string &identifier, Quiet quiet) {
-    const Progress progress("Compressing " + identifier, quiet);
+std::string compress_cache(const std::string &root, const std::string &identifier) {
+    const Progress progress("Compressing " + identifier);
     const CacheHandle cache = open_cache(root, identifier, Access::write);
     const uint64_t before = cache_stats(cache).disk_bytes;
     require_ok(cache, cairn_compress(cache.get()), fmt::format("compress `{}`", identifier));
@@ -42,11 +41,7 @@ std::string compress_cache(const std::string &root, const std::string &identifie
 Run define(Arguments &take) {
     auto selection = std::make_shared<Selection>();
     add_selection(take, *selection, "Caches, as `cairn ls` shows them", Asks::no);
-    return [selection] {
-        return change_selected(*selection, "compress", [&](const auto &root, const auto &name) {
-            return compress_cache(root, name, selection->quiet);
-        });
-    };
+    return [selection] { return change_selected(*selection, "compress", compress_cache); };
 }
 
 }  // namespace

@@ -44,7 +44,6 @@ constexpr std::array<KindName, 5> kKinds = {{
 }};
 
 struct Options {
-    std::string dir;
     Words kinds;
     bool disable = false;
     bool enable = false;
@@ -133,7 +132,7 @@ int control(const Options &options) {
     if (acts && kinds == 0) {
         throw Failure(kExitUsage, "say which kind with --kind (`cairn control` lists them)");
     }
-    const std::string root = usable_root(options.dir);
+    const std::string root = usable_root();
     if (acts) {
         change(root, kinds, options);
     } else {
@@ -148,7 +147,7 @@ Run define(Arguments &take) {
     take.flag("--disable", options->disable, "Neither look up nor store any more");
     take.flag("--enable", options->enable, "Use them again");
     take.flag("--clear", options->clear, "Delete what they hold");
-    take.dir(options->dir);
+    take.dir();
     return [options] { return control(*options); };
 }
 

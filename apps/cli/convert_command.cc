@@ -8,7 +8,8 @@
 
 #include "child.h"
 #include "command.h"
-#include "manifest.h"
+#include "os/helper_process.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 // Beside this program: in a build tree, or where both are installed.
 std::string find_program() {
-    const fs::path folder = fs::path(executable_path()).parent_path();
+    const fs::path folder = fs::path(canonical_path("/proc/self/exe")).parent_path();
     const fs::path installed = (folder / CAIRN_CONVERT_FROM_BIN).lexically_normal();
     for (const fs::path &place : {folder / "../convert/cairn-convert", installed}) {
         std::error_code ignored;

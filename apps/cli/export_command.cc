@@ -33,32 +33,31 @@ struct Programs {
     uint64_t too_large = 0;  // programs that no reader would take
 };
 
-// Shaders and blobs of drivers have other keys, or are no whole entries.
-bool is_program(const cairn_entry &found, const cairn_blob *blob) {
-    return cairn_egl_entry_check(found.key, found.key_size, cairn_blob_data(blob),
-                                 cairn_blob_size(blob)) == CAIRN_OK;
-}
-
 void add(const cairn_entry &found, const cairn_blob *blob, Programs &programs) {
-    if (!is_program(found, blob)) return;
-    if (cairn_blob_size(blob) > kWarmBinarySizeMax) {
+    const std::string_view binary(static_cast<const char *>(cairn_blob_data(blob)),
+                                  cairn_blob_size(blob));
+    // Shaders and blobs of drivers have other keys, or are no whole entries.
+    if (cairn_egl_entry_check(found.key, found.key_size, binary.data(), binary.size()) !=
+        CAIRN_OK) {
+        return;
+    }
+    if (binary.size() > kWarmBinarySizeMax) {
         ++programs.too_large;
         return;
     }
-    WarmEntry entry;
+    WarmEntry &entry = programs.set.entries.emplace_back();
     std::copy_n(static_cast<const uint8_t *>(found.key), entry.key.size(), entry.key.begin());
     entry.cost_us = cairn_blob_cost_us(blob);
-    entry.binary.assign(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
+    entry.binary = binary;
     programs.bytes += encoded_size(entry);
-    programs.set.entries.push_back(std::move(entry));
 }
 
 [[noreturn]] void refuse_too_many() {
     throw Failure(kExitFailure, "the programs are more than a file may hold (2 GiB)");
 }
 
-Programs collect_programs(const CacheHandle &cache, const std::string &identifier, Quiet quiet) {
-    Progress progress("Reading " + identifier, quiet, cache_stats(cache).entries);
+Programs collect_programs(const CacheHandle &cache, const std::string &identifier) {
+    Progress progress("Reading " + identifier, cache_stats(cache).entries);
     Programs programs;
     for_each_entry(cache, fmt::format("read `{}`", identifier), [&](const cairn_entry &entry) {
         progress.add(1);
@@ -79,51 +78,48 @@ Programs collect_programs(const CacheHandle &cache, const std::string &identifie
 }
 
 // Returns the bytes of the file.
-uint64_t write_set(const WarmSet &set, OutputFile &file, Quiet quiet) {
-    const Progress progress("Writing " + set.identifier, quiet);
+uint64_t write_set(const WarmSet &set, OutputFile &file) {
+    const Progress progress("Writing " + set.identifier);
     const std::string bytes = encode_warm_set(set);
     if (bytes.size() > kWarmSetSizeMax) refuse_too_many();
     file.write(bytes);
     return bytes.size();
 }
 
-void export_cache(const std::string &root, const std::string &identifier, const std::string &path,
-                  Quiet quiet) {
+void export_cache(const std::string &root, const std::string &identifier, const std::string &path) {
     OutputFile file(path);
     const CacheHandle cache = open_cache(root, identifier, Access::read);
-    Programs programs = collect_programs(cache, identifier, quiet);
+    Programs programs = collect_programs(cache, identifier);
     WarmSet &set = programs.set;
     set.identifier = identifier;
     set.version = cache_stats(cache).version;
     set.about = about_text(root, identifier);
-    const uint64_t size = write_set(set, file, quiet);
-    if (quiet == Quiet::yes) return;
-    const auto say = [&file](const std::string &line) {
+    const uint64_t size = write_set(set, file);
+    if (is_quiet()) return;
+    const auto tell = [&file](const std::string &line) {
         file.is_standard_output() ? complain(line) : print_line(line);
     };
-    say(fmt::format("Exported {} ({}) to {}",
-                    format_count(set.entries.size(), "program", "programs"), format_bytes(size),
-                    path));
+    tell(fmt::format("Exported {} ({}) to {}",
+                     format_count(set.entries.size(), "program", "programs"), format_bytes(size),
+                     path));
     if (programs.too_large != 0) {
-        say(fmt::format("Left out {} above 64 MiB",
-                        format_count(programs.too_large, "program", "programs")));
+        tell(fmt::format("Left out {} above 64 MiB",
+                         format_count(programs.too_large, "program", "programs")));
     }
 }
 
 Run define(Arguments &take) {
     struct Options {
-        std::string dir;
         std::string cache;
         std::string file;
-        Quiet quiet = Quiet::no;
     };
     auto options = std::make_shared<Options>();
     take.required("CACHE", options->cache, "Identifier of a cache, as `cairn ls` shows it");
     take.required("FILE", options->file, "The file to write; - is standard output");
-    take.dir(options->dir);
-    take.quiet(options->quiet);
+    take.dir();
+    take.quiet();
     return [options] {
-        export_cache(usable_root(options->dir), options->cache, options->file, options->quiet);
+        export_cache(usable_root(), options->cache, options->file);
         return kExitOk;
     };
 }

@@ -32,9 +32,9 @@ Exit codes: 0 imported (there may be nothing new), 1 the file or the cache canno
 }
 
 // All of it; of what begins like no warm set, only the beginning.
-std::string read_whole(InputFile &file, Quiet quiet) {
+std::string read_whole(InputFile &file) {
     if (file.size_bytes() > kWarmSetSizeMax) refuse_too_large(file.name());
-    Progress progress("Reading " + file.name(), quiet, file.size_bytes());
+    Progress progress("Reading " + file.name(), file.size_bytes());
     std::string bytes;
     size_t before = 0;
     while (file.append_to(bytes) && begins_as_warm_set(bytes)) {
@@ -44,12 +44,12 @@ std::string read_whole(InputFile &file, Quiet quiet) {
     return bytes;
 }
 
-WarmSet read_set(const std::string &path, Quiet quiet) {
+WarmSet read_set(const std::string &path) {
     InputFile file(path);
-    const std::string bytes = read_whole(file, quiet);
-    const Progress progress("Checking " + file.name(), quiet);
+    const std::string bytes = read_whole(file);
+    const Progress progress("Checking " + file.name());
     std::string problem;
-    auto set = decode_warm_set(std::as_bytes(std::span(bytes)), problem);
+    auto set = decode_warm_set(as_bytes(bytes), problem);
     // Only caches of the EGL front end have such entries; no file may write to any other.
     if (set && !set->identifier.starts_with("egl-")) {
         set.reset();
@@ -67,15 +67,13 @@ struct Counts {
 // Costs decide which entries are evicted, and a file can name any. No link takes longer.
 constexpr uint32_t kCostMaxUs = 10'000'000;
 
-Counts put_all(const CacheHandle &cache, const WarmSet &set, Quiet quiet) {
-    Progress progress("Importing into " + set.identifier, quiet, set.entries.size());
+Counts put_all(const CacheHandle &cache, const WarmSet &set) {
+    Progress progress("Importing into " + set.identifier, set.entries.size());
     Counts counts;
     for (const WarmEntry &entry : set.entries) {
         progress.add(1);
-        cairn_put_options options = {};
-        options.size = sizeof options;
-        options.flags = CAIRN_PUT_IF_ABSENT;
-        options.cost_us = std::min(entry.cost_us, kCostMaxUs);
+        const cairn_put_options options = {sizeof options, CAIRN_PUT_IF_ABSENT,
+                                           std::min(entry.cost_us, kCostMaxUs)};
         const int result = cairn_put(cache.get(), entry.key.data(), entry.key.size(),
                                      entry.binary.data(), entry.binary.size(), &options);
         if (result == CAIRN_EXISTS) {
@@ -90,29 +88,23 @@ Counts put_all(const CacheHandle &cache, const WarmSet &set, Quiet quiet) {
     return counts;
 }
 
-void import_file(const std::string &root, const std::string &path, Quiet quiet) {
-    const WarmSet set = read_set(path, quiet);
+void import_file(const std::string &root, const std::string &path) {
+    const WarmSet set = read_set(path);
     const CacheHandle cache =
         open_cache_to_fill(root, {set.identifier, set.version, printable_text(set.about)});
-    const Counts counts = put_all(cache, set, quiet);
-    if (quiet == Quiet::yes) return;
-    print_line("Imported {} into {}; {} there already",
-               format_count(counts.added, "program", "programs"), set.identifier,
-               format_count(counts.known, "was", "were"));
+    const Counts counts = put_all(cache, set);
+    say(fmt::format("Imported {} into {}; {} there already",
+                    format_count(counts.added, "program", "programs"), set.identifier,
+                    format_count(counts.known, "was", "were")));
 }
 
 Run define(Arguments &take) {
-    struct Options {
-        std::string dir;
-        std::string file;
-        Quiet quiet = Quiet::no;
-    };
-    auto options = std::make_shared<Options>();
-    take.required("FILE", options->file, "A file that `cairn export` wrote; - is standard input");
-    take.dir(options->dir);
-    take.quiet(options->quiet);
-    return [options] {
-        import_file(usable_root(options->dir), options->file, options->quiet);
+    auto file = std::make_shared<std::string>();
+    take.required("FILE", *file, "A file that `cairn export` wrote; - is standard input");
+    take.dir();
+    take.quiet();
+    return [file] {
+        import_file(usable_root(), *file);
         return kExitOk;
     };
 }

@@ -30,14 +30,12 @@ Exit codes: 0 listed (there may be nothing), 1 the cache does not exist or canno
 constexpr size_t kKeyBytesShown = 8;
 
 struct Options {
-    std::string dir;
     std::optional<std::string> cache;
     std::string sort;
     bool reverse = false;
     bool json = false;
     bool full_keys = false;
     bool no_header = false;
-    Quiet quiet = Quiet::no;
 };
 
 template <typename Row>
@@ -125,7 +123,7 @@ nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheS
 }
 
 int list_all(const std::string &root, const Options &options) {
-    std::vector<CacheSummary> rows = summarize_caches(root, options.quiet);
+    std::vector<CacheSummary> rows = summarize_caches(root);
     sort_rows(rows, options, kCacheOrders);
     options.json ? print_json(json_of(root, rows)) : print_caches(rows, options.no_header);
     return exit_code_of(rows);
@@ -149,7 +147,7 @@ constexpr std::array<Order<Entry>, 4> kEntryOrders = {{
 
 std::vector<Entry> read_entries(const CacheHandle &cache, const std::string &identifier,
                                 const Options &options) {
-    Progress progress("Listing " + identifier, options.quiet, cache_stats(cache).entries);
+    Progress progress("Listing " + identifier, cache_stats(cache).entries);
     std::vector<Entry> entries;
     for_each_entry(cache, fmt::format("list `{}`", identifier), [&](const cairn_entry &entry) {
         progress.add(1);
@@ -212,10 +210,10 @@ Run define(Arguments &take) {
     take.flag("--json", options->json, "Print JSON, with exact numbers and whole keys");
     take.flag("--full-keys", options->full_keys, "Print whole keys");
     take.flag("--no-header", options->no_header, "Do not print the names of the columns");
-    take.dir(options->dir);
-    take.quiet(options->quiet, "Do not show how far it is");
+    take.dir();
+    take.quiet("Do not show how far it is");
     return [options] {
-        const std::string root = usable_root(options->dir);
+        const std::string root = usable_root();
         return options->cache ? list_entries(root, *options->cache, *options)
                               : list_all(root, *options);
     };

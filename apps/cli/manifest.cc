@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string_view>
 
 #include "common/glvnd.h"
+#include "os/environment.h"
+#include "os/text_file.h"
 
 namespace cairn::cli {
 namespace {
@@ -23,12 +22,6 @@ constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
 
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
-
-// GLVND takes a variable that is set and empty for a list of nothing.
-std::optional<std::string> environment(const char *name) {
-    const char *value = getenv(name);
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
 
 bool same_file(const std::string &one, const std::string &other) {
     std::error_code error;
@@ -46,24 +39,7 @@ std::string enclosed(const std::string &first, const std::string &list, const st
     return fmt::format("{}", fmt::join(parts, ":"));
 }
 
-// GLVND is told of the folder, and would load what else is in it.
-bool is_alone(const fs::path &manifest) {
-    size_t count = 0;
-    std::error_code error;
-    for (fs::directory_iterator entry(manifest.parent_path(), error), end; !error && entry != end;
-         entry.increment(error)) {
-        if (entry->path().extension() == ".json") ++count;
-    }
-    return count == 1 && manifest.extension() == ".json";
-}
-
 }  // namespace
-
-std::string executable_path() {
-    std::error_code error;
-    const fs::path path = fs::read_symlink("/proc/self/exe", error);
-    return error ? "" : path.string();
-}
 
 Manifest check_manifest(const std::string &path) {
     std::ifstream file(path);
@@ -84,7 +60,9 @@ Manifest check_manifest(const std::string &path) {
     if (fs::absolute(path).string().find(':') != std::string::npos) {
         return {"", fmt::format("the colon in {} would end its name in a list of folders", path)};
     }
-    if (!is_alone(fs::absolute(path))) {
+    // GLVND is told of the folder, and would load what else is in it.
+    const fs::path folder = fs::absolute(path).parent_path();
+    if (!path.ends_with(".json") || paths_in(folder, ".json").size() != 1) {
         return {"", fmt::format("{} is not the only file *.json in its folder, which the system's "
                                 "EGL library is told of",
                                 path)};
@@ -93,7 +71,7 @@ Manifest check_manifest(const std::string &path) {
 }
 
 Manifest find_manifest(const std::string &executable) {
-    if (const auto named = environment(kManifestEnv); named && !named->empty()) {
+    if (const auto named = environment_variable(kManifestEnv); named && !named->empty()) {
         return check_manifest(*named);
     }
     const fs::path folder = fs::path(executable).parent_path();
@@ -108,12 +86,13 @@ Manifest find_manifest(const std::string &executable) {
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest) {
     const fs::path folder = fs::path(manifest).parent_path();
     const fs::path last = folder / kLastManifest;
-    // As GLVND does, a list of files goes before a list of folders.
-    if (const auto files = environment(kFilenamesEnv)) {
+    // As GLVND does, a list of files goes before a list of folders. A variable that is set and
+    // empty is a list of nothing.
+    if (const auto files = environment_variable(kFilenamesEnv)) {
         return {kFilenamesEnv, enclosed(manifest, *files, last)};
     }
-    return {kDirsEnv,
-            enclosed(folder, environment(kDirsEnv).value_or(kGlvndFolders), last.parent_path())};
+    return {kDirsEnv, enclosed(folder, environment_variable(kDirsEnv).value_or(kGlvndFolders),
+                               last.parent_path())};
 }
 
 }  // namespace cairn::cli

@@ -38,7 +38,4 @@ Manifest check_manifest(const std::string &path);
 // see or load our files.
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest);
 
-// The absolute path of the running program; empty when the system does not tell.
-std::string executable_path();
-
 }  // namespace cairn::cli

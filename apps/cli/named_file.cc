@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
-#include "failure.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
@@ -33,13 +33,6 @@ struct FileName {
     std::string path;  // links followed; empty: a link of /proc, which is no name
 };
 
-int number_of(const std::string &text) {
-    int number = -1;
-    const char *const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc() && rest == end ? number : -1;
-}
-
 fs::path folder_of(const fs::path &path) {
     return path.has_parent_path() ? path.parent_path() : ".";
 }
@@ -53,7 +46,7 @@ FileName look_up(const std::string &name, int standard) {
     fs::path path = name;
     for (int i = 0; i < kLinksMax && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
         const fs::path folder = fs::canonical(folder_of(path), error);
-        if (!own.empty() && folder == own) return {number_of(path.filename().string()), ""};
+        if (!own.empty() && folder == own) return {std::stoi(path.filename().string()), ""};
         if (folder.string().starts_with("/proc/")) return {};
         path = folder / fs::read_symlink(path, error);
     }
@@ -67,19 +60,22 @@ UniqueFd open_named(const std::string &name, const FileName &found, int flags) {
                         : ::open(name.c_str(), flags | O_CLOEXEC | O_NOCTTY));
 }
 
-// Zero, or errno.
-int write_all(int fd, std::string_view bytes) {
+// Throws errno unless it is done.
+void require(bool is_done) {
+    if (!is_done) throw std::system_error(errno, std::generic_category());
+}
+
+void write_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(fd, bytes.data(), bytes.size());
         if (written < 0 && errno == EAGAIN) {  // others may have set O_NONBLOCK on what we share
             pollfd ready = {fd, POLLOUT, 0};
             ::poll(&ready, 1, -1);
-        } else if (written < 0 && errno != EINTR) {
-            return errno;
+        } else {
+            require(written >= 0 || errno == EINTR);
         }
         bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
     }
-    return 0;
 }
 
 // While it lives, the signals that end a program wait.
@@ -109,52 +105,49 @@ class HeldSignals {
 };
 
 // A new file in the directory of the file that it is to replace. The destructor removes it unless
-// it has done so. Its calls return zero or errno.
+// it has done so. Its calls throw errno.
 class Unfinished {
   public:
-    explicit Unfinished(const std::string &path) : path_(path) {}
+    explicit Unfinished(const std::string &path) : path_(path) {
+        fd_.reset(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kNewFileMode));
+        if (fd_.valid()) return;
+        give_name([this](const char *name) {
+            fd_.reset(::open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kNewFileMode));
+            return fd_.valid();
+        });
+    }
     ~Unfinished() {
         if (!name_.empty()) ::unlink(name_.c_str());
     }
     Unfinished(const Unfinished &) = delete;
     Unfinished &operator=(const Unfinished &) = delete;
 
-    int create() {
-        fd_.reset(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kNewFileMode));
-        return fd_.valid() ? 0 : give_name([this](const char *name) {
-            fd_.reset(::open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kNewFileMode));
-            return fd_.valid();
-        });
+    void adopt_owner_and_permissions(const UniqueFd &other) const {
+        struct stat theirs = {}, now = {};
+        require(::fstat(other.get(), &theirs) == 0 && ::fstat(fd_.get(), &now) == 0);
+        const bool is_same = now.st_uid == theirs.st_uid && now.st_gid == theirs.st_gid;
+        require(is_same || ::fchown(fd_.get(), theirs.st_uid, theirs.st_gid) == 0);
+        require(::fchmod(fd_.get(), theirs.st_mode & 07777) == 0);
     }
-    int adopt_owner_and_permissions(const struct stat &of) const {
-        struct stat now = {};
-        if (::fstat(fd_.get(), &now) != 0) return errno;
-        const bool is_same = now.st_uid == of.st_uid && now.st_gid == of.st_gid;
-        if (!is_same && ::fchown(fd_.get(), of.st_uid, of.st_gid) != 0) return errno;
-        return ::fchmod(fd_.get(), of.st_mode & 07777) == 0 ? 0 : errno;
-    }
-    // EINTR: a signal waits, and what it ends should end now.
-    int write(std::string_view bytes) const {
+    void write(std::string_view bytes) const {
         constexpr size_t kPart = 1 << 20;
         for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPart))) {
-            if (held_ && held_->is_one_waiting()) return EINTR;
-            if (const int error = write_all(fd_.get(), bytes.substr(0, kPart)); error != 0) {
-                return error;
+            if (held_ && held_->is_one_waiting()) {  // what it ends should end now
+                throw std::system_error(EINTR, std::generic_category());
             }
+            write_all(fd_.get(), bytes.substr(0, kPart));
         }
-        return ::fsync(fd_.get()) == 0 ? 0 : errno;
+        require(::fsync(fd_.get()) == 0);
     }
-    int replace() {
+    void replace() {
         if (name_.empty()) {
             const std::string unnamed = fmt::format("/proc/self/fd/{}", fd_.get());
-            const int error = give_name([&](const char *name) {
+            give_name([&](const char *name) {
                 return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
             });
-            if (error != 0) return error;
         }
-        if (::rename(name_.c_str(), path_.c_str()) != 0) return errno;
+        require(::rename(name_.c_str(), path_.c_str()) == 0);
         name_.clear();
-        return 0;
     }
 
   private:
@@ -162,20 +155,17 @@ class Unfinished {
 
     // A name that nothing else has, and signals wait from here on.
     template <typename Take>
-    int give_name(Take take) {
+    void give_name(Take take) {
         held_.emplace();
-        int error = 0;
-        for (int attempt = 0; attempt < 100; ++attempt) {
-            const std::string name =
-                (folder_ / fmt::format(".cairn-{}-{}.tmp", ::getpid(), attempt)).string();
-            if (take(name.c_str())) {
-                name_ = name;
-                return 0;
+        for (int attempt = 0;; ++attempt) {
+            const std::string name = fmt::format(".cairn-{}-{}.tmp", ::getpid(), attempt);
+            const std::string path = (folder_ / name).string();
+            if (take(path.c_str())) {
+                name_ = path;
+                return;
             }
-            error = errno;
-            if (error != EEXIST) return error;
+            require(errno == EEXIST && attempt < 100);
         }
-        return error;
     }
 
     const std::string path_;
@@ -185,25 +175,21 @@ class Unfinished {
     UniqueFd fd_;
 };
 
-// Zero, or errno. `there`: of the file that is replaced; -1: there is none.
-int replace(const std::string &path, int there, std::string_view bytes) {
-    struct stat status = {};
-    if (there >= 0 && ::fstat(there, &status) != 0) return errno;
-    Unfinished file(path);
-    int error = file.create();
-    if (error == 0 && there >= 0) error = file.adopt_owner_and_permissions(status);
-    if (error == 0) error = file.write(bytes);
-    return error == 0 ? file.replace() : error;
-}
-
-int overwrite(int fd, std::string_view bytes) {
-    const bool is_empty = ::ftruncate(fd, 0) == 0 && ::lseek(fd, 0, SEEK_SET) == 0;
-    return is_empty ? write_all(fd, bytes) : errno;
-}
-
-// The directory refuses, not the file.
-bool can_only_overwrite(int error) {
-    return error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
+// `there`: the file that is replaced; not valid: there is none. False: the directory refuses, not
+// the file, which can only be overwritten.
+bool replace(const std::string &path, const UniqueFd &there, std::string_view bytes) {
+    try {
+        Unfinished file(path);
+        if (there.valid()) file.adopt_owner_and_permissions(there);
+        file.write(bytes);
+        file.replace();
+        return true;
+    } catch (const std::system_error &failed) {
+        const int error = failed.code().value();
+        const bool refuses = error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
+        if (!there.valid() || !refuses) throw;
+        return false;
+    }
 }
 
 // The status of a regular file; nothing for anything else.
@@ -243,32 +229,27 @@ OutputFile::OutputFile(const std::string &name) : name_(name) {
     if (is_standard_output_) name_ = "standard output";
     path_ = found.path;
     fd_ = open_named(name, found, O_WRONLY);
-    if (!fd_.valid()) {
-        if (errno != ENOENT) refuse("write", name_, errno);
-        find_place();
-    } else if (found.descriptor < 0 && regular_file(fd_)) {
-        way_ = path_.empty() ? Way::overwrite : Way::replace;
+    if (fd_.valid()) {
+        const bool is_file = found.descriptor < 0 && regular_file(fd_);
+        if (is_file) way_ = path_.empty() ? Way::overwrite : Way::replace;
+        return;
     }
-}
-
-// For a file that is not there yet.
-void OutputFile::find_place() {
+    // A file that is not there yet.
     way_ = Way::replace;
-    if (path_.empty() || path_.ends_with('/')) {
-        refuse("write", name_, path_.empty() ? ENOENT : EISDIR);
-    }
+    if (errno != ENOENT || path_.empty()) refuse("write", name_, errno);
+    if (path_.ends_with('/')) refuse("write", name_, EISDIR);
     if (::access(folder_of(path_).c_str(), W_OK | X_OK) != 0) refuse("write", name_, errno);
 }
 
 void OutputFile::write(std::string_view bytes) {
-    int error = way_ == Way::replace ? replace(path_, fd_.get(), bytes) : 0;
-    const bool is_refused = fd_.valid() && can_only_overwrite(error);
-    if (way_ == Way::overwrite || is_refused) {
-        error = overwrite(fd_.get(), bytes);
-    } else if (way_ == Way::append) {
-        error = write_all(fd_.get(), bytes);
+    try {
+        if (way_ == Way::append) return write_all(fd_.get(), bytes);
+        if (way_ == Way::replace && replace(path_, fd_, bytes)) return;
+        require(::ftruncate(fd_.get(), 0) == 0 && ::lseek(fd_.get(), 0, SEEK_SET) == 0);
+        write_all(fd_.get(), bytes);
+    } catch (const std::system_error &error) {
+        refuse("write", name_, error.code().value());
     }
-    if (error != 0) refuse("write", name_, error);
 }
 
 }  // namespace cairn::cli

@@ -52,8 +52,6 @@ class OutputFile {
   private:
     enum class Way { append, replace, overwrite };
 
-    void find_place();
-
     std::string name_;  // for messages
     Way way_ = Way::append;
     std::string path_;  // of what is replaced

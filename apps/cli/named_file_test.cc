@@ -24,7 +24,6 @@
 #include <functional>
 #include <sstream>
 
-#include "failure.h"
 #include "output.h"
 
 namespace cairn::cli {

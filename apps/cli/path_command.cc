@@ -15,10 +15,9 @@ constexpr const char *kFooter =
     "Exit codes: 0 printed, 1 there is no such place (no home directory), 2 wrong usage.";
 
 Run define(Arguments &take) {
-    auto dir = std::make_shared<std::string>();
-    take.dir(*dir);
-    return [dir] {
-        const std::string root = resolve_root(*dir);
+    take.dir();
+    return [] {
+        const std::string root = resolve_root();
         // A program is given the very bytes.
         isatty(STDOUT_FILENO) == 1 ? print_line(root) : print_text(root + "\n");
         return kExitOk;

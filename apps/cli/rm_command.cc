@@ -8,7 +8,6 @@
 #include "cache/generations.h"
 #include "caches.h"
 #include "command.h"
-#include "selection.h"
 #include "store/root.h"
 #include "store/space.h"
 #include "text.h"
@@ -61,23 +60,18 @@ std::string remove_whole(const std::string &root, const std::string &identifier)
                        format_bytes(use.ok() ? use->bytes : 0));
 }
 
-struct MatchingKeys {
-    size_t count = 0;
-    std::string key;  // the whole one, or the last one found
-    bool is_whole = false;
-};
-
-MatchingKeys find_key(const CacheHandle &cache, const std::string &identifier,
-                      const std::string &beginning) {
-    MatchingKeys found;
+// The keys whose hexadecimal digits begin so; only the one of just these digits where there is one.
+Words find_keys(const CacheHandle &cache, const std::string &identifier,
+                const std::string &beginning) {
+    Words found;
     for_each_entry(cache, fmt::format("list `{}`", identifier), [&](const cairn_entry &entry) {
         const std::string digits = format_key(entry.key, entry.key_size, entry.key_size);
+        const bool is_whole = digits == beginning;
+        if (is_whole) found.clear();
         if (digits.starts_with(beginning)) {
-            ++found.count;
-            found.key.assign(static_cast<const char *>(entry.key), entry.key_size);
-            found.is_whole = digits.size() == beginning.size();
+            found.emplace_back(static_cast<const char *>(entry.key), entry.key_size);
         }
-        return !found.is_whole;
+        return !is_whole;
     });
     return found;
 }
@@ -100,27 +94,26 @@ std::string remove_entry(const std::string &root, const std::string &identifier,
                          const std::string &key) {
     const std::string digits = digits_of(key);
     const CacheHandle cache = open_cache(root, identifier, Access::write);
-    const MatchingKeys found = find_key(cache, identifier, digits);
-    if (found.count > 1 && !found.is_whole) {
+    const Words found = find_keys(cache, identifier, digits);
+    if (found.size() > 1) {
         throw Failure(kExitFailure,
                       "{} keys of `{}` begin with {}; `cairn ls --full-keys` prints "
                       "whole keys",
-                      found.count, identifier, digits);
+                      found.size(), identifier, digits);
     }
-    const int result = found.count == 0
-                           ? int{CAIRN_MISS}
-                           : cairn_remove(cache.get(), found.key.data(), found.key.size());
+    const std::string whole = found.empty() ? "" : found.front();
+    const int result =
+        found.empty() ? int{CAIRN_MISS} : cairn_remove(cache.get(), whole.data(), whole.size());
     if (result == CAIRN_MISS) {
         throw Failure(kExitFailure, "the cache `{}` has no entry {}", identifier, digits);
     }
     require_ok(cache, result, fmt::format("remove {} of `{}`", digits, identifier));
-    return fmt::format("Removed {} of {}",
-                       format_key(found.key.data(), found.key.size(), found.key.size()),
+    return fmt::format("Removed {} of {}", format_key(whole.data(), whole.size(), whole.size()),
                        identifier);
 }
 
-std::string remove_named(const std::string &root, const std::string &name, Quiet quiet) {
-    const Progress progress("Removing " + name, quiet);
+std::string remove_named(const std::string &root, const std::string &name) {
+    const Progress progress("Removing " + name);
     const size_t slash = name.find('/');
     return slash == std::string::npos
                ? remove_whole(root, name)
@@ -131,11 +124,7 @@ Run define(Arguments &take) {
     auto selection = std::make_shared<Selection>();
     add_selection(take, *selection, "Caches as `cairn ls` shows them, or entries, as CACHE/KEY",
                   Asks::yes);
-    return [selection] {
-        return change_selected(*selection, "remove", [&](const auto &root, const auto &name) {
-            return remove_named(root, name, selection->quiet);
-        });
-    };
+    return [selection] { return change_selected(*selection, "remove", remove_named); };
 }
 
 }  // namespace

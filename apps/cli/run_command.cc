@@ -4,7 +4,6 @@
 #include <cairn/cairn.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -17,9 +16,10 @@
 #include "manifest.h"
 #include "named_file.h"
 #include "os/configuration.h"
+#include "os/environment.h"
+#include "os/helper_process.h"
 #include "output.h"
 #include "run_report.h"
-#include "shared_report.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -53,9 +53,7 @@ bool is_disabled() {
 struct RunOptions {
     std::string json;
     std::string trace;
-    std::string dir;
     std::optional<std::string> limit;
-    Quiet quiet = Quiet::no;
 };
 
 // The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
@@ -75,20 +73,27 @@ std::string limit_bytes(const std::string &size) {
     return std::to_string(*bytes);
 }
 
-// A failure before the application starts is one of `cairn run` itself.
-template <typename Call>
-auto before_start(Call call) {
+// The files of --json and --trace. A wrong name is found before the application starts, and not
+// after an hour of play.
+struct Outputs {
+    std::optional<OutputFile> json, trace;
+    std::string trace_path;  // by which processes append to it; empty: none does
+};
+
+Outputs open_outputs(const RunOptions &options) {
     try {
-        return call();
+        Outputs outputs;
+        if (!options.json.empty()) outputs.json.emplace(options.json);
+        if (options.trace.empty()) return outputs;
+        outputs.trace.emplace(options.trace);
+        outputs.trace->write("");
+        outputs.trace_path = outputs.trace->is_standard_output()
+                                 ? fmt::format("/proc/{}/fd/{}", getpid(), STDOUT_FILENO)
+                                 : fs::absolute(options.trace).string();
+        return outputs;
     } catch (const Failure &failure) {
         throw Failure(kExitRunFailed, failure.what());
     }
-}
-
-// A wrong name is found before the application starts, and not after an hour of play.
-std::optional<OutputFile> open_output(const std::string &name) {
-    if (name.empty()) return std::nullopt;
-    return before_start([&] { return std::optional<OutputFile>(name); });
 }
 
 // Only prints a failure: the exit code belongs to the application.
@@ -99,20 +104,6 @@ void write_result(OutputFile &json, const RunResult &result) {
         complain(failure.what());
     }
 }
-
-// Makes the file of `--trace` empty, and returns the name by which processes append to it.
-std::string empty_trace(OutputFile &trace, const std::string &name) {
-    before_start([&] { trace.write(""); });
-    return trace.is_standard_output() ? fmt::format("/proc/{}/fd/{}", getpid(), STDOUT_FILENO)
-                                      : fs::absolute(name).string();
-}
-
-// Everything the application needs to run cached. If something is missing, the application runs
-// uncached, and RunResult::problem says why.
-struct Preparation {
-    Variables variables;
-    std::optional<SharedReport> report;
-};
 
 // The kinds of caches that `cairn control` has switched off below the root.
 uint32_t disabled_kinds(const std::string &root) {
@@ -135,29 +126,33 @@ std::string folder_without_cache(const std::string &root) {
                                                                                : std::string();
 }
 
+// Switches off what drivers keep by themselves.
+//
 // Mesa gives no program binaries where its cache is switched off by MESA_SHADER_CACHE_DISABLE, and
 // then Cairn could not keep programs either. With `keeps_binaries` it is given a directory instead
 // in which it can keep nothing: one below the root, where a directory stands in the place of the
 // cache's index.
-Variables without_driver_caches(const std::string &root, bool keeps_binaries) {
-    Variables variables = {{"__GL_SHADER_DISK_CACHE", "0"}};
+void switch_off_driver_caches(const std::string &root, bool keeps_binaries) {
+    setenv("__GL_SHADER_DISK_CACHE", "0", 1);
     const std::string folder = keeps_binaries ? folder_without_cache(root) : std::string();
     if (folder.empty()) {
-        variables.emplace_back("MESA_SHADER_CACHE_DISABLE", "true");
+        setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
     } else {
-        variables.emplace_back("MESA_SHADER_CACHE_DIR", folder);
-        // The directory serves this kind of cache; newer versions of Mesa have a database by default.
-        variables.emplace_back("MESA_DISK_CACHE_MULTI_FILE", "true");
-        variables.emplace_back("MESA_DISK_CACHE_SINGLE_FILE", "false");
-        variables.emplace_back("MESA_DISK_CACHE_DATABASE", "false");
+        setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);
+        // The directory serves this kind of cache; newer versions of Mesa have a database by
+        // default.
+        setenv("MESA_DISK_CACHE_MULTI_FILE", "true", 1);
+        setenv("MESA_DISK_CACHE_SINGLE_FILE", "false", 1);
+        setenv("MESA_DISK_CACHE_DATABASE", "false", 1);
     }
-    return variables;
 }
 
-void prepare_cached(const RunOptions &options, RunResult &result, Preparation &preparation) {
+// Sets the environment in which the application runs cached. If something is missing, the
+// application runs uncached, and RunResult::problem says why.
+void prepare_cached(const std::string &trace_path, RunResult &result,
+                    std::optional<SharedReport> &report) {
     try {
-        result.root = resolve_root(options.dir);
-        if (!options.dir.empty()) preparation.variables.emplace_back("CAIRN_DIR", result.root);
+        result.root = resolve_root();
         if (is_disabled()) {
             result.problem = fmt::format("{} is set", kDisableEnv);
             return;
@@ -168,68 +163,57 @@ void prepare_cached(const RunOptions &options, RunResult &result, Preparation &p
                 "it is switched off; `cairn control --kind cache-for-driver --enable` switches it "
                 "on";
         }
-        const Manifest manifest = find_manifest(executable_path());
+        const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
         if (manifest.path.empty()) {
             result.problem = manifest.problem;
             return;
         }
-        preparation.report.emplace(SharedReport::create(result.root));
-        preparation.variables.emplace_back(kRunReportVariable, preparation.report->path());
-        if (!options.trace.empty()) {
-            preparation.variables.emplace_back("CAIRN_TRACE", options.trace);
-        }
-        preparation.variables.push_back(front_end_environment(manifest.path));
+        report.emplace(result.root);
+        setenv(kRunReportVariable, report->path().c_str(), 1);
+        if (!trace_path.empty()) setenv("CAIRN_TRACE", trace_path.c_str(), 1);
+        const auto [name, value] = front_end_environment(manifest.path);
+        setenv(name.c_str(), value.c_str(), 1);
         result.manifest = manifest.path;
     } catch (const std::exception &error) {
         result.problem = error.what();
     }
 }
 
-Preparation prepare(const RunOptions &options, RunResult &result) {
-    Preparation preparation;
-    prepare_cached(options, result, preparation);
-    if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
-        const auto more = without_driver_caches(result.root, result.manifest.has_value());
-        preparation.variables.insert(preparation.variables.end(), more.begin(), more.end());
-    }
-    return preparation;
-}
-
-int run(RunOptions options, const Words &command) {
+int run(const RunOptions &options, const Words &command) {
     const std::string limit = options.limit ? limit_bytes(*options.limit) : "";
-    std::optional<OutputFile> json = open_output(options.json);
-    std::optional<OutputFile> trace = open_output(options.trace);
-    if (trace) options.trace = empty_trace(*trace, options.trace);
+    Outputs outputs = open_outputs(options);
     RunResult result;
     result.command = command;
-    Preparation preparation = prepare(options, result);
-    if (!limit.empty()) preparation.variables.emplace_back("CAIRN_LIMIT", limit);
-    const auto start = std::chrono::steady_clock::now();
+    std::optional<SharedReport> report;
+    prepare_cached(outputs.trace_path, result, report);
+    if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
+        switch_off_driver_caches(result.root, !result.manifest.empty());
+    }
+    if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
+    const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {
-        if (!preparation.report || preparation.report->read().contexts > 0) return false;
+        if (!report || report->read().contexts > 0) return false;
         look_at_processes(child, result.seen);
         return true;
     };
-    const ChildEnd end = run_child(command, preparation.variables, look);
-    const auto wall = std::chrono::steady_clock::now() - start;
+    const ChildEnd end = run_child(command, look);
+    result.wall_ns = monotonic_ns() - start_ns;
     // Nobody may be reading standard error any more; that must not change the exit code.
     make_signals_errors();
-    result.wall_ns =
-        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
     result.exit_code = end.exit_code;
     result.signal = end.signal;
-    if (preparation.report) result.report = preparation.report->read();
+    if (report) result.report = report->read();
     if (end.start_error != 0) {
         result.problem = end.exit_code == kExitNotFound
                              ? fmt::format("{}: no such program", command.front())
                              : fmt::format("{} cannot be executed: {}", command.front(),
                                            error_text(end.start_error));
         complain(result.problem);
-    } else if (options.quiet == Quiet::no) {
+    } else if (!is_quiet()) {
         for (const std::string &line : report_lines(result)) complain(line);
     }
-    if (json) write_result(*json, result);
+    if (outputs.json) write_result(*outputs.json, result);
     return result.exit_code;
 }
 
@@ -242,11 +226,11 @@ Run define(Arguments &take) {
                "Write a line KEY SIZE COST to FILE for each entry that is looked up; - is "
                "standard output",
                "FILE");
-    take.dir(options->dir);
+    take.dir();
     take.value("--limit", options->limit,
                "The room on disk that APP's caches may take; 1G where nothing else is said",
                "SIZE");
-    take.quiet(options->quiet, "Say nothing, except when APP cannot be started");
+    take.quiet("Say nothing, except when APP cannot be started");
     return [options, &command] {
         if (command.empty()) {
             throw Failure(kExitRunFailed,

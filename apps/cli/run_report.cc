@@ -2,16 +2,53 @@
 #include "run_report.h"
 
 #include <cairn/cairn.h>
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
-#include "text.h"
+#include "base/bytes.h"
+#include "os/environment.h"
+#include "output.h"
+#include "store/root.h"
 
 namespace cairn::cli {
 namespace {
+
+static_assert(sizeof(RunReport) % sizeof(uint64_t) == 0);
+static_assert(sizeof(RunReport) <= 4096, "fits the one page that memory is had in");
+
+constexpr std::string_view kPrefix = ".report-";
+// The launcher that made the report has a lock on it.
+constexpr uint64_t kOwnerByte = 0;
+
+[[noreturn]] void fail(const char *what) {
+    throw Failure(kExitRunFailed, "cannot count what is saved: {}: {}", what, error_text(errno));
+}
+
+bool lock(const File &file) {
+    const auto locked = file.try_lock(kOwnerByte, LockKind::exclusive);
+    return locked.ok() && locked.value();
+}
+
+// Removes the files of launchers that were killed.
+void remove_left(const Directory &root) {
+    Words names;
+    (void)root.list([&](const char *name) {
+        if (std::string_view(name).starts_with(kPrefix)) names.emplace_back(name);
+    });
+    for (const std::string &name : names) {
+        const auto file = root.open_file(name, Access::read_write);
+        if (file.ok() && lock(file.value())) (void)root.remove_file(name);
+    }
+}
 
 // How an application drew that was not seen by the front end, as far as that is known.
 std::string drew_past_us(const Seen &seen) {
@@ -133,6 +170,64 @@ nlohmann::ordered_json counters_json(const RunReport &report) {
 
 }  // namespace
 
+SharedReport::SharedReport(const std::string &root) {
+    if (!make_file(root)) make_memory();
+    auto mapping = Mapping::file(file_, Access::read_write, 0, sizeof(RunReport));
+    if (!mapping.ok()) fail("mmap");
+    mapping_ = std::move(mapping.value());
+    reinterpret_cast<RunReport *>(mapping_.data())->layout = kRunReportLayout;
+}
+
+SharedReport::~SharedReport() {
+    if (directory_.valid()) (void)directory_.remove_file(name_);
+}
+
+// A file with blocks behind it, so that nothing that counts can fail. It is locked before it is
+// written to; another launcher that had it in its hands meanwhile has removed it.
+bool SharedReport::make_file(const std::string &root) {
+    auto directory = open_root(root, Create::yes, Log());
+    if (!directory.ok()) return false;
+    remove_left(directory.value());
+    if (directory->on_network()) return false;
+    std::array<std::byte, 8> chance = {};
+    random_bytes(chance);
+    name_ = std::string(kPrefix) + hexadecimal(chance);
+    auto file = directory->create_file(name_);
+    if (!file.ok()) return false;
+    const bool is_ours = lock(file.value()) && file->extend(sizeof(RunReport)).ok();
+    const auto info = file->info();
+    if (!is_ours || !info.ok() || info->links == 0) {
+        (void)directory->remove_file(name_);
+        return false;
+    }
+    file_ = std::move(file.value());
+    directory_ = std::move(directory.value());
+    path_ = root + "/" + name_;
+    return true;
+}
+
+// It cannot be resized by anybody: a mapping of it never faults.
+void SharedReport::make_memory() {
+    file_ = File(UniqueFd(memfd_create("cairn-report", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+    if (!file_.valid()) fail("memfd_create");
+    if (!file_.truncate(sizeof(RunReport)).ok()) fail("ftruncate");
+    if (fcntl(file_.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        fail("sealing");
+    }
+    path_ = fmt::format("/proc/{}/fd/{}", getpid(), file_.fd());
+}
+
+RunReport SharedReport::read() const {
+    // Others may still be counting, so each number is read in one piece.
+    RunReport copy = {};
+    auto *from = reinterpret_cast<uint64_t *>(mapping_.data());
+    auto *to = reinterpret_cast<uint64_t *>(&copy);
+    for (size_t i = 0; i < sizeof(RunReport) / sizeof(uint64_t); ++i) {
+        to[i] = std::atomic_ref<uint64_t>(from[i]).load(std::memory_order_relaxed);
+    }
+    return copy;
+}
+
 std::vector<std::string> report_lines(const RunResult &result) {
     if (std::string reason = nothing_passed(result); !reason.empty()) return {reason};
     std::vector<std::string> lines = {outcome_line(result.report), time_line(result.report)};
@@ -153,7 +248,7 @@ nlohmann::ordered_json report_json(const RunResult &result) {
     json["signal"] = result.signal ? nlohmann::ordered_json(*result.signal) : nullptr;
     json["wall_ns"] = result.wall_ns;
     json["root"] = result.root;
-    json["manifest"] = text_or_null(result.manifest.value_or(""));
+    json["manifest"] = text_or_null(result.manifest);
     json["problem"] = text_or_null(result.problem);
     json["cache_problem"] = text_or_null(problem_line(result.report));
     json["report"] = counters_json(result.report);

@@ -79,24 +79,18 @@ void print_rows(const std::string &root, const std::vector<CacheSummary> &rows) 
                format_count(total.entries, "entry", "entries"), format_bytes(total.disk_bytes));
 }
 
-int print_stats(const std::string &root, bool json, Quiet quiet) {
-    const std::vector<CacheSummary> rows = summarize_caches(root, quiet);
+int print_stats(const std::string &root, bool json) {
+    const std::vector<CacheSummary> rows = summarize_caches(root);
     json ? print_json(json_of(root, rows)) : print_rows(root, rows);
     return exit_code_of(rows);
 }
 
 Run define(Arguments &take) {
-    struct Options {
-        std::string dir;
-        bool json = false;
-        Quiet quiet = Quiet::no;
-    };
-    auto options = std::make_shared<Options>();
-    take.flag("--json", options->json, "Print JSON");
-    take.dir(options->dir);
-    take.quiet(options->quiet, "Do not show how far it is");
-    return
-        [options] { return print_stats(usable_root(options->dir), options->json, options->quiet); };
+    auto json = std::make_shared<bool>();
+    take.flag("--json", *json, "Print JSON");
+    take.dir();
+    take.quiet("Do not show how far it is");
+    return [json] { return print_stats(usable_root(), *json); };
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <locale>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -14,43 +15,37 @@
 namespace cairn::cli {
 namespace {
 
-constexpr uint32_t kNoCharacter = UINT32_MAX;
+constexpr char32_t kNoCharacter = UINT32_MAX;
 
 struct Character {
-    size_t size;
-    uint32_t code;  // kNoCharacter: a byte that is no UTF-8
+    std::string_view bytes;
+    char32_t code;  // kNoCharacter: a byte that is no UTF-8
+
+    bool is_safe() const;
 };
 
-// Of a text that is not empty.
-Character first_character(std::string_view text) {
-    struct Form {
-        unsigned char mask, lead;
-        uint32_t least;  // a smaller code has a shorter form, which is the only valid one
-    };
-    constexpr std::array<Form, 4> kForms = {
-        {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}}};
-    const auto lead = static_cast<unsigned char>(text.front());
-    for (size_t size = 1; size <= std::min(kForms.size(), text.size()); ++size) {
-        const Form &form = kForms[size - 1];
-        if ((lead & form.mask) != form.lead) continue;
-        uint32_t code = lead & static_cast<unsigned char>(~form.mask);
-        for (const char next : text.substr(1, size - 1)) {
-            const auto byte = static_cast<unsigned char>(next);
-            if ((byte & 0xc0) != 0x80) return {1, kNoCharacter};
-            code = code << 6 | (byte & 0x3f);
-        }
-        const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-        const bool is_valid = code >= form.least && code <= 0x10ffff && !is_surrogate;
-        return is_valid ? Character{size, code} : Character{1, kNoCharacter};
+// Takes a character off the front of a text that is not empty.
+Character take_character(std::string_view &text) {
+    static const auto &utf8 =
+        std::use_facet<std::codecvt<char32_t, char8_t, std::mbstate_t>>(std::locale::classic());
+    const auto *const begin = reinterpret_cast<const char8_t *>(text.data());
+    const char8_t *end = begin;
+    std::mbstate_t state = {};
+    char32_t code = 0;
+    char32_t *decoded = nullptr;
+    (void)utf8.in(state, begin, begin + text.size(), end, &code, &code + 1, decoded);
+    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+    if (end == begin || is_surrogate) {
+        code = kNoCharacter;
+        end = begin + 1;
     }
-    return {1, kNoCharacter};
+    const Character taken = {text.substr(0, static_cast<size_t>(end - begin)), code};
+    text.remove_prefix(taken.bytes.size());
+    return taken;
 }
 
-bool is_safe(const Character &character) {
-    struct Range {
-        uint32_t first, last;
-    };
-    constexpr std::array<Range, 9> kUnsafe = {{
+bool Character::is_safe() const {
+    constexpr std::pair<char32_t, char32_t> kUnsafe[] = {
         {0x00, 0x1f},        // C0
         {0x7f, 0x9f},        // DEL, C1
         {0x61c, 0x61c},      // Arabic letter mark
@@ -60,18 +55,16 @@ bool is_safe(const Character &character) {
         {0xfff9, 0xfffb},    // interlinear annotations
         {0xe0000, 0xe007f},  // tags, which nobody sees
         {kNoCharacter, kNoCharacter},
-    }};
-    return std::none_of(kUnsafe.begin(), kUnsafe.end(), [&](const Range &range) {
-        return character.code >= range.first && character.code <= range.last;
+    };
+    return std::none_of(std::begin(kUnsafe), std::end(kUnsafe), [&](const auto &range) {
+        return code >= range.first && code <= range.second;
     });
 }
 
-std::string json_escape(uint32_t code) {
-    constexpr uint32_t kFirstPair = 0x10000;
-    return code < kFirstPair
-               ? fmt::format("\\u{:04x}", code)
-               : fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + ((code - kFirstPair) >> 10),
-                             0xdc00 + ((code - kFirstPair) & 0x3ff));
+// As \uXXXX.
+std::string json_escaped(std::string_view character) {
+    const std::string quoted = nlohmann::json(character).dump(-1, ' ', /*ensure_ascii=*/true);
+    return quoted.substr(1, quoted.size() - 2);
 }
 
 // Edits that lead from one word to the other (optimal string alignment).
@@ -143,9 +136,8 @@ std::string format_count(uint64_t count, std::string_view singular, std::string_
 std::string printable_line(std::string_view text) {
     std::string line;
     while (!text.empty()) {
-        const Character first = first_character(text);
-        line += is_safe(first) ? text.substr(0, first.size) : "?";
-        text.remove_prefix(first.size);
+        const Character next = take_character(text);
+        line += next.is_safe() ? next.bytes : "?";
     }
     return line;
 }
@@ -165,16 +157,15 @@ std::string printable_json(const nlohmann::ordered_json &json) {
         json.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
     std::string text;
     for (std::string_view rest = raw; !rest.empty();) {
-        const Character first = first_character(rest);
+        const Character next = take_character(rest);
         // All that is unsafe is inside of strings, but for the line ends between the members.
-        text += first.code == '\n' || is_safe(first) ? std::string(rest.substr(0, first.size))
-                                                     : json_escape(first.code);
-        rest.remove_prefix(first.size);
+        text += next.code == '\n' || next.is_safe() ? std::string(next.bytes)
+                                                    : json_escaped(next.bytes);
     }
     return text;
 }
 
-std::string nearest(std::string_view word, const Words &known) {
+std::string did_you_mean(std::string_view word, const Words &known) {
     constexpr size_t kWordMax = 128;  // nothing that is known is longer
     constexpr size_t kBeginning = 3;  // letters that tell a word
     std::string best;
@@ -188,11 +179,6 @@ std::string nearest(std::string_view word, const Words &known) {
             best_distance = edits;
         }
     }
-    return best;
-}
-
-std::string did_you_mean(std::string_view word, const Words &known) {
-    const std::string best = nearest(word, known);
     return best.empty() ? "" : fmt::format(" (did you mean `{}`?)", best);
 }
 

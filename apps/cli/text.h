@@ -39,11 +39,8 @@ std::string printable_text(std::string_view text);
 // lost.
 std::string printable_json(const nlohmann::ordered_json &json);
 
-// The one of `known` that is nearest to `word`, by letters missing, added, wrong or exchanged, or
-// that begins with it; empty when none is near.
-std::string nearest(std::string_view word, const Words &known);
-
-// " (did you mean `...`?)", or nothing.
+// " (did you mean `...`?)" with the one of `known` that is nearest to `word`, by letters missing,
+// added, wrong or exchanged, or that begins with it; nothing when none is near.
 std::string did_you_mean(std::string_view word, const Words &known);
 
 }  // namespace cairn::cli

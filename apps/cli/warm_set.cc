@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
-
-#include "base/bytes.h"
+#include <utility>
 
 namespace cairn::cli {
 namespace {
@@ -18,6 +16,10 @@ constexpr std::string_view kMagic = "CAIRNSET";
 constexpr uint32_t kFormatVersion = 1;
 constexpr size_t kCheckSize = CAIRN_PROGRAM_KEY_SIZE;
 constexpr size_t kAboutSizeMax = 65536;
+
+// Places in the head, behind the magic bytes and the version of the format.
+constexpr size_t kCountAt = 12, kVersionAt = 16, kIdentifierSizeAt = 24, kAboutSizeAt = 28;
+constexpr size_t kHeadSize = 32;
 
 template <typename Number>
 void put(std::string &bytes, Number number) {
@@ -34,56 +36,41 @@ std::string check_of(std::string_view bytes) {
     return check;
 }
 
-// Takes numbers and texts off the front; after the first that is not there, all are empty.
-class WarmSetReader {
-  public:
-    explicit WarmSetReader(std::string_view bytes) : rest_(bytes) {}
+std::string_view as_text(Bytes bytes) {
+    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
 
-    std::string_view take(size_t size) {
-        ok_ = ok_ && size <= rest_.size();
-        const std::string_view front = rest_.substr(0, ok_ ? size : 0);
-        rest_.remove_prefix(front.size());
-        return front;
-    }
-    template <typename Number>
-    Number number() {
-        const std::string_view bytes = take(sizeof(Number));
-        return ok_ ? get_le<Number>(as_bytes(bytes), 0) : 0;
-    }
-    size_t rest() const { return rest_.size(); }
-    bool ok() const { return ok_; }
-
-  private:
-    std::string_view rest_;
-    bool ok_ = true;
-};
+Bytes take(Bytes &rest, size_t size) {
+    const Bytes taken = rest.first(size);
+    rest = rest.subspan(size);
+    return taken;
+}
 
 // An entry's key, cost and size, without the binary.
 constexpr size_t kEntryHeadSize = CAIRN_EGL_KEY_SIZE + 4 + 4;
 
-bool read_entry(WarmSetReader &reader, WarmEntry &entry) {
-    const std::string_view key = reader.take(entry.key.size());
-    std::copy(key.begin(), key.end(), entry.key.begin());
-    entry.cost_us = reader.number<uint32_t>();
-    const uint64_t size = reader.number<uint32_t>();
-    if (!reader.ok() || size > kWarmBinarySizeMax) return false;
-    entry.binary = reader.take(size);
-    return reader.ok() &&
-           cairn_egl_entry_check(entry.key.data(), entry.key.size(), entry.binary.data(),
-                                 entry.binary.size()) == CAIRN_OK;
+// Takes an entry off the front. False: no program's is there.
+bool take_entry(Bytes &rest, WarmEntry &entry) {
+    if (rest.size() < kEntryHeadSize) return false;
+    const Bytes head = take(rest, kEntryHeadSize);
+    std::memcpy(entry.key.data(), head.data(), entry.key.size());
+    entry.cost_us = get_le<uint32_t>(head, CAIRN_EGL_KEY_SIZE);
+    const uint64_t size = get_le<uint32_t>(head, CAIRN_EGL_KEY_SIZE + 4);
+    if (size > kWarmBinarySizeMax || size > rest.size()) return false;
+    entry.binary = as_text(take(rest, size));
+    return cairn_egl_entry_check(entry.key.data(), entry.key.size(), entry.binary.data(), size) ==
+           CAIRN_OK;
 }
 
 // Why this cannot be such a file; empty when it may be one.
-std::string envelope_problem(std::string_view bytes) {
-    if (!bytes.starts_with(kMagic)) return "it is no file of `cairn export`";
-    WarmSetReader reader(bytes.substr(kMagic.size()));
-    const uint64_t version = reader.number<uint32_t>();
-    if (reader.ok() && version != kFormatVersion) {
-        return fmt::format("it has format version {}, and this `cairn` reads {}", version,
-                           kFormatVersion);
+std::string envelope_problem(Bytes file) {
+    if (!as_text(file).starts_with(kMagic)) return "it is no file of `cairn export`";
+    if (file.size() >= kCountAt && get_le<uint32_t>(file, kMagic.size()) != kFormatVersion) {
+        return fmt::format("it has format version {}, and this `cairn` reads {}",
+                           get_le<uint32_t>(file, kMagic.size()), kFormatVersion);
     }
-    const size_t end = bytes.size() - std::min(kCheckSize, bytes.size());
-    if (end < kMagic.size() || check_of(bytes.substr(0, end)) != bytes.substr(end)) {
+    const size_t end = file.size() - std::min(kCheckSize, file.size());
+    if (end < kMagic.size() || check_of(as_text(file.first(end))) != as_text(file.subspan(end))) {
         return "it is damaged or not complete";
     }
     return "";
@@ -117,38 +104,33 @@ bool begins_as_warm_set(std::string_view bytes) {
     return bytes.starts_with(kMagic.substr(0, bytes.size()));
 }
 
-std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::string &problem) {
-    const std::string_view bytes(reinterpret_cast<const char *>(file.data()), file.size());
-    problem = envelope_problem(bytes);
+std::optional<WarmSet> decode_warm_set(Bytes file, std::string &problem) {
+    problem = envelope_problem(file);
     if (!problem.empty()) return std::nullopt;
-    WarmSetReader reader(bytes.substr(0, bytes.size() - kCheckSize));
-    reader.take(kMagic.size() + 4);
-    const uint64_t count = reader.number<uint32_t>();
-    WarmSet set;
-    set.version = reader.number<uint64_t>();
-    const uint64_t identifier_size = reader.number<uint32_t>();
-    const uint64_t about_size = reader.number<uint32_t>();
-    set.identifier = reader.take(std::min<uint64_t>(identifier_size, SIZE_MAX));
-    set.about = reader.take(about_size);
+    Bytes rest = file.first(file.size() - kCheckSize);
+    problem = "its head makes no sense";
+    if (rest.size() < kHeadSize) return std::nullopt;
+    const Bytes head = take(rest, kHeadSize);
+    const uint64_t count = get_le<uint32_t>(head, kCountAt);
+    const uint64_t identifier_size = get_le<uint32_t>(head, kIdentifierSizeAt);
+    const uint64_t about_size = get_le<uint32_t>(head, kAboutSizeAt);
     // A hostile author can write any number and a good check: take memory for real bytes only.
-    if (!reader.ok() || identifier_size > CAIRN_IDENTIFIER_SIZE_MAX || about_size > kAboutSizeMax ||
-        count > reader.rest() / kEntryHeadSize) {
-        problem = "its head makes no sense";
+    if (identifier_size > CAIRN_IDENTIFIER_SIZE_MAX || about_size > kAboutSizeMax ||
+        rest.size() < identifier_size + about_size + count * kEntryHeadSize) {
         return std::nullopt;
     }
+    WarmSet set;
+    set.version = get_le<uint64_t>(head, kVersionAt);
+    set.identifier = as_text(take(rest, identifier_size));
+    set.about = as_text(take(rest, about_size));
     for (uint64_t i = 0; i < count; ++i) {
-        WarmEntry entry;
-        if (!read_entry(reader, entry)) {
+        if (!take_entry(rest, set.entries.emplace_back())) {
             problem = fmt::format("its entry {} of {} is not a program's", i + 1, count);
             return std::nullopt;
         }
-        set.entries.push_back(std::move(entry));
     }
-    if (reader.rest() != 0) {
-        problem = "there is more in it than its entries";
-        return std::nullopt;
-    }
-    return set;
+    problem = rest.empty() ? "" : "there is more in it than its entries";
+    return rest.empty() ? std::optional(std::move(set)) : std::nullopt;
 }
 
 }  // namespace cairn::cli

@@ -8,13 +8,13 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/bytes.h"
 
 namespace cairn::cli {
 
@@ -46,6 +46,6 @@ uint64_t encoded_size(const WarmEntry &entry);
 bool begins_as_warm_set(std::string_view bytes);
 
 // Nothing when `problem` says why.
-std::optional<WarmSet> decode_warm_set(std::span<const std::byte> file, std::string &problem);
+std::optional<WarmSet> decode_warm_set(Bytes file, std::string &problem);
 
 }  // namespace cairn::cli

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "caches.h"
 #include "command.h"
 #include "conversions/converter.h"
-#include "conversions/worker.h"
-#include "manifest.h"
 #include "named_file.h"
 #include "output.h"
 
@@ -37,7 +37,6 @@ Examples:
 Exit codes: 0 converted, 1 the converter refused the input, or a file could not be used, 2 wrong usage.)";
 
 struct Arguments {
-    std::string dir;
     std::string converter;
     Words options;
     std::string input;
@@ -54,11 +53,9 @@ void list_converters() {
         cli::print_line("{}: {}, version {}", converter->id, converter->about,
                         converter->version());
         for (const conversions::OptionRule &rule : converter->rules) {
-            std::string values;
-            for (const std::string &value : rule.values) {
-                values += (values.empty() ? "" : ", ") + value;
-            }
-            if (rule.values.empty()) values = rule.any_default + ", or any other identifier";
+            const std::string values = rule.values.empty()
+                                           ? rule.any_default + ", or any other identifier"
+                                           : conversions::joined(rule.values, ", ");
             cli::print_line("    {}: {} ({})", rule.name, rule.about, values);
         }
     }
@@ -104,27 +101,18 @@ const ShaderConverter &choose(const Arguments &arguments, std::string_view input
 // converter has them.
 conversions::Options options_from_name(const conversions::ShaderConverter &converter,
                                        const std::string &name) {
-    struct Ending {
-        std::string_view ending;
-        const char *option;
-        const char *value;
-    };
-    constexpr Ending kEndings[] = {
-        {".vert", "stage", "vertex"},          {".tesc", "stage", "tess-control"},
-        {".tese", "stage", "tess-evaluation"}, {".geom", "stage", "geometry"},
-        {".frag", "stage", "fragment"},        {".comp", "stage", "compute"},
+    constexpr std::pair<std::string_view, const char *> kStages[] = {
+        {".vert", "vertex"},   {".tesc", "tess-control"}, {".tese", "tess-evaluation"},
+        {".geom", "geometry"}, {".frag", "fragment"},     {".comp", "compute"},
     };
     conversions::Options options;
     if (converter.id != "glslang") return options;
     std::string_view rest = name;
-    if (rest.ends_with(".hlsl")) {
-        options["language"] = "hlsl";
-        rest.remove_suffix(5);
-    } else if (rest.ends_with(".glsl")) {
-        rest.remove_suffix(5);
-    }
-    for (const Ending &known : kEndings) {
-        if (rest.ends_with(known.ending)) options[known.option] = known.value;
+    const bool is_hlsl = rest.ends_with(".hlsl");
+    if (is_hlsl) options["language"] = "hlsl";
+    if (is_hlsl || rest.ends_with(".glsl")) rest.remove_suffix(5);
+    for (const auto &[ending, stage] : kStages) {
+        if (rest.ends_with(ending)) options["stage"] = stage;
     }
     return options;
 }
@@ -147,32 +135,20 @@ conversions::Options options_of(const Arguments &arguments, const ShaderConverte
 }
 
 const char *source_text(uint32_t source) {
-    switch (source) {
-        case CAIRN_CONVERSION_CACHED:
-            return "from the cache";
-        case CAIRN_CONVERSION_KEPT:
-            return "converted, and kept";
-        default:
-            return "converted, and not kept";
-    }
+    if (source == CAIRN_CONVERSION_CACHED) return "from the cache";
+    return source == CAIRN_CONVERSION_KEPT ? "converted, and kept" : "converted, and not kept";
 }
 
-struct CloseConverter {
-    void operator()(cairn_converter *converter) const { cairn_converter_close(converter); }
-};
-struct FreeBlob {
-    void operator()(cairn_blob *blob) const { cairn_blob_free(blob); }
-};
-using BlobHandle = std::unique_ptr<cairn_blob, FreeBlob>;
+using ConverterHandle = std::unique_ptr<cairn_converter, decltype(&cairn_converter_close)>;
+using BlobHandle = std::unique_ptr<cairn_blob, decltype(&cairn_blob_free)>;
 
 std::string_view text_of(const BlobHandle &blob) {
     return {static_cast<const char *>(cairn_blob_data(blob.get())), cairn_blob_size(blob.get())};
 }
 
 // This program does the work, too.
-std::unique_ptr<cairn_converter, CloseConverter> open_converter(const std::string &root,
-                                                                cli::CacheLog &log) {
-    const std::string program = cli::executable_path();
+ConverterHandle open_converter(const std::string &root, cli::CacheLog &log) {
+    const std::string program = std::filesystem::canonical("/proc/self/exe").string();
     cairn_converter_options options = {};
     options.size = sizeof options;
     options.root = root.c_str();
@@ -183,7 +159,7 @@ std::unique_ptr<cairn_converter, CloseConverter> open_converter(const std::strin
     if (const int result = cairn_converter_open(&options, &converter); result != CAIRN_OK) {
         throw Failure(kExitFailure, "cannot convert: {}", cairn_result_string(result));
     }
-    return std::unique_ptr<cairn_converter, CloseConverter>(converter);
+    return {converter, cairn_converter_close};
 }
 
 void convert(const Arguments &arguments) {
@@ -195,7 +171,7 @@ void convert(const Arguments &arguments) {
     for (const auto &[name, value] : given) options.push_back({name.c_str(), value.c_str()});
     cli::OutputFile file(arguments.output);
     cli::CacheLog log;
-    const auto converter = open_converter(cli::resolve_root(arguments.dir), log);
+    const auto converter = open_converter(cli::resolve_root(), log);
     if (const std::string problem = cli::first_line(log); !problem.empty()) {
         cli::complain("not cached: {}", problem);
     }
@@ -209,7 +185,7 @@ void convert(const Arguments &arguments) {
     cairn_blob *made = nullptr;
     cairn_blob *said = nullptr;
     const int result = cairn_convert(converter.get(), &conversion, &made, &said);
-    const BlobHandle output(made), messages(said);
+    const BlobHandle output(made, cairn_blob_free), messages(said, cairn_blob_free);
     // Text of a shader may be among it.
     cli::pass_on(text_of(messages));
     if (result != CAIRN_OK) {
@@ -234,7 +210,7 @@ cli::Run define(cli::Arguments &take) {
                 "An option of the converter; may be given more than once", "NAME=VALUE");
     take.flag("--list", arguments->list, "The converters, their versions and options");
     take.flag("-v,--verbose", arguments->verbose, "Say where the output came from");
-    take.dir(arguments->dir);
+    take.dir();
     return [arguments] {
         if (arguments->list) {
             list_converters();
@@ -258,9 +234,10 @@ constexpr cli::Command kConvert = {
 int main(int argc, char **argv) {
     using namespace cairn;
     struct stat output = {};
-    const bool is_asked = fstat(STDOUT_FILENO, &output) == 0 && S_ISSOCK(output.st_mode);
-    if (is_asked && conversions::is_for_worker(argc, argv)) {
-        return conversions::run_worker(conversions::converters(), argc, argv);
+    if (fstat(STDOUT_FILENO, &output) == 0 && S_ISSOCK(output.st_mode)) {
+        if (const auto code = conversions::run_worker(conversions::converters(), argc, argv)) {
+            return *code;
+        }
     }
     return cli::run_main(argc, argv, [](const cli::Words &words) {
         return cli::run_only_command(convert::kConvert, words);

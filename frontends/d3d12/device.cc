@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
-#include <new>
 #include <type_traits>
 
-#include "com/entry_point.h"
+#include "registry.h"
 #include "session.h"
 
 namespace cairn::d3d12 {
@@ -31,51 +30,82 @@ Type absent() {
     }
 }
 
+Result result_of(const Setting &setting, const cairn_control *control, int result) {
+    switch (result) {
+        case CAIRN_OK:
+            return kOk;
+        case CAIRN_ERROR_INVALID_ARGUMENT:
+            setting.say(Message::control_invalid_flags);
+            return kInvalidArgument;
+        case CAIRN_ERROR_DENIED:
+            if (cairn_control_developer_mode(control) == 0) {
+                setting.say(Message::control_developer_mode);
+                return kInvalidCall;
+            }
+            return kAccessDenied;
+        case CAIRN_ERROR_READ_ONLY:
+            return kAccessDenied;
+        case CAIRN_ERROR_NO_MEMORY:
+            return kOutOfMemory;
+        default:
+            return kFail;
+    }
+}
+
 }  // namespace
 
-Result Device::wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped) {
-    if (real->QueryInterface(&kIidFacade, wrapped) == kOk) {
-        return kOk;
-    }
-    *wrapped = nullptr;
-    SettingRef setting = read_setting(options);
-    if (setting == nullptr) {
-        return kInvalidArgument;
-    }
-    auto *device = new (std::nothrow) Device(std::move(setting));
-    if (device == nullptr) {
+Result apply_control(const Setting &setting, cairn_control *control, uint32_t kinds,
+                     uint32_t flags) {
+    if (control == nullptr) {
         return kOutOfMemory;
     }
-    for (unsigned level = 0; level < kDeviceLevels; ++level) {
-        void *found = nullptr;
-        if (real->QueryInterface(&kIidDevice[level], &found) == kOk) {
-            device->real_[level] = static_cast<DeviceInterface *>(found);
-        }
+    uint32_t unchanged = 0;
+    const int result = cairn_control_apply(control, kinds, flags, &unchanged);
+    if (result != CAIRN_OK) {
+        return result_of(setting, control, result);
     }
-    const cairn_driver_cache *driver = options == nullptr ? nullptr : options->driver_cache;
-    if (device->real_[0] == nullptr ||
-        (driver != nullptr && !device->control_.register_driver(*driver))) {
-        device->Release();
-        return kInvalidArgument;
+    // Sessions in working directories are reached from here only, and the others of this process need
+    // not wait until they look.
+    if ((flags & CAIRN_CONTROL_CLEAR) != 0 && (kinds & CAIRN_KIND_APPLICATION_MANAGED) != 0 &&
+        clear_caches(setting.root) != Outcome::ok) {
+        return kFail;
     }
-    const Result named = without_exceptions([&] {
-        device->names_ = names_for(*device->setting_, device->real_[0]);
-        return kOk;
-    });
-    if (named != kOk) {
-        device->Release();
-        return named;
+    if (unchanged != 0) {
+        setting.say(Message::control_state_already_set);
     }
-    *wrapped = static_cast<DeviceInterface *>(device);
     return kOk;
 }
 
-Device::~Device() {
-    for (DeviceInterface *real : real_) {
-        if (real != nullptr) {
-            real->Release();
+Device::Device(SettingRef setting, Levels real)
+    : setting_(std::move(setting)),
+      control_(open_control(setting_->root, 0, setting_->log, setting_->user)),
+      real_(std::move(real)) {}
+
+Result Device::wrap(Unknown *device, const cairn_d3d12_options *options, void **wrapped) {
+    if (device->QueryInterface(&kIidFacade, wrapped) == kOk) {
+        return kOk;
+    }
+    *wrapped = nullptr;
+    Levels real;
+    for (unsigned level = 0; level < kDeviceLevels; ++level) {
+        void *found = nullptr;
+        if (device->QueryInterface(&kIidDevice[level], &found) == kOk) {
+            real[level].reset(static_cast<DeviceInterface *>(found));
         }
     }
+    SettingRef setting = real[0] == nullptr ? nullptr : read_setting(options, real[0].get());
+    if (setting == nullptr) {
+        return kInvalidArgument;
+    }
+    std::unique_ptr<Device, ReleaseReference> made(new Device(std::move(setting), std::move(real)));
+    const cairn_driver_cache *driver = options == nullptr ? nullptr : options->driver_cache;
+    uint32_t registration = 0;  // given back with the control
+    if (driver != nullptr &&
+        cairn_control_register_driver(made->control_.get(), driver, &registration) != CAIRN_OK) {
+        return kInvalidArgument;
+    }
+    *wrapped = static_cast<DeviceInterface *>(made.release());
+    return kOk;
 }
 
 // ID3D12Device9 is what the facade is for. Nothing between it and what the real device has is
@@ -90,11 +120,7 @@ bool Device::has_level(const Guid &iid) const {
 }
 
 Result Device::QueryInterface(const Guid *iid, void **object) {
-    if (object == nullptr) {
-        return kPointer;
-    }
-    *object = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, object)) {
         return kPointer;
     }
     if (has_level(*iid)) {
@@ -105,10 +131,6 @@ Result Device::QueryInterface(const Guid *iid, void **object) {
     return real_[0]->QueryInterface(iid, object);
 }
 
-uint32_t Device::AddRef() {
-    return references_.add();
-}
-
 uint32_t Device::Release() {
     const uint32_t left = references_.remove();
     if (left == 0) {
@@ -117,27 +139,17 @@ uint32_t Device::Release() {
     return left;
 }
 
-Result Device::GetPrivateData(const Guid *guid, uint32_t *size, void *data) {
-    return real_[0]->GetPrivateData(guid, size, data);
-}
-
-Result Device::SetPrivateData(const Guid *guid, uint32_t size, const void *data) {
-    return real_[0]->SetPrivateData(guid, size, data);
-}
-
-Result Device::SetPrivateDataInterface(const Guid *guid, const void *object) {
-    return real_[0]->SetPrivateDataInterface(guid, object);
-}
-
-Result Device::SetName(const wchar_t *name) {
-    return real_[0]->SetName(name);
-}
-
 #define OWN_METHOD(...)
 #define METHOD(level, type, name, parameters, arguments)                                \
     type Device::name parameters {                                                      \
         return real_[level] == nullptr ? absent<type>() : real_[level]->name arguments; \
     }
+METHOD(0, Result, GetPrivateData, (const Guid *guid, uint32_t *size, void *data),
+       (guid, size, data))
+METHOD(0, Result, SetPrivateData, (const Guid *guid, uint32_t size, const void *data),
+       (guid, size, data))
+METHOD(0, Result, SetPrivateDataInterface, (const Guid *guid, const void *object), (guid, object))
+METHOD(0, Result, SetName, (const wchar_t *name), (name))
 #if CAIRN_D3D12_VKD3D
 #define VALUE_METHOD(level, type, name, parameters, arguments)                   \
     type *Device::name CAIRN_D3D12_IN_FRONT(type *result, parameters) {          \
@@ -155,23 +167,14 @@ Result Device::SetName(const wchar_t *name) {
 #undef VALUE_METHOD
 
 // A new pipeline is where a driver looks into its cache.
-
-Result Device::CreateGraphicsPipelineState(const void *desc, const void *riid, void *state) {
-    control_.tell_driver();
-    return real_[0]->CreateGraphicsPipelineState(desc, riid, state);
-}
-
-Result Device::CreateComputePipelineState(const void *desc, const void *riid, void *state) {
-    control_.tell_driver();
-    return real_[0]->CreateComputePipelineState(desc, riid, state);
-}
-
-Result Device::CreatePipelineState(const void *desc, const void *riid, void *state) {
-    constexpr unsigned kLevel = 2;
-    control_.tell_driver();
-    return real_[kLevel] == nullptr ? kNotImplemented
-                                    : real_[kLevel]->CreatePipelineState(desc, riid, state);
-}
+#define PIPELINE_METHOD(level, name)                                                              \
+    Result Device::name(const void *desc, const void *riid, void *state) {                        \
+        cairn_control_tell_drivers(control_.get());                                               \
+        return real_[level] == nullptr ? kNotImplemented : real_[level]->name(desc, riid, state); \
+    }
+PIPELINE_METHOD(0, CreateGraphicsPipelineState)
+PIPELINE_METHOD(0, CreateComputePipelineState)
+PIPELINE_METHOD(2, CreatePipelineState)
 
 Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) {
     if (feature != kFeatureShaderCache) {
@@ -186,22 +189,23 @@ Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) 
         flags = 0;
     }
     flags |= kSupportShaderControlClear | kSupportShaderSessionDelete;
-    if (control_.driver_cache_present()) {
+    if (cairn_control_driver_cache_present(control_.get()) != 0) {
         flags |= kSupportDriverManagedCache;
     }
     return kOk;
 }
 
 Result Device::CreateShaderCacheSession(const void *desc, const void *iid, void *session) {
-    control_.tell_driver();
+    cairn_control_tell_drivers(control_.get());
     return without_exceptions([&] {
-        return Session::create(setting_, this, names_, static_cast<const SessionDesc *>(desc),
+        return Session::create(setting_, this, static_cast<const SessionDesc *>(desc),
                                static_cast<const Guid *>(iid), static_cast<void **>(session));
     });
 }
 
 Result Device::ShaderCacheControl(uint32_t kinds, uint32_t control) {
-    return without_exceptions([&] { return control_.apply(kinds, control); });
+    return without_exceptions(
+        [&] { return apply_control(*setting_, control_.get(), kinds, control); });
 }
 
 }  // namespace cairn::d3d12

@@ -1,4 +1,4 @@
-// The facade around a real device: creates sessions, passes everything else through.
+// The facade around a real device: creates and controls sessions, passes everything else through.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods at once, as far as the real device allows. Ownership: reference
@@ -7,22 +7,27 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
-#include "adapter.h"
 #include "com/device_interface.h"
-#include "com/reference_count.h"
-#include "control.h"
+#include "com/object.h"
+#include "session_cache.h"
 #include "setting.h"
 
 namespace cairn::d3d12 {
 
+// As cairn_d3d12_shader_cache_control, with the control of the setting's root; null: there is no
+// memory. Without a root, everything is enabled and cannot be changed.
+Result apply_control(const Setting &setting, cairn_control *control, uint32_t kinds,
+                     uint32_t flags);
+
 class Device final : public DeviceInterface {
   public:
     // As cairn_d3d12_wrap_device.
-    static Result wrap(Unknown *real, const cairn_d3d12_options *options, void **wrapped);
+    static Result wrap(Unknown *device, const cairn_d3d12_options *options, void **wrapped);
 
     Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
-    uint32_t CAIRN_COM AddRef() override;
+    uint32_t CAIRN_COM AddRef() override { return references_.add(); }
     uint32_t CAIRN_COM Release() override;
     Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) override;
     Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) override;
@@ -39,18 +44,19 @@ class Device final : public DeviceInterface {
 #undef VALUE_METHOD
 
   private:
-    explicit Device(SettingRef setting) : setting_(std::move(setting)), control_(*setting_) {}
-    ~Device();
+    // The real device's interfaces, each with a reference; null where it lacks one.
+    using Levels = std::array<std::unique_ptr<DeviceInterface, ReleaseReference>, kDeviceLevels>;
+
+    Device(SettingRef setting, Levels real);
+    ~Device() = default;
     bool has_level(const Guid &iid) const;
 
     ReferenceCount references_;
 
     // Constant after wrapping.
     const SettingRef setting_;
-    CacheKinds control_;
-    AdapterNames names_;
-    // The real device's interfaces, each with a reference; null where it lacks one.
-    std::array<DeviceInterface *, kDeviceLevels> real_ = {};
+    const ControlRef control_;
+    const Levels real_;
 };
 
 }  // namespace cairn::d3d12

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <new>
-#include <vector>
 
 #include "os/deadline.h"
 
@@ -15,65 +14,12 @@ constexpr uint64_t kEntryOverhead = sizeof(KeyHash);
 
 constexpr uint64_t kBusyPatienceUs = 200'000;
 
-Outcome outcome_of_open(int result) {
-    switch (result) {
-        case CAIRN_OK:
-            return Outcome::ok;
-        case CAIRN_ERROR_BUSY:
-            return Outcome::other_version;
-        case CAIRN_ERROR_NO_MEMORY:
-            return Outcome::no_memory;
-        default:
-            return Outcome::cannot_open;
-    }
-}
-
-Outcome outcome_of_put(int result) {
-    switch (result) {
-        case CAIRN_OK:
-            return Outcome::ok;
-        case CAIRN_EXISTS:
-            return Outcome::exists;
-        case CAIRN_ERROR_FULL:
-        case CAIRN_ERROR_TOO_LARGE:
-        case CAIRN_ERROR_NO_SPACE:
-            return Outcome::full;
-        case CAIRN_ERROR_READ_ONLY:
-        case CAIRN_ERROR_DENIED:
-            return Outcome::cannot_write;
-        case CAIRN_ERROR_BUSY:
-            return Outcome::busy;
-        case CAIRN_ERROR_NO_MEMORY:
-            return Outcome::no_memory;
-        default:
-            return Outcome::failed;
-    }
-}
-
-std::string default_root() {
-    std::vector<char> buffer(4096);
-    return cairn_root_resolve(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
-}
-
-// Sizes as given, for a limit that the store cannot keep.
-int add_size(void *sum, const cairn_entry *entry) {
-    *static_cast<uint64_t *>(sum) += entry->value_size + kEntryOverhead;
-    return 0;
-}
-
-uint64_t size_of_all(cairn_cache *cache) {
-    uint64_t sum = 0;
-    (void)cairn_enumerate(cache, add_size, &sum);
-    return sum;
-}
-
 }  // namespace
 
-Outcome DiskLevel::open(const Options &options, std::unique_ptr<DiskLevel> &level) {
-    const std::string root = options.root.empty() ? default_root() : options.root;
+Outcome DiskLevel::open(const CacheOptions &options, std::unique_ptr<DiskLevel> &level) {
     cairn_options open = {};
     open.size = sizeof open;
-    open.root = root.c_str();
+    open.root = options.root.c_str();
     open.identifier = options.identifier.c_str();
     open.version = options.version;
     open.flags = CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_NOTICE_DELETION;
@@ -83,39 +29,46 @@ Outcome DiskLevel::open(const Options &options, std::unique_ptr<DiskLevel> &leve
     open.log = options.log;
     open.log_user = options.log_user;
     cairn_cache *cache = nullptr;
-    const int result = root.empty() ? CAIRN_ERROR_NOT_FOUND : cairn_open(&open, &cache);
+    const int result = cairn_open(&open, &cache);
     if (result != CAIRN_OK) {
-        return outcome_of_open(result);
+        return result == CAIRN_ERROR_BUSY        ? Outcome::other_version
+               : result == CAIRN_ERROR_NO_MEMORY ? Outcome::no_memory
+                                                 : Outcome::cannot_open;
     }
     level.reset(new (std::nothrow) DiskLevel(cache, options));
     if (level == nullptr) {
         cairn_close(cache);
         return Outcome::no_memory;
     }
-    switch (level->presence_.join(root + "/" + options.identifier)) {
+    const Outcome joined = level->join();
+    if (joined != Outcome::ok) {
+        level.reset();
+    }
+    return joined;
+}
+
+Outcome DiskLevel::join() {
+    switch (presence_.join(options_.root + "/" + options_.identifier)) {
         case Presence::Joined::yes:
             return Outcome::ok;
         case Presence::Joined::must_clear:
-            if (level->clear() == Outcome::ok) {
-                level->presence_.cleared();
-                return Outcome::ok;
+            if (clear() != Outcome::ok) {
+                return Outcome::cannot_open;
             }
-            level.reset();
-            return Outcome::cannot_open;
+            presence_.cleared();
+            return Outcome::ok;
         case Presence::Joined::hidden:
-            level->hidden_ = true;
+            hidden_ = true;
             return Outcome::ok;
         case Presence::Joined::busy:
-            level.reset();
             return Outcome::busy;
         case Presence::Joined::impossible:
             break;
     }
-    level->say(CAIRN_LOG_ERROR,
-               "sessions.lock of " + options.identifier +
-                   " cannot be used: it must be a file of this user with no other name, and file "
-                   "descriptors must be left");
-    level.reset();
+    log().write(Severity::error,
+                "sessions.lock of %s cannot be used: it must be a file of this user with no other "
+                "name, and file descriptors must be left",
+                options_.identifier.c_str());
     return Outcome::cannot_open;
 }
 
@@ -129,21 +82,19 @@ DiskLevel::~DiskLevel() {
 
 EntryRef DiskLevel::find(const KeyHash &hash) {
     cairn_blob *blob = nullptr;
-    if (hidden_) {
-        return nullptr;
-    }
-    if (cairn_get(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
+    if (hidden_ || cairn_get(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
         return nullptr;
     }
     return Entry::adopt(blob);
 }
 
 Outcome DiskLevel::store(const KeyHash &hash, const Entry &entry) {
-    if (entry.record().size() > std::min<uint64_t>(limit_bytes_, CAIRN_VALUE_SIZE_MAX)) {
+    if (entry.record().size() > std::min<uint64_t>(options_.limit_bytes, CAIRN_VALUE_SIZE_MAX)) {
         const int there = cairn_contains(cache_, hash.data(), hash.size());
         return there == CAIRN_OK ? Outcome::exists : Outcome::full;
     }
-    return limit_bytes_ < CAIRN_LIMIT_BYTES_MIN ? store_measured(hash, entry) : put(hash, entry);
+    return options_.limit_bytes < CAIRN_LIMIT_BYTES_MIN ? store_measured(hash, entry)
+                                                        : put(hash, entry);
 }
 
 Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
@@ -164,41 +115,44 @@ Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
     for (Backoff backoff(kBusyPatienceUs); result == CAIRN_ERROR_BUSY && backoff.pause();) {
         result = put_once();
     }
-    return result == CAIRN_ERROR_BUSY ? give_up() : outcome_of_put(result);
+    return result == CAIRN_ERROR_BUSY ? give_up() : Outcome{result};
 }
 
 Outcome DiskLevel::give_up() const {
-    say(CAIRN_LOG_WARNING,
-        "an entry was not stored: another process has been taking space in the cache for too long; "
-        "is one stopped?");
+    log().write(Severity::warning,
+                "an entry was not stored: another process has been taking space in the cache for "
+                "too long; is one stopped?");
     return Outcome::busy;
-}
-
-void DiskLevel::say(int severity, const std::string &line) const {
-    if (log_ != nullptr) {
-        log_(log_user_, severity, line.c_str());
-    }
 }
 
 // The store keeps no limit below its own smallest: such a cache is measured and stored to by one
 // thread at a time. It has few entries.
 Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
-    const Presence::MeasureLock alone(presence_);
-    if (!alone.held()) {
-        return alone.can_write() ? give_up() : Outcome::cannot_write;
+    const auto alone = presence_.lock_to_measure();
+    if (alone.error() == Error::denied || alone.error() == Error::read_only) {
+        return Outcome::denied;
+    }
+    if (!alone.ok() && alone.error() != Error::not_found) {
+        return give_up();
     }
     if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) {
         return Outcome::exists;
     }
-    if (size_of_all(cache_) + entry.record().size() + kEntryOverhead > limit_bytes_) {
+    // Sizes as given, for a limit that the store cannot keep.
+    uint64_t size = entry.record().size() + kEntryOverhead;
+    const auto add = [](void *sum, const cairn_entry *other) {
+        *static_cast<uint64_t *>(sum) += other->value_size + kEntryOverhead;
+        return 0;
+    };
+    (void)cairn_enumerate(cache_, add, &size);
+    if (size > options_.limit_bytes) {
         return Outcome::full;
     }
     return put(hash, entry);
 }
 
 Outcome DiskLevel::clear() {
-    const int result = cairn_clear(cache_);
-    return result == CAIRN_OK ? Outcome::ok : outcome_of_put(result);
+    return Outcome{cairn_clear(cache_)};
 }
 
 }  // namespace cairn::d3d12

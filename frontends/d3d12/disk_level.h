@@ -10,26 +10,34 @@
 #include <memory>
 #include <string>
 
+#include "base/log.h"
 #include "entry.h"
 #include "key_hash.h"
 #include "presence.h"
 
 namespace cairn::d3d12 {
 
+// What a session wants of its cache.
+struct CacheOptions {
+    std::string identity;  // sessions of one identity share a cache
+    bool is_on_disk = false;
+    std::string root;        // empty: none can be had
+    std::string identifier;  // below the root
+    std::string about;       // for people
+    uint64_t version = 0;
+    uint64_t limit_bytes = 0;   // on disk
+    uint64_t memory_bytes = 0;  // of a MEMORY session; on disk for keeping entries that were found
+    uint64_t memory_entries = 0;
+    std::string control_root;  // whose control it obeys; empty: the library's
+    KeyHashFunction hash = hash_key;
+    cairn_log_fn log = nullptr;
+    void *log_user = nullptr;
+};
+
 class DiskLevel {
   public:
-    struct Options {
-        std::string root;  // empty: the library's
-        std::string identifier;
-        std::string about;
-        uint64_t version = 0;
-        uint64_t limit_bytes = 0;
-        uint64_t memory_bytes = 0;  // for keeping entries that were found
-        cairn_log_fn log = nullptr;
-        void *log_user = nullptr;
-    };
-    // `level` is null after anything but ok.
-    static Outcome open(const Options &options, std::unique_ptr<DiskLevel> &level);
+    // `level` is null after anything but ok. `options` must outlive it.
+    static Outcome open(const CacheOptions &options, std::unique_ptr<DiskLevel> &level);
     // Clears, if a session wished it and no other process has one.
     ~DiskLevel();
     DiskLevel(const DiskLevel &) = delete;
@@ -44,20 +52,15 @@ class DiskLevel {
     Outcome clear();
 
   private:
-    DiskLevel(cairn_cache *cache, const Options &options)
-        : cache_(cache),
-          limit_bytes_(options.limit_bytes),
-          log_(options.log),
-          log_user_(options.log_user) {}
+    DiskLevel(cairn_cache *cache, const CacheOptions &options) : cache_(cache), options_(options) {}
+    Outcome join();
     Outcome put(const KeyHash &hash, const Entry &entry);
     Outcome store_measured(const KeyHash &hash, const Entry &entry);
     Outcome give_up() const;
-    void say(int severity, const std::string &line) const;
+    Log log() const { return {options_.log, options_.log_user}; }
 
     cairn_cache *const cache_;
-    const uint64_t limit_bytes_;
-    const cairn_log_fn log_;
-    void *const log_user_;
+    const CacheOptions &options_;
     Presence presence_;
     bool hidden_ = false;  // the entries were to be deleted; constant after opening
 };

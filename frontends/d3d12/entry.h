@@ -9,25 +9,29 @@
 #include <cairn/cairn.h>
 
 #include <memory>
+#include <utility>
 
 #include "base/bytes.h"
 
 namespace cairn::d3d12 {
 
-// The outcome of a call on a cache, before it is an HRESULT.
-enum class Outcome {
-    ok,
-    not_found,
-    exists,         // the key is there already
-    collision,      // another key of the same hash is there
-    full,           // the cache's limit, the disk, or the user's quota
-    disabled,       // by ShaderCacheControl
-    busy,           // another process is in the middle of something; later it works
-    other_version,  // a session of another Version is open
-    cannot_open,    // the log line says why
-    cannot_write,   // permissions, or a read-only file system
-    no_memory,
-    failed,
+// The outcome of a call on a cache, before it is an HRESULT: a cairn_result, or one of ours.
+enum class Outcome : int {
+    ok = CAIRN_OK,
+    not_found = CAIRN_MISS,
+    exists = CAIRN_EXISTS,  // the key is there already
+    full = CAIRN_ERROR_FULL,
+    too_large = CAIRN_ERROR_TOO_LARGE,
+    no_space = CAIRN_ERROR_NO_SPACE,  // on the disk, or of the user's quota
+    denied = CAIRN_ERROR_DENIED,
+    read_only = CAIRN_ERROR_READ_ONLY,
+    busy = CAIRN_ERROR_BUSY,  // another process is in the middle of something; later it works
+    no_memory = CAIRN_ERROR_NO_MEMORY,
+    failed = CAIRN_ERROR_IO,
+    collision = 100,  // another key of the same hash is there
+    disabled,         // by ShaderCacheControl
+    other_version,    // a session of another Version is open
+    cannot_open,      // the log line says why
 };
 
 class Entry;
@@ -39,25 +43,21 @@ class Entry {
     // Takes the blob in any case.
     static EntryRef adopt(cairn_blob *blob);
 
-    ~Entry();
-    Entry(const Entry &) = delete;
-    Entry &operator=(const Entry &) = delete;
-
     Bytes record() const { return record_; }
     Bytes key() const { return record_.subspan(kHeaderSize, key_size_); }
     Bytes value() const { return record_.subspan(kHeaderSize + key_size_); }
-    bool has_key(Bytes other) const;
+    bool has_key(Bytes other) const { return same_bytes(key(), other); }
 
     static constexpr size_t kHeaderSize = 8;
 
   private:
-    Entry(Bytes record, size_t key_size, cairn_blob *blob)
-        : record_(record), key_size_(key_size), blob_(blob) {}
-    static EntryRef own(Bytes record, size_t key_size, cairn_blob *blob);
+    using Memory = std::unique_ptr<void, void (*)(void *)>;
+    Entry(Bytes record, size_t key_size, Memory memory)
+        : record_(record), key_size_(key_size), memory_(std::move(memory)) {}
 
     const Bytes record_;
     const size_t key_size_;
-    cairn_blob *const blob_;  // that the record lies in; null: it has memory of its own
+    const Memory memory_;  // that the record lies in
 };
 
 }  // namespace cairn::d3d12

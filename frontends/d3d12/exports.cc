@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_d3d12.h>
 
-#include "com/entry_point.h"
 #include "device.h"
 #include "session.h"
 
@@ -36,19 +35,21 @@ int32_t EXPORT(create_session)(ID3D12Device *device, const cairn_d3d12_options *
                                const D3D12_SHADER_CACHE_SESSION_DESC *desc, const _GUID *iid,
                                void **session) {
     return without_exceptions([&] {
-        const SettingRef setting = read_setting(options);
-        if (setting == nullptr) {
-            return kInvalidArgument;
-        }
-        return Session::create(setting, reinterpret_cast<Unknown *>(device),
-                               names_for(*setting, device), desc, iid, session);
+        const SettingRef setting = read_setting(options, device);
+        return setting == nullptr ? kInvalidArgument
+                                  : Session::create(setting, reinterpret_cast<Unknown *>(device),
+                                                    desc, iid, session);
     });
 }
 
 int32_t EXPORT(shader_cache_control)(const cairn_d3d12_options *options, uint32_t kinds,
                                      uint32_t control) {
     return without_exceptions([&] {
-        const SettingRef setting = read_setting(options);
-        return setting == nullptr ? kInvalidArgument : CacheKinds(*setting).apply(kinds, control);
+        const SettingRef setting = read_setting(options, nullptr);
+        if (setting == nullptr) {
+            return kInvalidArgument;
+        }
+        const ControlRef opened = open_control(setting->root, 0, setting->log, setting->user);
+        return apply_control(*setting, opened.get(), kinds, control);
     });
 }

@@ -3,16 +3,13 @@
 
 #include <cairn/cairn.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace cairn::d3d12 {
 namespace {
 
-struct Row {
-    Message id;
-    int severity;
-    const char *text;
-};
-
-constexpr Row kRows[] = {
+constexpr MessageRow kRows[] = {
     {Message::session_created, CAIRN_LOG_INFO, "CreateShaderCacheSession: a session was created"},
     {Message::session_destroyed, CAIRN_LOG_INFO, "a shader cache session was destroyed"},
     {Message::create_invalid_arguments, CAIRN_LOG_ERROR,
@@ -47,24 +44,11 @@ constexpr Row kRows[] = {
      "SetDeleteOnDestroy: the cache may not be written, and will stay"},
 };
 
-// A row without text for an unknown message.
-Row row_of(Message id) {
-    for (const Row &row : kRows) {
-        if (row.id == id) {
-            return row;
-        }
-    }
-    return {id, CAIRN_LOG_INFO, ""};
-}
-
 }  // namespace
 
-int message_severity(Message id) {
-    return row_of(id).severity;
-}
-
-const char *message_text(Message id) {
-    return row_of(id).text;
+MessageRow row_of(Message id) {
+    const auto *row = std::ranges::find(kRows, id, &MessageRow::id);
+    return row == std::end(kRows) ? MessageRow{id, CAIRN_LOG_INFO, ""} : *row;
 }
 
 }  // namespace cairn::d3d12

@@ -22,10 +22,12 @@ enum class Message {
     delete_not_supported = 1326,       // SHADERCACHESESSION_SHADERCACHEDELETE_NOTSUPPORTED
 };
 
-// A CAIRN_LOG_....
-int message_severity(Message id);
-
-// Says what happened and, if the reader can do something, what to do.
-const char *message_text(Message id);
+struct MessageRow {
+    Message id;
+    int severity;      // a CAIRN_LOG_...
+    const char *text;  // says what happened and, if the reader can do something, what to do
+};
+// Without text for an unknown message.
+MessageRow row_of(Message id);
 
 }  // namespace cairn::d3d12

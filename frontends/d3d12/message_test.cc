@@ -13,13 +13,12 @@ namespace {
 TEST(Message, EveryOneHasItsOwnTextAndASeverity) {
     std::string all = "\n";
     for (int id = 1280; id < 1330; ++id) {
-        const char *text = message_text(static_cast<Message>(id));
+        const auto [id_found, severity, text] = row_of(static_cast<Message>(id));
         if (*text == '\0') {
             continue;
         }
         EXPECT_EQ(all.find("\n" + std::string(text) + "\n"), std::string::npos) << id;
         all.append(text).append("\n");
-        const int severity = message_severity(static_cast<Message>(id));
         EXPECT_TRUE(severity >= CAIRN_LOG_ERROR && severity <= CAIRN_LOG_INFO) << id;
     }
     EXPECT_NE(all, "");

@@ -31,7 +31,7 @@ Result<File> open_or_make_file(const std::string &directory) {
 }  // namespace
 
 // A file that is written to must be the user's own and have no other name: its size is changed.
-Presence::Opened Presence::open() {
+std::optional<Presence::Joined> Presence::open() {
     file_ = File();
     auto opened = open_or_make_file(directory_);
     can_write_ = opened.ok() || !may_not_write(opened.error());
@@ -40,18 +40,18 @@ Presence::Opened Presence::open() {
     }
     if (!opened.ok()) {
         if (can_write_ || (opened.error() != Error::denied && opened.error() != Error::not_found)) {
-            return Opened::impossible;
+            return Joined::impossible;
         }
         // It may be there and not even be read.
         const auto info = Directory::working().info(path_);
-        return info.ok() && info->size_bytes > 0 ? Opened::marked : Opened::absent;
+        return info.ok() && info->size_bytes > 0 ? Joined::hidden : Joined::yes;
     }
     const auto info = opened->info();
     if (!info.ok() || info->links > 1 || (can_write_ && info->owner != effective_user())) {
-        return Opened::impossible;
+        return Joined::impossible;
     }
     file_ = std::move(opened.value());
-    return Opened::yes;
+    return std::nullopt;
 }
 
 // A file that was deleted keeps no other process out.
@@ -76,19 +76,10 @@ Presence::Joined Presence::join(const std::string &directory) {
     process_ = process_number();
     Backoff backoff(kPatienceUs);
     do {
-        if (!has_name()) {
-            switch (open()) {
-                case Opened::yes:
-                    break;
-                case Opened::absent:
-                    return Joined::yes;
-                case Opened::marked:
-                    return Joined::hidden;
-                case Opened::impossible:
-                    return Joined::impossible;
-            }
+        std::optional<Joined> joined = has_name() ? std::nullopt : open();
+        if (!joined) {
+            joined = can_write_ ? join_writing() : join_reading();
         }
-        const std::optional<Joined> joined = can_write_ ? join_writing() : join_reading();
         if (joined) {
             return *joined;
         }
@@ -148,19 +139,11 @@ Presence::Left Presence::leave() {
     return Left::yes;
 }
 
-// A description of its own, which it shares with no other thread and no child of fork().
-Presence::MeasureLock::MeasureLock(const Presence &presence) {
-    auto file = Directory::working().open_or_create_file(presence.path_);
-    if (!file.ok()) {
-        can_write_ = !may_not_write(file.error());
-        is_alone_ = file.error() == Error::not_found;
-        return;
-    }
-    auto lock = ByteLock::acquire(std::make_shared<const File>(std::move(file.value())),
-                                  kMeasureByte, kPatienceUs);
-    if (lock.ok()) {
-        lock_.emplace(std::move(lock.value()));
-    }
+// By a description of its own, which it shares with no other thread and no child of fork().
+Result<ByteLock> Presence::lock_to_measure() const {
+    TRY_ASSIGN(File file, Directory::working().open_or_create_file(path_));
+    return ByteLock::acquire(std::make_shared<const File>(std::move(file)), kMeasureByte,
+                             kPatienceUs);
 }
 
 }  // namespace cairn::d3d12

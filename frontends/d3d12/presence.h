@@ -17,7 +17,7 @@
 // A child of fork() shares the locks of its parent and must not release them: it leaves silently,
 // and is no presence of its own.
 //
-// Thread safety: externally synchronised, but for mark_for_clearing() and MeasureLock.
+// Thread safety: externally synchronised, but for mark_for_clearing() and lock_to_measure().
 // Failure: a link or a directory in the place of the file is removed. A file that has another name,
 // or belongs to another user, is not touched, and joining is impossible; the same holds without
 // memory or descriptors. A process that may not write joins by reading. A file that was deleted
@@ -58,31 +58,13 @@ class Presence {
     // After must_clear, clear and call cleared().
     Left leave();
 
-    // Held by one thread of one process; waits for seconds at most.
-    class MeasureLock {
-      public:
-        explicit MeasureLock(const Presence &presence);
-        MeasureLock(const MeasureLock &) = delete;
-        MeasureLock &operator=(const MeasureLock &) = delete;
-        // Also when the whole directory was deleted: then there is nothing to measure.
-        bool held() const { return lock_ || is_alone_; }
-        // False: it cannot be had as the cache may not be written.
-        bool can_write() const { return can_write_; }
-
-      private:
-        std::optional<ByteLock> lock_;
-        bool can_write_ = true;
-        bool is_alone_ = false;
-    };
+    // For one thread of one process; waits for seconds at most. not_found: the whole directory was
+    // deleted, and there is nothing to measure. denied, read_only: the cache may not be written.
+    cairn::Result<ByteLock> lock_to_measure() const;
 
   private:
-    enum class Opened {
-        yes,
-        absent,  // and cannot be made
-        marked,  // and cannot be opened
-        impossible,
-    };
-    Opened open();
+    // Nothing: the file is open.
+    std::optional<Joined> open();
     bool is_marked() const;
     bool has_name() const;
     // Nothing: try again.

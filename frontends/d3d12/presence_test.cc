@@ -205,12 +205,12 @@ TEST_F(PresenceTest, OneAtATimeMeasures) {
     EXPECT_EQ(one.join(directory_), Joined::yes);
     EXPECT_EQ(other.join(directory_), Joined::yes);
     {
-        const Presence::MeasureLock held(one);
-        EXPECT_TRUE(held.held());
-        std::thread waiting([&] { EXPECT_FALSE(Presence::MeasureLock(other).held()); });
+        const auto held = one.lock_to_measure();
+        EXPECT_TRUE(held.ok());
+        std::thread waiting([&] { EXPECT_FALSE(other.lock_to_measure().ok()); });
         waiting.join();
     }
-    EXPECT_TRUE(Presence::MeasureLock(other).held());
+    EXPECT_TRUE(other.lock_to_measure().ok());
 }
 
 TEST_F(PresenceTest, AChildOfForkMeasuresForItself) {
@@ -222,11 +222,11 @@ TEST_F(PresenceTest, AChildOfForkMeasuresForItself) {
     if (child == 0) {
         char byte;
         (void)!read(go[0], &byte, 1);
-        _exit(Presence::MeasureLock(one).held() ? 1 : 0);
+        _exit(one.lock_to_measure().ok() ? 1 : 0);
     }
     {
-        const Presence::MeasureLock held(one);
-        EXPECT_TRUE(held.held());
+        const auto held = one.lock_to_measure();
+        EXPECT_TRUE(held.ok());
         EXPECT_EQ(write(go[1], "", 1), 1);
         int status = -1;
         EXPECT_EQ(waitpid(child, &status, 0), child);

@@ -2,22 +2,25 @@
 #include "registry.h"
 
 #include <map>
-#include <new>
+#include <string>
 #include <vector>
 
+#include "base/guarded.h"
 #include "base/mutex.h"
 #include "os/per_process.h"
 
 namespace cairn::d3d12 {
+namespace {
 
 struct SharedCache {
+    explicit SharedCache(const std::string &name) : identity(name) {}
+
+    const std::string identity;
     Mutex mutex;
     // Guarded by mutex
     std::unique_ptr<SessionCache> cache;
     unsigned shares = 0;
 };
-
-namespace {
 
 struct Registry {
     Mutex mutex;
@@ -33,105 +36,109 @@ union Registries {
 };
 constinit Registries registries;
 
-Registry &registry() {
-    return registries.all.get();
-}
-
 std::shared_ptr<SharedCache> shared_cache(const std::string &identity) {
-    const MutexLock lock(registry().mutex);
-    std::shared_ptr<SharedCache> &shared = registry().caches[identity];
-    if (shared == nullptr) {
-        shared = std::make_shared<SharedCache>();
+    Registry &registry = registries.all.get();
+    const MutexLock lock(registry.mutex);
+    const auto found = registry.caches.find(identity);
+    if (found != registry.caches.end()) {
+        return found->second;
     }
-    return shared;
+    return registry.caches.emplace(identity, std::make_shared<SharedCache>(identity)).first->second;
 }
 
 // Gives up a reference, and the entry of the registry with the last but its own.
-void forget(const std::string &identity, std::shared_ptr<SharedCache> &shared) {
-    const MutexLock lock(registry().mutex);
+void forget(std::shared_ptr<SharedCache> &shared) {
+    Registry &registry = registries.all.get();
+    const MutexLock lock(registry.mutex);
+    const auto found = registry.caches.find(shared->identity);
     shared.reset();
-    const auto found = registry().caches.find(identity);
     // References are only taken with the mutex held: nobody can be about to.
-    if (found != registry().caches.end() && found->second.use_count() == 1) {
-        registry().caches.erase(found);
+    if (found != registry.caches.end() && found->second.use_count() == 1) {
+        registry.caches.erase(found);
     }
+}
+
+// With the cache locked.
+Outcome join_shared(SharedCache &shared, const CacheOptions &options) {
+    if (shared.cache == nullptr) {
+        return SessionCache::open(options, shared.cache);
+    }
+    if (shared.cache->disabled()) {
+        return Outcome::disabled;
+    }
+    if (shared.cache->options().version != options.version) {
+        return Outcome::other_version;
+    }
+    shared.cache->listeners().add(options.log, options.log_user);
+    return Outcome::ok;
+}
+
+// Gives up a share that this process got.
+void leave(std::shared_ptr<SharedCache> &shared, cairn_log_fn log, void *user) {
+    {
+        const MutexLock lock(shared->mutex);
+        if (--shared->shares == 0) {
+            shared->cache.reset();  // lines about its end are still heard
+        } else {
+            shared->cache->listeners().remove(log, user);
+        }
+    }
+    forget(shared);
 }
 
 }  // namespace
 
-Outcome CacheShare::join(const std::string &identity, const SessionCache::Options &options,
-                         cairn_log_fn log, void *user) {
-    identity_ = identity;
-    std::shared_ptr<SharedCache> shared = shared_cache(identity);
-    Outcome outcome = Outcome::ok;
-    try {
+Outcome join_cache(const CacheOptions &options, std::shared_ptr<SessionCache> &cache) {
+    std::shared_ptr<SharedCache> shared = shared_cache(options.identity);
+    SessionCache *joined = nullptr;
+    Outcome outcome;
+    {
         const MutexLock lock(shared->mutex);
-        if (shared->cache == nullptr) {
-            outcome = SessionCache::open(options, log, user, shared->cache);
-        } else if (shared->cache->disabled()) {
-            outcome = Outcome::disabled;
-        } else if (shared->cache->version() != options.version) {
-            outcome = Outcome::other_version;
-        }
+        outcome = guarded([&] { return join_shared(*shared, options); }, Outcome::no_memory);
         if (outcome == Outcome::ok) {
-            cache_ = shared->cache.get();
-            cache_->listeners().add(log, user);
+            joined = shared->cache.get();
             ++shared->shares;
-        }
-    } catch (const std::bad_alloc &) {
-        outcome = Outcome::no_memory;
-        const MutexLock lock(shared->mutex);
-        if (shared->shares == 0) {
+        } else if (shared->shares == 0) {
             shared->cache.reset();
         }
     }
-    if (outcome != Outcome::ok) {
-        forget(identity, shared);
+    if (joined == nullptr) {
+        forget(shared);
         return outcome;
     }
-    shared_ = std::move(shared);
-    process_ = process_number();
-    log_ = log;
-    user_ = user;
+    // In a child of fork() the cache is the parent's, and stays as it is: a thread that the child
+    // lacks may have been inside it. The registry that was left behind refers to it, too.
+    cache.reset(joined, [shared = std::move(shared), process = process_number(), log = options.log,
+                         user = options.log_user](SessionCache *) mutable {
+        if (process == process_number()) {
+            leave(shared, log, user);
+        }
+    });
     return Outcome::ok;
 }
 
-CacheShare::~CacheShare() {
-    // In a child of fork() the cache is the parent's, and stays as it is: a thread that the child
-    // lacks may have been inside it. The registry that was left behind refers to it, too.
-    if (shared_ == nullptr || process_ != process_number()) {
-        return;
-    }
+Outcome clear_caches(const std::string &control_root) {
+    std::vector<std::shared_ptr<SharedCache>> all;
     {
-        const MutexLock lock(shared_->mutex);
-        const bool is_last = --shared_->shares == 0;
-        if (is_last) {
-            // Lines about its end are still heard.
-            std::unique_ptr<SessionCache> cache = std::move(shared_->cache);
-            cache->close();
-            cache->listeners().remove(log_, user_);
-        } else {
-            cache_->listeners().remove(log_, user_);
+        Registry &registry = registries.all.get();
+        const MutexLock lock(registry.mutex);
+        for (const auto &[identity, shared] : registry.caches) {
+            all.push_back(shared);
         }
     }
-    forget(identity_, shared_);
-}
-
-void for_each_cache(const std::function<void(SessionCache &)> &visit) {
-    std::vector<std::pair<std::string, std::shared_ptr<SharedCache>>> all;
-    {
-        const MutexLock lock(registry().mutex);
-        all.assign(registry().caches.begin(), registry().caches.end());
-    }
-    for (auto &[identity, shared] : all) {
+    Outcome worst = Outcome::ok;
+    for (std::shared_ptr<SharedCache> &shared : all) {
         {
             const MutexLock lock(shared->mutex);
-            if (shared->cache != nullptr) {
-                visit(*shared->cache);
+            SessionCache *cache = shared->cache.get();
+            if (cache != nullptr && cache->options().control_root == control_root) {
+                const Outcome outcome = cache->clear();
+                worst = outcome == Outcome::ok ? worst : outcome;
             }
         }
-        forget(identity, shared);
+        forget(shared);
     }
+    return worst;
 }
 
 }  // namespace cairn::d3d12

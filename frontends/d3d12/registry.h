@@ -8,7 +8,6 @@
 // sessions that it inherited can be released, and what they share stays open.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,32 +15,12 @@
 
 namespace cairn::d3d12 {
 
-struct SharedCache;
+// Joins the cache of this identity, which is opened where nobody has it open. `cache` is the
+// session's share in it: the cache closes with the last, and the log of the options hears of it
+// until then. ok, disabled, other_version, cannot_open, busy, no_memory.
+Outcome join_cache(const CacheOptions &options, std::shared_ptr<SessionCache> &cache);
 
-// A session's share in a cache. The cache closes with the last.
-class CacheShare {
-  public:
-    CacheShare() = default;
-    ~CacheShare();
-    CacheShare(const CacheShare &) = delete;
-    CacheShare &operator=(const CacheShare &) = delete;
-
-    // Joins the cache of this identity, which is opened where nobody has it open. `log` hears of it
-    // as long as the share lasts. ok, disabled, other_version, cannot_open, busy, no_memory.
-    Outcome join(const std::string &identity, const SessionCache::Options &options,
-                 cairn_log_fn log, void *user);
-    SessionCache &cache() const { return *cache_; }
-
-  private:
-    std::string identity_;
-    std::shared_ptr<SharedCache> shared_;
-    SessionCache *cache_ = nullptr;
-    uint64_t process_ = 0;  // that has joined
-    cairn_log_fn log_ = nullptr;
-    void *user_ = nullptr;
-};
-
-// Calls `visit` for every cache that is open.
-void for_each_cache(const std::function<void(SessionCache &)> &visit);
+// Clears the caches that are open and obey the control of this root. ok, or how one failed.
+Outcome clear_caches(const std::string &control_root);
 
 }  // namespace cairn::d3d12

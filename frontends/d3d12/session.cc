@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "session.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
-#include <new>
+#include <optional>
+#include <span>
 
-#include "com/entry_point.h"
-#include "names.h"
+#include "base/guarded.h"
+#include "common/application.h"
+#include "key_hash.h"
+#include "os/configuration.h"
+#include "os/environment.h"
 
 namespace cairn::d3d12 {
 namespace {
@@ -44,143 +50,157 @@ SessionDesc with_defaults(SessionDesc desc) {
     return desc;
 }
 
-Result result_of_create(const Setting &setting, Outcome outcome) {
-    switch (outcome) {
-        case Outcome::ok:
-            return kOk;
-        case Outcome::disabled:
-            setting.say(Message::create_disabled);
-            return kNotCurrentlyAvailable;
-        case Outcome::other_version:
-            setting.say(Message::create_already_open);
-            return kAlreadyExists;
-        case Outcome::busy:
-            return kNotCurrentlyAvailable;
-        case Outcome::no_memory:
-            return kOutOfMemory;
-        default:
-            setting.say(Message::corrupt);
-            return kCacheCorrupt;
-    }
+constexpr const char *kWorkingDirectoryFolder = "/d3d12-shader-cache";
+constexpr const char *kPrefix = "d3d12-";
+constexpr size_t kGuidSize = 36;
+static_assert(std::char_traits<char>::length(kPrefix) + kApplicationNameMax + 1 + kGuidSize +
+                  2 * (1 + kShortHashSize) <=
+              CAIRN_IDENTIFIER_SIZE_MAX);
+
+std::string text_of(const Guid &guid) {
+    char text[40];
+    const uint8_t *last = guid.Data4;
+    std::snprintf(text, sizeof text, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", guid.Data1,
+                  unsigned{guid.Data2}, unsigned{guid.Data3}, unsigned{last[0]}, unsigned{last[1]},
+                  unsigned{last[2]}, unsigned{last[3]}, unsigned{last[4]}, unsigned{last[5]},
+                  unsigned{last[6]}, unsigned{last[7]});
+    return text;
 }
 
-Result result_of_find(const Setting &setting, Outcome outcome) {
-    switch (outcome) {
-        case Outcome::ok:
-            return kOk;
-        case Outcome::collision:
-            setting.say(Message::hash_collision);
-            return kCacheHashCollision;
-        case Outcome::disabled:
-            setting.say(Message::disabled);
-            return kNotCurrentlyAvailable;
-        default:
-            setting.say(Message::find_not_found);
-            return kNotFound;
+// The program whose cache it is, with a hyphen behind it; "" where all share it.
+std::string application_part(const Setting &setting, const std::string &guid) {
+    if (Configuration::read(Log(setting.log, setting.user)).is_d3d12_shared(guid)) {
+        return "";
     }
+    const std::string &name = setting.application ? *setting.application : application_name();
+    return name.empty() ? "" : name + "-";
 }
 
-Result result_of_store(const Setting &setting, Outcome outcome) {
-    switch (outcome) {
-        case Outcome::ok:
-            return kOk;
-        case Outcome::exists:
-            setting.say(Message::store_already_present);
-            return kAlreadyExists;
-        case Outcome::collision:
-            setting.say(Message::hash_collision);
-            return kCacheHashCollision;
-        case Outcome::full:
-            setting.say(Message::store_cache_full);
-            return kCacheFull;
-        case Outcome::disabled:
-            setting.say(Message::disabled);
-            return kNotCurrentlyAvailable;
-        case Outcome::cannot_write:
-            return kAccessDenied;
-        case Outcome::no_memory:
-            return kOutOfMemory;
-        default:
-            return kFail;
+// `desc` has no zeros that stand for defaults any more.
+CacheOptions cache_options(const SessionDesc &desc, const Setting &setting) {
+    CacheOptions result;
+    const std::string guid = text_of(desc.Identifier);
+    result.is_on_disk = desc.Mode == kModeDisk;
+    const std::string application = result.is_on_disk ? application_part(setting, guid) : "";
+    result.identifier = kPrefix + application + guid;
+    result.about = "D3D12 shader cache " + guid + "\n";
+    if (!application.empty()) {
+        result.about += "application: " + application.substr(0, application.size() - 1) + "\n";
     }
+    if ((desc.Flags & kFlagDriverVersioned) != 0) {
+        const AdapterNames &names = setting.names;
+        // Appended piece by piece: GCC 12 warns of what it makes of operator+ here.
+        result.identifier.append("-").append(short_hash(names.adapter));
+        result.identifier.append("-").append(short_hash(names.driver_version));
+        result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
+    }
+    result.root = result.control_root = setting.root;
+    if (result.is_on_disk && (desc.Flags & kFlagUseWorkingDir) != 0) {
+        const std::string directory = working_directory();
+        result.root = directory.empty() ? "" : directory + kWorkingDirectoryFolder;
+    }
+    // MEMORY sessions obey the control of a root, and share with those that obey the same.
+    result.identity = (result.is_on_disk ? "disk " : "memory ") + result.root + "/";
+    result.identity += result.identifier;
+    result.version = desc.Version;
+    result.limit_bytes = desc.MaximumValueFileSizeBytes;
+    result.memory_bytes = desc.MaximumInMemoryCacheSizeBytes;
+    result.memory_entries = desc.MaximumInMemoryCacheEntries;
+    result.hash = setting.hash;
+    result.log = setting.log;
+    result.log_user = setting.user;
+    return result;
+}
+
+// What a call returns and says after an outcome.
+struct Answer {
+    Outcome outcome;
+    Result result;
+    std::optional<Message> message = std::nullopt;
+};
+
+// In each list, the last answer is also that to the outcomes that are not there.
+constexpr Answer kOfCreate[] = {
+    {Outcome::ok, kOk, Message::session_created},
+    {Outcome::disabled, kNotCurrentlyAvailable, Message::create_disabled},
+    {Outcome::other_version, kAlreadyExists, Message::create_already_open},
+    {Outcome::busy, kNotCurrentlyAvailable},
+    {Outcome::no_memory, kOutOfMemory},
+    {Outcome::cannot_open, kCacheCorrupt, Message::corrupt},
+};
+
+constexpr Answer kOfFind[] = {
+    {Outcome::ok, kOk},
+    {Outcome::collision, kCacheHashCollision, Message::hash_collision},
+    {Outcome::disabled, kNotCurrentlyAvailable, Message::disabled},
+    {Outcome::not_found, kNotFound, Message::find_not_found},
+};
+
+constexpr Answer kOfStore[] = {
+    {Outcome::ok, kOk},
+    {Outcome::exists, kAlreadyExists, Message::store_already_present},
+    {Outcome::collision, kCacheHashCollision, Message::hash_collision},
+    {Outcome::full, kCacheFull, Message::store_cache_full},
+    {Outcome::too_large, kCacheFull, Message::store_cache_full},
+    {Outcome::no_space, kCacheFull, Message::store_cache_full},
+    {Outcome::disabled, kNotCurrentlyAvailable, Message::disabled},
+    {Outcome::denied, kAccessDenied},
+    {Outcome::read_only, kAccessDenied},
+    {Outcome::no_memory, kOutOfMemory},
+    {Outcome::failed, kFail},
+};
+
+Result answer(const Setting &setting, Outcome outcome, std::span<const Answer> answers) {
+    const auto found = std::ranges::find(answers, outcome, &Answer::outcome);
+    const Answer &answer = found == answers.end() ? answers.back() : *found;
+    if (answer.message) {
+        setting.say(*answer.message);
+    }
+    return answer.result;
 }
 
 }  // namespace
 
 Session::Session(SettingRef setting, Unknown *device, const SessionDesc &desc)
     : setting_(std::move(setting)), device_(device), desc_(desc) {
-    if (device_ != nullptr) {
-        device_->AddRef();
+    if (device != nullptr) {
+        device->AddRef();
     }
 }
 
-Session::~Session() {
-    if (device_ != nullptr) {
-        device_->Release();
-    }
-}
-
-Result Session::create(const SettingRef &setting, Unknown *device, const AdapterNames &names,
-                       const SessionDesc *desc, const Guid *iid, void **session) {
-    if (setting == nullptr || !is_valid(desc)) {
-        if (setting != nullptr) {
-            setting->say(Message::create_invalid_arguments);
-        }
+Result Session::create(const SettingRef &setting, Unknown *device, const SessionDesc *desc,
+                       const Guid *iid, void **session) {
+    if (!is_valid(desc)) {
+        setting->say(Message::create_invalid_arguments);
         return kInvalidArgument;
     }
     if (session == nullptr) {
         return kFalse;
     }
-    *session = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, session)) {
         return kPointer;
     }
     if (!is_own(*iid)) {
         return kNoInterface;
     }
-    auto *made = new (std::nothrow) Session(setting, device, with_defaults(*desc));
-    if (made == nullptr) {
-        return kOutOfMemory;
-    }
-    Result result =
-        without_exceptions([&] { return result_of_create(*setting, made->join(names)); });
-    if (result == kOk) {
-        setting->say(Message::session_created);
-        result = made->QueryInterface(iid, session);
-        made->Release();
-    } else {
+    const SessionDesc whole = with_defaults(*desc);
+    const CacheOptions options = cache_options(whole, *setting);
+    auto *made = new Session(setting, device, whole);
+    const auto join = [&] { return join_cache(options, made->cache_); };
+    const bool has_place = !options.is_on_disk || !options.root.empty();
+    const Outcome outcome = has_place ? guarded(join, Outcome::no_memory) : Outcome::cannot_open;
+    const Result result = answer(*setting, outcome, kOfCreate);
+    if (result != kOk) {
         delete made;
+        return result;
     }
-    return result;
-}
-
-Outcome Session::join(const AdapterNames &names) {
-    const CacheNames name = cache_names(desc_, *setting_, names);
-    if (desc_.Mode == kModeDisk && name.root.empty()) {
-        return Outcome::cannot_open;
-    }
-    SessionCache::Options options;
-    options.version = desc_.Version;
-    options.memory_bytes = desc_.MaximumInMemoryCacheSizeBytes;
-    options.memory_entries = desc_.MaximumInMemoryCacheEntries;
-    options.control_root = setting_->root;
-    options.hash = setting_->hash;
-    if (desc_.Mode == kModeDisk) {
-        options.disk.emplace();
-        options.disk->root = name.root;
-        options.disk->identifier = name.identifier;
-        options.disk->about = name.about;
-        options.disk->limit_bytes = desc_.MaximumValueFileSizeBytes;
-    }
-    return share_.join(name.identity, options, setting_->log, setting_->user);
+    (void)made->QueryInterface(iid, session);
+    made->Release();
+    return kOk;
 }
 
 Result Session::QueryInterface(const Guid *iid, void **object) {
-    if (object == nullptr) {
-        return kPointer;
-    }
-    *object = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, object)) {
         return kPointer;
     }
     if (!is_own(*iid)) {
@@ -193,10 +213,6 @@ Result Session::QueryInterface(const Guid *iid, void **object) {
         *object = static_cast<SessionPointer<Pointer::session> *>(this);
     }
     return kOk;
-}
-
-uint32_t Session::AddRef() {
-    return references_.add();
 }
 
 uint32_t Session::Release() {
@@ -228,11 +244,7 @@ Result Session::SetName(const wchar_t *name) {
 }
 
 Result Session::GetDevice(const Guid *iid, void **device) {
-    if (device == nullptr) {
-        return kPointer;
-    }
-    *device = nullptr;
-    if (iid == nullptr) {
+    if (!has_place_for(iid, device)) {
         return kPointer;
     }
     return device_ == nullptr ? kNotFound : device_->QueryInterface(iid, device);
@@ -245,7 +257,8 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
     EntryRef entry;
     const auto wanted = value == nullptr ? SessionCache::Wanted::size : SessionCache::Wanted::value;
     const Result result = without_exceptions([&] {
-        return result_of_find(*setting_, share_.cache().find(bytes(key, key_size), wanted, entry));
+        const Outcome outcome = cache_->find(bytes(key, key_size), wanted, entry);
+        return answer(*setting_, outcome, kOfFind);
     });
     if (result != kOk) {
         return result;
@@ -254,7 +267,7 @@ Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint3
     const uint32_t capacity = *value_size;
     *value_size = static_cast<uint32_t>(found.size());
     if (value == nullptr || capacity < found.size()) {
-        share_.cache().hold(std::move(entry));
+        cache_->hold(std::move(entry));
         return value == nullptr ? kOk : kMoreData;
     }
     std::memcpy(value, found.data(), found.size());
@@ -267,14 +280,14 @@ Result Session::StoreValue(const void *key, uint32_t key_size, const void *value
         return kInvalidArgument;
     }
     return without_exceptions([&] {
-        return result_of_store(
-            *setting_, share_.cache().store(bytes(key, key_size), bytes(value, value_size)));
+        const Outcome outcome = cache_->store(bytes(key, key_size), bytes(value, value_size));
+        return answer(*setting_, outcome, kOfStore);
     });
 }
 
 void Session::SetDeleteOnDestroy() {
     (void)without_exceptions([&] {
-        if (share_.cache().delete_on_destroy() != Outcome::ok) {
+        if (!cache_->delete_on_destroy()) {
             setting_->say(Message::delete_not_supported);
         }
         return kOk;

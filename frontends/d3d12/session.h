@@ -6,9 +6,10 @@
 // Failure: the rows of docs/conformance/d3d12.md.
 #pragma once
 
-#include "adapter.h"
+#include <memory>
+
+#include "com/object.h"
 #include "com/private_data.h"
-#include "com/reference_count.h"
 #include "com/types.h"
 #include "registry.h"
 #include "setting.h"
@@ -31,11 +32,11 @@ class Session final : public SessionPointer<Pointer::session>,
                       public SessionPointer<Pointer::unknown> {
   public:
     // As ID3D12Device9::CreateShaderCacheSession. `device` may be null.
-    static Result create(const SettingRef &setting, Unknown *device, const AdapterNames &names,
-                         const SessionDesc *desc, const Guid *iid, void **session);
+    static Result create(const SettingRef &setting, Unknown *device, const SessionDesc *desc,
+                         const Guid *iid, void **session);
 
     Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
-    uint32_t CAIRN_COM AddRef() override;
+    uint32_t CAIRN_COM AddRef() override { return references_.add(); }
     uint32_t CAIRN_COM Release() override;
     Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) override;
     Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) override;
@@ -47,25 +48,20 @@ class Session final : public SessionPointer<Pointer::session>,
     Result CAIRN_COM StoreValue(const void *key, uint32_t key_size, const void *value,
                                 uint32_t value_size) override;
     void CAIRN_COM SetDeleteOnDestroy() override;
-#if CAIRN_D3D12_VKD3D
-    SessionDesc *CAIRN_COM GetDesc(SessionDesc *result) override;
-#else
-    SessionDesc GetDesc() override;
-#endif
+    CAIRN_D3D12_VALUE(SessionDesc, GetDesc, ()) override;
 
   private:
     Session(SettingRef setting, Unknown *device, const SessionDesc &desc);
-    ~Session();
-    Outcome join(const AdapterNames &names);
+    ~Session() = default;
 
     ReferenceCount references_;
     PrivateData private_data_;
 
     // Constant after creation.
     const SettingRef setting_;
-    Unknown *const device_;  // a reference; may be null
+    const std::unique_ptr<Unknown, ReleaseReference> device_;  // may be null
     const SessionDesc desc_;
-    CacheShare share_;
+    std::shared_ptr<SessionCache> cache_;
 };
 
 }  // namespace cairn::d3d12

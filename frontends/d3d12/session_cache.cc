@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "session_cache.h"
 
-#include <algorithm>
-#include <new>
 #include <utility>
 
 namespace cairn::d3d12 {
@@ -11,36 +9,22 @@ namespace {
 // How often an entry is looked at again that is gone when its key was just there.
 constexpr unsigned kAttempts = 3;
 
-cairn_control *open_control(const SessionCache::Options &options, Listeners &listeners) {
-    cairn_control_options open = {};
-    open.size = sizeof open;
-    open.root = options.control_root.empty() ? nullptr : options.control_root.c_str();
-    open.log = Listeners::receive;
-    open.log_user = &listeners;
-    // A session that keeps nothing in the root makes nothing there, and hears of changes a tenth of
-    // a second later, if it is the first that ever did; but not where this process can make them.
-    const bool is_there = options.disk && options.disk->root == options.control_root;
-    open.flags = is_there ? 0 : CAIRN_CONTROL_OPEN_READ_ONLY;
-    cairn_control *control = nullptr;
-    (void)cairn_control_open(&open, &control);
-    if (!is_there && control != nullptr && cairn_control_developer_mode(control) != 0) {
-        cairn_control_close(control);
-        open.flags = 0;
-        (void)cairn_control_open(&open, &control);
-    }
-    return control;
-}
-
 Outcome judge(const EntryRef &there, Bytes key, Outcome same) {
     return there->has_key(key) ? same : Outcome::collision;
 }
 
 }  // namespace
 
-std::vector<Listeners::Listener>::iterator Listeners::State::find(cairn_log_fn log, void *user) {
-    return std::ranges::find_if(listeners, [&](const Listener &listener) {
-        return listener.log == log && listener.user == user;
-    });
+ControlRef open_control(const std::string &root, uint32_t flags, cairn_log_fn log, void *user) {
+    cairn_control_options open = {};
+    open.size = sizeof open;
+    open.root = root.empty() ? nullptr : root.c_str();
+    open.flags = flags;
+    open.log = log;
+    open.log_user = user;
+    cairn_control *control = nullptr;
+    (void)cairn_control_open(&open, &control);
+    return ControlRef(control);
 }
 
 void Listeners::add(cairn_log_fn log, void *user) {
@@ -49,20 +33,15 @@ void Listeners::add(cairn_log_fn log, void *user) {
         return;
     }
     const MutexLock lock(state.mutex);
-    const auto found = state.find(log, user);
-    if (found == state.listeners.end()) {
-        state.listeners.push_back({log, user, 1});
-    } else {
-        ++found->sessions;
-    }
+    ++state.sessions[{log, user}];
 }
 
 void Listeners::remove(cairn_log_fn log, void *user) {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
-    const auto found = state.find(log, user);
-    if (found != state.listeners.end() && --found->sessions == 0) {
-        state.listeners.erase(found);
+    const auto found = state.sessions.find({log, user});
+    if (found != state.sessions.end() && --found->second == 0) {
+        state.sessions.erase(found);
     }
 }
 
@@ -72,31 +51,38 @@ void Listeners::receive(void *self, int severity, const char *line) {
         return;
     }
     const MutexLock lock(state->mutex);
-    for (const Listener &listener : state->listeners) {
-        listener.log(listener.user, severity, line);
+    for (const auto &[listener, sessions] : state->sessions) {
+        listener.first(listener.second, severity, line);
     }
 }
 
-Outcome SessionCache::open(const Options &options, cairn_log_fn log, void *user,
-                           std::unique_ptr<SessionCache> &cache) {
-    cache.reset(new (std::nothrow) SessionCache(options));
-    if (cache == nullptr) {
-        return Outcome::no_memory;
+SessionCache::SessionCache(const CacheOptions &options)
+    : options_(options), memory_(options.memory_bytes, options.memory_entries) {
+    options_.log = Listeners::receive;
+    options_.log_user = &listeners_;
+}
+
+Outcome SessionCache::open(const CacheOptions &options, std::unique_ptr<SessionCache> &cache) {
+    cache.reset(new SessionCache(options));
+    cache->listeners_.add(options.log, options.log_user);
+    // A session that keeps nothing in the root makes nothing there, and hears of changes a tenth of
+    // a second later, if it is the first that ever did; but not where this process can make them.
+    const auto open = [&](uint32_t flags) {
+        const CacheOptions &own = cache->options_;
+        cache->control_.reset();
+        cache->control_ = open_control(own.control_root, flags, own.log, own.log_user);
+    };
+    const bool is_there = options.is_on_disk && options.root == options.control_root;
+    open(is_there ? 0 : CAIRN_CONTROL_OPEN_READ_ONLY);
+    if (!is_there && cairn_control_developer_mode(cache->control_.get()) != 0) {
+        open(0);
     }
-    cache->listeners_.add(log, user);
-    cache->control_.reset(open_control(options, cache->listeners_));
     cache->clears_seen_ =
         cairn_control_clears(cache->control_.get(), CAIRN_KIND_APPLICATION_MANAGED);
     Outcome outcome = cache->disabled() ? Outcome::disabled : Outcome::ok;
-    if (options.disk && outcome == Outcome::ok) {
-        DiskLevel::Options disk = *options.disk;
-        disk.version = options.version;
-        disk.memory_bytes = options.memory_bytes;
-        disk.log = Listeners::receive;
-        disk.log_user = &cache->listeners_;
-        outcome = DiskLevel::open(disk, cache->disk_);
+    if (options.is_on_disk && outcome == Outcome::ok) {
+        outcome = DiskLevel::open(cache->options_, cache->disk_);
     }
-    cache->listeners_.remove(log, user);  // each session adds its own
     if (outcome != Outcome::ok) {
         cache.reset();
     }
@@ -126,7 +112,7 @@ Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
     if (entry != nullptr && wanted == Wanted::value) {
         return Outcome::ok;
     }
-    const KeyHash hash = hash_(key);
+    const KeyHash hash = options_.hash(key);
     entry = disk_ == nullptr ? memory_.find(hash) : disk_->find(hash);
     return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
 }
@@ -159,7 +145,7 @@ Outcome SessionCache::store(Bytes key, Bytes value) {
     }
     follow_clears();
     (void)take_held(key);
-    const KeyHash hash = hash_(key);
+    const KeyHash hash = options_.hash(key);
     const EntryRef entry = Entry::copy(key, value);
     if (entry == nullptr) {
         return Outcome::no_memory;
@@ -187,10 +173,6 @@ Outcome SessionCache::store_on_disk(const KeyHash &hash, Bytes key, const EntryR
         // It is damaged, or gone meanwhile.
     }
     return Outcome::busy;
-}
-
-Outcome SessionCache::delete_on_destroy() {
-    return disk_ == nullptr || disk_->delete_on_destroy() ? Outcome::ok : Outcome::cannot_write;
 }
 
 Outcome SessionCache::clear() {

@@ -23,26 +23,21 @@ EntryRef SessionMemory::find(const KeyHash &hash) {
 
 EntryRef SessionMemory::insert(const KeyHash &hash, const EntryRef &entry) {
     State &state = state_.get();
+    Order &order = state.order;
     const MutexLock lock(state.mutex);
-    const auto found = state.places.find(hash);
-    if (found != state.places.end()) {
+    Order place = {{hash, entry}};
+    const auto [found, is_new] = state.places.emplace(hash, place.begin());
+    if (!is_new) {
         return found->second->entry;
     }
-    Order place = {{hash, entry}};
-    state.places.emplace(hash, place.begin());
-    state.order.splice(state.order.begin(), place);
+    order.splice(order.begin(), place);
     state.bytes += charge(*entry);
-    evict(state);
-    return nullptr;
-}
-
-void SessionMemory::evict(State &state) const {
-    Order &order = state.order;
     while (order.size() > 1 && (state.bytes > limit_bytes_ || order.size() > limit_entries_)) {
         state.bytes -= charge(*order.back().entry);
         state.places.erase(order.back().hash);
         order.pop_back();
     }
+    return nullptr;
 }
 
 void SessionMemory::clear() {
@@ -52,18 +47,6 @@ void SessionMemory::clear() {
     state.places.clear();
     gone.swap(state.order);
     state.bytes = 0;
-}
-
-uint64_t SessionMemory::bytes() {
-    State &state = state_.get();
-    const MutexLock lock(state.mutex);
-    return state.bytes;
-}
-
-size_t SessionMemory::count() {
-    State &state = state_.get();
-    const MutexLock lock(state.mutex);
-    return state.order.size();
 }
 
 }  // namespace cairn::d3d12

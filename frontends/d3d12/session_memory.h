@@ -30,10 +30,6 @@ class SessionMemory {
     EntryRef insert(const KeyHash &hash, const EntryRef &entry);
     void clear();
 
-    // Keys and values, for tests.
-    uint64_t bytes();
-    size_t count();
-
   private:
     struct Place {
         KeyHash hash;
@@ -48,8 +44,6 @@ class SessionMemory {
         std::unordered_map<KeyHash, Order::iterator, HashOfKeyHash> places;
         uint64_t bytes = 0;
     };
-
-    void evict(State &state) const;
 
     const uint64_t limit_bytes_;
     const uint64_t limit_entries_;

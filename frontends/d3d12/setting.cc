@@ -4,27 +4,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <vector>
 
 #include "common/application.h"
+#include "os/environment.h"
 
 namespace cairn::d3d12 {
 namespace {
 
-std::atomic<KeyHashFunction> hash_for_tests = nullptr;
-
-std::string default_root() {
-    std::vector<char> buffer(4096);
-    return cairn_root_resolve(buffer.data(), buffer.size()) == CAIRN_OK ? buffer.data() : "";
-}
+std::atomic<KeyHashFunction> hash_in_use = hash_key;
 
 // The smallest size that was ever published.
 constexpr size_t kOptionsSizeMin = offsetof(cairn_d3d12_options, application);
-
-const char *application_in(const cairn_d3d12_options &options) {
-    return options.size < kOptionsSizeMin + sizeof options.application ? nullptr
-                                                                       : options.application;
-}
 
 // Whether a name may stand in the identifier of a cache; "" may be left out.
 bool is_name(const std::string &name) {
@@ -51,55 +41,46 @@ std::string normalised(const std::string &path) {
 }  // namespace
 
 void set_hash_for_tests(KeyHashFunction hash) {
-    hash_for_tests = hash;
+    hash_in_use = hash == nullptr ? hash_key : hash;
 }
 
-SettingRef read_setting(const cairn_d3d12_options *options) {
+SettingRef read_setting(const cairn_d3d12_options *options, void *device) {
     auto setting = std::make_shared<Setting>();
-    const KeyHashFunction hash = hash_for_tests.load(std::memory_order_relaxed);
-    if (hash != nullptr) {
-        setting->hash = hash;
+    setting->hash = hash_in_use.load(std::memory_order_relaxed);
+    cairn_d3d12_options none = {};
+    none.size = kOptionsSizeMin;
+    const cairn_d3d12_options &given = options == nullptr ? none : *options;
+    if (given.size < kOptionsSizeMin || (given.root != nullptr && given.root[0] != '/')) {
+        return nullptr;
     }
-    if (options != nullptr) {
-        if (options->size < kOptionsSizeMin ||
-            (options->root != nullptr && options->root[0] != '/')) {
+    const bool has_application = given.size >= kOptionsSizeMin + sizeof given.application;
+    if (has_application && given.application != nullptr) {
+        setting->application = given.application;
+        if (!is_name(*setting->application)) {
             return nullptr;
         }
-        if (const char *application = application_in(*options)) {
-            setting->application = application;
-            if (!is_name(*setting->application)) {
-                return nullptr;
-            }
-        }
-        if (options->adapter != nullptr) {
-            setting->adapter = options->adapter;
-        }
-        if (options->driver_version != nullptr) {
-            setting->driver_version = options->driver_version;
-        }
-        setting->message = options->message;
-        setting->log = options->log;
-        setting->user = options->user;
     }
-    const bool has_root = options != nullptr && options->root != nullptr;
-    const std::string root = has_root ? options->root : default_root();
+    if (given.adapter == nullptr || given.driver_version == nullptr) {
+        setting->names = ask_device(device);
+    }
+    if (given.adapter != nullptr) {
+        setting->names.adapter = given.adapter;
+    }
+    if (given.driver_version != nullptr) {
+        setting->names.driver_version = given.driver_version;
+    }
+    setting->message = given.message;
+    setting->log = given.log;
+    setting->user = given.user;
+    const std::string root = given.root != nullptr ? given.root : default_root().value_or("");
     setting->root = root.empty() ? root : normalised(root);
     return setting;
 }
 
-AdapterNames names_for(const Setting &setting, void *device) {
-    AdapterNames names;
-    if (!setting.adapter || !setting.driver_version) {
-        names = ask_device(device);
-    }
-    names.adapter = setting.adapter.value_or(names.adapter);
-    names.driver_version = setting.driver_version.value_or(names.driver_version);
-    return names;
-}
-
-void Setting::say(Message id, const char *text) const {
+void Setting::say(Message id) const {
     if (message != nullptr) {
-        message(user, static_cast<int>(id), message_severity(id), text);
+        const MessageRow row = row_of(id);
+        message(user, static_cast<int>(id), row.severity, row.text);
     }
 }
 

@@ -21,24 +21,18 @@ namespace cairn::d3d12 {
 struct Setting {
     std::string root;  // never empty, but where the user has no home directory
     std::optional<std::string> application;  // "": all programs share their disk caches
-    std::optional<std::string> adapter;
-    std::optional<std::string> driver_version;
+    AdapterNames names;
     cairn_d3d12_message_fn message = nullptr;
     cairn_log_fn log = nullptr;
     void *user = nullptr;
     KeyHashFunction hash = hash_key;
 
-    void say(Message id, const char *text) const;
-    // The same for a call on an entry, where the id alone says all.
-    void say(Message id) const { say(id, message_text(id)); }
+    void say(Message id) const;
 };
 using SettingRef = std::shared_ptr<const Setting>;
 
-// `options` may be null.
-SettingRef read_setting(const cairn_d3d12_options *options);
-
-// The adapter of the setting; asks the device, which may be null, for the rest.
-AdapterNames names_for(const Setting &setting, void *device);
+// Both may be null. The device is asked for the names that the options do not give.
+SettingRef read_setting(const cairn_d3d12_options *options, void *device);
 
 // For tests: the hash that settings read from now on have; null: the right one.
 void set_hash_for_tests(KeyHashFunction hash);

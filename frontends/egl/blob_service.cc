@@ -3,30 +3,15 @@
 
 #include <cairn/internal/front_end.h>
 
-#include <set>
-#include <string>
-
 #include "caches.h"
+#include "display_cache.h"
 #include "identity.h"
 #include "log.h"
-#include "mutex.h"
 #include "settings.h"
 #include "words.h"
 
 namespace cairn::egl {
 namespace {
-
-struct Served {
-    Mutex mutex;
-    std::set<EGLDisplay> ours;          // guarded by mutex: the driver has our functions
-    std::set<EGLDisplay> applications;  // guarded by mutex: the application has set its own
-};
-
-// Lives for ever, see main.cc.
-Served &served() {
-    static auto *the_served = new Served;
-    return *the_served;
-}
 
 const char *string_of(const Vendor &vendor, EGLDisplay display, EGLint name) {
     const char *text = vendor.egl.QueryString(display, name);
@@ -57,9 +42,9 @@ void serve_blobs(const Vendor &vendor, EGLDisplay display) {
         !has_word(string_of(vendor, display, EGL_EXTENSIONS), "EGL_ANDROID_blob_cache")) {
         return;
     }
-    Served &all = served();
-    const MutexLock lock(all.mutex);
-    if (all.ours.contains(display) || all.applications.contains(display)) {
+    DisplayCache &state = display_cache(display);
+    const MutexLock lock(state.changing_blobs);
+    if (state.serves_blobs || state.has_own_blobs) {
         return;
     }
     cairn_cache *cache = cache_of(vendor, display);
@@ -67,51 +52,38 @@ void serve_blobs(const Vendor &vendor, EGLDisplay display) {
     const int result = cache == nullptr
                            ? int{CAIRN_ERROR_IO}
                            : cairn_egl_blob_cache_attach(display, cache, function_of_vendor);
-    if (result == CAIRN_OK) {
-        all.ours.insert(display);
-    } else {
+    state.serves_blobs = result == CAIRN_OK;
+    if (result != CAIRN_OK) {
         log_line("the driver's own cache is not served: %s", cairn_result_string(result));
     }
 }
 
 void stop_serving_blobs(EGLDisplay display) {
-    Served &all = served();
-    const MutexLock lock(all.mutex);
-    all.applications.erase(display);
-    if (all.ours.erase(display) != 0) {
+    DisplayCache &state = display_cache(display);
+    const MutexLock lock(state.changing_blobs);
+    state.has_own_blobs = false;
+    if (state.serves_blobs.exchange(false)) {
         cairn_egl_blob_cache_detach(display);
     }
 }
 
 void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDROID set,
                    EGLGetBlobFuncANDROID get) {
-    Served &all = served();
-    const MutexLock lock(all.mutex);
+    DisplayCache &state = display_cache(display);
+    const MutexLock lock(state.changing_blobs);
     EGLint error = EGL_BAD_PARAMETER;
-    if (!all.ours.contains(display)) {
+    if (!state.serves_blobs) {
         vendor.egl.GetError();
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
         error = vendor.egl.GetError();
-    } else if (set != nullptr && get != nullptr && !all.applications.contains(display) &&
+    } else if (set != nullptr && get != nullptr && !state.has_own_blobs &&
                cairn_egl_blob_cache_redirect(display, set, get) == CAIRN_OK) {
         error = EGL_SUCCESS;
     }
     if (error == EGL_SUCCESS) {
-        all.applications.insert(display);
+        state.has_own_blobs = true;
     }
     host().exports->setEGLError(error);
-}
-
-bool serves_blobs(EGLDisplay display) {
-    Served &all = served();
-    const MutexLock lock(all.mutex);
-    return all.ours.contains(display);
-}
-
-bool has_own_blobs(EGLDisplay display) {
-    Served &all = served();
-    const MutexLock lock(all.mutex);
-    return all.applications.contains(display);
 }
 
 }  // namespace cairn::egl

@@ -23,9 +23,5 @@ void stop_serving_blobs(EGLDisplay display);
 // error.
 void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDROID set,
                    EGLGetBlobFuncANDROID get);
-// Whether the driver of this display keeps what it makes with us.
-bool serves_blobs(EGLDisplay display);
-// Whether the application keeps what the driver of this display makes.
-bool has_own_blobs(EGLDisplay display);
 
 }  // namespace cairn::egl

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "control.h"
+#include "display_cache.h"
 #include "egl_hooks.h"
 #include "testing/front_end.h"
 
@@ -47,17 +48,17 @@ TEST(BlobServiceTest, OnlyWhatTheDriverAcceptsIsTheApplications) {
     g_answer = EGL_BAD_PARAMETER;
     set_own_blobs(vendor, display, set, get);
     EXPECT_EQ(testing::take_error(), EGL_BAD_PARAMETER);
-    EXPECT_FALSE(has_own_blobs(display));
+    EXPECT_FALSE(display_cache(display).has_own_blobs);
     g_answer = EGL_SUCCESS;
     set_own_blobs(vendor, display, set, get);
     EXPECT_EQ(testing::take_error(), EGL_SUCCESS);
-    EXPECT_TRUE(has_own_blobs(display));
+    EXPECT_TRUE(display_cache(display).has_own_blobs);
     g_answer = EGL_BAD_PARAMETER;
     set_own_blobs(vendor, display, set, get);
     EXPECT_EQ(testing::take_error(), EGL_BAD_PARAMETER);
-    EXPECT_TRUE(has_own_blobs(display)) << "those that were set before";
+    EXPECT_TRUE(display_cache(display).has_own_blobs) << "those that were set before";
     stop_serving_blobs(display);
-    EXPECT_FALSE(has_own_blobs(display));
+    EXPECT_FALSE(display_cache(display).has_own_blobs);
 }
 
 // A driver that is initialised by another thread just when it has said that it is not.

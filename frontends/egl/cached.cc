@@ -10,13 +10,13 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "caches.h"
 #include "context.h"
 #include "counters.h"
 #include "entry.h"
 #include "log.h"
 #include "os/text_file.h"
 #include "settings.h"
-#include "switch.h"
 
 namespace cairn::egl {
 namespace {
@@ -58,13 +58,17 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     // An unknown format would be a GL error, and the application would see it.
     const auto &formats = context.binary_formats;
     const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
-    // Until the driver has said whether it takes the binary.
-    const InUse in_use(known ? context.cache : nullptr, bytes_of(key));
+    bool is_taken = false;
     if (known) {
+        // If the driver crashes meanwhile, the next process drops the entry.
+        uint32_t ticket = 0;
+        (void)cairn_use_begin(context.cache, key.data(), key.size(), &ticket);
         context.program_binary(program.name, entry->format, entry->binary.data(),
                                static_cast<GLsizei>(entry->binary.size()));
+        is_taken = program_value(context.gl(), program.name, GL_LINK_STATUS) != GL_FALSE;
+        cairn_use_end(context.cache, ticket);
     }
-    if (!known || program_value(context.gl(), program.name, GL_LINK_STATUS) == GL_FALSE) {
+    if (!is_taken) {
         count(&RunReport::rejected);
         log_line("program %u: the driver refuses a binary of %zu bytes", program.name,
                  entry->binary.size());
@@ -78,22 +82,17 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     return true;
 }
 
-bool is_whole(const ProgramKey &key, std::span<const std::byte> bytes) {
-    return cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) == CAIRN_OK;
-}
-
 // From the display's cache, which may hold the application's bytes: no driver sees an entry that is
 // not whole, and an entry that the driver refuses is removed.
 std::optional<uint64_t> load_from_display(Context &context, Program &program, const ProgramKey &key,
                                           const Found &found) {
-    const bool whole = is_whole(key, found.bytes());
-    if (whole && load(context, program, key, found.bytes())) {
-        return found.cost_ns();
-    }
-    if (!whole) {
+    const auto bytes = found.bytes();
+    if (cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) != CAIRN_OK) {
         count(&RunReport::rejected);
         log_line("program %u: its entry of %zu bytes is not one of ours", program.name,
-                 found.bytes().size());
+                 bytes.size());
+    } else if (load(context, program, key, bytes)) {
+        return found.cost_ns();
     }
     context.programs->remove(key);
     return std::nullopt;
@@ -124,14 +123,19 @@ std::span<const std::byte> Found::bytes() const {
     return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
 }
 
+cairn_put_options put_options(uint64_t cost_ns) {
+    cairn_put_options options = {};
+    options.size = sizeof options;
+    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    return options;
+}
+
 Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
     // Caching may have been switched off since the look-up.
     if (!is_caching_on()) {
         return Stored::no;
     }
-    cairn_put_options options = {};
-    options.size = sizeof options;
-    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    const cairn_put_options options = put_options(cost_ns);
     const int result =
         cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options);
     const bool stored = result == CAIRN_OK;
@@ -145,17 +149,6 @@ Stored store(cairn_cache *cache, std::string_view key, std::string_view value, u
     return stored ? Stored::yes : result == CAIRN_KEPT_OUT ? Stored::kept_out : Stored::no;
 }
 
-InUse::InUse(cairn_cache *cache, std::string_view key) : cache_(cache) {
-    if (cache_ != nullptr &&
-        cairn_use_begin(cache_, key.data(), key.size(), &ticket_) != CAIRN_OK) {
-        cache_ = nullptr;
-    }
-}
-
-InUse::~InUse() {
-    cairn_use_end(cache_, ticket_);
-}
-
 bool has_cached(const Context &context, const ProgramKey &key) {
     const auto is_in = [&key](cairn_cache *cache) {
         return cache != nullptr && cairn_contains(cache, key.data(), key.size()) == CAIRN_OK;
@@ -163,13 +156,15 @@ bool has_cached(const Context &context, const ProgramKey &key) {
     return is_in(context.programs->entries()) || is_in(context.cache);
 }
 
-Turn::Turn(const Context &context, const ProgramKey &key) {
+Turn take_turn(const Context &context, const ProgramKey &key) {
     const auto patience_ms = static_cast<uint32_t>(settings().lease_ms);
+    cairn_lease *lease = nullptr;
     // Most programs are there, and to ask costs less than a lease does.
     if (patience_ms != 0 && context.cache != nullptr && is_caching_on() &&
         !has_cached(context, key)) {
-        (void)cairn_lease_acquire(context.cache, key.data(), key.size(), patience_ms, &lease_);
+        (void)cairn_lease_acquire(context.cache, key.data(), key.size(), patience_ms, &lease);
     }
+    return Turn(lease);
 }
 
 std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key) {

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -47,25 +48,13 @@ class Found {
     cairn_blob *blob_ = nullptr;
 };
 
+// For an entry that it took so long to make.
+cairn_put_options put_options(uint64_t cost_ns);
+
 // Replaces the entry of this key; a thread of the cache writes it soon. kept_out: drivers have died
 // with it.
 enum class Stored { yes, no, kept_out };
 Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns);
-
-// Notes, as long as it lives, that a driver has this entry: if the driver crashes, the next process
-// drops the entry.
-class InUse {
-  public:
-    // Nothing is noted where there is no cache.
-    InUse(cairn_cache *cache, std::string_view key);
-    ~InUse();
-    InUse(const InUse &) = delete;
-    InUse &operator=(const InUse &) = delete;
-
-  private:
-    cairn_cache *cache_;
-    uint32_t ticket_ = 0;
-};
 
 // Whether there is an entry, be it usable or not.
 bool has_cached(const Context &context, const ProgramKey &key);
@@ -78,18 +67,13 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
 // Takes the entry of a program that the driver has just linked.
 void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns);
 
-// The right to make this program, as long as it lives, if CAIRN_EGL_LEASE is set: while another
-// process has the right, the constructor waits for its result, at most as long as that variable
-// says.
-class Turn {
-  public:
-    Turn(const Context &context, const ProgramKey &key);
-    ~Turn() { cairn_lease_release(lease_); }
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
-
-  private:
-    cairn_lease *lease_ = nullptr;
+// The right to make a program, as long as it lives.
+struct ReleaseLease {
+    void operator()(cairn_lease *lease) const { cairn_lease_release(lease); }
 };
+using Turn = std::unique_ptr<cairn_lease, ReleaseLease>;
+// Null unless CAIRN_EGL_LEASE is set. While another process has the right, waits for its result, at
+// most as long as that variable says.
+Turn take_turn(const Context &context, const ProgramKey &key);
 
 }  // namespace cairn::egl

@@ -2,9 +2,11 @@
 #include "caches.h"
 
 #include <cairn/cairn_broker.h>
+#include <cairn/cairn_control.h>
 #include <cairn/cairn_program_cache.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <string_view>
@@ -13,6 +15,7 @@
 
 #include "common/application.h"
 #include "counters.h"
+#include "display_cache.h"
 #include "hook.h"
 #include "log.h"
 #include "mutex.h"
@@ -39,12 +42,6 @@ struct Caches {
     std::map<std::string, OpenedCache> by_identity;  // guarded by mutex; nothing is removed
 };
 
-// Lives for ever, see main.cc.
-Caches &caches() {
-    static auto *the_caches = new Caches;
-    return *the_caches;
-}
-
 // The last line that a cache logged on this thread. A string would have to be destroyed with the
 // thread.
 thread_local std::array<char, sizeof(RunReport::problem_text)> t_said = {};
@@ -57,18 +54,13 @@ void hear(void *user, int severity, const char *line) {
     }
 }
 
-void note_not_used(int result) {
-    log_line("programs are not cached: %s", cairn_result_string(result));
-    note_problem(kProblemNotUsed, t_said[0] == '\0' ? cairn_result_string(result) : t_said.data());
-}
-
 // Each program has caches of its own: no program evicts the entries of another, and each is removed
 // by itself.
 std::string application() {
     return "egl-" + application_name();
 }
 
-cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
+int open_on_disk(const std::string &identity, uint32_t limit_percent, cairn_cache *&cache) {
     const std::string name = application();
     cairn_program_cache_options options = {};
     options.size = sizeof options;
@@ -79,15 +71,7 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     // The display's cache keeps programs in memory.
     options.memory_bytes = CAIRN_NONE;
     options.log = hear;
-    cairn_cache *cache = nullptr;
-    t_said = {};
-    const int result = cairn_program_cache_open(&options, &cache);
-    if (result != CAIRN_OK) {
-        note_not_used(result);
-        return nullptr;
-    }
-    log_line("cache %s", cairn_program_cache_identifier(cache));
-    return cache;
+    return cairn_program_cache_open(&options, &cache);
 }
 
 // The descriptor stays the settings' own. Below 0: it cannot be had.
@@ -115,19 +99,28 @@ int broker_connection() {
 
 // Opens no file, even if the broker does not answer: the process may be in a sandbox, or about to
 // enter one. A descriptor that is no connection stays as it is.
-cairn_cache *open_broker() {
+int open_broker(cairn_cache *&cache) {
     cairn_broker_options options = {};
     options.size = sizeof options;
     options.memory_bytes = CAIRN_NONE;
     options.log = hear;
+    return cairn_broker_open_fd(broker_connection(), &options, &cache);
+}
+
+// Null when it cannot be opened.
+cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
+    const bool has_broker = settings().has_broker();
     cairn_cache *cache = nullptr;
     t_said = {};
-    const int result = cairn_broker_open_fd(broker_connection(), &options, &cache);
-    if (result == CAIRN_OK) {
-        log_line("cache behind the broker");
-    } else {
-        note_not_used(result);
+    const int result =
+        has_broker ? open_broker(cache) : open_on_disk(identity, limit_percent, cache);
+    if (result != CAIRN_OK) {
+        const char *why = cairn_result_string(result);
+        log_line("programs are not cached: %s", why);
+        note_problem(kProblemNotUsed, t_said[0] == '\0' ? why : t_said.data());
+        return nullptr;
     }
+    log_line("cache %s", has_broker ? "behind the broker" : cairn_program_cache_identifier(cache));
     return cache;
 }
 
@@ -138,7 +131,7 @@ void count_failed(OpenedCache &opened) {
     if (cairn_program_cache_stats_get(opened.cache, &stats) != CAIRN_OK) {
         return;
     }
-    const MutexLock lock(caches().mutex);
+    const MutexLock lock(the_only<Caches>().mutex);
     const uint64_t before = std::exchange(opened.failed, stats.queue_failed);
     if (stats.queue_failed > before) {
         count(&RunReport::store_failed, stats.queue_failed - before);
@@ -150,6 +143,22 @@ void count_failed(OpenedCache &opened) {
     }
 }
 
+constexpr uint32_t kKind = CAIRN_KIND_CACHE_FOR_DRIVER;
+
+// Null until a display is initialised, and where it cannot be opened.
+std::atomic<cairn_control *> g_control = nullptr;
+std::atomic<uint64_t> g_clears_seen = 0;
+std::atomic<bool> g_was_on = true;  // for the log only
+
+cairn_control *open_control() {
+    cairn_control_options options = {};
+    options.size = sizeof options;
+    options.flags = settings().persists ? 0u : uint32_t{CAIRN_CONTROL_OPEN_READ_ONLY};
+    options.log = log_from_cache;
+    cairn_control *control = nullptr;
+    return cairn_control_open(&options, &control) == CAIRN_OK ? control : nullptr;
+}
+
 }  // namespace
 
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
@@ -159,14 +168,14 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     }
     const bool has_broker = settings().has_broker();
     const std::string key = has_broker ? std::string(kBroker) : identity;
-    Caches &all = caches();
+    auto &all = the_only<Caches>();
     const MutexLock lock(all.mutex);
     const auto found = all.by_identity.find(key);
     if (found != all.by_identity.end()) {
         return found->second.cache;
     }
     OpenedCache opened;
-    opened.cache = has_broker ? open_broker() : open_cache(identity, limit_percent);
+    opened.cache = open_cache(identity, limit_percent);
     opened.is_of_blobs = !has_broker && limit_percent == kBlobsPercent;
     all.by_identity[key] = opened;
     return opened.cache;
@@ -176,7 +185,7 @@ void flush_caches() {
     constexpr uint32_t kPatienceMs = 1000;
     std::vector<OpenedCache *> all_opened;
     {
-        Caches &all = caches();
+        auto &all = the_only<Caches>();
         const MutexLock lock(all.mutex);
         for (auto &[identity, opened] : all.by_identity) {
             if (opened.cache != nullptr) {
@@ -188,6 +197,33 @@ void flush_caches() {
         cairn_flush(opened->cache, kPatienceMs);
         count_failed(*opened);
     }
+}
+
+void open_switch() {
+    // A process with a broker may go into a sandbox, where the control file could not be looked at.
+    if (settings().has_broker()) return;
+    static cairn_control *const the_control = open_control();
+    g_control.store(the_control, std::memory_order_release);
+    is_caching_on();  // which says so in the log where it is not
+}
+
+bool is_caching_on() {
+    const cairn_control *control = g_control.load(std::memory_order_acquire);
+    if (control == nullptr) {
+        return true;
+    }
+    // Noted as seen when it is done: another thread that comes meanwhile does it as well.
+    const uint64_t clears = cairn_control_clears(control, kKind);
+    if (clears != g_clears_seen.load(std::memory_order_acquire)) {
+        clear_display_caches();
+        g_clears_seen.store(clears, std::memory_order_release);
+    }
+    const bool is_on = (cairn_control_disabled(control) & kKind) == 0;
+    if (is_on != g_was_on.load(std::memory_order_relaxed) && g_was_on.exchange(is_on) != is_on) {
+        log_line("caching is switched %s (cairn control --kind cache-for-driver)",
+                 is_on ? "on" : "off");
+    }
+    return is_on;
 }
 
 }  // namespace cairn::egl

@@ -29,4 +29,16 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent);
 // Waits until the entries are on disk, for a second at most.
 void flush_caches();
 
+// Programs and drivers' blobs are the kind CACHE_FOR_DRIVER of cairn_control.h, which a developer
+// switches off and on and empties for all processes. The process that clears the kind empties the
+// caches on disk; each process empties its displays' caches when it notices that. Where there is no
+// control, caching is on.
+
+// To be called when a display has been initialised: before that there is nothing to cache. The
+// first call opens the control, which reads the environment.
+void open_switch();
+
+// Asked before each look-up and store; takes some nanoseconds.
+bool is_caching_on();
+
 }  // namespace cairn::egl

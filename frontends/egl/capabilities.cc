@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "blob_service.h"
 #include "caches.h"
 #include "context.h"
 #include "counters.h"
@@ -24,19 +23,15 @@ struct ContextVersion {
 
 // "4.5 (Core Profile) Mesa 22.3.6", "OpenGL ES 3.2 Mesa 22.3.6". OpenGL ES 1 says "OpenGL
 // ES-CM 1.1" and gives 0.
-ContextVersion parse_version(std::string_view text) {
-    constexpr std::string_view kEs = "OpenGL ES ";
+ContextVersion parse_version(const std::string &text) {
+    constexpr std::string_view kEs = "OpenGL ES";
     ContextVersion version;
-    version.is_es = text.starts_with("OpenGL ES");
-    if (version.is_es) {
-        if (!text.starts_with(kEs)) {
-            return version;
-        }
-        text.remove_prefix(kEs.size());
-    }
-    const size_t dot = text.find('.');
-    if (dot != std::string_view::npos && dot + 1 < text.size()) {
-        version.number = 100 * atoi(text.data()) + (text[dot + 1] - '0');
+    version.is_es = text.starts_with(kEs);
+    const char *number = text.c_str() + (version.is_es ? kEs.size() : 0);
+    char *end = nullptr;
+    const long major = strtol(number, &end, 10);
+    if (end != number && end[0] == '.' && end[1] != '\0') {
+        version.number = 100 * static_cast<int>(major) + (end[1] - '0');
     }
     return version;
 }
@@ -102,7 +97,7 @@ void find_limits(Context &context, ContextVersion version, const std::string &ex
     }
 }
 
-ContextTraits traits_of(const Context &context, ContextVersion version,
+ContextTraits traits_of(const Context &context, ContextVersion version, const DriverNames &names,
                         const std::string &extensions, const std::string &identity) {
     const GlFunctions &gl = context.gl();
     const auto number_if = [&gl](bool is_known, GLenum name) {
@@ -110,8 +105,8 @@ ContextTraits traits_of(const Context &context, ContextVersion version,
     };
     return {.identity = std::string_view(identity),
             .request = std::string_view(context.request),
-            .version = string_of(gl, GL_VERSION),
-            .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION),
+            .version = names.version,
+            .language = names.language,
             .extensions = std::string_view(extensions),
             .flags = number_if(version.number >= (version.is_es ? 302 : 300), GL_CONTEXT_FLAGS),
             .profile = number_if(!version.is_es && version.number >= 302, GL_CONTEXT_PROFILE_MASK)};
@@ -138,20 +133,19 @@ void describe(Context &context) {
 void prepare(Context &context) {
     context.is_prepared = true;
     const GlFunctions &gl = context.gl();
-    const std::string text = string_of(gl, GL_VERSION);
-    const ContextVersion version = parse_version(text);
+    const DriverNames names = {.vendor = string_of(gl, GL_VENDOR),
+                               .renderer = string_of(gl, GL_RENDERER),
+                               .version = string_of(gl, GL_VERSION),
+                               .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION)};
+    const ContextVersion version = parse_version(names.version);
     if (version.number < 200) {
         return;
     }
     const std::string extensions = extensions_of(gl, version);
     find_binary_functions(context, version, extensions);
     find_limits(context, version, extensions);
-    const std::string identity =
-        driver_identity(*context.vendor, {.vendor = string_of(gl, GL_VENDOR),
-                                          .renderer = string_of(gl, GL_RENDERER),
-                                          .version = text,
-                                          .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION)});
-    context.traits = key_of(traits_of(context, version, extensions, identity));
+    const std::string identity = driver_identity(*context.vendor, names);
+    context.traits = key_of(traits_of(context, version, names, extensions, identity));
     if (!context.group->accept(context.traits)) {
         log_line("contexts that share objects differ: programs are not cached in them");
         return;
@@ -160,14 +154,14 @@ void prepare(Context &context) {
         return;
     }
     if (context.binary_formats.empty()) {
-        log_line("%s gives no program binaries: not cached", text.c_str());
+        log_line("%s gives no program binaries: not cached", names.version.c_str());
         return;
     }
     context.has_cache = true;
     if (settings().persists) {
-        context.disk =
-            cache_for(identity, serves_blobs(context.display) ? kProgramsPercent : kAllPercent);
-        context.cache = has_own_blobs(context.display) ? nullptr : context.disk;
+        const DisplayCache &display = display_cache(context.display);
+        context.disk = cache_for(identity, display.serves_blobs ? kProgramsPercent : kAllPercent);
+        context.cache = display.has_own_blobs ? nullptr : context.disk;
     }
 }
 

@@ -12,18 +12,11 @@
 namespace cairn::egl {
 namespace {
 
-using Handle = std::pair<EGLDisplay, EGLContext>;
-
 struct ContextRegistry {
     Mutex mutex;
-    std::map<Handle, Context *> contexts;  // guarded by mutex
+    // Guarded by mutex.
+    std::map<std::pair<EGLDisplay, EGLContext>, Context *> contexts;
 };
-
-// Lives for ever, see main.cc.
-ContextRegistry &registry() {
-    static auto *the_registry = new ContextRegistry;
-    return *the_registry;
-}
 
 // A plain pointer, so that nothing has to run when a thread ends. A context that is current then is
 // never freed, as in the driver.
@@ -64,33 +57,10 @@ bool is_newer_kind(EGLenum api, const EGLint *attributes) {
     return api == EGL_OPENGL_API ? major > 3 || (major == 3 && minor >= 2) : major >= 2;
 }
 
-bool is_asked_alike(const Context &one, const Context &other) {
-    return one.request == other.request && one.is_newer == other.is_newer;
-}
-
-// Compiles deferred shaders in a context like the one in which the application compiled them, while
-// there is one.
-void settle(Context &context) {
-    for (const ShaderRef &shader : context.group->take_unsettled(context.gl(), context.traits)) {
-        force_compile(context, *shader);
-    }
-}
-
 // REQUIRES: the registry is locked.
 Context *find(ContextRegistry &all, EGLDisplay display, EGLContext handle) {
     const auto found = all.contexts.find({display, handle});
     return found == all.contexts.end() ? nullptr : found->second;
-}
-
-// With a reference for the caller; null when it is not known.
-Context *hold(EGLDisplay display, EGLContext handle) {
-    ContextRegistry &all = registry();
-    const MutexLock lock(all.mutex);
-    Context *context = find(all, display, handle);
-    if (context != nullptr) {
-        context->references.fetch_add(1);
-    }
-    return context;
 }
 
 }  // namespace
@@ -101,7 +71,12 @@ Context *current_context() {
         attempt([&] { prepare(*context); });
     }
     if (context != nullptr && context->group->is_unsettled()) {
-        attempt([&] { settle(*context); });
+        // In a context like the one in which the application compiled them, while there is one.
+        attempt([&] {
+            for (const ShaderRef &shader : context->group->take_unsettled(context->traits)) {
+                force_compile(*context, *shader);
+            }
+        });
     }
     return context;
 }
@@ -123,11 +98,13 @@ namespace {
 // Takes the context into the registry, and returns its group.
 std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
                                   EGLContext share) {
-    ContextRegistry &all = registry();
+    auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     const Context *shared = find(all, context->display, share);
-    context->group = shared != nullptr ? shared->group : std::make_shared<ShareGroup>();
-    if (shared != nullptr && !is_asked_alike(*context, *shared)) {
+    context->group =
+        shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
+    if (shared != nullptr &&
+        (context->request != shared->request || context->is_newer != shared->is_newer)) {
         context->group->set_unlike();
     }
     Context *&place = all.contexts[{context->display, handle}];
@@ -155,28 +132,28 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
     }
 }
 
-LeavingContext::LeavingContext(EGLDisplay display, EGLContext handle)
-    : display_(display), handle_(handle), context_(hold(display, handle)) {}
-
-LeavingContext::~LeavingContext() {
-    release(context_);
+Context *hold_context(EGLDisplay display, EGLContext handle) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    Context *context = find(all, display, handle);
+    if (context != nullptr) {
+        context->references.fetch_add(1);
+    }
+    return context;
 }
 
-void LeavingContext::destroyed() {
-    ContextRegistry &all = registry();
+void context_left(EGLDisplay display, EGLContext handle, Context *held, bool was_destroyed) {
+    auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
-    const auto found = all.contexts.find({display_, handle_});
-    if (found != all.contexts.end() && found->second == context_) {
-        release(found->second);
-        all.contexts.erase(found);
+    if (was_destroyed && held != nullptr && find(all, display, handle) == held) {
+        all.contexts.erase({display, handle});
+        held->references.fetch_sub(1);  // the registry's; the caller's is left
     }
+    release(held);
 }
 
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle) {
-    Context *next = nullptr;
-    if (handle != EGL_NO_CONTEXT) {
-        next = hold(display, handle);
-    }
+    Context *next = handle != EGL_NO_CONTEXT ? hold_context(display, handle) : nullptr;
     release(std::exchange(t_current, next));
     use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
     // A process with a broker may be about to enter its sandbox: read files before that.

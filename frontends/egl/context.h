@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "caches.h"
 #include "display_cache.h"
 #include "share_group.h"
-#include "switch.h"
 #include "vendors.h"
 
 namespace cairn::egl {
@@ -80,10 +80,10 @@ Context *bound_context();
 
 // The object of this name in a context, which may be null; null when it is not tracked.
 inline ShaderRef find_shader(const Context *context, GLuint name) {
-    return context == nullptr ? nullptr : context->group->shader(context->gl(), name);
+    return context == nullptr ? nullptr : context->group->shader(name);
 }
 inline ProgramRef find_program(const Context *context, GLuint name) {
-    return context == nullptr ? nullptr : context->group->program(context->gl(), name);
+    return context == nullptr ? nullptr : context->group->program(name);
 }
 
 // To be called when EGL has made a context, and made one current. `attributes` is the list that
@@ -94,24 +94,11 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
 // `handle` is EGL_NO_CONTEXT when nothing is current any more.
 void context_made_current(Vendor &vendor, EGLDisplay display, EGLContext handle);
 
-// To live around eglDestroyContext. When EGL returns, another thread may already have made a new
-// context of the same handle, which must stay.
-class LeavingContext {
-  public:
-    LeavingContext(EGLDisplay display, EGLContext handle);
-    ~LeavingContext();
-    LeavingContext(const LeavingContext &) = delete;
-    LeavingContext &operator=(const LeavingContext &) = delete;
-
-    // EGL has destroyed it.
-    void destroyed();
-
-  private:
-    EGLDisplay display_;
-    EGLContext handle_;
-    // Referenced, so that no new context can have its address. Null: EGL will refuse the handle.
-    Context *context_ = nullptr;
-};
+// To be called before and after eglDestroyContext. When EGL returns, another thread may already
+// have made a new context of the same handle, which must stay. It is told from the older one by its
+// address, as long as that one is held. Null where EGL will refuse the handle.
+Context *hold_context(EGLDisplay display, EGLContext handle);
+void context_left(EGLDisplay display, EGLContext handle, Context *held, bool was_destroyed);
 
 // The vendor whose context is current on this thread, or null.
 Vendor *current_vendor();

@@ -19,10 +19,7 @@ class ContextTest : public ::testing::Test {
         context_made_current(vendor_, nullptr, kHandle);
         return current_vendor() == &vendor_;
     }
-    void destroy() {
-        LeavingContext context(nullptr, kHandle);
-        context.destroyed();
-    }
+    void destroy() { context_left(nullptr, kHandle, hold_context(nullptr, kHandle), true); }
 
     int object_ = 0;
     const EGLContext kHandle = &object_;
@@ -33,7 +30,7 @@ TEST_F(ContextTest, IsKnownUntilEglHasDestroyedIt) {
     EXPECT_FALSE(is_known());
     create();
     EXPECT_TRUE(is_known());
-    { const LeavingContext refused(nullptr, kHandle); }
+    context_left(nullptr, kHandle, hold_context(nullptr, kHandle), false);
     EXPECT_TRUE(is_known());
     destroy();
     EXPECT_FALSE(is_known());
@@ -42,11 +39,9 @@ TEST_F(ContextTest, IsKnownUntilEglHasDestroyedIt) {
 
 TEST_F(ContextTest, ANewContextOfTheSameHandleStays) {
     create();
-    {
-        LeavingContext older(nullptr, kHandle);
-        create();
-        older.destroyed();
-    }
+    Context *older = hold_context(nullptr, kHandle);
+    create();
+    context_left(nullptr, kHandle, older, true);
     EXPECT_TRUE(is_known());
     destroy();
     EXPECT_FALSE(is_known());

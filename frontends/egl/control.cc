@@ -10,9 +10,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "caches.h"
 #include "display_cache.h"
 #include "hook.h"
-#include "switch.h"
 #include "words.h"
 
 namespace cairn::egl {
@@ -33,9 +33,9 @@ struct Entry<R (*)(EGLDisplay, A...), Method> {
     static R call(EGLDisplay display, A... arguments) {
         [[maybe_unused]] EGLint value = 0;
         const auto ask = [&] {
-            EGLint error = EGL_SUCCESS;
-            if (!is_initialised(vendor_of_display(display), display, error)) {
-                return error;
+            const EGLint state = initialisation(vendor_of_display(display), display);
+            if (state != EGL_SUCCESS) {
+                return state;
             }
             is_caching_on();  // what was cleared elsewhere is not to be seen any more
             if constexpr (std::is_void_v<R>) {
@@ -69,13 +69,6 @@ struct Entry<R (*)(EGLDisplay, A...), Method> {
     static inline std::atomic<int> index = -1;  // GLVND's; -1 while there is none
 };
 
-struct EntryPoint {
-    const char *name;
-    void *function;
-    void *dispatch;
-    std::atomic<int> &index;
-};
-
 #define ENTRY(name, type, method)                                                    \
     {                                                                                \
         name, reinterpret_cast<void *>(&Entry<type, &DisplayCache::method>::call),   \
@@ -94,54 +87,22 @@ const EntryPoint kEntryPoints[] = {
 };
 #undef ENTRY
 
-const EntryPoint *find(const char *name) {
+}  // namespace
+
+const EntryPoint *control_entry(const char *name) {
     const auto *found =
         std::find_if(std::begin(kEntryPoints), std::end(kEntryPoints),
                      [name](const EntryPoint &entry) { return strcmp(entry.name, name) == 0; });
     return found == std::end(kEntryPoints) ? nullptr : found;
 }
 
-// Takes the pairs of `name` out of a list; `take` gets their values.
-template <typename T, typename Take>
-std::vector<T> without(const T *attributes, T name, Take take) {
-    std::vector<T> rest;
-    for (const T *pair = attributes; pair != nullptr && pair[0] != T{EGL_NONE}; pair += 2) {
-        if (pair[0] == name) {
-            take(pair[1]);
-        } else {
-            rest.insert(rest.end(), pair, pair + 2);
-        }
-    }
-    rest.push_back(EGL_NONE);
-    return rest;
-}
-
-}  // namespace
-
-void *control_function(const char *name) {
-    const EntryPoint *entry = find(name);
-    return entry == nullptr ? nullptr : entry->function;
-}
-
-void *control_dispatch(const char *name) {
-    const EntryPoint *entry = find(name);
-    return entry == nullptr ? nullptr : entry->dispatch;
-}
-
-void remember_control_index(const char *name, int index) {
-    if (const EntryPoint *entry = find(name)) {
-        entry->index = index;
-    }
-}
-
-bool is_initialised(const Vendor &vendor, EGLDisplay display, EGLint &error) {
+EGLint initialisation(const Vendor &vendor, EGLDisplay display) {
     if (vendor.egl.QueryString(display, EGL_VERSION) != nullptr) {
-        return true;
+        return EGL_SUCCESS;
     }
     const EGLint reason = vendor.egl.GetError();
     const bool is_told = reason == EGL_BAD_DISPLAY || reason == EGL_CONTEXT_LOST;
-    error = is_told ? reason : EGL_NOT_INITIALIZED;
-    return false;
+    return is_told ? reason : EGL_NOT_INITIALIZED;
 }
 
 const char *with_control(const char *extensions) {
@@ -151,18 +112,24 @@ const char *with_control(const char *extensions) {
     return kept(with_word(extensions, kEglControlExtension));
 }
 
-ContextAttributes::ContextAttributes(const EGLint *attributes)
-    : is_given(attributes != nullptr),
-      list(without<EGLint>(attributes, EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE,
-                           [this](EGLint value) { enabled = value; })) {}
+template <typename T>
+Attributes<T>::Attributes(const T *attributes, T name) : is_given(attributes != nullptr) {
+    for (const T *pair = attributes; pair != nullptr && pair[0] != T{EGL_NONE}; pair += 2) {
+        if (pair[0] == name) {
+            values.push_back(pair[1]);
+        } else {
+            list.insert(list.end(), pair, pair + 2);
+        }
+    }
+    list.push_back(EGL_NONE);
+}
+template struct Attributes<EGLint>;
+template struct Attributes<EGLAttrib>;
 
-DisplayAttributes::DisplayAttributes(const EGLAttrib *attributes)
-    : is_given(attributes != nullptr),
-      list(without<EGLAttrib>(
-          attributes, EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE, [this](EGLAttrib value) {
-              is_valid &= value >= 0;
-              limit = static_cast<EGLint>(
-                  std::min<EGLAttrib>(value, std::numeric_limits<EGLint>::max()));
-          })) {}
+EGLint limit_in(const std::vector<EGLAttrib> &values) {
+    const EGLAttrib least = *std::min_element(values.begin(), values.end());
+    return static_cast<EGLint>(
+        std::min<EGLAttrib>(least < 0 ? -1 : values.back(), std::numeric_limits<EGLint>::max()));
+}
 
 }  // namespace cairn::egl

@@ -11,49 +11,43 @@
 
 #include <glvnd/libeglabi.h>
 
-#include <optional>
+#include <atomic>
 #include <vector>
 
 #include "vendors.h"
 
 namespace cairn::egl {
 
-class DisplayCache;
+struct EntryPoint {
+    const char *name;
+    void *function;
+    void *dispatch;           // GLVND's part of it
+    std::atomic<int> &index;  // GLVND's number; -1 while there is none
+};
+// Null when none has this name.
+const EntryPoint *control_entry(const char *name);
 
-// The entry point of this name, and its dispatch function; null for all other names.
-void *control_function(const char *name);
-void *control_dispatch(const char *name);
-// To be called when GLVND has numbered an entry point.
-void remember_control_index(const char *name, int index);
-
-// Whether the driver says that the display is initialised. If not, `error` is the reason.
-bool is_initialised(const Vendor &vendor, EGLDisplay display, EGLint &error);
+// EGL_SUCCESS when the driver says that the display is initialised, else the reason.
+EGLint initialisation(const Vendor &vendor, EGLDisplay display);
 
 // A display's extensions with ours among them.
 const char *with_control(const char *extensions);
 
-// The attribute list of eglCreateContext without ours.
-struct ContextAttributes {
-    explicit ContextAttributes(const EGLint *attributes);
+// A list of attributes without one of ours: for eglCreateContext, eglGetPlatformDisplay.
+template <typename T>
+struct Attributes {
+    Attributes(const T *attributes, T name);
 
     // For the driver; null where the application gave null.
-    const EGLint *for_driver() const { return is_given ? list.data() : nullptr; }
+    const T *for_driver() const { return is_given ? list.data() : nullptr; }
 
     bool is_given;
-    std::optional<EGLint> enabled;  // ours; the last one, if it is given more than once
-    std::vector<EGLint> list;       // last: making it sets the others
+    std::vector<T> values;  // of ours, as often as it is given
+    std::vector<T> list;
 };
 
-// The attribute list of eglGetPlatformDisplay without ours.
-struct DisplayAttributes {
-    explicit DisplayAttributes(const EGLAttrib *attributes);
-
-    const EGLAttrib *for_driver() const { return is_given ? list.data() : nullptr; }
-
-    bool is_given;
-    bool is_valid = true;
-    std::optional<EGLint> limit;  // of the display's program cache
-    std::vector<EGLAttrib> list;  // last: making it sets the others
-};
+// The maximum that these values of eglGetPlatformDisplay give a display's cache; below 0 where one
+// of them is. REQUIRES: there are some.
+EGLint limit_in(const std::vector<EGLAttrib> &values);
 
 }  // namespace cairn::egl

@@ -23,7 +23,7 @@ class ControlTest : public ::testing::Test {
         vendor_->egl.QueryString = [](EGLDisplay, EGLint) { return g_version; };
         vendor_->egl.GetError = []() -> EGLint { return g_reason; };
         remember_display(display_, *vendor_);
-        testing::g_dispatch_entry = control_function("eglProgramCacheGetAttribANGLE");
+        testing::g_dispatch_entry = control_entry("eglProgramCacheGetAttribANGLE")->function;
     }
     ~ControlTest() override {
         g_version = "1.5";
@@ -34,7 +34,7 @@ class ControlTest : public ::testing::Test {
 
     EGLint key_length() {
         const auto dispatch = reinterpret_cast<PFNEGLPROGRAMCACHEGETATTRIBANGLEPROC>(
-            control_dispatch("eglProgramCacheGetAttribANGLE"));
+            control_entry("eglProgramCacheGetAttribANGLE")->dispatch);
         return dispatch(display_, EGL_PROGRAM_CACHE_KEY_LENGTH_ANGLE);
     }
 
@@ -77,37 +77,35 @@ TEST_F(ControlTest, EveryEntryPointIsThereAndNoOther) {
                              "eglProgramCachePopulateANGLE", "eglProgramCacheResizeANGLE",
                              "eglGetProgramCacheAttribANGLE", "eglQueryProgramCacheANGLE",
                              "eglPopulateProgramCacheANGLE", "eglTrimProgramCacheANGLE"}) {
-        EXPECT_NE(control_function(name), nullptr) << name;
-        EXPECT_NE(control_dispatch(name), nullptr) << name;
+        ASSERT_NE(control_entry(name), nullptr) << name;
+        EXPECT_NE(control_entry(name)->function, nullptr) << name;
+        EXPECT_NE(control_entry(name)->dispatch, nullptr) << name;
     }
-    EXPECT_EQ(control_function("eglProgramCacheANGLE"), nullptr);
-    EXPECT_EQ(control_dispatch(""), nullptr);
+    EXPECT_EQ(control_entry("eglProgramCacheANGLE"), nullptr);
+    EXPECT_EQ(control_entry(""), nullptr);
 }
 
-TEST(ControlAttributes, OfContextsAreTakenOut) {
+TEST(ControlAttributes, OursAreTakenOut) {
     const EGLint name = EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE;
     const EGLint given[] = {0x3098, 3, name, EGL_FALSE, 0x30fb, 1, EGL_NONE};
-    const ContextAttributes attributes(given);
-    EXPECT_EQ(attributes.enabled, EGL_FALSE);
+    const Attributes<EGLint> attributes(given, name);
+    EXPECT_EQ(attributes.values, std::vector<EGLint>({EGL_FALSE}));
     EXPECT_EQ(attributes.list, std::vector<EGLint>({0x3098, 3, 0x30fb, 1, EGL_NONE}));
     const EGLint twice[] = {name, EGL_FALSE, name, 2, EGL_NONE};
-    EXPECT_EQ(ContextAttributes(twice).enabled, 2);
-    EXPECT_EQ(ContextAttributes(nullptr).for_driver(), nullptr);
-    EXPECT_FALSE(ContextAttributes(nullptr).enabled);
+    EXPECT_EQ(Attributes<EGLint>(twice, name).values, std::vector<EGLint>({EGL_FALSE, 2}));
+    EXPECT_EQ(Attributes<EGLint>(nullptr, name).for_driver(), nullptr);
+    EXPECT_TRUE(Attributes<EGLint>(nullptr, name).values.empty());
 }
-
-TEST(ControlAttributes, OfDisplaysAreTakenOut) {
+TEST(ControlAttributes, OfDisplaysAreLimits) {
+    EXPECT_EQ(limit_in({100}), 100);
+    EXPECT_EQ(limit_in({100, 0}), 0);
+    EXPECT_EQ(limit_in({EGLAttrib{1} << 40}), INT32_MAX);
+    EXPECT_LT(limit_in({-1}), 0);
+    EXPECT_LT(limit_in({EGLAttrib{-1} << 40, 100}), 0);
     const EGLAttrib name = EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE;
     const EGLAttrib given[] = {name, 100, 5, 6, EGL_NONE};
-    const DisplayAttributes attributes(given);
-    EXPECT_EQ(attributes.limit, 100);
-    EXPECT_EQ(attributes.list, std::vector<EGLAttrib>({5, 6, EGL_NONE}));
-    const EGLAttrib large[] = {name, EGLAttrib{1} << 40, EGL_NONE};
-    EXPECT_EQ(DisplayAttributes(large).limit, INT32_MAX);
-    const EGLAttrib negative[] = {name, -1, EGL_NONE};
-    EXPECT_FALSE(DisplayAttributes(negative).is_valid);
-    EXPECT_FALSE(DisplayAttributes(nullptr).limit);
-    EXPECT_EQ(DisplayAttributes(nullptr).for_driver(), nullptr);
+    EXPECT_EQ(Attributes<EGLAttrib>(given, name).list, std::vector<EGLAttrib>({5, 6, EGL_NONE}));
+    EXPECT_EQ(Attributes<EGLAttrib>(nullptr, name).for_driver(), nullptr);
 }
 
 }  // namespace

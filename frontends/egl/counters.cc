@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "os/environment.h"
 #include "settings.h"
 
 namespace cairn::egl {
@@ -50,10 +49,6 @@ void note_problem(uint64_t problem, std::string_view why) {
     memcpy(g_report->problem_text, why.data(), size);
     g_report->problem_text[size] = '\0';
     state.store(problem, std::memory_order_release);
-}
-
-uint64_t now_ns() {
-    return monotonic_ns();
 }
 
 }  // namespace cairn::egl

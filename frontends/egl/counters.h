@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/run_report.h"
+#include "os/environment.h"
 
 namespace cairn::egl {
 
@@ -27,22 +28,19 @@ void count_process();
 // first of all processes counts.
 void note_problem(uint64_t problem, std::string_view why);
 
-// Nanoseconds on a clock that never goes back.
-uint64_t now_ns();
-
 // Adds the time from its construction to its destruction to a counter.
 class Stopwatch {
   public:
-    explicit Stopwatch(Counter counter) : counter_(counter), start_(now_ns()) {}
-    ~Stopwatch() { count(counter_, elapsed_ns()); }
+    explicit Stopwatch(Counter counter) : counter_(counter) {}
+    // Counts the call as well.
+    Stopwatch(Counter counter, Counter calls) : counter_(counter) { count(calls); }
+    ~Stopwatch() { count(counter_, monotonic_ns() - start_); }
     Stopwatch(const Stopwatch &) = delete;
     Stopwatch &operator=(const Stopwatch &) = delete;
 
-    uint64_t elapsed_ns() const { return now_ns() - start_; }
-
   private:
     Counter counter_;
-    uint64_t start_;
+    uint64_t start_ = monotonic_ns();
 };
 
 }  // namespace cairn::egl

@@ -10,8 +10,8 @@
 #include <map>
 
 #include "cached.h"
+#include "caches.h"
 #include "mutex.h"
-#include "switch.h"
 
 namespace cairn::egl {
 namespace {
@@ -41,12 +41,6 @@ struct Displays {
     std::map<EGLDisplay, DisplayCache *> caches;  // guarded by mutex
 };
 
-// Lives for ever, see main.cc.
-Displays &displays() {
-    static auto *the_displays = new Displays;
-    return *the_displays;
-}
-
 }  // namespace
 
 DisplayCache::DisplayCache() : entries_(open_entries()) {}
@@ -55,9 +49,7 @@ void DisplayCache::put(const ProgramKey &key, std::string_view binary, uint64_t 
     if (!is_on() || !is_caching_on() || binary.size() > size_t{kBinaryMax}) {
         return;
     }
-    cairn_put_options options = {};
-    options.size = sizeof options;
-    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    const cairn_put_options options = put_options(cost_ns);
     cairn_put(entries_, key.data(), key.size(), binary.data(), binary.size(), &options);
 }
 
@@ -69,10 +61,12 @@ void DisplayCache::clear() {
     cairn_clear(entries_);
 }
 
-void DisplayCache::set_limit(EGLint bytes) {
+EGLint DisplayCache::set_limit(EGLint bytes, EGLint keep_bytes) {
     const MutexLock lock(changing_limit_);
     limit_ = bytes;
-    cairn_resize(entries_, static_cast<uint64_t>(bytes), static_cast<uint64_t>(bytes), nullptr);
+    uint64_t freed = 0;
+    cairn_resize(entries_, static_cast<uint64_t>(bytes), static_cast<uint64_t>(keep_bytes), &freed);
+    return as_int(freed);
 }
 
 EGLint DisplayCache::count() const {
@@ -165,13 +159,7 @@ EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {
     if (mode != EGL_PROGRAM_CACHE_RESIZE_ANGLE) {
         return EGL_BAD_PARAMETER;
     }
-    uint64_t held = 0;
-    {
-        const MutexLock lock(changing_limit_);
-        limit_ = limit;
-        cairn_resize(entries_, static_cast<uint64_t>(limit), 0, &held);
-    }
-    bytes = as_int(held);
+    bytes = set_limit(limit, 0);
     return EGL_SUCCESS;
 }
 
@@ -198,7 +186,7 @@ EGLint DisplayCache::trim(EGLint limit, EGLint &freed) {
 }
 
 void clear_display_caches() {
-    Displays &all = displays();
+    auto &all = the_only<Displays>();
     const MutexLock lock(all.mutex);
     for (const auto &[display, cache] : all.caches) {
         cache->clear();
@@ -206,7 +194,7 @@ void clear_display_caches() {
 }
 
 DisplayCache &display_cache(EGLDisplay display) {
-    Displays &all = displays();
+    auto &all = the_only<Displays>();
     const MutexLock lock(all.mutex);
     DisplayCache *&cache = all.caches[display];
     if (cache == nullptr) {

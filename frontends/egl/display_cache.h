@@ -49,8 +49,14 @@ class DisplayCache {
     // eglTerminate was called since the display was initialised. Links go on in contexts that are
     // current then; some drivers end the display only when these are released.
     std::atomic<bool> is_terminated = false;
-    // Sets the maximum and evicts the entries that no longer fit. REQUIRES: not negative.
-    void set_limit(EGLint bytes);
+    // The driver's own cache, see blob_service.h. Changed under the mutex.
+    Mutex changing_blobs;
+    std::atomic<bool> serves_blobs = false;   // the driver has our functions
+    std::atomic<bool> has_own_blobs = false;  // the application has set its own
+
+    // Sets the maximum and evicts the entries beyond the smaller of both sizes. Returns their
+    // bytes. REQUIRES: neither is negative.
+    EGLint set_limit(EGLint bytes, EGLint keep_bytes);
 
     // The calls of the extension. Each returns the EGL error, EGL_SUCCESS for none, and gives its
     // result only then.

@@ -70,13 +70,13 @@ TEST(DisplayCacheTest, EntriesWithoutBytesAreBoundedAndGoWithTheRest) {
 TEST(DisplayCacheTest, SwitchedOffItTakesNothing) {
     DisplayCache cache;
     cache.put(kKey, "binary", 0);
-    cache.set_limit(0);
+    cache.set_limit(0, 0);
     EXPECT_FALSE(cache.is_on());
     EXPECT_EQ(count(cache), 0);
     cache.put(kKey, "binary", 0);
     EXPECT_EQ(cache.draft_populate(kKey.data(), 20, "", 0), EGL_SUCCESS);
     EXPECT_EQ(count(cache), 0);
-    cache.set_limit(6);
+    cache.set_limit(6, 6);
     cache.put(kKey, "binary", 0);
     EXPECT_EQ(count(cache), 1);
     cache.clear();

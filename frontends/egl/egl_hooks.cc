@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "egl_hooks.h"
 
-#include <optional>
+#include <cairn/eglext_cairn.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "blob_service.h"
 #include "caches.h"
@@ -10,11 +14,103 @@
 #include "counters.h"
 #include "display_cache.h"
 #include "settings.h"
-#include "switch.h"
 #include "vendors.h"
+#include "words.h"
 
 namespace cairn::egl {
 namespace {
+
+template <auto Member>
+struct ByDisplay;
+
+template <typename R, typename... A, R (*EglFunctions::*Member)(EGLDisplay, A...)>
+struct ByDisplay<Member> {
+    static R call(EGLDisplay display, A... arguments) {
+        const auto function = vendor_to_call(display).egl.*Member;
+        return function == nullptr ? R{} : function(display, arguments...);
+    }
+};
+
+// To the vendor of the current context. Without one there is nothing to do.
+template <auto Member, typename... A>
+EGLBoolean by_current(A... arguments) {
+    Vendor *vendor = current_vendor();
+    if (vendor == nullptr || vendor->egl.*Member == nullptr) {
+        return EGL_TRUE;
+    }
+    set_last_vendor(*vendor);
+    return (vendor->egl.*Member)(arguments...);
+}
+
+EGLBoolean bind_api(EGLenum api) {
+    EGLBoolean done = EGL_FALSE;
+    for (const Vendor *vendor : vendors()) {
+        done |= vendor->egl.BindAPI(api);
+    }
+    return done;
+}
+
+EGLint debug_message_control(EGLDEBUGPROCKHR callback, const EGLAttrib *attributes) {
+    EGLint result = EGL_SUCCESS;
+    for (const Vendor *vendor : vendors()) {
+        if (vendor->egl.DebugMessageControlKHR != nullptr) {
+            const EGLint one = vendor->egl.DebugMessageControlKHR(callback, attributes);
+            result = one != EGL_SUCCESS ? one : result;
+        }
+    }
+    return result;
+}
+
+EGLBoolean query_debug(EGLint attribute, EGLAttrib *value) {
+    for (const Vendor *vendor : vendors()) {
+        if (vendor->egl.QueryDebugKHR != nullptr) {
+            return vendor->egl.QueryDebugKHR(attribute, value);
+        }
+    }
+    return EGL_FALSE;
+}
+
+template <auto Member>
+struct ByDevice;
+
+// The application may have got the device without listing them, from a display.
+template <typename R, typename... A, R (*EglFunctions::*Member)(EGLDeviceEXT, A...)>
+struct ByDevice<Member> {
+    static R call(EGLDeviceEXT device, A... arguments) {
+        if (vendor_of_device(device) == nullptr) {
+            all_devices();
+        }
+        Vendor *owner = vendor_of_device(device);
+        Vendor &vendor = owner == nullptr ? *vendors().front() : *owner;
+        set_last_vendor(vendor);
+        const auto function = vendor.egl.*Member;
+        return function == nullptr ? R{} : function(device, arguments...);
+    }
+};
+
+// The display of the first vendor that has such a display. If none has, sets the error that GLVND
+// would choose: EGL_SUCCESS if any vendor says so, else the first vendor's.
+EGLDisplay find_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
+    Vendor *owner = platform == EGL_PLATFORM_DEVICE_EXT ? vendor_of_device(native) : nullptr;
+    EGLint error = EGL_BAD_PARAMETER;
+    bool is_first = true;
+    for (Vendor *vendor : vendors()) {
+        if (owner != nullptr && owner != vendor) {
+            continue;
+        }
+        set_last_vendor(*vendor);
+        const EGLDisplay display = vendor->imports.getPlatformDisplay(platform, native, attributes);
+        if (display != EGL_NO_DISPLAY) {
+            remember_display(display, *vendor);
+            return display;
+        }
+        const EGLint own = vendor->egl.GetError();
+        error = is_first || own == EGL_SUCCESS ? own : error;
+        is_first = false;
+    }
+    set_own_error(error);
+    return EGL_NO_DISPLAY;
+}
 
 // For a value that is neither EGL_TRUE nor EGL_FALSE. The driver gets the list with our attribute,
 // which it does not know: it checks what it checks before attributes, and refuses.
@@ -30,8 +126,8 @@ EGLContext refuse_attribute(const Vendor &vendor, EGLDisplay display, EGLConfig 
 
 // As in ANGLE: a context that asks for caching needs room for it from the start, and one that says
 // nothing caches as soon as there is some.
-bool is_to_cache(const std::optional<EGLint> &enabled, const DisplayCache &programs) {
-    return !enabled || (*enabled == EGL_TRUE && programs.is_on());
+bool is_to_cache(const Attributes<EGLint> &own, const DisplayCache &programs) {
+    return own.values.empty() || (own.values.back() == EGL_TRUE && programs.is_on());
 }
 
 // While switched off, we offer no extension and take no attribute.
@@ -41,8 +137,9 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
     if (settings().disabled) {
         return vendor.egl.CreateContext(display, config, share, attributes);
     }
-    const ContextAttributes own(attributes);
-    if (own.enabled && *own.enabled != EGL_TRUE && *own.enabled != EGL_FALSE) {
+    const Attributes<EGLint> own(attributes, EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE);
+    const EGLint enabled = own.values.empty() ? EGL_TRUE : own.values.back();
+    if (enabled != EGL_TRUE && enabled != EGL_FALSE) {
         return refuse_attribute(vendor, display, config, share, attributes);
     }
     const EGLenum api = host().exports->getCurrentApi();
@@ -53,7 +150,7 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
     const auto enter = [&] {
         DisplayCache &programs = display_cache(display);
         context_created(vendor, display, handle, share, api, own.for_driver(),
-                        is_to_cache(own.enabled, programs) ? &programs : nullptr);
+                        is_to_cache(own, programs) ? &programs : nullptr);
         return handle;
     };
     // A context that we do not know would use deferred shaders of its sharers as if they were
@@ -66,8 +163,10 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
 }
 
 const char *query_string(EGLDisplay display, EGLint name) {
-    const char *text = has_several_vendors() ? route_query_string(display, name)
-                                             : vendors().front()->egl.QueryString(display, name);
+    if (display == EGL_NO_DISPLAY && name == EGL_EXTENSIONS && has_several_vendors()) {
+        return client_extensions();
+    }
+    const char *text = vendor_to_call(display).egl.QueryString(display, name);
     const bool is_ours =
         display != EGL_NO_DISPLAY && name == EGL_EXTENSIONS && !settings().disabled;
     return is_ours ? guarded([text] { return with_control(text); }, [text] { return text; }) : text;
@@ -86,9 +185,8 @@ void end(EGLDisplay display) {
 
 EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     Vendor &vendor = vendor_to_call(display);
-    EGLint error = EGL_SUCCESS;
     if (!settings().disabled && display_cache(display).is_terminated.exchange(false) &&
-        !is_initialised(vendor, display, error)) {
+        initialisation(vendor, display) != EGL_SUCCESS) {
         end(display);
     }
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
@@ -103,15 +201,14 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
 // The driver has been told to end the display.
 void terminated(const Vendor &vendor, EGLDisplay display) {
     display_cache(display).is_terminated = true;
-    EGLint error = EGL_SUCCESS;
     // With some drivers it is not, if a context is current or it was initialised more than once.
-    if (is_initialised(vendor, display, error)) {
+    if (initialisation(vendor, display) == EGL_SUCCESS) {
         return;
     }
     end(display);
     flush_caches();
     // Another thread may have initialised the display again while we still served it.
-    if (is_initialised(vendor, display, error)) {
+    if (initialisation(vendor, display) == EGL_SUCCESS) {
         serve_blobs(vendor, display);
     }
 }
@@ -127,9 +224,8 @@ EGLBoolean terminate(EGLDisplay display) {
 
 void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
     Vendor &vendor = vendor_to_call(display);
-    EGLint error = EGL_SUCCESS;
     // Before the display is initialised the call is an error, which is the driver's to report.
-    if (settings().disabled || !is_initialised(vendor, display, error)) {
+    if (settings().disabled || initialisation(vendor, display) != EGL_SUCCESS) {
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
     } else {
         set_own_blobs(vendor, display, set, get);
@@ -138,11 +234,9 @@ void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlo
 
 EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
     Vendor &vendor = vendor_to_call(display);
-    LeavingContext context(display, handle);
+    Context *context = hold_context(display, handle);
     const EGLBoolean done = vendor.egl.DestroyContext(display, handle);
-    if (done != EGL_FALSE) {
-        context.destroyed();
-    }
+    context_left(display, handle, context, done != EGL_FALSE);
     return done;
 }
 
@@ -184,7 +278,67 @@ EGLBoolean release_thread() {
     return done;
 }
 
+EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count) {
+    if (count == nullptr || (devices != nullptr && capacity <= 0)) {
+        host().exports->setEGLError(EGL_BAD_PARAMETER);
+        return EGL_FALSE;
+    }
+    std::vector<EGLDeviceEXT> all;
+    if (!are_vendors_in_glvnd()) {
+        all = all_devices();
+    }
+    *count = static_cast<EGLint>(all.size());
+    if (devices != nullptr) {
+        *count = std::min(*count, capacity);
+        std::copy_n(all.begin(), *count, devices);
+    }
+    return EGL_TRUE;
+}
+
+const NamedFunction kRoutes[] = {
+    EGL_ENTRY("eglBindAPI", bind_api),
+    EGL_ENTRY("eglDebugMessageControlKHR", debug_message_control),
+    EGL_ENTRY("eglQueryDebugKHR", query_debug),
+    EGL_ENTRY("eglQueryDeviceAttribEXT", ByDevice<&EglFunctions::QueryDeviceAttribEXT>::call),
+    EGL_ENTRY("eglQueryDeviceStringEXT", ByDevice<&EglFunctions::QueryDeviceStringEXT>::call),
+    EGL_ENTRY("eglWaitClient", by_current<&EglFunctions::WaitClient>),
+    EGL_ENTRY("eglWaitGL", by_current<&EglFunctions::WaitGL>),
+    EGL_ENTRY("eglWaitNative", by_current<&EglFunctions::WaitNative, EGLint>),
+#define X(name, type) EGL_ENTRY("egl" #name, ByDisplay<&EglFunctions::name>::call),
+    EGL_DISPLAY_FUNCTIONS(X)
+#undef X
+};
+
 }  // namespace
+
+std::vector<EGLDeviceEXT> all_devices() {
+    std::vector<EGLDeviceEXT> all;
+    for (Vendor *vendor : vendors()) {
+        const auto query = vendor->egl.QueryDevicesEXT;
+        EGLint count = 0;
+        if (query == nullptr || query(0, nullptr, &count) == EGL_FALSE || count <= 0) {
+            continue;
+        }
+        std::vector<EGLDeviceEXT> some(static_cast<size_t>(count));
+        if (query(count, some.data(), &count) != EGL_FALSE) {
+            some.resize(static_cast<size_t>(count));
+            for (const EGLDeviceEXT device : some) {
+                remember_device(device, *vendor);
+            }
+            all.insert(all.end(), some.begin(), some.end());
+        }
+    }
+    return all;
+}
+
+const char *client_extensions() {
+    std::string all;
+    for (const Vendor *vendor : vendors()) {
+        const char *words = vendor->egl.QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+        all = with_words(all, words == nullptr ? "" : words);
+    }
+    return kept(all);
+}
 
 void *egl_hook(const char *name) {
     static const NamedFunction kHooks[] = {
@@ -200,6 +354,36 @@ void *egl_hook(const char *name) {
         EGL_ENTRY("eglTerminate", terminate),
     };
     return function_of_name(kHooks, name);
+}
+
+void *egl_function(const char *name) {
+    void *of_vendor = nullptr;
+    for (const Vendor *vendor : vendors()) {
+        of_vendor = of_vendor != nullptr ? of_vendor : vendor->function(name);
+    }
+    void *ours = of_vendor != nullptr ? egl_hook(name) : nullptr;
+    if (ours == nullptr && of_vendor != nullptr && has_several_vendors()) {
+        ours = function_of_name(kRoutes, name);
+    }
+    // Nobody can say what a function that we do not know is routed by.
+    return ours != nullptr ? ours : of_vendor;
+}
+
+EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
+    if (settings().disabled) {
+        return find_platform_display(platform, native, attributes);
+    }
+    const Attributes<EGLAttrib> own(attributes, EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE);
+    if (!own.values.empty() && limit_in(own.values) < 0) {
+        set_own_error(EGL_BAD_ATTRIBUTE);
+        return EGL_NO_DISPLAY;
+    }
+    const EGLDisplay display = find_platform_display(platform, native, own.for_driver());
+    if (display != EGL_NO_DISPLAY && !own.values.empty()) {
+        const EGLint limit = limit_in(own.values);
+        display_cache(display).set_limit(limit, limit);
+    }
+    return display;
 }
 
 }  // namespace cairn::egl

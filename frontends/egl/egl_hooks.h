@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "hook.h"
 #include "vendors.h"
 
@@ -23,18 +25,18 @@ struct EglEntry<Function> {
     }
 };
 
-#define EGL_ENTRY(name, function) \
-    { name, reinterpret_cast<void *>(&EglEntry<&function>::call) }
+#define EGL_ENTRY(name, ...) \
+    { name, reinterpret_cast<void *>(&EglEntry<&__VA_ARGS__>::call) }
 
 // Our function for this "egl..." name; null where the vendor's own is used.
 void *egl_hook(const char *name);
-// The same when there are several vendors: for every function that GLVND takes from a vendor by
-// name.
-void *egl_route(const char *name);
-const char *route_query_string(EGLDisplay display, EGLint name);
-EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count);
-// Tells GLVND that all devices are ours, so that it asks us for their displays.
-void take_devices();
+// The function for GLVND, which takes it by name: a hook, a vendor's, or one that finds the vendor.
+// Null when no vendor has it.
+void *egl_function(const char *name);
+// The client extensions of all vendors.
+const char *client_extensions();
+// The devices of all vendors, in their order. Remembers the vendor of each.
+std::vector<EGLDeviceEXT> all_devices();
 
 // For __EGLapiImports.
 EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes);

@@ -4,6 +4,7 @@
 #include <cairn/internal/front_end.h>
 
 #include <limits>
+#include <utility>
 
 namespace cairn::egl {
 namespace {
@@ -29,46 +30,26 @@ void put(std::string &bytes, const Report &report) {
     bytes.append(report.log);
 }
 
-// Takes numbers and texts off the front of a span. After the first one that is missing, all are
-// empty.
-class EntryReader {
-  public:
-    explicit EntryReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+bool begins_with(Bytes bytes, uint32_t number) {
+    return bytes.size() >= sizeof number && get_le<uint32_t>(bytes, 0) == number;
+}
 
-    std::span<const std::byte> take(size_t size) {
-        ok_ = ok_ && size <= rest_.size();
-        const auto front = rest_.first(ok_ ? size : 0);
-        rest_ = rest_.subspan(front.size());
-        return front;
+// The report at `at`, which is moved behind it.
+std::optional<Report> report_at(Bytes bytes, size_t &at) {
+    if (bytes.size() < at + 2 * sizeof(uint32_t)) {
+        return std::nullopt;
     }
-
-    uint32_t number() {
-        uint32_t value = 0;
-        const auto four = take(4);
-        for (size_t i = 0; i < four.size(); ++i) {
-            value |= std::to_integer<uint32_t>(four[i]) << (8 * i);
-        }
-        return value;
+    const size_t length = get_le<uint32_t>(bytes, at);
+    const size_t size = get_le<uint32_t>(bytes, at + sizeof(uint32_t));
+    at += 2 * sizeof(uint32_t);
+    if (size > bytes.size() - at || length > size + kLogSlackMax ||
+        length > std::numeric_limits<GLint>::max()) {
+        return std::nullopt;
     }
-
-    Report report() {
-        Report result;
-        const uint32_t length = number();
-        const auto text = take(number());
-        result.log_length = static_cast<GLint>(length);
-        ok_ = ok_ && length <= static_cast<uint32_t>(std::numeric_limits<GLint>::max()) &&
-              length <= text.size() + kLogSlackMax;
-        result.log.assign(reinterpret_cast<const char *>(text.data()), text.size());
-        return result;
-    }
-
-    std::span<const std::byte> rest() const { return rest_; }
-    bool ok() const { return ok_; }
-
-  private:
-    std::span<const std::byte> rest_;
-    bool ok_ = true;
-};
+    const auto *text = reinterpret_cast<const char *>(bytes.data() + at);
+    at += size;
+    return Report{std::string(text, size), static_cast<GLint>(length)};
+}
 
 }  // namespace
 
@@ -79,14 +60,10 @@ std::string encode_shader(const Report &report) {
     return bytes;
 }
 
-std::optional<Report> decode_shader(std::span<const std::byte> bytes) {
-    EntryReader reader(bytes);
-    const bool is_shader = reader.number() == kShader;
-    Report report = reader.report();
-    if (!is_shader || !reader.ok() || !reader.rest().empty()) {
-        return std::nullopt;
-    }
-    return report;
+std::optional<Report> decode_shader(Bytes bytes) {
+    size_t end = sizeof kShader;
+    auto report = begins_with(bytes, kShader) ? report_at(bytes, end) : std::nullopt;
+    return end == bytes.size() ? report : std::nullopt;
 }
 
 std::string encode_program_head(const Report &report, GLenum format) {
@@ -98,18 +75,14 @@ std::string encode_program_head(const Report &report, GLenum format) {
     return bytes;
 }
 
-std::optional<ProgramEntry> decode_program(std::span<const std::byte> bytes) {
-    EntryReader reader(bytes);
-    const bool is_program = reader.number() == kProgram;
-    reader.take(kSealSize);
-    ProgramEntry entry;
-    entry.format = reader.number();
-    entry.report = reader.report();
-    entry.binary = reader.rest();
-    if (!is_program || !reader.ok() || entry.binary.empty()) {
+std::optional<ProgramEntry> decode_program(Bytes bytes) {
+    constexpr size_t kFormat = sizeof kProgram + kSealSize;
+    size_t end = kFormat + sizeof(uint32_t);
+    auto report = begins_with(bytes, kProgram) ? report_at(bytes, end) : std::nullopt;
+    if (!report || end == bytes.size()) {
         return std::nullopt;
     }
-    return entry;
+    return ProgramEntry{std::move(*report), get_le<uint32_t>(bytes, kFormat), bytes.subspan(end)};
 }
 
 }  // namespace cairn::egl

@@ -7,12 +7,10 @@
 
 #include <GL/gl.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
+
+#include "base/bytes.h"
 
 namespace cairn::egl {
 
@@ -25,14 +23,14 @@ struct Report {
 struct ProgramEntry {
     Report report;
     GLenum format = 0;
-    std::span<const std::byte> binary;  // borrowed from what was decoded
+    Bytes binary;  // borrowed from what was decoded
 };
 
 std::string encode_shader(const Report &report);
-std::optional<Report> decode_shader(std::span<const std::byte> bytes);
+std::optional<Report> decode_shader(Bytes bytes);
 
 // The beginning of a program's entry, not yet sealed (cairn_egl.h); the binary follows it.
 std::string encode_program_head(const Report &report, GLenum format);
-std::optional<ProgramEntry> decode_program(std::span<const std::byte> bytes);
+std::optional<ProgramEntry> decode_program(Bytes bytes);
 
 }  // namespace cairn::egl

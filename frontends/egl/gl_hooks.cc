@@ -2,8 +2,8 @@
 #include "gl_hooks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
+#include <string_view>
 
 namespace cairn::egl {
 namespace {
@@ -32,24 +32,10 @@ const NamedFunction kHooks[] = {GL_FUNCTIONS(HOOKED, CALLED)};
 }  // namespace
 
 void *gl_hook(const char *name) {
-    const auto *found = std::lower_bound(std::begin(kHooks), std::end(kHooks), name,
-                                         [](const NamedFunction &hook, const char *wanted) {
-                                             return strcmp(hook.name, wanted) < 0;
-                                         });
-    const bool is_hooked = found != std::end(kHooks) && strcmp(found->name, name) == 0;
-    return is_hooked ? found->function : nullptr;
-}
-
-void copy_log(const std::string &log, GLsizei capacity, GLsizei *size, GLchar *buffer) {
-    size_t copied = 0;
-    if (capacity > 0 && buffer != nullptr) {
-        copied = std::min(log.size(), static_cast<size_t>(capacity) - 1);
-        memcpy(buffer, log.data(), copied);
-        buffer[copied] = '\0';
-    }
-    if (size != nullptr) {
-        *size = static_cast<GLsizei>(copied);
-    }
+    const auto *found = std::ranges::lower_bound(
+        kHooks, std::string_view(name), {}, [](const NamedFunction &hook) { return hook.name; });
+    return found != std::end(kHooks) && found->name == std::string_view(name) ? found->function
+                                                                              : nullptr;
 }
 
 }  // namespace cairn::egl

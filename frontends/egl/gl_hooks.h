@@ -7,9 +7,6 @@
 // is not tracked.
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "context.h"
 #include "hook.h"
 
@@ -33,28 +30,5 @@ GL_FUNCTIONS(HOOKED, CALLED)
 // Our function to use in place of the vendor's for this "gl..." name; null for those that need
 // none.
 void *gl_hook(const char *name);
-
-// Copies a log as glGet...InfoLog does. REQUIRES: the capacity is not negative.
-void copy_log(const std::string &log, GLsizei capacity, GLsizei *size, GLchar *buffer);
-
-// Answers glGet...InfoLog of a shader or program (or null) whose log the driver does not have. A
-// negative capacity is an error, which is the driver's to report.
-template <typename Object>
-bool answer_info_log(const std::shared_ptr<Object> &object, GLsizei capacity, GLsizei *size,
-                     GLchar *log) {
-    if (object == nullptr || capacity < 0) {
-        return false;
-    }
-    const MutexLock lock(object->mutex);
-    const Report *report = object->kept_report();
-    if (report != nullptr) {
-        copy_log(report->log, capacity, size, log);
-    }
-    return report != nullptr;
-}
-
-// Answers glGetShaderiv and its like where the driver, which `query` asks, does not know.
-bool answer_parameter(const ShaderRef &shader, Real<PFNGLGETSHADERIVPROC> &query, GLenum name,
-                      GLint *value);
 
 }  // namespace cairn::egl

@@ -55,10 +55,6 @@ namespace cairn::egl {
 #if defined(__x86_64__)
 namespace {
 
-uintptr_t not_supported() {
-    return 0;
-}
-
 struct Slots {
     Mutex mutex;
     std::unordered_map<std::string, size_t> by_name;  // guarded by mutex
@@ -66,12 +62,6 @@ struct Slots {
 
 // An entry is written before its slot is handed out.
 void *g_tables[kVendorsMax][CAIRN_GL_SLOTS] = {};
-
-// Lives for ever, see main.cc.
-Slots &slots() {
-    static auto *the_slots = new Slots;
-    return *the_slots;
-}
 
 void *code_of(size_t slot) {
     return const_cast<char *>(cairn_gl_slot_code) + slot * CAIRN_GL_SLOT_SIZE;
@@ -82,8 +72,7 @@ bool fill(size_t slot, const char *name) {
     for (const Vendor *vendor : vendors()) {
         void *function = vendor->function(name);
         found |= function != nullptr;
-        g_tables[vendor->index][slot] =
-            function != nullptr ? function : reinterpret_cast<void *>(&not_supported);
+        g_tables[vendor->index][slot] = or_missing(function);
     }
     return found;
 }
@@ -91,7 +80,7 @@ bool fill(size_t slot, const char *name) {
 }  // namespace
 
 void *gl_slot(const char *name) {
-    Slots &all = slots();
+    auto &all = the_only<Slots>();
     const MutexLock lock(all.mutex);
     const auto known = all.by_name.find(name);
     if (known != all.by_name.end()) {

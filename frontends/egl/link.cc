@@ -16,7 +16,8 @@
 namespace cairn::egl {
 namespace {
 
-std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &all_tracked) {
+// Null for each that is not tracked.
+std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) {
     const GlFunctions &gl = context.gl();
     std::vector<GLuint> names(
         static_cast<size_t>(std::max(program_value(gl, program, GL_ATTACHED_SHADERS), 0)));
@@ -24,20 +25,20 @@ std::vector<ShaderRef> attached_shaders(Context &context, GLuint program, bool &
     gl.GetAttachedShaders(program, static_cast<GLsizei>(names.size()), &count, names.data());
     names.resize(std::min(static_cast<size_t>(count), names.size()));
     std::vector<ShaderRef> shaders;
+    shaders.reserve(names.size());
     for (const GLuint name : names) {
-        ShaderRef shader = context.group->shader(gl, name);
-        if (shader != nullptr) {
-            shaders.push_back(std::move(shader));
-        }
+        shaders.push_back(context.group->shader(name));
     }
-    all_tracked = shaders.size() == names.size();
     return shaders;
 }
 
-// The keys of the shaders, if all have been compiled successfully. A linker treats shaders of
-// different types alike in any order, so the keys are sorted by type. The order of shaders of one
-// type stays: it may change the locations that a linker assigns.
+// The keys of the shaders, if all are tracked and have been compiled successfully. A linker treats
+// shaders of different types alike in any order, so the keys are sorted by type. The order of
+// shaders of one type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
+    if (std::find(shaders.begin(), shaders.end(), nullptr) != shaders.end()) {
+        return std::nullopt;
+    }
     std::stable_sort(
         shaders.begin(), shaders.end(),
         [](const ShaderRef &one, const ShaderRef &other) { return one->type > other->type; });
@@ -82,9 +83,11 @@ std::optional<LinkRequest> request_of(const Context &context, const Program &pro
 uint64_t compile_all(Context &context, const std::vector<ShaderRef> &shaders) {
     uint64_t cost = 0;
     for (const ShaderRef &shader : shaders) {
-        force_compile(context, *shader);
-        const MutexLock lock(shader->mutex);
-        cost += shader->compile_ns;
+        if (shader != nullptr) {
+            force_compile(context, *shader);
+            const MutexLock lock(shader->mutex);
+            cost += shader->compile_ns;
+        }
     }
     return cost;
 }
@@ -102,65 +105,54 @@ void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
     count(&RunReport::saved_ns, cost_ns - std::min(cost_ns, spent_ns));
 }
 
-// REQUIRES: the program is locked.
-void link_cached(Context &context, Program &program, const std::vector<ShaderRef> &shaders,
-                 const LinkRequest &request, uint64_t start_ns) {
-    const ProgramKey key = program_key_of(request);
-    const Turn turn(context, key);
-    if (const auto cost = load_cached(context, program, key)) {
-        count_saved(*cost, now_ns() - start_ns + lookups_ns(shaders));
-        return;
-    }
-    count(&RunReport::overhead_ns, now_ns() - start_ns);
-    const uint64_t compiles_ns = compile_all(context, shaders);
-    program.forget_cached_link();
-    const uint64_t begin = now_ns();
-    const Linked made = make_anew(request, link_by_driver);
-    if (made.succeeded) {
-        program.was_linked = true;
-        store_linked(context, key, made, compiles_ns + made.cost_ns);
-        count(&RunReport::overhead_ns, now_ns() - begin - made.cost_ns);
-    }
+// Has the driver answer a request whose shaders took it so long to compile.
+template <typename Request>
+Linked make_and_store(Context &context, const ProgramKey &key, const Request &request,
+                      Linked (*make)(const Request &), uint64_t compiles_ns) {
+    const uint64_t start = monotonic_ns();
+    Linked made = make_anew(request, make);
+    attempt([&] { store_linked(context, key, made, compiles_ns + made.cost_ns); });
+    count(&RunReport::overhead_ns, monotonic_ns() - start - made.cost_ns);
+    return made;
 }
 
 }  // namespace
 
-void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
-    const uint64_t start = now_ns();
+bool link_cached(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
+    const uint64_t start = monotonic_ns();
     const MutexLock lock(program.mutex);
-    bool all_tracked = false;
-    const std::vector<ShaderRef> shaders = attached_shaders(context, program.name, all_tracked);
-    if (all_tracked) {
-        if (const auto request = request_of(context, program, shaders, link)) {
-            link_cached(context, program, shaders, *request, start);
-            return;
-        }
+    const std::vector<ShaderRef> shaders = attached_shaders(context, program.name);
+    const auto request = request_of(context, program, shaders, link);
+    if (!request) {
+        return false;
     }
-    count(&RunReport::bypassed);
-    compile_all(context, shaders);
+    const ProgramKey key = program_key_of(*request);
+    const Turn turn = take_turn(context, key);
+    if (const auto cost = load_cached(context, program, key)) {
+        count_saved(*cost, monotonic_ns() - start + lookups_ns(shaders));
+        return true;
+    }
+    count(&RunReport::overhead_ns, monotonic_ns() - start);
+    const uint64_t compiles_ns = compile_all(context, shaders);
     program.forget_cached_link();
-    link(program.name);
-    count(&RunReport::driver_links);
-    // It may have succeeded. To ask could wait for the driver.
-    program.was_linked = true;
+    program.was_linked |=
+        make_and_store(context, key, *request, link_by_driver, compiles_ns).succeeded;
+    return true;
 }
 
-void note_shader_program(Context &context, GLuint name) {
-    context.group->add_program(context.gl(), name);
-    const ProgramRef program = context.group->program(context.gl(), name);
+ProgramRef note_shader_program(Context &context, GLuint name) {
+    ProgramRef program = context.group->add_program(name);
     const MutexLock lock(program->mutex);
     program->is_understood = false;
     program->is_separable = true;
     program->was_linked = true;
+    return program;
 }
 
 void compile_attached(Context &context, GLuint program) {
-    if (context.gl().IsProgram(program) == GL_FALSE) {
-        return;  // the link is an error, which is the driver's to report
-    }
-    bool all_tracked = false;
-    for (const ShaderRef &shader : attached_shaders(context, program, all_tracked)) {
-        force_compile(context, *shader);
+    // Else the link is an error, which is the driver's to report.
+    if (context.gl().IsProgram(program) != GL_FALSE) {
+        compile_all(context, attached_shaders(context, program));
     }
 }
 
@@ -189,11 +181,10 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
     if (name == 0) {
         return 0;
     }
-    note_shader_program(context, name);
-    const ProgramRef program = context.group->program(gl, name);
+    const ProgramRef program = note_shader_program(context, name);
     const MutexLock lock(program->mutex);
     if (const auto cost = load_cached(context, *program, key)) {
-        count_saved(*cost, now_ns() - start_ns);
+        count_saved(*cost, monotonic_ns() - start_ns);
         return name;
     }
     gl.DeleteProgram(name);
@@ -223,36 +214,30 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
 
 }  // namespace
 
-GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
-                             GLenum type, GLsizei count_of_sources, const GLchar *const *sources) {
-    const uint64_t start = now_ns();
-    Linked made;
-    if (can_cache(context, count_of_sources, sources)) {
-        const std::span all(sources, static_cast<size_t>(count_of_sources));
-        const SeparableRequest request = {.traits = context.traits,
-                                          .type = type,
-                                          .sources = all,
-                                          .gl = &context.gl(),
-                                          .create = &create,
-                                          .get_binary = context.get_program_binary};
-        const ProgramKey key = program_key_of(request);
-        if (const GLuint program = load_shader_program(context, key, type, start)) {
-            return program;
-        }
-        count(&RunReport::overhead_ns, now_ns() - start);
-        const uint64_t begin = now_ns();
-        made = make_anew(request, create_by_driver);
-        store_linked(context, key, made, made.cost_ns);
-        count(&RunReport::overhead_ns, now_ns() - begin - made.cost_ns);
-    } else {
-        count(&RunReport::bypassed);
-        count(&RunReport::driver_links);
-        made.program = create(type, count_of_sources, sources);
+std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
+                                    GLenum type, GLsizei count_of_sources,
+                                    const GLchar *const *sources) {
+    const uint64_t start = monotonic_ns();
+    if (!can_cache(context, count_of_sources, sources)) {
+        return std::nullopt;
     }
-    if (made.program != 0) {
-        note_shader_program(context, made.program);
+    const SeparableRequest request = {
+        .traits = context.traits,
+        .type = type,
+        .sources = std::span(sources, static_cast<size_t>(count_of_sources)),
+        .gl = &context.gl(),
+        .create = &create,
+        .get_binary = context.get_program_binary};
+    const ProgramKey key = program_key_of(request);
+    if (const GLuint program = load_shader_program(context, key, type, start)) {
+        return program;
     }
-    return made.program;
+    count(&RunReport::overhead_ns, monotonic_ns() - start);
+    const GLuint program = make_and_store(context, key, request, create_by_driver, 0).program;
+    if (program != 0) {
+        note_shader_program(context, program);
+    }
+    return program;
 }
 
 }  // namespace cairn::egl

@@ -12,61 +12,45 @@
 #include "egl_hooks.h"
 #include "gl_hooks.h"
 #include "gl_slots.h"
-#include "log.h"
 #include "settings.h"
 #include "vendors.h"
+#include "words.h"
 
 namespace cairn::egl {
 namespace {
 
-bool is_egl(const char *name) {
-    return strncmp(name, "egl", 3) == 0;
-}
-
 void *get_proc_address(const char *name) {
     const bool is_on = !settings().disabled;
     // Ours, also where a driver has a function of this name: its cache has none of our programs.
-    if (void *control = is_on ? control_function(name) : nullptr) {
-        return control;
+    if (const EntryPoint *control = is_on ? control_entry(name) : nullptr) {
+        return control->function;
     }
-    if (is_egl(name) && has_several_vendors()) {
-        return egl_route(name);
+    if (strncmp(name, "egl", 3) == 0) {
+        return egl_function(name);
     }
     void *function = has_several_vendors() ? gl_slot(name) : vendors().front()->function(name);
-    void *hook = nullptr;
-    if (is_on && function != nullptr) {
-        hook = is_egl(name) ? egl_hook(name) : gl_hook(name);
-    }
+    void *hook = is_on && function != nullptr ? gl_hook(name) : nullptr;
     return hook != nullptr ? hook : function;
-}
-
-// The words of all vendors.
-std::string vendor_strings(int name) {
-    std::string all;
-    for (const Vendor *vendor : vendors()) {
-        const auto function = vendor->imports.getVendorString;
-        const char *words = function == nullptr ? nullptr : function(name);
-        if (words != nullptr) {
-            all.append(all.empty() ? "" : " ").append(words);
-        }
-    }
-    return all;
 }
 
 // GLVND takes each word for something that some display may support.
 const char *get_vendor_string(int name) {
-    if (name != __EGL_VENDOR_STRING_PLATFORM_EXTENSIONS) {
-        const auto function = vendors().front()->imports.getVendorString;
-        return function == nullptr ? nullptr : function(name);
+    std::string all;
+    for (const Vendor *vendor : vendors()) {
+        const auto function = vendor->imports.getVendorString;
+        const char *words = function == nullptr ? nullptr : function(name);
+        // Other strings are not lists.
+        if (name != __EGL_VENDOR_STRING_PLATFORM_EXTENSIONS) {
+            return words;
+        }
+        all = with_words(all, words == nullptr ? "" : words);
     }
-    static const auto *the_text = new std::string(vendor_strings(name));
-    return the_text->empty() ? nullptr : the_text->c_str();
+    return all.empty() ? nullptr : kept(all);
 }
 
 void *get_dispatch_address(const char *name) {
-    void *control = settings().disabled ? nullptr : control_dispatch(name);
-    if (control != nullptr) {
-        return control;
+    if (const EntryPoint *control = settings().disabled ? nullptr : control_entry(name)) {
+        return control->dispatch;
     }
     for (const Vendor *vendor : vendors()) {
         if (void *function = vendor->imports.getDispatchAddress(name)) {
@@ -77,7 +61,9 @@ void *get_dispatch_address(const char *name) {
 }
 
 void set_dispatch_index(const char *name, int index) {
-    remember_control_index(name, index);
+    if (const EntryPoint *control = control_entry(name)) {
+        control->index = index;
+    }
     for (const Vendor *vendor : vendors()) {
         vendor->imports.setDispatchIndex(name, index);
     }
@@ -117,14 +103,8 @@ void fill_imports(__EGLapiImports &imports) {
                        });
     };
     imports.getSupportsAPI = supports_api;
-    imports.getVendorString = [](int name) {
-        return guarded([name] { return get_vendor_string(name); },
-                       [] { return static_cast<const char *>(nullptr); });
-    };
-    imports.getProcAddress = [](const char *name) {
-        return guarded([name] { return get_proc_address(name); },
-                       [] { return static_cast<void *>(nullptr); });
-    };
+    imports.getVendorString = EglEntry<&get_vendor_string>::call;
+    imports.getProcAddress = EglEntry<&get_proc_address>::call;
     imports.getDispatchAddress = get_dispatch_address;
     imports.setDispatchIndex = set_dispatch_index;
     imports.patchThreadAttach = patch_thread_attach;

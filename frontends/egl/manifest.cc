@@ -49,10 +49,6 @@ std::vector<std::string> manifests(const VendorLists &lists) {
     return manifests_in_all(lists.folders.value_or(kGlvndFolders));
 }
 
-bool is_named(std::string_view library, std::string_view name) {
-    return library.substr(library.rfind('/') + 1) == name;
-}
-
 std::string library_of(const std::string &manifest) {
     const auto text = read_text_file(manifest, kManifestSizeMax);
     std::string library = library_path_in(text.ok() ? text.value() : "");
@@ -62,27 +58,23 @@ std::string library_of(const std::string &manifest) {
     return library;
 }
 
-struct LibrariesOfLists {
-    std::vector<std::string> real;
-    bool has_front_end = false;
-    bool has_last = false;
-};
-
-LibrariesOfLists libraries_of(const std::vector<std::string> &manifests) {
-    LibrariesOfLists found;
+// Each once.
+std::vector<std::string> libraries_of(const std::vector<std::string> &manifests) {
+    std::vector<std::string> found;
     for (const std::string &manifest : manifests) {
         std::string library = library_of(manifest);
-        const bool is_front_end = is_named(library, CAIRN_EGL_FRONT_END);
-        const bool is_last = is_named(library, CAIRN_EGL_LAST);
-        found.has_front_end = found.has_front_end || is_front_end;
-        found.has_last = found.has_last || is_last;
-        const bool is_known =
-            std::find(found.real.begin(), found.real.end(), library) != found.real.end();
-        if (!library.empty() && !is_known && !is_front_end && !is_last) {
-            found.real.push_back(std::move(library));
+        if (!library.empty() && std::find(found.begin(), found.end(), library) == found.end()) {
+            found.push_back(std::move(library));
         }
     }
     return found;
+}
+
+// Removes the library of this name, wherever it lies. Whether it was there.
+bool take_out(std::vector<std::string> &libraries, std::string_view name) {
+    return std::erase_if(libraries, [name](const std::string &library) {
+               return library.substr(library.rfind('/') + 1) == name;
+           }) != 0;
 }
 
 }  // namespace
@@ -102,15 +94,17 @@ std::string library_path_in(std::string_view json) {
 }
 
 VendorLibraries vendor_libraries(const VendorLists &lists) {
-    if (lists.own) {
-        return {libraries_of(split_glvnd_list(*lists.own)).real, false};
-    }
-    LibrariesOfLists found = libraries_of(manifests(lists));
+    VendorLibraries found = {
+        libraries_of(lists.own ? split_glvnd_list(*lists.own) : manifests(lists)), !lists.own};
+    const bool has_front_end = take_out(found.real, CAIRN_EGL_FRONT_END);
+    const bool has_last = take_out(found.real, CAIRN_EGL_LAST);
     // With the last vendor in the list, the list has all real vendors, even if these are none.
-    if (found.real.empty() && found.has_front_end && !found.has_last) {
-        return {libraries_of(manifests_in_all(kGlvndFolders)).real, false};
+    if (found.are_in_glvnd && found.real.empty() && has_front_end && !has_last) {
+        found = {libraries_of(manifests_in_all(kGlvndFolders)), false};
+        take_out(found.real, CAIRN_EGL_FRONT_END);
+        take_out(found.real, CAIRN_EGL_LAST);
     }
-    return {std::move(found.real), true};
+    return found;
 }
 
 }  // namespace cairn::egl

@@ -284,7 +284,7 @@ TEST_F(NoMemoryTest, ADisplayBeginsAndEndsAllTheSame) {
     const auto initialize = reinterpret_cast<PFNEGLINITIALIZEPROC>(egl_hook("eglInitialize"));
     const auto terminate = reinterpret_cast<PFNEGLTERMINATEPROC>(egl_hook("eglTerminate"));
     const auto length = reinterpret_cast<PFNEGLPROGRAMCACHEGETATTRIBANGLEPROC>(
-        control_function("eglProgramCacheGetAttribANGLE"));
+        control_entry("eglProgramCacheGetAttribANGLE")->function);
     const auto query = reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(egl_hook("eglQueryDevicesEXT"));
     starve([&] {
         EXPECT_TRUE(initialize(display_, nullptr, nullptr) == EGL_TRUE ||

@@ -37,12 +37,6 @@ struct Program {
     // Constant after construction.
     const GLuint name;
 
-    enum class Effect {
-        uncertain,  // the driver may refuse the call
-        replaces,   // it sets its target, whatever was set before
-        resets,     // the same, and a new program has its target set so
-    };
-
     Mutex mutex;
     // Guarded by mutex.
     std::vector<Call> settings;
@@ -54,32 +48,32 @@ struct Program {
     std::optional<Report> cached_report;
     std::optional<GLint> cached_hint;
 
-    // Guarded by the share group's mutex.
-    bool is_deleted = false;  // by the application; lives on while it is in use
-
     // REQUIRES: mutex is held.
     const Report *kept_report() const { return cached_report ? &*cached_report : nullptr; }
-    void add_setting(Call call, Effect effect);
     // From now on the driver's answers are right, because it has linked the program itself.
-    void forget_cached_link();
+    void forget_cached_link() {
+        cached_report.reset();
+        cached_hint.reset();
+    }
 };
 
 using ProgramRef = std::shared_ptr<Program>;
 
-// glLinkProgram of a program that is tracked, by the driver's function `link`.
-void link_program(Context &context, Program &program, Real<void (*)(GLuint)> &link);
+// glLinkProgram of a program that is tracked, by a binary from the cache, or else by the driver's
+// function `link`, whose result is stored. False for a link of a kind that is not cached: the
+// driver has not been asked.
+bool link_cached(Context &context, Program &program, Real<void (*)(GLuint)> &link);
 
-// Compiles deferred shaders before the driver links a program that is not tracked: its shaders may
-// be tracked.
+// The same for glCreateShaderProgramv. Returns the name, 0 when the driver refused, or nothing for
+// a program of a kind that is not cached.
+std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
+                                    GLenum type, GLsizei count, const GLchar *const *sources);
+
+// Compiles deferred shaders before the driver links a program itself.
 void compile_attached(Context &context, GLuint program);
 
 // To be called for a program that the driver has made and linked in one call. Later links of it go
 // to the driver.
-void note_shader_program(Context &context, GLuint name);
-
-// glCreateShaderProgramv by the driver's function `create`. Returns the name, 0 when the driver
-// refused.
-GLuint create_shader_program(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
-                             GLenum type, GLsizei count, const GLchar *const *sources);
+ProgramRef note_shader_program(Context &context, GLuint name);
 
 }  // namespace cairn::egl

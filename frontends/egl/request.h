@@ -72,29 +72,17 @@ constexpr size_t member_count() {
 template <typename T, typename Visit>
 constexpr void for_each_member(T &request, Visit visit) {
     constexpr size_t kCount = member_count<std::remove_const_t<T>>();
-    static_assert(kCount >= 3 && kCount <= 9, "add a line for so many members below");
     const auto visit_all = [&](auto &...members) { (visit(members), ...); };
-    if constexpr (kCount == 3) {
-        auto &[a, b, c] = request;
-        visit_all(a, b, c);
-    } else if constexpr (kCount == 4) {
+    if constexpr (kCount == 4) {
         auto &[a, b, c, d] = request;
         visit_all(a, b, c, d);
-    } else if constexpr (kCount == 5) {
-        auto &[a, b, c, d, e] = request;
-        visit_all(a, b, c, d, e);
     } else if constexpr (kCount == 6) {
         auto &[a, b, c, d, e, f] = request;
         visit_all(a, b, c, d, e, f);
-    } else if constexpr (kCount == 7) {
+    } else {
+        static_assert(kCount == 7, "add a branch for so many members");
         auto &[a, b, c, d, e, f, g] = request;
         visit_all(a, b, c, d, e, f, g);
-    } else if constexpr (kCount == 8) {
-        auto &[a, b, c, d, e, f, g, h] = request;
-        visit_all(a, b, c, d, e, f, g, h);
-    } else {
-        auto &[a, b, c, d, e, f, g, h, i] = request;
-        visit_all(a, b, c, d, e, f, g, h, i);
     }
 }
 

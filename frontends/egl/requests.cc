@@ -50,7 +50,7 @@ void judge(const GlFunctions &gl, PFNGLGETPROGRAMBINARYPROC get_binary, uint64_t
     count(&RunReport::driver_links);
     made.succeeded =
         made.program != 0 && program_value(gl, made.program, GL_LINK_STATUS) != GL_FALSE;
-    made.cost_ns = now_ns() - start_ns;
+    made.cost_ns = monotonic_ns() - start_ns;
     if (made.succeeded) {
         attempt([&] { read_entry(gl, get_binary, made); });
     }
@@ -78,11 +78,11 @@ Compiled compile_by_driver(const CompileRequest &request) {
     const GlFunctions &gl = **request.gl;
     const GLuint shader = *request.shader;
     Compiled made;
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     (**request.compile)(shader);
     count(&RunReport::driver_compiles);
     made.succeeded = shader_value(gl, shader, GL_COMPILE_STATUS) != GL_FALSE;
-    made.cost_ns = now_ns() - start;
+    made.cost_ns = monotonic_ns() - start;
     if (made.succeeded) {
         made.report =
             report_of(shader, shader_value(gl, shader, GL_INFO_LOG_LENGTH), gl.GetShaderInfoLog);
@@ -93,7 +93,7 @@ Compiled compile_by_driver(const CompileRequest &request) {
 Linked link_by_driver(const LinkRequest &request) {
     Linked made;
     made.program = *request.program;
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     (**request.link)(made.program);
     judge(**request.gl, *request.get_binary, start, made);
     return made;
@@ -102,7 +102,7 @@ Linked link_by_driver(const LinkRequest &request) {
 Linked create_by_driver(const SeparableRequest &request) {
     Linked made;
     const auto sources = *request.sources;
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     made.program =
         (**request.create)(*request.type, static_cast<GLsizei>(sources.size()), sources.data());
     judge(**request.gl, *request.get_binary, start, made);

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <iterator>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -40,35 +40,29 @@ bool defer(Context &context, Shader &shader, uint64_t start_ns) {
     }
     shader.state = Shader::State::deferred;
     shader.report = std::move(*report);
-    shader.lookup_ns = now_ns() - start_ns;
+    shader.lookup_ns = monotonic_ns() - start_ns;
     return true;
 }
 
 // REQUIRES: the shader is locked.
 void compile_and_store(Context &context, Shader &shader, const CompileRequest &request) {
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     const Compiled made = make_anew(request, compile_by_driver);
     shader.compile_ns = made.cost_ns;
     shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
     if (made.succeeded && context.cache != nullptr) {
         store(context.cache, bytes_of(shader.key), encode_shader(made.report), made.cost_ns);
     }
-    count(&RunReport::overhead_ns, now_ns() - start - made.cost_ns);
+    count(&RunReport::overhead_ns, monotonic_ns() - start - made.cost_ns);
 }
 
 // Joins each line that ends in a backslash with the next one, even in the middle of a word.
 std::string joined_lines(std::string_view source) {
-    std::string joined;
-    for (size_t at = 0; at < source.size(); ++at) {
-        const bool ends_line =
-            at + 1 < source.size() && (source[at + 1] == '\n' || source[at + 1] == '\r');
-        if (source[at] != '\\' || !ends_line) {
-            joined.push_back(source[at]);
-            continue;
+    std::string joined(source);
+    for (const std::string_view end : {"\\\r\n", "\\\n\r", "\\\n", "\\\r"}) {
+        for (size_t at = joined.find(end); at != std::string::npos; at = joined.find(end, at)) {
+            joined.erase(at, end.size());
         }
-        const bool is_pair = at + 2 < source.size() && source[at + 1] != source[at + 2] &&
-                             (source[at + 2] == '\n' || source[at + 2] == '\r');
-        at += is_pair ? 2 : 1;
     }
     return joined;
 }
@@ -139,7 +133,7 @@ bool may_include_others(std::string_view source) {
 
 void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
     const MutexLock lock(shader.mutex);
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     shader.state = Shader::State::untouched;
     shader.source.clear();
     std::string source;
@@ -166,7 +160,7 @@ void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &co
         }
         return;
     }
-    count(&RunReport::overhead_ns, now_ns() - start);
+    count(&RunReport::overhead_ns, monotonic_ns() - start);
     compile_and_store(context, shader, request);
 }
 
@@ -181,11 +175,11 @@ void force_compile(Context &context, Shader &shader) {
     if (was_changed) {
         set_source(gl, shader.name, shader.source);
     }
-    const uint64_t start = now_ns();
+    const uint64_t start = monotonic_ns();
     gl.CompileShader(shader.name);
     count(&RunReport::driver_compiles);
     const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
-    shader.compile_ns = now_ns() - start;
+    shader.compile_ns = monotonic_ns() - start;
     if (was_changed) {
         set_source(gl, shader.name, current);
     }
@@ -196,12 +190,6 @@ void force_compile(Context &context, Shader &shader) {
         log_line("a shader that is known to compile did not: its entry is removed");
         cairn_remove(context.cache, shader.key.data(), shader.key.size());
     }
-}
-
-void hand_over(Context &context, Shader &shader) {
-    const MutexLock lock(shader.mutex);
-    attempt([&] { force_compile(context, shader); });
-    shader.state = Shader::State::untouched;
 }
 
 }  // namespace cairn::egl

@@ -48,9 +48,6 @@ struct Shader {
 
     // The report that the driver does not have; null where it has one. REQUIRES: mutex is held.
     const Report *kept_report() const { return state == State::deferred ? &report : nullptr; }
-
-    // Guarded by the share group's mutex.
-    bool is_deleted = false;  // by the application; lives on while it is attached
 };
 
 using ShaderRef = std::shared_ptr<Shader>;
@@ -65,9 +62,5 @@ void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &co
 // Makes the driver compile a deferred shader. Afterwards the driver's state is as it would be
 // without the front end.
 void force_compile(Context &context, Shader &shader);
-
-// The same, and forgets the compiled source: for calls after which only the driver knows the
-// shader.
-void hand_over(Context &context, Shader &shader);
 
 }  // namespace cairn::egl

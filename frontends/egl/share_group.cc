@@ -2,55 +2,79 @@
 #include "share_group.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cairn::egl {
 
-void ShareGroup::add_shader(const GlFunctions &gl, GLuint name, GLenum type) {
-    const MutexLock lock(mutex_);
-    sweep_if_many(gl);
-    programs_.forget(name);
-    shaders_.add(name, type);
+bool ShareGroup::has_gone(const Objects::value_type &item) const {
+    const auto &[name, object] = item;
+    const auto is_object = object.shader != nullptr ? gl_.IsShader : gl_.IsProgram;
+    return object.is_deleted && is_object(name) == GL_FALSE;
 }
 
-void ShareGroup::add_program(const GlFunctions &gl, GLuint name) {
+void ShareGroup::add_shader(GLuint name, GLenum type) {
+    forget(name);
+    add(name, {.shader = std::make_shared<Shader>(name, type)});
+}
+
+ProgramRef ShareGroup::add_program(GLuint name) {
+    forget(name);
+    auto program = std::make_shared<Program>(name);
+    add(name, {.program = program});
+    return program;
+}
+
+void ShareGroup::add(GLuint name, Object object) {
     const MutexLock lock(mutex_);
-    sweep_if_many(gl);
-    shaders_.forget(name);
-    programs_.add(name);
+    // Removes deleted objects that have gone since, when their program was deleted: no call tells
+    // of that.
+    if (deleted_ >= deleted_limit_) {
+        std::erase_if(objects_, [this](const auto &item) { return has_gone(item); });
+        deleted_ = static_cast<size_t>(
+            std::count_if(objects_.begin(), objects_.end(),
+                          [](const auto &item) { return item.second.is_deleted; }));
+        deleted_limit_ = std::max<size_t>(64, 2 * deleted_);
+    }
+    objects_[name] = std::move(object);
 }
 
 void ShareGroup::forget(GLuint name) {
     const MutexLock lock(mutex_);
-    shaders_.forget(name);
-    programs_.forget(name);
+    objects_.erase(name);
 }
 
-ShaderRef ShareGroup::shader(const GlFunctions &gl, GLuint name) {
+ShareGroup::Object ShareGroup::find(GLuint name) {
     const MutexLock lock(mutex_);
-    return shaders_.find(name, gl.IsShader);
+    const auto found = objects_.find(name);
+    if (found == objects_.end()) {
+        return {};
+    }
+    if (has_gone(*found)) {
+        objects_.erase(found);
+        return {};
+    }
+    return found->second;
 }
 
-ProgramRef ShareGroup::program(const GlFunctions &gl, GLuint name) {
+ShaderRef ShareGroup::shader(GLuint name) {
+    return find(name).shader;
+}
+
+ProgramRef ShareGroup::program(GLuint name) {
+    return find(name).program;
+}
+
+void ShareGroup::deleted(GLuint name) {
     const MutexLock lock(mutex_);
-    return programs_.find(name, gl.IsProgram);
-}
-
-void ShareGroup::shader_deleted(const GlFunctions &gl, GLuint name) {
-    const MutexLock lock(mutex_);
-    deleted_ += shaders_.flag(name, gl.IsShader) ? 1u : 0u;
-}
-
-void ShareGroup::program_deleted(const GlFunctions &gl, GLuint name) {
-    const MutexLock lock(mutex_);
-    deleted_ += programs_.flag(name, gl.IsProgram) ? 1u : 0u;
-}
-
-// Removes flagged objects that have gone since, when their program was deleted: no call tells of
-// that.
-void ShareGroup::sweep_if_many(const GlFunctions &gl) {
-    if (deleted_ >= deleted_limit_) {
-        deleted_ = shaders_.sweep(gl.IsShader) + programs_.sweep(gl.IsProgram);
-        deleted_limit_ = std::max<size_t>(64, 2 * deleted_);
+    const auto found = objects_.find(name);
+    if (found == objects_.end() || found->second.is_deleted) {
+        return;
+    }
+    found->second.is_deleted = true;
+    if (has_gone(*found)) {
+        objects_.erase(found);
+    } else {
+        ++deleted_;
     }
 }
 
@@ -72,11 +96,15 @@ void ShareGroup::set_unlike() {
     }
 }
 
-std::vector<ShaderRef> ShareGroup::take_unsettled(const GlFunctions &gl, const Key &traits) {
+std::vector<ShaderRef> ShareGroup::take_unsettled(const Key &traits) {
     const MutexLock lock(mutex_);
     std::vector<ShaderRef> shaders;
     if (has_traits_ && traits_ == traits && is_unsettled_) {
-        shaders = shaders_.all(gl.IsShader);
+        for (const auto &item : objects_) {
+            if (item.second.shader != nullptr && !has_gone(item)) {
+                shaders.push_back(item.second.shader);
+            }
+        }
         is_unsettled_ = false;
     }
     return shaders;

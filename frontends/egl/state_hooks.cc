@@ -5,7 +5,6 @@
 
 #include <type_traits>
 
-#include "blob_service.h"
 #include "gl_hooks.h"
 #include "words.h"
 
@@ -108,7 +107,7 @@ void blob_cache_callbacks(Real<PFNGLBLOBCACHECALLBACKSANGLEPROC> &real, BlobSetF
     real(set, get, user);
     Context *context = (set == nullptr) == (get == nullptr) ? current_context() : nullptr;
     if (context != nullptr) {
-        const bool has_own = set != nullptr || has_own_blobs(context->display);
+        const bool has_own = set != nullptr || display_cache(context->display).has_own_blobs;
         context->cache = has_own ? nullptr : context->disk;
     }
 }

@@ -52,7 +52,7 @@ class ThreadsTest : public ::testing::Test {
                                        std::string(static_cast<size_t>(round % 50), '.');
             wrong_ += testing::link_anew(source) != source;
         }
-        LeavingContext(display_, handle).destroyed();
+        context_left(display_, handle, hold_context(display_, handle), true);
         context_made_current(vendor_, display_, handle);  // unknown by now: nothing is current
     }
 

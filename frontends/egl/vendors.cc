@@ -35,19 +35,13 @@ uintptr_t missing_function() {
     return 0;
 }
 
-template <typename Function>
-void resolve_gl(const Vendor &vendor, const char *name, Function &function) {
-    void *found = vendor.function(name);
-    function = reinterpret_cast<Function>(
-        found != nullptr ? found : reinterpret_cast<void *>(&missing_function));
-}
-
 void resolve(Vendor &vendor) {
 #define X(name, type) vendor.egl.name = reinterpret_cast<type>(vendor.function("egl" #name));
     EGL_DISPLAY_FUNCTIONS(X)
     EGL_OTHER_FUNCTIONS(X)
 #undef X
-#define X(name, ...) resolve_gl(vendor, "gl" #name, vendor.gl.name);
+#define X(name, type, ...) \
+    vendor.gl.name = reinterpret_cast<type>(or_missing(vendor.function("gl" #name)));
     GL_FUNCTIONS(X, X)
 #undef X
 }
@@ -135,6 +129,10 @@ const Host &host() {
 
 std::span<Vendor *const> vendors() {
     return g_loaded->vendors;
+}
+
+void *or_missing(void *function) {
+    return function != nullptr ? function : reinterpret_cast<void *>(&missing_function);
 }
 
 bool is_missing(const void *function) {

@@ -17,7 +17,6 @@
 #include <glvnd/libeglabi.h>
 
 #include <span>
-#include <string>
 
 #include "egl_functions.inc"
 #include "gl_functions.inc"
@@ -86,6 +85,8 @@ inline bool has_several_vendors() {
     return vendors().size() > 1;
 }
 
+// The function, or one that stands for it where it is null.
+void *or_missing(void *function);
 // Whether `function` only stands for a function that the vendor does not have.
 bool is_missing(const void *function);
 

@@ -9,6 +9,8 @@
 // Failure: a miss is a null BlobRef, or nullopt, and no error.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/checksum.h"
 #include "base/result.h"
 #include "store/blob.h"
 #include "store/store.h"
@@ -25,6 +28,11 @@ namespace cairn {
 inline std::string_view as_text(Bytes bytes) {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
+
+// Of keys in memory. XXH3 takes little more than half of the instructions of std::hash.
+struct KeyHash {
+    std::size_t operator()(std::string_view key) const { return checksum(as_bytes(key), 0); }
+};
 
 struct QueueStats {
     std::uint64_t entries;  // queued now, or being written
@@ -59,11 +67,11 @@ struct CacheStats : StoreStats {
     std::optional<BrokerStats> broker;
 };
 
-// Leases of one place exclude one another: a cache's directory, or the cache itself.
-struct LeasePlace {
-    std::string root;          // empty: in memory, only threads exclude one another
-    std::string identifier;    // of the cache below the root
-    std::uint64_t serial = 0;  // of a cache in memory
+// Where a cache is. Leases of one directory, or of one cache in memory, exclude one another.
+struct CachePlace {
+    std::string root;  // below which a control file switches kinds of caches off
+    std::string identifier;
+    bool is_in_memory() const { return identifier.empty(); }
 };
 
 class Cache {
@@ -71,7 +79,7 @@ class Cache {
     static constexpr std::uint32_t kNoTicket = UINT32_MAX;
     using Visit = std::function<bool(const EntryInfo &)>;
 
-    Cache();
+    Cache() = default;
     virtual ~Cache() = default;
     Cache(const Cache &) = delete;
     Cache &operator=(const Cache &) = delete;
@@ -86,7 +94,10 @@ class Cache {
     // buffer, the value is not there.
     virtual Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) {
         TRY_ASSIGN(const BlobRef found, get(key));
-        return copy_value(found, buffer);
+        if (!found) return std::optional<std::uint64_t>();
+        const Bytes value = found->value();
+        if (value.size() <= buffer.size()) std::copy(value.begin(), value.end(), buffer.begin());
+        return std::optional<std::uint64_t>(value.size());
     }
     virtual Result<bool> contains(Bytes key) {
         TRY_ASSIGN(const BlobRef found, get(key));
@@ -143,18 +154,15 @@ class Cache {
     virtual std::uint32_t begin_use(Bytes) { return kNoTicket; }
     virtual void end_use(std::uint32_t) {}
 
-    // Null: the cache has none.
-    virtual const char *identifier() const { return nullptr; }
-    // Below which a control file switches kinds of caches off; nullopt: nobody can.
-    virtual std::optional<std::string> control_root() const { return std::nullopt; }
-    virtual Result<LeasePlace> lease_place() const { return Error::unsupported; }
+    // Null: the cache does not know, as behind a broker.
+    virtual const CachePlace *place() const { return nullptr; }
     // No other cache of the process ever has it, as it may the address.
     std::uint64_t serial() const { return serial_; }
 
   private:
-    static std::optional<std::uint64_t> copy_value(const BlobRef &entry, MutableBytes buffer);
+    inline static std::atomic<std::uint64_t> last_serial_ = 0;
 
-    const std::uint64_t serial_;
+    const std::uint64_t serial_ = ++last_serial_;
 };
 
 }  // namespace cairn

@@ -3,14 +3,71 @@
 
 #include <algorithm>
 
-#include "cache/kinds.h"
 #include "os/configuration.h"
+#include "store/space.h"
+#include "store/store.h"
 
 namespace cairn {
 namespace {
 
-constexpr unsigned kDriverManagedNumber = 2;
-static_assert(1u << kDriverManagedNumber == kind_driver_managed);
+void log_failure(const Log &log, const std::string &identifier, Error error) {
+    log.write(Severity::error, "cannot clear the cache %s: %s", identifier.c_str(),
+              error_name(error));
+}
+
+// Opening a cache for writing sets its limit, so the present limit must be given.
+std::uint64_t limit_of(StoreOptions options, std::uint64_t otherwise) {
+    options.access = Access::read_only;
+    options.create = Create::no;
+    options.log = Log();
+    auto store = Store::open(options);
+    return store.ok() ? store.value()->limit_bytes() : otherwise;
+}
+
+Status clear_cache(const std::string &root, const std::string &identifier, const Log &log) {
+    constexpr std::uint64_t kLimitDefault = 1u << 30;
+    StoreOptions options;
+    options.root = root;
+    options.identifier = identifier;
+    options.any_version = true;
+    options.log = log;
+    options.limit_bytes = limit_of(options, kLimitDefault);
+    auto store = Store::open(options);
+    const Status status = store.ok() ? store.value()->clear() : Status(store.error());
+    if (!status.ok()) log_failure(log, identifier, status.error());
+    return status;
+}
+
+// A directory with a lock file in it; files and links are none.
+Result<bool> is_cache(const Directory &root, const std::string &name) {
+    const auto directory = root.open_directory(name);
+    const auto info = directory.ok() ? directory.value().info(kLockFileName) : directory.error();
+    if (info.ok()) return true;
+    if (info.error() == Error::not_found || info.error() == Error::denied) return false;
+    return info.error();
+}
+
+// Empties the caches directly below the root that are of one of these kinds, as far as it can.
+// Returns the first error. A root that is not there holds no caches.
+Status clear_kinds(const std::string &path, std::uint32_t kinds, const Log &log) {
+    const auto root = open_root(path, Create::no, log);
+    if (!root.ok()) return root.error() == Error::not_found ? Status() : Status(root.error());
+    std::vector<std::string> identifiers;
+    TRY(root.value().list([&](const char *name) {
+        const bool is_meant = (kind_of_identifier(name) & kinds) != 0 && valid_identifier(name);
+        if (is_meant) identifiers.emplace_back(name);
+    }));
+    Status first;
+    for (const std::string &identifier : identifiers) {
+        const auto known = is_cache(root.value(), identifier);
+        if (known.ok() && !known.value()) continue;
+        if (!known.ok()) log_failure(log, identifier, known.error());
+        const Status status =
+            known.ok() ? clear_cache(path, identifier, log) : Status(known.error());
+        if (first.ok()) first = status;
+    }
+    return first;
+}
 
 }  // namespace
 
@@ -36,7 +93,7 @@ void Control::tell(const Driver &driver, Flag flag) const {
 // also where they change nothing.
 void Control::tell_drivers(std::uint32_t flags) {
     const MutexLock lock(mutex_);
-    const std::uint64_t clears = file_.clears(kDriverManagedNumber);
+    const std::uint64_t clears = file_.clears(kind_driver_managed);
     const bool is_disabled = (file_.disabled() & kind_driver_managed) != 0;
     for (Driver &driver : drivers_) {
         if (!driver.tell) continue;
@@ -98,7 +155,7 @@ void Control::update_presence() {
 
 Result<std::uint32_t> Control::add_driver(Tell tell, std::size_t count_max) {
     // Earlier clears are no news for it.
-    const std::uint64_t clears = file_.clears(kDriverManagedNumber);
+    const std::uint64_t clears = file_.clears(kind_driver_managed);
     std::uint32_t registration = 0;
     {
         const MutexLock lock(mutex_);
@@ -124,7 +181,7 @@ void Control::tell_news() {
     if (!has_driver_cache_) return;
     const bool is_disabled = (file_.disabled() & kind_driver_managed) != 0;
     const bool is_news =
-        is_disabled != told_disabled_ || file_.clears(kDriverManagedNumber) != told_clears_;
+        is_disabled != told_disabled_ || file_.clears(kind_driver_managed) != told_clears_;
     if (is_news) tell_drivers(0);
 }
 

@@ -32,8 +32,7 @@ class Control {
     Control &operator=(const Control &) = delete;
 
     std::uint32_t disabled() const { return file_.disabled(); }
-    // Of the kind with this number: see control_file.h.
-    std::uint64_t clears(unsigned kind) const { return file_.clears(kind); }
+    std::uint64_t clears(Kind kind) const { return file_.clears(kind); }
     bool is_developer_mode() const { return is_developer_mode_; }
 
     // Does what `flags` say for `kinds`: disables, then clears, then enables. Returns the kinds

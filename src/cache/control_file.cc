@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cache/control_file.h"
 
+#include <bit>
+
 #include "os/deadline.h"
 #include "os/environment.h"
 
@@ -16,6 +18,13 @@ constexpr std::size_t kFirstClearsWord = 1;
 constexpr unsigned kEpochShift = 48;
 
 }  // namespace
+
+Kind kind_of_identifier(std::string_view identifier) {
+    if (identifier.starts_with("egl-")) return kind_cache_for_driver;
+    if (identifier == "conversions") return kind_conversions;
+    if (identifier.starts_with("d3d12-")) return kind_application_managed;
+    return kind_none;
+}
 
 std::atomic_ref<std::uint64_t> ControlFile::View::word(std::size_t index) const {
     auto *words = reinterpret_cast<std::uint64_t *>(mapping.data());
@@ -115,13 +124,15 @@ std::uint32_t ControlFile::disabled() const {
     return decode_state(view->word(kStateWord).load(std::memory_order_acquire));
 }
 
-std::uint64_t ControlFile::clears(unsigned kind) const {
+std::uint64_t ControlFile::clears(Kind kind) const {
     look_if_due();
     const View *view = view_.load(std::memory_order_acquire);
     if (view == nullptr) return 0;
     const std::uint64_t epoch = view->epoch << kEpochShift;
     if (view->mapping.data() == nullptr) return epoch;
-    const std::uint64_t count = view->word(kFirstClearsWord + kind).load(std::memory_order_acquire);
+    const auto number = static_cast<unsigned>(std::countr_zero(std::uint32_t{kind}));
+    const std::uint64_t count =
+        view->word(kFirstClearsWord + number).load(std::memory_order_acquire);
     return epoch + (count & ((std::uint64_t{1} << kEpochShift) - 1));
 }
 

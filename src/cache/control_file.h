@@ -1,5 +1,5 @@
-// The file that says which kinds of caches are switched off, and how often each was cleared, shared
-// by all processes: docs/formats/control.md.
+// The kinds of caches, and the file that says which are switched off, and how often each was
+// cleared, shared by all processes: docs/formats/control.md.
 // SPDX-License-Identifier: MIT
 //
 // Everything is one atomic word of a shared mapping: a process may be killed anywhere, any number
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -29,8 +30,19 @@ namespace cairn {
 
 inline constexpr const char *kControlFileName = ".control";
 inline constexpr std::size_t kControlFileSize = 64;
+
+// The kinds have the values of D3D12_SHADER_CACHE_KIND_FLAGS.
+enum Kind : std::uint32_t {
+    kind_none = 0x0,
+    kind_cache_for_driver = 0x1,
+    kind_conversions = 0x2,
+    kind_driver_managed = 0x4,
+    kind_application_managed = 0x8,
+};
 inline constexpr unsigned kKindCount = 4;
 inline constexpr std::uint32_t kAllKinds = (1u << kKindCount) - 1;
+
+Kind kind_of_identifier(std::string_view identifier);
 
 // The word that says that these kinds are disabled, and what a word says: nothing is disabled by
 // one that encode_state() never gives.
@@ -54,9 +66,8 @@ class ControlFile {
 
     // The kinds that are disabled, one bit each. Looks at the file's name every tenth of a second.
     std::uint32_t disabled() const;
-    // Grows with each clearing of the kind with this number, below kKindCount, and when the file is
-    // another one.
-    std::uint64_t clears(unsigned kind) const;
+    // Grows with each clearing of this kind, and when the file is another one.
+    std::uint64_t clears(Kind kind) const;
 
     // Disables and enables kinds; returns those that were so before. The file is made where it is
     // missing. Errors as open_root(), and those of making and mapping the file.

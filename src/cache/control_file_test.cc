@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "cache/kinds.h"
 #include "os/environment.h"
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
@@ -97,7 +96,9 @@ TEST(ControlState, TheDocumentsExampleIsWhatIsWritten) {
 TEST_F(ControlFileTest, AllIsEnabledInANewOne) {
     const ControlFile file = open();
     EXPECT_EQ(file.disabled(), 0u);
-    for (unsigned kind = 0; kind < kKindCount; ++kind) EXPECT_EQ(file.clears(kind), 0u);
+    for (unsigned number = 0; number < kKindCount; ++number) {
+        EXPECT_EQ(file.clears(Kind{1u << number}), 0u);
+    }
     EXPECT_EQ(content(), std::string(64, '\0'));
     struct stat status = {};
     ASSERT_EQ(::stat(path_.c_str(), &status), 0);
@@ -116,9 +117,9 @@ TEST_F(ControlFileTest, WhatOneHandleSetsAllOthersSeeAtOnce) {
     EXPECT_EQ(one.set(0, 0x3).value(), 0x2u) << "the one that was enabled already";
     EXPECT_EQ(other.disabled(), 0xCu);
     EXPECT_TRUE(one.count_clears(0x6).ok());
-    EXPECT_EQ(other.clears(0), 0u);
-    EXPECT_EQ(other.clears(1), 1u);
-    EXPECT_EQ(reader.clears(2), 1u);
+    EXPECT_EQ(other.clears(kind_cache_for_driver), 0u);
+    EXPECT_EQ(other.clears(kind_conversions), 1u);
+    EXPECT_EQ(reader.clears(kind_driver_managed), 1u);
     EXPECT_EQ(open().disabled(), 0xCu) << "it lasts";
 }
 
@@ -135,10 +136,10 @@ TEST_F(ControlFileTest, DeletingItEnablesEverythingForAll) {
     ControlFile one = open();
     const ControlFile other = open();
     ASSERT_TRUE(one.set(0xF, 0).ok());
-    const std::uint64_t before = other.clears(3);
+    const std::uint64_t before = other.clears(kind_application_managed);
     fs::remove(path_);
     EXPECT_TRUE(becomes_true([&] { return other.disabled() == 0; }));
-    EXPECT_GT(other.clears(3), before) << "what is in memory must go";
+    EXPECT_GT(other.clears(kind_application_managed), before) << "what is in memory must go";
     EXPECT_EQ(one.set(0x2, 0).value(), 0u);
     EXPECT_EQ(one.disabled(), 0x2u) << "seen by who did it without waiting";
     EXPECT_TRUE(becomes_true([&] { return other.disabled() == 0x2; }));
@@ -156,12 +157,12 @@ TEST_F(ControlFileTest, DeletingTheRootIsSurvived) {
 
 TEST_F(ControlFileTest, NumbersOfClearsOnlyGrow) {
     const ControlFile reader = open();
-    std::uint64_t last = reader.clears(0);
+    std::uint64_t last = reader.clears(kind_cache_for_driver);
     for (int i = 0; i < 5; ++i) {
         ControlFile writer = open();
         ASSERT_TRUE(writer.count_clears(0x1).ok());
-        EXPECT_TRUE(becomes_true([&] { return reader.clears(0) > last; }));
-        last = reader.clears(0);
+        EXPECT_TRUE(becomes_true([&] { return reader.clears(kind_cache_for_driver) > last; }));
+        last = reader.clears(kind_cache_for_driver);
         fs::remove(path_);
     }
 }
@@ -172,12 +173,12 @@ TEST_F(ControlFileTest, DamageEnablesEverythingAndTheNextChangeMendsIt) {
     EXPECT_EQ(file.disabled(), 0u);
     ASSERT_EQ(lines_.size(), 1u);
     EXPECT_NE(lines_[0].find("is damaged"), std::string::npos);
-    (void)file.clears(0);
+    (void)file.clears(kind_cache_for_driver);
     EXPECT_EQ(file.set(0x4, 0).value(), 0u);
     EXPECT_EQ(file.disabled(), 0x4u);
-    const std::uint64_t before = file.clears(2);
+    const std::uint64_t before = file.clears(kind_driver_managed);
     ASSERT_TRUE(file.count_clears(0x4).ok());
-    EXPECT_NE(file.clears(2), before);
+    EXPECT_NE(file.clears(kind_driver_managed), before);
 }
 
 TEST_F(ControlFileTest, AShortFileIsGivenItsSize) {
@@ -301,7 +302,7 @@ TEST_F(ControlFileTest, ThreadsMayAskWhileItIsDeletedAndMadeAnew) {
             std::uint64_t last = 0;
             while (!over) {
                 EXPECT_EQ(file.disabled() & ~0x9u, 0u);
-                const std::uint64_t clears = file.clears(0);
+                const std::uint64_t clears = file.clears(kind_cache_for_driver);
                 EXPECT_GE(clears, last);
                 last = clears;
             }

@@ -10,10 +10,13 @@
 
 namespace cairn {
 
-class DiskCache : public Cache {
+class DiskCache final : public Cache {
   public:
     // Errors as Store::open().
-    static Result<std::unique_ptr<DiskCache>> open(const StoreOptions &options);
+    static Result<std::unique_ptr<DiskCache>> open(const StoreOptions &options) {
+        TRY_ASSIGN(std::unique_ptr<Store> store, Store::open(options));
+        return std::unique_ptr<DiskCache>(new DiskCache(std::move(store)));
+    }
 
     Result<BlobRef> get(Bytes key) override { return store_->get(key); }
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override {
@@ -22,7 +25,13 @@ class DiskCache : public Cache {
     Result<bool> contains(Bytes key) override { return store_->contains(key); }
     BlobRef get_cached(Bytes key) override { return store_->get_cached(key); }
     BlobRef peek(Bytes key) override { return store_->peek(key); }
-    void visit_newest(const std::function<bool(Bytes key)> &visit) override;
+    void visit_newest(const std::function<bool(Bytes key)> &visit) override {
+        constexpr std::size_t kPlacesMax = 1'000'000;  // known at once
+        for (const Location location : store_->newest(kPlacesMax)) {
+            const BlobRef entry = store_->key_at(location);
+            if (entry && !visit(entry->key())) return;
+        }
+    }
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override {
         return store_->put(key, value, options);
     }
@@ -36,17 +45,14 @@ class DiskCache : public Cache {
     Status compress() override { return store_->compress(); }
     CacheStats stats() override { return {store_->stats(), {}, {}}; }
     void enumerate(const Visit &visit) override { store_->enumerate(visit); }
-    const char *identifier() const override { return store_->identifier().c_str(); }
-    std::optional<std::string> control_root() const override { return store_->root(); }
-    Result<LeasePlace> lease_place() const override {
-        return LeasePlace{store_->root(), store_->identifier()};
-    }
-
-  protected:
-    explicit DiskCache(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+    const CachePlace *place() const override { return &place_; }
 
   private:
+    explicit DiskCache(std::unique_ptr<Store> store)
+        : store_(std::move(store)), place_{store_->root(), store_->identifier()} {}
+
     const std::unique_ptr<Store> store_;
+    const CachePlace place_;
 };
 
 }  // namespace cairn

@@ -54,19 +54,9 @@ Name nvidia_name(unsigned depth, std::string_view name) {
     return stem.size() + 4 == name.size() && is_hex(stem, {16, 32}) ? Name::file : Name::foreign;
 }
 
-Name name_of(DriverLayout layout, unsigned depth, std::string_view name) {
-    switch (layout) {
-        case DriverLayout::mesa_files:
-            return mesa_files_name(depth, name);
-        case DriverLayout::mesa_single:
-            return mesa_single_name(depth, name);
-        case DriverLayout::mesa_database:
-            return mesa_database_name(depth, name);
-        case DriverLayout::nvidia:
-            return nvidia_name(depth, name);
-    }
-    return Name::foreign;
-}
+// By DriverLayout.
+constexpr Name (*kNameOf[])(unsigned depth, std::string_view name) = {
+    mesa_files_name, mesa_single_name, mesa_database_name, nvidia_name};
 
 class Clearing {
   public:
@@ -104,7 +94,7 @@ class Clearing {
         const Status listed = directory.list([&](const char *name) { names.emplace_back(name); });
         if (!listed.ok()) fail("", listed.error());
         for (const std::string &name : names) {
-            switch (name_of(folder_.layout, depth, name)) {
+            switch (kNameOf[static_cast<std::size_t>(folder_.layout)](depth, name)) {
                 case Name::file:
                     remove(directory, name);
                     break;
@@ -146,26 +136,20 @@ void add_mesa(std::vector<DriverFolder> &folders, const std::string &base) {
     folders.push_back({DriverLayout::mesa_database, base + "/mesa_shader_cache_db"});
 }
 
-std::optional<std::string> absolute(const char *name) {
-    auto value = environment_variable(name);
-    return value && value->starts_with('/') ? value : std::nullopt;
-}
-
 }  // namespace
 
 std::vector<DriverFolder> driver_folders() {
     std::vector<DriverFolder> folders;
-    auto mesa = absolute("MESA_SHADER_CACHE_DIR");
-    if (!mesa) mesa = absolute("MESA_GLSL_CACHE_DIR");
-    if (!mesa) mesa = cache_home();
+    auto mesa = path_from_environment("MESA_SHADER_CACHE_DIR");
+    if (!mesa) mesa = path_from_environment("MESA_GLSL_CACHE_DIR");
+    const auto cache = xdg_directory("XDG_CACHE_HOME", "/.cache");
+    if (!mesa) mesa = cache;
     if (mesa) add_mesa(folders, *mesa);
-    if (const auto path = absolute("__GL_SHADER_DISK_CACHE_PATH")) {
+    if (const auto path = path_from_environment("__GL_SHADER_DISK_CACHE_PATH")) {
         folders.push_back({DriverLayout::nvidia, *path + "/GLCache"});
         return folders;
     }
-    if (const auto cache = cache_home()) {
-        folders.push_back({DriverLayout::nvidia, *cache + "/nvidia/GLCache"});
-    }
+    if (cache) folders.push_back({DriverLayout::nvidia, *cache + "/nvidia/GLCache"});
     if (const auto home = home_directory()) {
         folders.push_back({DriverLayout::nvidia, *home + "/.nv/GLCache"});
     }

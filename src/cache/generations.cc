@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
-#include <optional>
-#include <string_view>
 
-#include "cache/generation.h"
-#include "cache/limit.h"
+#include "cache/program_key.h"
+#include "os/configuration.h"
 #include "os/environment.h"
 #include "store/index_file.h"
 #include "store/root.h"
@@ -18,10 +17,38 @@
 namespace cairn {
 namespace {
 
+// An hour more or less makes no difference, and a write less does.
+constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
+
+bool is_recent(const Result<FileInfo> &info) {
+    const std::uint64_t now = wall_clock_ns();
+    return info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
+}
+
+Result<bool> says(const File &file, const std::string &text) {
+    std::string found(text.size() + 1, '\0');
+    TRY_ASSIGN(const std::size_t size, file.read_at(0, std::as_writable_bytes(std::span(found))));
+    return size == text.size() && found.compare(0, size, text) == 0;
+}
+
+constexpr const char *kLimitVariable = "CAIRN_LIMIT";
+constexpr const char *kLimitFileName = "limit";
+constexpr std::string_view kFrontEndPrefix = "egl-";
+
+std::optional<std::uint64_t> limit_of_environment(const Log &log) {
+    const auto text = environment_variable(kLimitVariable);
+    if (!text || text->empty()) return std::nullopt;
+    const auto limit = size_from_text(*text);
+    if (!limit) {
+        log.write(Severity::warning, "%s is no size like 512M or 4G: it counts for nothing",
+                  kLimitVariable);
+    }
+    return limit;
+}
+
 constexpr const char *kUpkeepFileName = ".upkeep";
 constexpr std::string_view kRemovedPrefix = ".removed-";
 constexpr const char *kTooMuchRoom = "more room is taken than may be";
-constexpr std::uint64_t kUpkeepEachNs = 3600'000'000'000u;
 
 // The application that the file `generation` names, as far as it fits the identifier.
 std::optional<std::string> application_of(const Directory &directory,
@@ -160,6 +187,85 @@ Status shrink(const std::string &path, const Directory &root, const std::string 
 
 }  // namespace
 
+bool valid_application(const std::string &application) {
+    return application.size() <= 64 && valid_identifier(application);
+}
+
+std::string identifier_of(const Generation &generation) {
+    ProgramKey key("generation/1");
+    key.add(1, as_bytes(generation.application));
+    key.add(2, as_bytes(generation.build));
+    key.add(3, as_bytes(generation.identity));
+    const auto hash = key.finish();
+    return generation.application + "-" + hexadecimal(Bytes(hash).first(8));
+}
+
+std::string describe(const Generation &generation) {
+    return "Cairn generation\napplication: " + generation.application +
+           "\nbuild: " + generation.build + "\n\n" + generation.identity;
+}
+
+Result<bool> is_of_another(const Directory &directory, const Generation &generation) {
+    const auto file = directory.open_file(kGenerationFileName, Access::read_only);
+    if (file.ok()) {
+        TRY_ASSIGN(const bool is_ours, says(file.value(), describe(generation)));
+        return !is_ours;
+    }
+    if (file.error() == Error::not_found) return false;
+    if (file.error() == Error::corrupt || file.error() == Error::denied) return true;
+    return file.error();
+}
+
+Status claim(const Directory &directory, const Generation &generation,
+             const std::function<Status()> &empty) {
+    TRY_ASSIGN(const bool must_empty, is_of_another(directory, generation));
+    if (must_empty) TRY(empty());
+    auto file = directory.open_file(kGenerationFileName, Access::read_write);
+    if (file.ok() && !must_empty) {
+        if (!is_recent(file->info())) (void)file->touch();
+    } else {
+        if (!file.ok() && file.error() == Error::corrupt) {
+            (void)directory.make_way(kGenerationFileName);
+        }
+        (void)directory.replace_file(kGenerationFileName, as_bytes(describe(generation)));
+    }
+    return {};
+}
+
+std::optional<std::uint64_t> configured_limit(std::string_view application, const Log &log) {
+    if (application.starts_with(kFrontEndPrefix)) {
+        application.remove_prefix(kFrontEndPrefix.size());
+    }
+    auto limit = limit_of_environment(log);
+    if (!limit) limit = Configuration::read(log).limit_bytes(application);
+    if (limit) limit = std::max(*limit, kLimitLeast);
+    return limit;
+}
+
+std::optional<std::uint64_t> recorded_limit(const Directory &directory) {
+    const auto file = directory.open_file(kLimitFileName, Access::read_only);
+    if (!file.ok()) return std::nullopt;
+    std::array<std::byte, 24> content = {};
+    const auto size = file->read_at(0, content);
+    if (!size.ok()) return std::nullopt;
+    const auto *text = reinterpret_cast<const char *>(content.data());
+    const char *end = text + size.value();
+    std::uint64_t limit = 0;
+    const auto read = std::from_chars(text, end, limit);
+    const bool is_whole = read.ec == std::errc() && read.ptr + 1 == end && *read.ptr == '\n';
+    return is_whole ? std::optional(limit) : std::nullopt;
+}
+
+bool record_limit(const Directory &directory, std::optional<std::uint64_t> limit_bytes) {
+    if (recorded_limit(directory) == limit_bytes) return false;
+    if (limit_bytes) {
+        (void)directory.replace_file(kLimitFileName, as_bytes(std::to_string(*limit_bytes) + "\n"));
+    } else {
+        (void)directory.remove_file(kLimitFileName);
+    }
+    return true;
+}
+
 std::vector<KnownGeneration> list_generations(const Directory &root,
                                               const std::atomic<bool> *stop) {
     std::vector<std::string> names;
@@ -192,11 +298,7 @@ Status remove_cache(const Directory &root, const std::string &identifier) {
 }
 
 bool is_upkeep_due(const Directory &root) {
-    const std::uint64_t now = wall_clock_ns();
-    const auto info = root.info(kUpkeepFileName);
-    const bool is_done =
-        info.ok() && info->modified_ns <= now && now - info->modified_ns < kUpkeepEachNs;
-    if (is_done) return false;
+    if (is_recent(root.info(kUpkeepFileName))) return false;
     const auto file = root.open_or_make_file(kUpkeepFileName);
     return file.ok() && file.value().touch().ok();
 }

@@ -1,5 +1,9 @@
-// The generations below a root: which there are, and which have to go.
+// Generations: caches side by side, one for each identity of driver and application build; which
+// there are, what each may take, and which have to go.
 // SPDX-License-Identifier: MIT
+//
+// A generation is a cache, and in its directory the file `generation`, which says in words what it
+// is of. When it was last used is when that file was last modified.
 //
 // A generation that nobody has used for a long time is removed, and so are the least recently used
 // ones while all together take more room than they may. Then it is the turn of applications that
@@ -7,17 +11,26 @@
 // its own has that, and is not counted with the others. The latest one of an application is not
 // superseded: it loses what was used longest ago. None is touched that somebody has open.
 //
+// The limit that the user gives an application is that of all its generations together. Each keeps
+// below its part of it by itself. The upkeep may run in the process of another application, so each
+// generation's directory says in the file `limit` what the user gave its application.
+//
 // A directory is renamed before its files are deleted: a process that is killed in between leaves
 // a directory that nobody takes for a cache, and the next process deletes it.
 //
-// Thread safety: functions without state; any number of processes may be at it.
-// Failure: what cannot be read or removed stays.
+// Thread safety: functions without state; any number of processes may be at it. configured_limit()
+// reads the environment.
+// Failure: as their Status. A generation that cannot be read is none, and one that cannot be
+// removed stays. A limit that is not understood counts for nothing, and has a log line; a file that
+// cannot be written is for the next one to write.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -26,12 +39,51 @@
 
 namespace cairn {
 
+inline constexpr const char *kGenerationFileName = "generation";
+
+struct Generation {
+    std::string application;
+    std::string build;
+    std::string identity;
+};
+
+// Whether an application may be named so: 1 to 64 characters as in identifiers.
+bool valid_application(const std::string &application);
+
+// The identifier of its cache: the application, a dash, and 16 digits of a hash of it all.
+std::string identifier_of(const Generation &generation);
+
+// The text of the file.
+std::string describe(const Generation &generation);
+
+// Whether a cache's directory says that it is of something else, or nothing that can be understood.
+Result<bool> is_of_another(const Directory &directory, const Generation &generation);
+
+// Says in a cache's directory what it is, and that it is being used now. One of something else is
+// emptied before. After an error, of that or of reading, nothing is said. What cannot be said, as
+// on a full disk, is for the next one to say.
+Status claim(const Directory &directory, const Generation &generation,
+             const std::function<Status()> &empty);
+
+// Bytes that `application` may take: by CAIRN_LIMIT, else by the configuration; nullopt: nobody has
+// said anything. The configuration calls an application what people call it, without the prefix
+// "egl-" of the EGL front end. At least kLimitLeast.
+std::optional<std::uint64_t> configured_limit(std::string_view application, const Log &log);
+
+// Below this, the parts that generations have would be smaller than a cache can be.
+inline constexpr std::uint64_t kLimitLeast = 4u << 20;
+
+// The limit in a generation's directory.
+std::optional<std::uint64_t> recorded_limit(const Directory &directory);
+// True: it said something else before.
+bool record_limit(const Directory &directory, std::optional<std::uint64_t> limit_bytes);
+
 struct KnownGeneration {
     std::string identifier;
     std::string application;
     std::uint64_t used_ns;                     // since 1970, to the hour
     std::uint64_t bytes;                       // on disk
-    std::optional<std::uint64_t> limit_bytes;  // that its application was given: see limit.h
+    std::optional<std::uint64_t> limit_bytes;  // that its application was given
 };
 
 // `stop` may be null; once it is set, no more are looked at.

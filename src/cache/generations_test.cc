@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "cache/limit.h"
 #include "cache/program_cache.h"
 #include "os/environment.h"
 #include "os/system_calls.h"
@@ -48,8 +47,8 @@ class GenerationsTest : public testing::Test {
         const auto cache = open(application, identity);
         const std::string value(bytes, 'v');
         EXPECT_TRUE(cache->put(as_bytes("key"), as_bytes(value), {}).ok());
-        age(cache->identifier(), days);
-        return cache->identifier();
+        age(cache->place()->identifier, days);
+        return cache->place()->identifier;
     }
     void age(const std::string &identifier, unsigned days) const {
         const auto then = static_cast<time_t>((wall_clock_ns() - days * kDayNs) / 1'000'000'000);
@@ -176,7 +175,7 @@ TEST_F(GenerationsTest, TheLatestOfAnApplicationIsMadeSmaller) {
     std::string game;
     {
         const auto cache = open("game", "driver 1");
-        game = cache->identifier();
+        game = cache->place()->identifier;
         for (int i = 0; i < kEntries; ++i) {
             ASSERT_TRUE(cache->put(as_bytes(std::to_string(i)), as_bytes(value), {}).ok());
         }
@@ -219,7 +218,7 @@ TEST_F(GenerationsTest, OfWhatIsRemovedTheIndexStaysWholeAndSegmentsHoldNoBlocks
     EXPECT_EQ(segment->info()->disk_bytes, 0u);
 }
 
-// There may be any number, and whoever closes a cache waits for it.
+// There may be any number, and closing a cache waits for the upkeep.
 TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     const std::string old = make("engine", "driver 1", 31);
     fs::create_directory(directory_ / ".removed-engine-1");
@@ -233,8 +232,8 @@ TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     EXPECT_TRUE(is_upkeep_due(root())) << "somebody else has to go on";
 }
 
-// Does something when the lock file of a cache is about to be opened for the first time: whoever
-// opens the cache has its directory by then, and no lock.
+// Does something when the lock file of a cache is about to be opened for the first time. By
+// then the process has the cache's directory open, and no lock.
 class BeforeTheLock {
   public:
     explicit BeforeTheLock(std::function<void()> action) {
@@ -326,7 +325,7 @@ TEST_F(ClaimTest, OursAndNobodysAreNotEmptied) {
     EXPECT_EQ(text_when_emptied_, "(not emptied)");
 }
 
-// Whoever is killed in between must leave what the next one empties.
+// A process that is killed in between must leave a state that makes the next one empty the cache.
 TEST_F(ClaimTest, AnothersIsEmptiedBeforeItIsSaidToBeOurs) {
     write("another");
     EXPECT_TRUE(claim().ok());

@@ -63,18 +63,20 @@ Lease::~Lease() {
     all.released.wake_all();
 }
 
-Result<std::unique_ptr<Lease>> Lease::make(const LeasePlace &place, Bytes key) {
-    Scope scope = {0, place.serial};
+Result<std::unique_ptr<Lease>> Lease::make(const Cache &cache, Bytes key) {
+    const CachePlace *place = cache.place();
+    if (place == nullptr) return Error::unsupported;
+    Scope scope = {0, cache.serial()};
     OpenedDirectory opened;
-    if (!place.root.empty()) {
-        TRY_ASSIGN(const Directory root, open_root(place.root, Create::no, Log()));
-        TRY_ASSIGN(opened, open_cache_directory(root, place.identifier, Create::no, Log()));
+    if (!place->is_in_memory()) {
+        TRY_ASSIGN(const Directory root, open_root(place->root, Create::no, Log()));
+        TRY_ASSIGN(opened, open_cache_directory(root, place->identifier, Create::no, Log()));
         TRY_ASSIGN(const FileInfo info, opened.directory.info());
         scope = {info.device, info.inode};
     }
     std::unique_ptr<Lease> made(new (std::nothrow) Lease(scope, key));
     if (made == nullptr) return Error::no_memory;
-    TRY(made->join(place.root.empty() ? nullptr : &opened.directory));
+    TRY(made->join(place->is_in_memory() ? nullptr : &opened.directory));
     return made;
 }
 
@@ -130,12 +132,12 @@ void Lease::wait_until(std::uint64_t deadline_ns) {
     (void)all.released.wait_until(all.mutex, deadline_ns);
 }
 
-Result<std::unique_ptr<Lease>> Lease::acquire(const LeasePlace &place, Bytes key,
+Result<std::unique_ptr<Lease>> Lease::acquire(const Cache &cache, Bytes key,
                                               std::uint64_t patience_us,
                                               const std::function<bool()> &is_there) {
     const std::uint64_t deadline_ns = monotonic_ns() + patience_us * 1000;
     const bool may_wait = !is_held_by_this_thread();
-    TRY_ASSIGN(std::unique_ptr<Lease> lease, make(place, key));
+    TRY_ASSIGN(std::unique_ptr<Lease> lease, make(cache, key));
     for (std::uint64_t pause_ns = kPauseMinNs;; pause_ns = std::min(2 * pause_ns, kPauseMaxNs)) {
         // In this order: the holder before us stored the entry before it gave the lease back.
         TRY_ASSIGN(const bool held, lease->try_hold());

@@ -17,7 +17,8 @@
 //
 // Thread safety: all may be called from any thread; a Lease is released once. In a child of fork()
 // no lease is held; a Lease that it has inherited may be destroyed there, or not.
-// Failure: busy: not to be had in time; else as File. No state is left behind by who dies.
+// Failure: busy: not to be had in time; unsupported: the cache does not know where it is; else as
+// File. A process that dies leaves no state behind.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class Lease {
   public:
     // Held until it is destroyed; null: `is_there` said that the entry is there. That is asked once
     // at least, and again while somebody else has the lease, without any lock of ours.
-    static Result<std::unique_ptr<Lease>> acquire(const LeasePlace &place, Bytes key,
+    static Result<std::unique_ptr<Lease>> acquire(const Cache &cache, Bytes key,
                                                   std::uint64_t patience_us,
                                                   const std::function<bool()> &is_there);
     ~Lease();
@@ -56,7 +57,7 @@ class Lease {
 
     Lease(Scope scope, Bytes key);
     static Table &table();
-    static Result<std::unique_ptr<Lease>> make(const LeasePlace &place, Bytes key);
+    static Result<std::unique_ptr<Lease>> make(const Cache &cache, Bytes key);
     Status join(const Directory *directory);
     Result<bool> try_hold();
     static bool is_held_by_this_thread();

@@ -50,7 +50,7 @@ class SlowDisk {
     ~SlowDisk() { system_calls = &kKernel; }
 
     static void close() { held() = is_cold() = true; }
-    // What the system has in memory can be read without waiting.
+    // Reading from the page cache does not wait.
     static void close_for_threads() { held() = true; }
     static void open() { held() = is_cold() = false; }
     static void wait_until_somebody_waits() {

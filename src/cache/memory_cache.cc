@@ -67,19 +67,17 @@ bool MemoryCache::can_make_room(std::uint64_t bytes, const Entry *replaced) cons
            (limit_entries_ == 0 || stay_count < limit_entries_);
 }
 
-// Evicts the least recently used entries that are not pinned, until `bytes` more fit.
-void MemoryCache::make_room(std::uint64_t bytes) {
-    const auto fits = [&]() REQUIRES_LOCK(mutex_) {
-        return bytes_ + bytes <= limit_bytes_ &&
-               (limit_entries_ == 0 || order_.size() < limit_entries_);
-    };
+// The least recently used ones go first.
+template <typename IsEnough>
+CAIRN_ANNOTATION(no_thread_safety_analysis)
+void MemoryCache::evict_until(bool pinned, IsEnough is_enough) {
     auto entry = order_.end();
-    while (!fits() && entry != order_.begin()) {
+    while (!is_enough() && entry != order_.begin()) {
         const auto candidate = std::prev(entry);
-        if (candidate->pinned) {
-            entry = candidate;
-        } else {
+        if (candidate->pinned == pinned) {
             erase(candidate);
+        } else {
+            entry = candidate;
         }
     }
 }
@@ -122,7 +120,7 @@ Result<PutOutcome> MemoryCache::put_blob(BlobRef entry, const PutOptions &option
     Order added;
     added.push_front(Entry{std::move(entry), wall_clock_ns(), options.pinned});
     name(added.begin());
-    make_room(bytes);
+    evict_until(false, [&]() REQUIRES_LOCK(mutex_) { return fits(bytes); });
     order_.splice(order_.begin(), added);
     bytes_ += bytes;
     if (options.pinned) {
@@ -139,9 +137,7 @@ Result<PutOutcome> MemoryCache::put_behind(BlobRef entry) {
     const std::uint64_t bytes = charge(key, entry->value());
     const MutexLock lock(mutex_);
     if (entries_.contains(as_text(key))) return PutOutcome::exists;
-    const bool fits =
-        bytes_ + bytes <= limit_bytes_ && (limit_entries_ == 0 || order_.size() < limit_entries_);
-    if (!fits) return Error::full;
+    if (!fits(bytes)) return Error::full;
     Order added;
     added.push_back(Entry{std::move(entry), wall_clock_ns(), false});
     name(added.begin());
@@ -186,23 +182,12 @@ Status MemoryCache::clear() {
     return {};
 }
 
-void MemoryCache::evict_down_to(std::uint64_t bytes, bool pinned) {
-    auto entry = order_.end();
-    while (bytes_ > bytes && entry != order_.begin()) {
-        const auto candidate = std::prev(entry);
-        if (candidate->pinned == pinned) {
-            erase(candidate);
-        } else {
-            entry = candidate;
-        }
-    }
-}
-
 std::uint64_t MemoryCache::trim_locked(std::uint64_t bytes) {
     const std::uint64_t before = bytes_;
     if (bytes == 0) clear_locked();
-    evict_down_to(bytes, false);
-    evict_down_to(bytes, true);
+    for (const bool pinned : {false, true}) {
+        evict_until(pinned, [&]() REQUIRES_LOCK(mutex_) { return bytes_ <= bytes; });
+    }
     return before - bytes_;
 }
 
@@ -247,10 +232,6 @@ void MemoryCache::enumerate(const Visit &visit) {
             return;
         }
     }
-}
-
-std::optional<std::string> MemoryCache::control_root() const {
-    return default_root();
 }
 
 }  // namespace cairn

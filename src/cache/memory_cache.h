@@ -56,9 +56,7 @@ class MemoryCache final : public Cache {
     void enumerate(const Visit &visit) override;
     // Takes time in proportion to `index`; the order stays as it is.
     Result<BlobRef> nth(std::uint64_t index) override;
-    // A cache in memory obeys the control file of the default root.
-    std::optional<std::string> control_root() const override;
-    Result<LeasePlace> lease_place() const override { return LeasePlace{{}, {}, serial()}; }
+    const CachePlace *place() const override { return &place_; }
 
   private:
     struct Entry {
@@ -82,19 +80,26 @@ class MemoryCache final : public Cache {
     void name(Order::iterator entry) REQUIRES_LOCK(mutex_);
     void clear_locked() REQUIRES_LOCK(mutex_);
     bool can_make_room(std::uint64_t bytes, const Entry *replaced) const REQUIRES_LOCK(mutex_);
-    void make_room(std::uint64_t bytes) REQUIRES_LOCK(mutex_);
-    void evict_down_to(std::uint64_t bytes, bool pinned) REQUIRES_LOCK(mutex_);
+    // Whether there is room, without anything going.
+    bool fits(std::uint64_t bytes) const REQUIRES_LOCK(mutex_) {
+        return bytes_ + bytes <= limit_bytes_ &&
+               (limit_entries_ == 0 || order_.size() < limit_entries_);
+    }
+    // Evicts entries that are pinned, or those that are not, until `is_enough()`.
+    template <typename IsEnough>
+    void evict_until(bool pinned, IsEnough is_enough) REQUIRES_LOCK(mutex_);
     std::uint64_t trim_locked(std::uint64_t bytes) REQUIRES_LOCK(mutex_);
 
     const std::uint64_t limit_entries_;
     const std::uint64_t version_;
     const bool refuse_when_full_;
     const Charge charge_;
+    const CachePlace place_;
 
     Mutex mutex_;
     std::uint64_t limit_bytes_ GUARDED_BY(mutex_);
     Order order_ GUARDED_BY(mutex_);
-    std::unordered_map<std::string_view, Order::iterator> entries_ GUARDED_BY(mutex_);
+    std::unordered_map<std::string_view, Order::iterator, KeyHash> entries_ GUARDED_BY(mutex_);
     std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
     // Of pinned entries.
     std::uint64_t pinned_bytes_ GUARDED_BY(mutex_) = 0;

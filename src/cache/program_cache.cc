@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "cache/crash_guard.h"
 #include "cache/disk_cache.h"
-#include "cache/limit.h"
-#include "cache/loading_cache.h"
+#include "cache/generations.h"
 #include "cache/memory_cache.h"
 #include "cache/queued_cache.h"
 #include "cache/tiered_cache.h"
@@ -19,9 +17,6 @@ namespace {
 class NoCache final : public Cache {
   public:
     Result<BlobRef> get(Bytes) override { return BlobRef(); }
-    Result<std::optional<BlobRef>> get_within(Bytes, std::uint64_t) override {
-        return std::optional(BlobRef());
-    }
     Result<PutOutcome> put(Bytes, Bytes, const PutOptions &) override { return Error::io; }
     Result<bool> remove(Bytes) override { return Error::io; }
     Status clear() override { return Error::io; }
@@ -30,11 +25,6 @@ class NoCache final : public Cache {
     Status sync() override { return Error::io; }
     Status compress() override { return Error::io; }
 };
-
-Cache &no_cache() {
-    static NoCache none;
-    return none;
-}
 
 std::string beginning_in_hex(Bytes key) {
     return hexadecimal(key.first(std::min<std::size_t>(key.size(), 20)));
@@ -85,21 +75,24 @@ Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options)
     named.store.about = options.generation.identity;
     std::unique_ptr<ProgramCache> cache(new ProgramCache(named));
     Own &own = cache->own_.get();
-    TRY_ASSIGN(std::unique_ptr<Cache> composed, cache->compose());
-    own.cache = composed.release();
+    TRY_ASSIGN(std::unique_ptr<Parts> parts, cache->compose());
+    own.parts = parts.release();
     cache->start_upkeep();
     return cache;
 }
 
-Result<std::unique_ptr<Cache>> ProgramCache::compose() const {
+Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     TRY_ASSIGN(std::unique_ptr<Cache> cache, open_disk(options_.store));
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
     TRY_ASSIGN(Directory directory, root.open_directory(options_.store.identifier));
     TRY(claim_generation(directory, *cache));
     const bool may_write = options_.store.access == Access::read_write;
     const bool has_memory = options_.memory_bytes != 0;
-    std::unique_ptr<CrashMemory> crashes;
-    if (may_write) crashes = open_crash_memory(directory, *cache, options_.store);
+    auto parts = std::make_unique<Parts>();
+    if (may_write) {
+        parts->crashes = open_crash_memory(directory, *cache, options_.store);
+        parts->recorder = std::make_unique<StartRecorder>(std::move(directory), options_.times);
+    }
     if (may_write && options_.queue_bytes != 0) {
         cache = std::make_unique<QueuedCache>(std::move(cache), options_.queue_bytes);
     }
@@ -110,16 +103,10 @@ Result<std::unique_ptr<Cache>> ProgramCache::compose() const {
         cache = std::make_unique<TieredCache>(std::make_unique<MemoryCache>(level),
                                               std::move(cache), TieredCache::Home::lower);
     }
-    if (crashes != nullptr) {
-        cache = std::make_unique<CrashGuard>(std::move(cache), std::move(crashes));
-    }
-    if (may_write) {
-        cache =
-            std::make_unique<StartRecorder>(std::move(cache), std::move(directory), options_.times);
-    }
-    const auto ahead =
-        has_memory && options_.load ? LoadingCache::Ahead::yes : LoadingCache::Ahead::no;
-    return std::unique_ptr<Cache>(std::make_unique<LoadingCache>(std::move(cache), ahead));
+    parts->cache = std::move(cache);
+    parts->loader = std::make_unique<Loader>(
+        *parts->cache, has_memory && options_.load ? Loader::Ahead::yes : Loader::Ahead::no);
+    return parts;
 }
 
 Status ProgramCache::claim_generation(const Directory &directory, Cache &disk) const {
@@ -145,34 +132,99 @@ void ProgramCache::start_upkeep() {
     (void)upkeep_.wake();  // without a thread, another process does it
 }
 
-Cache &ProgramCache::find_inner() const {
-    Own &own = own_.get();
-    if (Cache *found = own.cache.load(std::memory_order_acquire)) return *found;
-    const MutexLock lock(own.mutex);
-    if (own.cache.load() == nullptr) {
-        auto made = compose();
-        if (!made.ok()) return no_cache();
-        own.cache.store(made.value().release(), std::memory_order_release);
-    }
-    return *own.cache.load();
+ProgramCache::Parts &ProgramCache::no_parts() {
+    // Destroyed never: handlers of exit may call.
+    static auto *const none = new Parts{std::make_unique<NoCache>(), {}, {}, {}};
+    return *none;
 }
 
-Cache &ProgramCache::composed() const {
-    const Own *own = own_.existing();
-    Cache *found = own == nullptr ? nullptr : own->cache.load(std::memory_order_acquire);
-    return found != nullptr ? *found : no_cache();
+ProgramCache::Parts &ProgramCache::make_parts() {
+    Own &own = own_.get();
+    const MutexLock lock(own.mutex);
+    if (own.parts.load() == nullptr) {
+        auto made = compose();
+        if (!made.ok()) return no_parts();
+        own.parts.store(made.value().release(), std::memory_order_release);
+    }
+    return *own.parts.load();
+}
+
+Result<BlobRef> ProgramCache::get(Bytes key) {
+    Parts &own = parts();
+    if (own.keeps_out(key)) return BlobRef();
+    auto found = own.cache->get(key);
+    if (found.ok() && *found) own.note_use(key);
+    return found;
+}
+
+Result<std::optional<BlobRef>> ProgramCache::get_within(Bytes key, std::uint64_t patience_us) {
+    Parts &own = parts();
+    if (own.loader == nullptr || own.keeps_out(key)) return std::optional(BlobRef());
+    auto found = own.loader->get_within(key, patience_us);
+    if (found.ok() && *found && **found) own.note_use(key);
+    return found;
+}
+
+Result<std::optional<std::uint64_t>> ProgramCache::get_into(Bytes key, MutableBytes buffer) {
+    Parts &own = parts();
+    if (own.keeps_out(key)) return std::optional<std::uint64_t>();
+    auto found = own.cache->get_into(key, buffer);
+    if (found.ok() && *found) own.note_use(key);
+    return found;
+}
+
+Result<bool> ProgramCache::contains(Bytes key) {
+    Parts &own = parts();
+    return own.keeps_out(key) ? false : own.cache->contains(key);
+}
+
+Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &options) {
+    Parts &own = parts();
+    if (own.keeps_out(key)) return PutOutcome::kept_out;
+    auto outcome = own.cache->put(key, value, options);
+    if (outcome.ok()) own.note_use(key);
+    return outcome;
+}
+
+// The order of the start goes with the entries.
+Status ProgramCache::clear() {
+    Parts &own = parts();
+    TRY(own.cache->clear());
+    if (own.recorder != nullptr) own.recorder->clear();
+    return {};
+}
+
+CacheStats ProgramCache::stats() {
+    Parts &own = parts();
+    CacheStats stats = own.cache->stats();
+    ProgramStats &program = stats.program ? *stats.program : stats.program.emplace();
+    const CrashCounts crashes = own.crashes == nullptr ? CrashCounts() : own.crashes->counts();
+    program.crashes_dropped = crashes.dropped;
+    program.crashes_kept_out = crashes.kept_out;
+    if (own.recorder != nullptr) program.start_keys = own.recorder->count();
+    if (own.loader != nullptr) own.loader->add_stats(program);
+    return stats;
+}
+
+std::uint32_t ProgramCache::begin_use(Bytes key) {
+    Parts &own = parts();
+    return own.crashes == nullptr ? kNoTicket : own.crashes->begin_use(key);
 }
 
 Result<std::uint64_t> ProgramCache::trim(std::uint64_t bytes) {
-    return composed().trim(bytes);
+    return existing_parts().cache->trim(bytes);
 }
 
 Status ProgramCache::flush(std::uint64_t patience_us) {
-    return composed().flush(patience_us);
+    Parts &own = existing_parts();
+    TRY(own.cache->flush(patience_us));
+    if (own.recorder != nullptr) own.recorder->flush();
+    return {};
 }
 
 void ProgramCache::end_use(std::uint32_t ticket) {
-    composed().end_use(ticket);
+    Parts &own = existing_parts();
+    if (own.crashes != nullptr) own.crashes->end_use(ticket);
 }
 
 }  // namespace cairn

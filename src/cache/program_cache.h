@@ -1,19 +1,19 @@
-// An engine's cache of compiled programs, composed of tiers and layers, in one generation of each
-// driver.
+// An engine's cache of compiled programs, one generation of each driver, composed of other caches.
 // SPDX-License-Identifier: MIT
 //
-//     LoadingCache     brings entries into memory after a start, and bounds waiting for the disk
-//     StartRecorder    writes down what the start uses; not where the cache is read only
-//     CrashGuard       keeps out what drivers died with; not where the cache is read only
 //     TieredCache      memory over the rest; not without a memory level
 //     QueuedCache      writes off the calling thread; not without a queue
 //     DiskCache        the generation
 //
+// Beside these, a Loader brings entries into memory after a start and bounds waiting for the disk.
+// Where the cache is not read only, a CrashMemory says which entries are kept out because drivers
+// died with them, and a StartRecorder writes down which entries the start uses.
+//
 // Thread safety: any thread; destruction is the last call. A child of fork() composes the cache
 // anew with its first call, and begins with an empty memory level and queue: threads, locks and
 // what was queued stay with the parent.
-// Failure: as the layers'. In a child that cannot open the cache, look-ups miss, and changes fail
-// with io.
+// Failure: as those of its parts. In a child that cannot open the cache, look-ups miss, and changes
+// fail with io.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,17 @@
 #include <string>
 
 #include "base/result.h"
-#include "cache/cache_layer.h"
-#include "cache/generation.h"
+#include "cache/cache.h"
+#include "cache/crash_memory.h"
 #include "cache/generations.h"
+#include "cache/loader.h"
 #include "cache/start_recorder.h"
 #include "os/per_process.h"
 #include "os/worker.h"
 
 namespace cairn {
 
-class ProgramCache final : public CacheLayer {
+class ProgramCache final : public Cache {
   public:
     struct Options {
         StoreOptions store;  // its identifier and `about` come from the generation
@@ -40,7 +41,7 @@ class ProgramCache final : public CacheLayer {
         std::uint64_t queue_bytes = 0;             // 0: no queue: a put writes
         bool load = true;                          // ahead, into memory
         Upkeep upkeep = {UINT64_MAX, UINT64_MAX};  // of all generations below the root
-        // Of all generations of the application, where it was given one: see limit.h.
+        // Of all generations of the application, where it was given one.
         std::optional<std::uint64_t> application_bytes;
         StartRecorder::Times times;
     };
@@ -48,33 +49,72 @@ class ProgramCache final : public CacheLayer {
     static Result<std::unique_ptr<ProgramCache>> open(const Options &options);
     ~ProgramCache() override;
 
+    Result<BlobRef> get(Bytes key) override;
+    Result<std::optional<BlobRef>> get_within(Bytes key, std::uint64_t patience_us) override;
+    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
+    Result<bool> contains(Bytes key) override;
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
+    Result<bool> remove(Bytes key) override { return parts().cache->remove(key); }
+    Status clear() override;
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override {
+        return parts().cache->clear_range(begin_ns, end_ns);
+    }
+    Status sync() override { return parts().cache->sync(); }
+    Status compress() override { return parts().cache->compress(); }
+    CacheStats stats() override;
+    void enumerate(const Visit &visit) override { parts().cache->enumerate(visit); }
+    std::uint32_t begin_use(Bytes key) override;
+
     // These do not open the cache in a child that has not used it.
     Result<std::uint64_t> trim(std::uint64_t bytes) override;
     Status flush(std::uint64_t patience_us) override;
     void end_use(std::uint32_t ticket) override;
-    const char *identifier() const override { return options_.store.identifier.c_str(); }
-    std::optional<std::string> control_root() const override { return options_.store.root; }
-    Result<LeasePlace> lease_place() const override {
-        return LeasePlace{options_.store.root, options_.store.identifier};
-    }
+    const CachePlace *place() const override { return &place_; }
 
   private:
+    struct Parts {
+        bool keeps_out(Bytes key) const { return crashes != nullptr && crashes->is_kept_out(key); }
+        void note_use(Bytes key) const {
+            if (recorder != nullptr) recorder->note(key);
+        }
+
+        std::unique_ptr<Cache> cache;             // never null
+        std::unique_ptr<CrashMemory> crashes;     // null: nothing is remembered
+        std::unique_ptr<StartRecorder> recorder;  // null: nothing is recorded
+        std::unique_ptr<Loader> loader;           // last: it uses the cache
+    };
+    // Of one process.
     struct Own {
-        ~Own() { delete cache.load(); }
-        Mutex mutex;  // held while it is composed
-        std::atomic<Cache *> cache = nullptr;
+        ~Own() { delete parts.load(); }
+        Mutex mutex;  // held while they are made
+        std::atomic<Parts *> parts = nullptr;
     };
 
-    explicit ProgramCache(const Options &options) : options_(options) {}
+    explicit ProgramCache(const Options &options)
+        : options_(options), place_{options.store.root, options.store.identifier} {}
 
-    Cache &find_inner() const override;
-    Cache &composed() const;
-    Result<std::unique_ptr<Cache>> compose() const;
+    static Parts &no_parts();
+    Parts &make_parts();
+    // This process's; null: it has made none.
+    Parts *existing() const {
+        const Own *own = own_.existing();
+        return own == nullptr ? nullptr : own->parts.load(std::memory_order_acquire);
+    }
+    Parts &parts() {
+        Parts *found = existing();
+        return found != nullptr ? *found : make_parts();
+    }
+    Parts &existing_parts() const {
+        Parts *found = existing();
+        return found != nullptr ? *found : no_parts();
+    }
+    Result<std::unique_ptr<Parts>> compose() const;
     Status claim_generation(const Directory &directory, Cache &disk) const;
     void start_upkeep();
 
     const Options options_;
-    mutable PerProcess<Own> own_;
+    const CachePlace place_;
+    PerProcess<Own> own_;
     std::atomic<bool> upkeep_stops_ = false;
     Worker upkeep_{[this] {
         remove_superseded(options_.store.root, options_.upkeep, upkeep_stops_, options_.store.log);

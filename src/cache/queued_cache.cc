@@ -128,33 +128,33 @@ Status QueuedCache::flush(std::uint64_t patience_us) {
 // not.
 Result<BlobRef> QueuedCache::get(Bytes key) {
     if (BlobRef queued = find_hit(key)) return queued;
-    return inner().get(key);
+    return inner_->get(key);
 }
 
 Result<std::optional<std::uint64_t>> QueuedCache::get_into(Bytes key, MutableBytes buffer) {
     if (find(key)) return Cache::get_into(key, buffer);
-    return inner().get_into(key, buffer);
+    return inner_->get_into(key, buffer);
 }
 
 Result<bool> QueuedCache::contains(Bytes key) {
     if (find(key)) return true;
-    return inner().contains(key);
+    return inner_->contains(key);
 }
 
 BlobRef QueuedCache::get_cached(Bytes key) {
     BlobRef queued = find_hit(key);
-    return queued ? queued : inner().get_cached(key);
+    return queued ? queued : inner_->get_cached(key);
 }
 
 BlobRef QueuedCache::peek(Bytes key) {
     BlobRef queued = find(key);
-    return queued ? queued : inner().peek(key);
+    return queued ? queued : inner_->peek(key);
 }
 
 Result<PutOutcome> QueuedCache::put(Bytes key, Bytes value, const PutOptions &options) {
     if (options.if_absent || key.size() + value.size() > limit_bytes_) {
         (void)flush(kPatienceUs);
-        return inner().put(key, value, options);
+        return inner_->put(key, value, options);
     }
     BlobRef entry = Blob::copy(key, value, options.cost_us);
     if (!entry) return Error::no_memory;
@@ -171,39 +171,39 @@ Result<PutOutcome> QueuedCache::put_blob(BlobRef entry, const PutOptions &option
 
 Result<bool> QueuedCache::remove(Bytes key) {
     Pause pause(*this);
-    TRY_ASSIGN(const bool was_there, inner().remove(key));
+    TRY_ASSIGN(const bool was_there, inner_->remove(key));
     return pause.cancel(key) || was_there;
 }
 
 Status QueuedCache::clear() {
     Pause pause(*this);
-    TRY(inner().clear());
+    TRY(inner_->clear());
     pause.cancel_all();
     return {};
 }
 
 Result<std::uint64_t> QueuedCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
     (void)flush(kPatienceUs);
-    return inner().clear_range(begin_ns, end_ns);
+    return inner_->clear_range(begin_ns, end_ns);
 }
 
 Status QueuedCache::sync() {
     TRY(flush(kPatienceUs));
-    return inner().sync();
+    return inner_->sync();
 }
 
 Status QueuedCache::compress() {
     TRY(flush(kPatienceUs));
-    return inner().compress();
+    return inner_->compress();
 }
 
 void QueuedCache::enumerate(const Visit &visit) {
     (void)flush(kPatienceUs);
-    inner().enumerate(visit);
+    inner_->enumerate(visit);
 }
 
 CacheStats QueuedCache::stats() {
-    CacheStats stats = inner().stats();
+    CacheStats stats = inner_->stats();
     stats.hits += hits_;
     stats.bytes_read += bytes_read_;
     if (!stats.program) stats.program.emplace();
@@ -238,8 +238,8 @@ void QueuedCache::write_next() {
     const PutOptions options = writing_.front().options;
     mutex_.unlock();
     const bool is_stored =
-        guarded([&] { return inner().put(entry->key(), entry->value(), options); }).ok();
-    if (!is_stored) (void)guarded([&] { return inner().remove(entry->key()); });
+        guarded([&] { return inner_->put(entry->key(), entry->value(), options); }).ok();
+    if (!is_stored) (void)guarded([&] { return inner_->remove(entry->key()); });
     mutex_.lock();
     if (!is_stored) ++failed_;
     bytes_ -= size_of(writing_.front());

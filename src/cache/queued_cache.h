@@ -17,20 +17,21 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/mutex.h"
-#include "cache/cache_layer.h"
+#include "cache/cache.h"
 #include "os/worker.h"
 
 namespace cairn {
 
-class QueuedCache final : public CacheLayer {
+class QueuedCache final : public Cache {
   public:
     // `limit_bytes`: of keys and values.
     QueuedCache(std::unique_ptr<Cache> inner, std::uint64_t limit_bytes)
-        : CacheLayer(std::move(inner)), limit_bytes_(limit_bytes) {}
+        : inner_(std::move(inner)), limit_bytes_(limit_bytes) {}
 
     Result<BlobRef> get(Bytes key) override;
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
@@ -48,6 +49,12 @@ class QueuedCache final : public CacheLayer {
     Status compress() override;
     void enumerate(const Visit &visit) override;
     CacheStats stats() override;
+    // These are the inner cache's alone.
+    void visit_newest(const std::function<bool(Bytes key)> &visit) override {
+        inner_->visit_newest(visit);
+    }
+    std::uint64_t clears() const override { return inner_->clears(); }
+    const CachePlace *place() const override { return inner_->place(); }
 
   private:
     struct Item {
@@ -71,13 +78,14 @@ class QueuedCache final : public CacheLayer {
     void write_next() REQUIRES_LOCK(mutex_);
     bool all_written_up_to(std::uint64_t number) const REQUIRES_LOCK(mutex_);
 
+    const std::unique_ptr<Cache> inner_;
     const std::uint64_t limit_bytes_;
     std::atomic<std::uint64_t> hits_ = 0, bytes_read_ = 0;
 
     Mutex mutex_;
     Condition written_;  // something was written, or is not going to be
     Items items_ GUARDED_BY(mutex_);
-    std::unordered_map<std::string_view, Items::iterator> by_key_ GUARDED_BY(mutex_);
+    std::unordered_map<std::string_view, Items::iterator, KeyHash> by_key_ GUARDED_BY(mutex_);
     Items writing_ GUARDED_BY(mutex_);  // one item, or none
     std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
     std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;

@@ -2,10 +2,10 @@
 #include "cache/start_order.h"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_set>
 
 #include "base/checksum.h"
+#include "os/byte_lock.h"
 
 namespace cairn {
 namespace {
@@ -16,34 +16,65 @@ constexpr std::size_t kCountOffset = 16;
 constexpr std::size_t kHeadSize = 24;
 constexpr std::size_t kSizeSize = 2;
 
-void append(std::vector<std::byte> &bytes, const std::string &key) {
-    const std::size_t offset = bytes.size();
-    bytes.resize(offset + kSizeSize);
-    put_le(MutableBytes(bytes), offset, static_cast<std::uint16_t>(key.size()));
-    const Bytes text = as_bytes(key);
-    bytes.insert(bytes.end(), text.begin(), text.end());
-}
+// The lock of this byte guards the content, which is written in place.
+constexpr std::uint64_t kLockByte = 0;
+constexpr std::uint64_t kPatienceUs = 200'000;
 
-StartOrder merge(const StartOrder &start, const StartOrder &before) {
-    StartOrder merged;
-    std::unordered_set<std::string_view> known;
-    for (const StartOrder *order : {&start, &before}) {
-        for (const std::string &key : *order) {
-            if (known.insert(key).second) merged.push_back(key);
-        }
+// A file in the making.
+class Encoder {
+  public:
+    // A key that cannot be in a file is left out.
+    void add(std::string_view key) {
+        if (key.empty() || key.size() > kOrderKeyMax || is_full_) return;
+        const std::size_t offset = bytes_.size();
+        is_full_ = offset + kSizeSize + key.size() > kOrderBytesMax || count_ == kOrderKeysMax;
+        if (is_full_) return;
+        bytes_.resize(offset + kSizeSize);
+        put_le(MutableBytes(bytes_), offset, static_cast<std::uint16_t>(key.size()));
+        const Bytes text = as_bytes(key);
+        bytes_.insert(bytes_.end(), text.begin(), text.end());
+        ++count_;
     }
-    return merged;
-}
+    Bytes keys() const { return Bytes(bytes_).subspan(kHeadSize); }
+    std::vector<std::byte> finish() {
+        const Bytes magic = as_bytes(kMagic);
+        std::copy(magic.begin(), magic.end(), bytes_.begin());
+        put_le(MutableBytes(bytes_), kCountOffset, count_);
+        put_le(MutableBytes(bytes_), kCheckOffset, order_check(bytes_));
+        return std::move(bytes_);
+    }
 
-std::vector<std::byte> read_file(const Directory &directory) {
-    const auto file = directory.open_file(kOrderFileName, Access::read_only);
-    if (!file.ok()) return {};
-    const auto info = file->info();
+  private:
+    std::vector<std::byte> bytes_ = std::vector<std::byte>(kHeadSize);
+    std::uint64_t count_ = 0;
+    bool is_full_ = false;
+};
+
+std::vector<std::byte> read_content(const File &file) {
+    const auto info = file.info();
     if (!info.ok() || info->size_bytes > kOrderBytesMax) return {};
     std::vector<std::byte> bytes(info->size_bytes);
-    const auto size = file->read_at(0, bytes);
+    const auto size = file.read_at(0, bytes);
     bytes.resize(size.ok() ? size.value() : 0);
     return bytes;
+}
+
+// The keys of `start`, and behind them those of `before` that are not among them. Empty: `before`
+// is that already.
+std::vector<std::byte> merge(const StartOrder &start, Bytes before) {
+    Encoder merged;
+    for (const std::string &key : start) merged.add(key);
+    const auto rest = decode_order(before);
+    if (rest) {
+        const Bytes first = merged.keys();
+        const Bytes keys = before.subspan(kHeadSize);
+        if (keys.size() >= first.size() && same_bytes(keys.first(first.size()), first)) return {};
+        const std::unordered_set<std::string_view> known(start.begin(), start.end());
+        for (const std::string_view key : *rest) {
+            if (!known.contains(key)) merged.add(key);
+        }
+    }
+    return merged.finish();
 }
 
 }  // namespace
@@ -54,29 +85,19 @@ std::uint64_t order_check(Bytes file) {
 }
 
 std::vector<std::byte> encode_order(const StartOrder &order) {
-    std::vector<std::byte> bytes(kHeadSize);
-    std::uint64_t count = 0;
-    for (const std::string &key : order) {
-        if (key.empty() || key.size() > kOrderKeyMax) continue;
-        const bool fits = bytes.size() + kSizeSize + key.size() <= kOrderBytesMax;
-        if (!fits || count == kOrderKeysMax) break;
-        append(bytes, key);
-        ++count;
-    }
-    const Bytes magic = as_bytes(kMagic);
-    std::copy(magic.begin(), magic.end(), bytes.begin());
-    put_le(MutableBytes(bytes), kCountOffset, count);
-    put_le(MutableBytes(bytes), kCheckOffset, order_check(bytes));
-    return bytes;
+    Encoder encoder;
+    for (const std::string &key : order) encoder.add(key);
+    return encoder.finish();
 }
 
-std::optional<StartOrder> decode_order(Bytes bytes) {
+std::optional<std::vector<std::string_view>> decode_order(Bytes bytes) {
     if (bytes.size() < kHeadSize || bytes.size() > kOrderBytesMax) return std::nullopt;
     if (!same_bytes(bytes.first(kMagic.size()), as_bytes(kMagic))) return std::nullopt;
     if (get_le<std::uint64_t>(bytes, kCheckOffset) != order_check(bytes)) return std::nullopt;
     const auto count = get_le<std::uint64_t>(bytes, kCountOffset);
     if (count > kOrderKeysMax) return std::nullopt;
-    StartOrder order;
+    std::vector<std::string_view> order;
+    order.reserve(count);
     std::size_t offset = kHeadSize;
     for (std::uint64_t i = 0; i < count; ++i) {
         if (bytes.size() - offset < kSizeSize) return std::nullopt;
@@ -90,17 +111,23 @@ std::optional<StartOrder> decode_order(Bytes bytes) {
     return order;
 }
 
+// Where the lock cannot be had, the check tells whether the content is whole.
 StartOrder read_order(const Directory &directory) {
-    const std::vector<std::byte> bytes = read_file(directory);
-    return decode_order(bytes).value_or(StartOrder());
+    const auto file = directory.open_file(kOrderFileName, Access::read_only);
+    if (!file.ok()) return {};
+    const auto lock = ByteLock::acquire(file.value(), kLockByte, kPatienceUs, LockKind::shared);
+    const std::vector<std::byte> content = read_content(file.value());
+    const auto order = decode_order(content);
+    return order ? StartOrder(order->begin(), order->end()) : StartOrder();
 }
 
 Status write_order(const Directory &directory, const StartOrder &start) {
-    const std::vector<std::byte> before = read_file(directory);
-    const std::vector<std::byte> bytes =
-        encode_order(merge(start, decode_order(before).value_or(StartOrder())));
-    if (same_bytes(bytes, before)) return {};
-    return directory.replace_file(kOrderFileName, bytes);
+    TRY_ASSIGN(const File file, directory.open_or_create_file(kOrderFileName));
+    TRY_ASSIGN(const ByteLock lock, ByteLock::acquire(file, kLockByte, kPatienceUs));
+    const std::vector<std::byte> content = merge(start, read_content(file));
+    if (content.empty()) return {};
+    TRY(file.write_whole(content));
+    return file.truncate(content.size());
 }
 
 void forget_order(const Directory &directory) {

@@ -1,15 +1,19 @@
 // The order in which a start used its entries, in a file for the next one: docs/formats/order.md.
 // SPDX-License-Identifier: MIT
 //
+// The file is written in place, under a lock: a new file with its name costs ten times as much, and
+// so does each start.
+//
 // Thread safety: functions without state. Several processes may write: each puts its own start
-// first and keeps what the file said behind it; of two at the same moment the last one counts.
-// Failure: a file that is not exactly what was written is none. Its keys are only looked up, so
-// that a forged one can do no more than name other entries.
+// first and keeps the other keys of the file behind it.
+// Failure: a file that is not exactly what was written is none, as after a writer was killed. Its
+// keys are only looked up, so that a forged one can do no more than name other entries.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -27,14 +31,15 @@ using StartOrder = std::vector<std::string>;  // keys, first used first
 
 // `order` as far as it fits into a file.
 std::vector<std::byte> encode_order(const StartOrder &order);
-std::optional<StartOrder> decode_order(Bytes bytes);
+// The keys in a file's bytes, which must outlive them.
+std::optional<std::vector<std::string_view>> decode_order(Bytes bytes);
 // The check that the file must have. REQUIRES: 24 bytes or more.
 std::uint64_t order_check(Bytes file);
 
 // The order in a cache's directory; empty where there is none.
 StartOrder read_order(const Directory &directory);
-// Writes `start`, and behind it those keys of the file that are not in it. An unchanged file is not
-// written.
+// Puts `start` before those keys of the file that are not in it. A file that begins with it is not
+// written. busy: another process keeps the lock.
 Status write_order(const Directory &directory, const StartOrder &start);
 void forget_order(const Directory &directory);
 

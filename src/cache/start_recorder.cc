@@ -2,6 +2,7 @@
 #include "cache/start_recorder.h"
 
 #include "base/guarded.h"
+#include "cache/cache.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -16,9 +17,8 @@ constexpr std::uint64_t kUsesPerClock = 64;
 
 }  // namespace
 
-StartRecorder::StartRecorder(std::unique_ptr<Cache> inner, Directory directory, const Times &times)
-    : CacheLayer(std::move(inner)),
-      directory_(std::move(directory)),
+StartRecorder::StartRecorder(Directory directory, const Times &times)
+    : directory_(std::move(directory)),
       first_write_(Deadline::in_us(times.first_write_us)),
       end_(Deadline::in_us(times.end_us)),
       written_ns_(coarse_monotonic_ns()) {}
@@ -31,7 +31,7 @@ StartRecorder::~StartRecorder() {
 void StartRecorder::note(Bytes key) {
     const bool is_full = count_.load(std::memory_order_relaxed) == kOrderKeysMax;
     if (has_ended_.load(std::memory_order_relaxed) || is_full) return;
-    const std::uint64_t hash = std::hash<std::string_view>()(as_text(key));
+    const std::uint64_t hash = KeyHash()(as_text(key));
     auto &place = seen_[hash % kPlaces];
     const std::uint64_t seen = place.load(std::memory_order_relaxed);
     const bool is_known = (seen ^ hash) < kUsesPerClock;
@@ -87,38 +87,7 @@ void StartRecorder::write() {
     });
 }
 
-Result<BlobRef> StartRecorder::get(Bytes key) {
-    auto found = inner().get(key);
-    if (found.ok() && *found) note(key);
-    return found;
-}
-
-Result<std::optional<std::uint64_t>> StartRecorder::get_into(Bytes key, MutableBytes buffer) {
-    auto found = inner().get_into(key, buffer);
-    if (found.ok() && *found) note(key);
-    return found;
-}
-
-BlobRef StartRecorder::get_cached(Bytes key) {
-    BlobRef found = inner().get_cached(key);
-    if (found) note(key);
-    return found;
-}
-
-Result<PutOutcome> StartRecorder::put(Bytes key, Bytes value, const PutOptions &options) {
-    auto outcome = inner().put(key, value, options);
-    if (outcome.ok() && *outcome != PutOutcome::kept_out) note(key);
-    return outcome;
-}
-
-Result<PutOutcome> StartRecorder::put_blob(BlobRef entry, const PutOptions &options) {
-    auto outcome = inner().put_blob(entry, options);
-    if (outcome.ok() && *outcome != PutOutcome::kept_out) note(entry->key());
-    return outcome;
-}
-
-Status StartRecorder::clear() {
-    TRY(inner().clear());
+void StartRecorder::clear() {
     const MutexLock file_lock(file_mutex_);
     forget_order(directory_);
     const MutexLock lock(mutex_);
@@ -127,24 +96,14 @@ Status StartRecorder::clear() {
     hashes_.clear();
     count_ = 0;
     written_ = 0;
-    return {};
 }
 
-Status StartRecorder::flush(std::uint64_t patience_us) {
-    TRY(inner().flush(patience_us));
+void StartRecorder::flush() {
     const auto is_due = [&] {
         const MutexLock lock(file_mutex_);
         return coarse_monotonic_ns() - written_ns_ >= kFlushEachNs;
     };
     if (is_due()) write();
-    return {};
-}
-
-CacheStats StartRecorder::stats() {
-    CacheStats stats = inner().stats();
-    if (!stats.program) stats.program.emplace();
-    stats.program->start_keys = count_;
-    return stats;
 }
 
 }  // namespace cairn

@@ -7,7 +7,7 @@
 // used then, and again when it ends; flush() and the destructor write what is new.
 //
 // Thread safety: any thread; destruction is the last call. A forked child makes its own.
-// Failure: what cannot be noted or written is not.
+// Failure: a key that cannot be noted is left out, and a file that cannot be written stays.
 #pragma once
 
 #include <array>
@@ -15,13 +15,12 @@
 #include <unordered_set>
 
 #include "base/mutex.h"
-#include "cache/cache_layer.h"
 #include "cache/start_order.h"
 #include "os/worker.h"
 
 namespace cairn {
 
-class StartRecorder final : public CacheLayer {
+class StartRecorder {
   public:
     // Ages of the start.
     struct Times {
@@ -30,23 +29,23 @@ class StartRecorder final : public CacheLayer {
     };
 
     // `directory` is that of the cache.
-    StartRecorder(std::unique_ptr<Cache> inner, Directory directory, const Times &times);
-    ~StartRecorder() override;
+    StartRecorder(Directory directory, const Times &times);
+    ~StartRecorder();
+    StartRecorder(const StartRecorder &) = delete;
+    StartRecorder &operator=(const StartRecorder &) = delete;
 
-    Result<BlobRef> get(Bytes key) override;
-    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
-    BlobRef get_cached(Bytes key) override;
-    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
-    Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
-    // Forgets the order with the entries.
-    Status clear() override;
-    Status flush(std::uint64_t patience_us) override;
-    CacheStats stats() override;
+    // Notes a use.
+    void note(Bytes key);
+    // How many keys are noted.
+    std::size_t count() const { return count_; }
+    // Writes what is new, once a second at most.
+    void flush();
+    // Forgets what is noted and what is in the file.
+    void clear();
 
   private:
     static constexpr std::size_t kPlaces = 4096;
 
-    void note(Bytes key);
     bool add(Bytes key, std::uint64_t hash) REQUIRES_LOCK(mutex_);
     void write_twice();
     void write();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/tiered_cache.h"
 
-#include <string_view>
-
 #include "base/guarded.h"
 
 namespace cairn {
@@ -18,7 +16,7 @@ bool is_stored(const Result<PutOutcome> &outcome) {
 }  // namespace
 
 std::uint64_t &TieredCache::changes_of(Bytes key) {
-    return changes_[std::hash<std::string_view>()(as_text(key)) % kPlaces];
+    return changes_[KeyHash()(as_text(key)) % kPlaces];
 }
 
 // Asked before the lower tier is; keep() is told what this said.
@@ -66,13 +64,13 @@ void TieredCache::follow_clears() {
 
 Result<BlobRef> TieredCache::get(Bytes key) {
     follow_clears();
-    auto above = upper_->get(key);
-    if (!above.ok() || *above) return above;
+    auto found = upper_->get(key);
+    if (!found.ok() || *found) return found;
     const std::uint64_t seen = seen_changes(key);
-    auto below = lower_->get(key);
-    if (!below.ok()) return home_ == Home::lower ? std::move(below) : BlobRef();
-    if (*below) (void)guarded([&] { return keep(*below, seen, false); });
-    return below;
+    found = lower_->get(key);
+    if (!found.ok() && home_ == Home::upper) found = BlobRef();
+    if (found.ok() && *found) (void)guarded([&] { return keep(*found, seen, false); });
+    return found;
 }
 
 BlobRef TieredCache::get_cached(Bytes key) {

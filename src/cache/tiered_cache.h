@@ -54,9 +54,7 @@ class TieredCache final : public Cache {
     Status compress() override { return home().compress(); }
     CacheStats stats() override;
     void enumerate(const Visit &visit) override { home().enumerate(visit); }
-    const char *identifier() const override { return home().identifier(); }
-    std::optional<std::string> control_root() const override { return home().control_root(); }
-    Result<LeasePlace> lease_place() const override { return home().lease_place(); }
+    const CachePlace *place() const override { return home().place(); }
 
   private:
     // Changes are counted by key: keys that share a place cost each other a copy.

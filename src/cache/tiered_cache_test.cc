@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cache/disk_cache.h"
-#include "cache/loading_cache.h"
+#include "cache/loader.h"
 #include "cache/memory_cache.h"
 #include "cache/queued_cache.h"
 #include "cache/testing/remote_cache.h"
@@ -110,15 +110,23 @@ class LateLoad : public TieredCacheTest {
 
   private:
     // Has read when it waits.
-    struct SlowCache final : CacheLayer {
-        explicit SlowCache(std::unique_ptr<Cache> inner) : CacheLayer(std::move(inner)) {}
+    struct SlowCache final : Cache {
+        explicit SlowCache(std::unique_ptr<Cache> below) : disk(std::move(below)) {}
         Result<BlobRef> get(Bytes key) override {
-            auto found = inner().get(key);
+            auto found = disk->get(key);
             ++waiting;
             while (is_held) sleep_us(100);
             --waiting;
             return found;
         }
+        Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override {
+            return disk->put(key, value, options);
+        }
+        Result<bool> remove(Bytes key) override { return disk->remove(key); }
+        Status clear() override { return disk->clear(); }
+        std::uint64_t clears() const override { return disk->clears(); }
+
+        const std::unique_ptr<Cache> disk;
         std::atomic<bool> is_held = false;
         std::atomic<int> waiting = 0;
     };
@@ -189,16 +197,16 @@ TEST_F(RemoteTierTest, EverythingElseGoesOnWhenItIsAway) {
 
 TEST_F(RemoteTierTest, NobodyElseWaitsWhenItIsSlow) {
     ASSERT_TRUE(put(*cache_, "near", "1"));
-    LoadingCache bounded(std::move(cache_), LoadingCache::Ahead::no);
+    Loader bounded(*cache_, Loader::Ahead::no);
     remote_->is_slow = true;
     EXPECT_FALSE(bounded.get_within(as_bytes("far"), 1000).value().has_value());
-    EXPECT_EQ(get(bounded, "near"), "1");
-    EXPECT_TRUE(put(bounded, "far", "made here meanwhile"));
-    EXPECT_EQ(get(bounded, "far"), "made here meanwhile");
-    EXPECT_TRUE(bounded.flush(kLongUs).ok());
+    EXPECT_EQ(get(*cache_, "near"), "1");
+    EXPECT_TRUE(put(*cache_, "far", "made here meanwhile"));
+    EXPECT_EQ(get(*cache_, "far"), "made here meanwhile");
+    EXPECT_TRUE(cache_->flush(kLongUs).ok());
     remote_->is_slow = false;
     EXPECT_TRUE(bounded.get_within(as_bytes("nowhere"), kLongUs).value().has_value());
-    EXPECT_EQ(get(bounded, "far"), "made here meanwhile") << "the late answer replaces nothing";
+    EXPECT_EQ(get(*cache_, "far"), "made here meanwhile") << "the late answer replaces nothing";
 }
 
 TEST_F(RemoteTierTest, ThreadsFindTheirLatestWhileOthersFetch) {

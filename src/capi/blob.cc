@@ -28,46 +28,35 @@ void cairn_blob_free(cairn_blob *blob) {
 }
 
 const char *cairn_result_string(int result) {
-    switch (result) {
-        case CAIRN_OK:
-            return "success";
-        case CAIRN_MISS:
-            return "no such entry";
-        case CAIRN_EXISTS:
-            return "the entry exists already";
-        case CAIRN_TOO_SMALL:
-            return "the buffer is too small";
-        case CAIRN_KEPT_OUT:
-            return "drivers have died with the entry";
-        case CAIRN_LATE:
-            return "not known in time";
-        case CAIRN_NOT_CONVERTED:
-            return "not converted";
-        case CAIRN_ERROR_INVALID_ARGUMENT:
-            return "invalid argument";
-        case CAIRN_ERROR_NO_MEMORY:
-            return "out of memory";
-        case CAIRN_ERROR_NO_SPACE:
-            return "no space left on the file system, or quota exceeded";
-        case CAIRN_ERROR_FULL:
-            return "the cache's limit is reached";
-        case CAIRN_ERROR_TOO_LARGE:
-            return "the entry is larger than the cache may become";
-        case CAIRN_ERROR_DENIED:
-            return "permission denied, or the directory is not safe to use";
-        case CAIRN_ERROR_READ_ONLY:
-            return "the cache is open for reading only";
-        case CAIRN_ERROR_BUSY:
-            return "in use by another process, in another version or for a change; try again";
-        case CAIRN_ERROR_IO:
-            return "input/output error";
-        case CAIRN_ERROR_UNSUPPORTED:
-            return "not supported by this file system or build";
-        case CAIRN_ERROR_NOT_FOUND:
-            return "no such cache";
-        default:
-            return "unknown result";
+    struct Text {
+        int result;
+        const char *text;
+    };
+    static constexpr Text kTexts[] = {
+        {CAIRN_OK, "success"},
+        {CAIRN_MISS, "no such entry"},
+        {CAIRN_EXISTS, "the entry exists already"},
+        {CAIRN_TOO_SMALL, "the buffer is too small"},
+        {CAIRN_KEPT_OUT, "drivers have died with the entry"},
+        {CAIRN_LATE, "not known in time"},
+        {CAIRN_NOT_CONVERTED, "not converted"},
+        {CAIRN_ERROR_INVALID_ARGUMENT, "invalid argument"},
+        {CAIRN_ERROR_NO_MEMORY, "out of memory"},
+        {CAIRN_ERROR_NO_SPACE, "no space left on the file system, or quota exceeded"},
+        {CAIRN_ERROR_FULL, "the cache's limit is reached"},
+        {CAIRN_ERROR_TOO_LARGE, "the entry is larger than the cache may become"},
+        {CAIRN_ERROR_DENIED, "permission denied, or the directory is not safe to use"},
+        {CAIRN_ERROR_READ_ONLY, "the cache is open for reading only"},
+        {CAIRN_ERROR_BUSY,
+         "in use by another process, in another version or for a change; try again"},
+        {CAIRN_ERROR_IO, "input/output error"},
+        {CAIRN_ERROR_UNSUPPORTED, "not supported by this file system or build"},
+        {CAIRN_ERROR_NOT_FOUND, "no such cache"},
+    };
+    for (const Text &each : kTexts) {
+        if (each.result == result) return each.text;
     }
+    return "unknown result";
 }
 
 const char *cairn_version_string(void) {

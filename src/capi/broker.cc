@@ -30,17 +30,20 @@ int read_options(const cairn_broker_options &options, Path path, BrokerOptions &
         return CAIRN_ERROR_INVALID_ARGUMENT;
     }
     read.version = options.version;
-    if (options.timeout_ms != 0) read.timeout_ms = options.timeout_ms;
-    if (options.queue_bytes != 0) read.queue_bytes = options.queue_bytes;
+    read.timeout_ms =
+        static_cast<unsigned>(or_default(options.timeout_ms, CAIRN_BROKER_TIMEOUT_MS_DEFAULT));
+    read.queue_bytes = or_default(options.queue_bytes, CAIRN_BROKER_QUEUE_BYTES_DEFAULT);
     read.log = Log(options.log, options.log_user);
     return CAIRN_OK;
 }
 
-BrokerOptions defaults() {
-    BrokerOptions options;
-    options.timeout_ms = CAIRN_BROKER_TIMEOUT_MS_DEFAULT;
-    options.queue_bytes = CAIRN_BROKER_QUEUE_BYTES_DEFAULT;
-    return options;
+int connect(const cairn_broker_options *options, BrokerOptions &read, Socket &socket) {
+    if (options == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    const int result = read_options(*options, Path::needed, read);
+    if (result != CAIRN_OK) return result;
+    auto connected = BrokeredCache::connect(read);
+    if (connected.ok()) socket = std::move(connected.value());
+    return result_code(connected.error());
 }
 
 int open_connection(Socket socket, const BrokerOptions &options, std::uint64_t memory_bytes,
@@ -61,15 +64,12 @@ int cairn_broker_resolve(char *buffer, size_t capacity) {
 
 int cairn_broker_connect(const cairn_broker_options *options, int *fd) {
     return result_of([&]() -> int {
-        if (options == nullptr || fd == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        BrokerOptions read = defaults();
-        if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
-            return result;
-        }
-        auto socket = BrokerClient::connect(read);
-        if (!socket.ok()) return result_code(socket.error());
-        *fd = socket->release();
-        return CAIRN_OK;
+        if (fd == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        BrokerOptions read;
+        Socket socket;
+        const int result = connect(options, read, socket);
+        if (result == CAIRN_OK) *fd = socket.release();
+        return result;
     });
 }
 
@@ -77,14 +77,11 @@ int cairn_broker_open(const cairn_broker_options *options, cairn_cache **cache) 
     return result_of([&]() -> int {
         if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         *cache = nullptr;
-        if (options == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        BrokerOptions read = defaults();
-        if (const int result = read_options(*options, Path::needed, read); result != CAIRN_OK) {
-            return result;
-        }
-        auto socket = BrokerClient::connect(read);
-        if (!socket.ok()) return result_code(socket.error());
-        return open_connection(std::move(socket.value()), read, options->memory_bytes, cache);
+        BrokerOptions read;
+        Socket socket;
+        const int result = connect(options, read, socket);
+        if (result != CAIRN_OK) return result;
+        return open_connection(std::move(socket), read, options->memory_bytes, cache);
     });
 }
 
@@ -94,24 +91,21 @@ int cairn_broker_open_fd(int fd, const cairn_broker_options *options, cairn_cach
         UniqueFd owned(fd);
         if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
         *cache = nullptr;
-        BrokerOptions read = defaults();
-        if (options != nullptr) {
-            const int result = read_options(*options, Path::if_given, read);
-            if (result != CAIRN_OK) return result;
-        }
+        cairn_broker_options none = {};
+        none.size = sizeof none;
+        const cairn_broker_options &given = options != nullptr ? *options : none;
+        BrokerOptions read;
+        const int result = read_options(given, Path::if_given, read);
+        if (result != CAIRN_OK) return result;
         auto socket = Socket::adopt(std::move(owned));
         if (!socket.ok()) return CAIRN_ERROR_INVALID_ARGUMENT;
-        return open_connection(std::move(socket.value()), read,
-                               options != nullptr ? options->memory_bytes : 0, cache);
+        return open_connection(std::move(socket.value()), read, given.memory_bytes, cache);
     });
 }
 
 int cairn_broker_stats_get(cairn_cache *cache, cairn_broker_stats *stats) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        const auto now = cache->cache->stats().broker;
+    return call(cache, stats != nullptr && stats->size >= kStatsSizeMin, [&](Cache &own) -> int {
+        const auto now = own.stats().broker;
         if (!now) return CAIRN_ERROR_UNSUPPORTED;
         stats->connected = now->connected ? 1 : 0;
         stats->accepted = now->accepted;

@@ -22,8 +22,6 @@ int result_code(Error error) {
             return CAIRN_ERROR_INVALID_ARGUMENT;
         case Error::not_found:
             return CAIRN_ERROR_NOT_FOUND;
-        case Error::exists:
-            return CAIRN_ERROR_IO;  // handled where it can occur
         case Error::no_memory:
             return CAIRN_ERROR_NO_MEMORY;
         case Error::no_space:
@@ -38,12 +36,12 @@ int result_code(Error error) {
             return CAIRN_ERROR_READ_ONLY;
         case Error::busy:
             return CAIRN_ERROR_BUSY;
-        case Error::corrupt:
-            return CAIRN_ERROR_IO;
-        case Error::io:
-            return CAIRN_ERROR_IO;
         case Error::unsupported:
             return CAIRN_ERROR_UNSUPPORTED;
+        case Error::exists:  // handled where it can occur
+        case Error::corrupt:
+        case Error::io:
+            break;
     }
     return CAIRN_ERROR_IO;
 }
@@ -101,10 +99,6 @@ bool has_policy(const cairn_options &options) {
     return options.size >= end && options.policy != nullptr;
 }
 
-std::uint64_t limit_of(const cairn_options &options) {
-    return options.limit_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.limit_bytes;
-}
-
 int to_store_options(const cairn_options &options, StoreOptions &store) {
     const int found = find_root(options.root, store.root);
     if (found != CAIRN_OK) return found;
@@ -113,7 +107,8 @@ int to_store_options(const cairn_options &options, StoreOptions &store) {
     store.any_version = (options.flags & CAIRN_OPEN_ANY_VERSION) != 0;
     store.access = access_of(options.flags);
     store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
-    store.limit_bytes = std::max<std::uint64_t>(limit_of(options), CAIRN_LIMIT_BYTES_MIN);
+    store.limit_bytes = std::max<std::uint64_t>(
+        or_default(options.limit_bytes, CAIRN_LIMIT_BYTES_DEFAULT), CAIRN_LIMIT_BYTES_MIN);
     store.limit_entries = options.limit_entries;
     store.memory_bytes = memory_bytes_of(options.memory_bytes, store.limit_bytes);
     store.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
@@ -128,7 +123,7 @@ int to_store_options(const cairn_options &options, StoreOptions &store) {
 
 MemoryCache::Options to_memory_options(const cairn_options &options) {
     MemoryCache::Options memory;
-    memory.limit_bytes = limit_of(options);
+    memory.limit_bytes = or_default(options.limit_bytes, CAIRN_LIMIT_BYTES_DEFAULT);
     memory.limit_entries = options.limit_entries;
     memory.version = options.version;
     memory.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
@@ -197,25 +192,19 @@ void cairn_close(cairn_cache *cache) {
 }
 
 int cairn_get(cairn_cache *cache, const void *key, size_t key_size, cairn_blob **blob) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size) || blob == nullptr) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        return result_code(cache->cache->get(bytes(key, key_size)), blob);
-    });
+    return call(cache, valid_key(key, key_size) && blob != nullptr,
+                [&](Cache &own) { return result_code(own.get(bytes(key, key_size)), blob); });
 }
 
 int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *buffer,
                    size_t capacity, size_t *value_size) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size) || value_size == nullptr ||
-            (buffer == nullptr && capacity != 0)) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
+    const bool is_valid =
+        valid_key(key, key_size) && value_size != nullptr && (buffer != nullptr || capacity == 0);
+    return call(cache, is_valid, [&](Cache &own) -> int {
         // The kernel takes no larger piece, and no value needs one.
         const std::size_t usable = std::min<std::size_t>(capacity, CAIRN_VALUE_SIZE_MAX);
-        const auto size = cache->cache->get_into(bytes(key, key_size),
-                                                 {static_cast<std::byte *>(buffer), usable});
+        const auto size =
+            own.get_into(bytes(key, key_size), {static_cast<std::byte *>(buffer), usable});
         if (!size.ok()) return result_code(size.error());
         if (!size.value()) return CAIRN_MISS;
         *value_size = *size.value();
@@ -224,120 +213,88 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
 }
 
 int cairn_contains(cairn_cache *cache, const void *key, size_t key_size) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
-        return result_code(cache->cache->contains(bytes(key, key_size)));
-    });
+    return call(cache, valid_key(key, key_size),
+                [&](Cache &own) { return own.contains(bytes(key, key_size)); });
 }
 
 int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *value,
               size_t value_size, const cairn_put_options *options) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size) || !is_valid(options) ||
-            value_size > CAIRN_VALUE_SIZE_MAX || (value == nullptr && value_size != 0)) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        if (cache->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
+    const bool has_valid_value =
+        value_size <= CAIRN_VALUE_SIZE_MAX && (value != nullptr || value_size == 0);
+    const bool is_valid_put = valid_key(key, key_size) && is_valid(options) && has_valid_value;
+    return change(cache, is_valid_put, [&](Cache &own) {
         PutOptions put;
         if (options != nullptr) {
             put.if_absent = (options->flags & CAIRN_PUT_IF_ABSENT) != 0;
             put.pinned = (options->flags & CAIRN_PUT_PINNED) != 0;
             put.cost_us = options->cost_us;
         }
-        const auto outcome = cache->cache->put(bytes(key, key_size), bytes(value, value_size), put);
+        const auto outcome = own.put(bytes(key, key_size), bytes(value, value_size), put);
         return outcome.ok() ? code_of(outcome.value()) : result_code(outcome.error());
     });
 }
 
 int cairn_remove(cairn_cache *cache, const void *key, size_t key_size) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size)) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
-        return result_code(cache->cache->remove(bytes(key, key_size)));
-    });
+    return change(cache, valid_key(key, key_size),
+                  [&](Cache &own) { return own.remove(bytes(key, key_size)); });
 }
 
 int cairn_clear(cairn_cache *cache) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
-        return result_code(cache->cache->clear());
-    });
+    return change(cache, true, [](Cache &own) { return own.clear(); });
 }
 
 int cairn_clear_range(cairn_cache *cache, uint64_t begin_ms, uint64_t end_ms, uint64_t *removed) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || begin_ms > end_ms) return CAIRN_ERROR_INVALID_ARGUMENT;
-        if (cache->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
+    return change(cache, begin_ms <= end_ms, [&](Cache &own) {
         constexpr std::uint64_t kNsPerMs = 1'000'000;
         const std::uint64_t begin_ns = std::min(begin_ms, UINT64_MAX / kNsPerMs) * kNsPerMs;
         const std::uint64_t end_ns =
             end_ms > UINT64_MAX / kNsPerMs ? UINT64_MAX : end_ms * kNsPerMs;
-        return result_code(cache->cache->clear_range(begin_ns, end_ns), removed);
+        return result_code(own.clear_range(begin_ns, end_ns), removed);
     });
 }
 
 int cairn_resize(cairn_cache *cache, uint64_t limit_bytes, uint64_t keep_bytes,
                  uint64_t *freed_bytes) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        return result_code(cache->cache->resize(limit_bytes, keep_bytes), freed_bytes);
+    return call(cache, true, [&](Cache &own) {
+        return result_code(own.resize(limit_bytes, keep_bytes), freed_bytes);
     });
 }
 
 int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        return result_code(cache->cache->trim(bytes), freed_bytes);
-    });
+    return call(cache, true, [&](Cache &own) { return result_code(own.trim(bytes), freed_bytes); });
 }
 
 int cairn_get_nth(cairn_cache *cache, uint64_t index, void *key, size_t key_capacity,
                   size_t *key_size, cairn_blob **blob) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || key_size == nullptr || blob == nullptr ||
-            (key == nullptr && key_capacity != 0)) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        auto found = cache->cache->nth(index);
-        if (!found.ok()) return result_code(found.error());
-        if (!*found) return CAIRN_MISS;
+    const bool is_valid =
+        key_size != nullptr && blob != nullptr && (key != nullptr || key_capacity == 0);
+    return call(cache, is_valid, [&](Cache &own) -> int {
+        auto found = own.nth(index);
+        if (!found.ok() || !*found) return result_code(std::move(found), blob);
         const Bytes found_key = (*found)->key();
         *key_size = found_key.size();
         if (found_key.size() > key_capacity) return CAIRN_TOO_SMALL;
         std::memcpy(key, found_key.data(), found_key.size());
-        *blob = to_handle(std::move(*found));
-        return CAIRN_OK;
+        return result_code(std::move(found), blob);
     });
 }
 
 int cairn_flush(cairn_cache *cache, uint32_t patience_ms) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        return result_code(cache->cache->flush(std::uint64_t{patience_ms} * 1000));
-    });
+    return call(cache, true,
+                [&](Cache &own) { return own.flush(std::uint64_t{patience_ms} * 1000); });
 }
 
 int cairn_sync(cairn_cache *cache) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        return result_code(cache->cache->sync());
-    });
+    return call(cache, true, [](Cache &own) { return own.sync(); });
 }
 
 int cairn_compress(cairn_cache *cache) {
-    return result_of([&]() -> int {
-        if (cache == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        return result_code(cache->cache->compress());
-    });
+    return call(cache, true, [](Cache &own) { return own.compress(); });
 }
 
 int cairn_stats_get(cairn_cache *cache, cairn_stats *stats) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        const CacheStats now = cache->cache->stats();
+    return call(cache, stats != nullptr && stats->size >= kStatsSizeMin, [&](Cache &own) -> int {
+        const CacheStats now = own.stats();
         stats->entries = now.entries;
         stats->disk_bytes = now.disk_bytes;
         stats->limit_bytes = now.limit_bytes;
@@ -357,9 +314,8 @@ int cairn_stats_get(cairn_cache *cache, cairn_stats *stats) {
 }
 
 int cairn_enumerate(cairn_cache *cache, cairn_entry_fn fn, void *user) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || fn == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        cache->cache->enumerate([&](const EntryInfo &info) {
+    return call(cache, fn != nullptr, [&](Cache &own) -> int {
+        own.enumerate([&](const EntryInfo &info) {
             cairn_entry entry = {};
             entry.size = sizeof entry;
             entry.key = info.key.data();

@@ -34,6 +34,9 @@ int result_code(Error error);
 inline int result_code(Status status) {
     return status.ok() ? CAIRN_OK : result_code(status.error());
 }
+inline int result_code(int result) {
+    return result;
+}
 // Of a look-up or a removal.
 inline int result_code(const Result<bool> &found) {
     if (!found.ok()) return result_code(found.error());
@@ -46,6 +49,20 @@ template <typename Body>
 int result_of(Body body) {
     return guarded(body, int{CAIRN_ERROR_NO_MEMORY});
 }
+// A call on a handle: whether the other arguments are valid, and what to do with the cache.
+template <typename Body>
+int call(cairn_cache *handle, bool is_valid, Body body) {
+    if (handle == nullptr || !is_valid) return CAIRN_ERROR_INVALID_ARGUMENT;
+    return result_of([&]() -> int { return result_code(body(*handle->cache)); });
+}
+// The same for one that changes entries.
+template <typename Body>
+int change(cairn_cache *handle, bool is_valid, Body body) {
+    return call(handle, is_valid, [&](Cache &cache) -> int {
+        if (handle->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
+        return result_code(body(cache));
+    });
+}
 // `*handle` has the cache that was opened.
 template <typename Opened>
 int make_handle(Result<std::unique_ptr<Opened>> opened, Access access, cairn_cache **handle) {
@@ -57,9 +74,13 @@ int make_handle(Result<std::unique_ptr<Opened>> opened, Access access, cairn_cac
 inline Access access_of(std::uint32_t flags) {
     return (flags & CAIRN_OPEN_READ_ONLY) != 0 ? Access::read_only : Access::read_write;
 }
+// The value of an option for which 0 means the default.
+inline std::uint64_t or_default(std::uint64_t given, std::uint64_t otherwise) {
+    return given != 0 ? given : otherwise;
+}
 // The value of an option for which 0 means the default and CAIRN_NONE none.
 inline std::uint64_t bytes_or(std::uint64_t given, std::uint64_t otherwise) {
-    return given == 0 ? otherwise : given == CAIRN_NONE ? 0 : given;
+    return given == CAIRN_NONE ? 0 : or_default(given, otherwise);
 }
 // The same of a memory_bytes, in a cache of that limit.
 inline std::uint64_t memory_bytes_of(std::uint64_t given, std::uint64_t limit_bytes) {

@@ -4,7 +4,8 @@
 
 #include <cairn/cairn_control.h>
 
-#include "cache/kinds.h"
+#include <bit>
+
 #include "capi/cache_handle.h"
 #include "os/environment.h"
 
@@ -82,12 +83,8 @@ uint32_t cairn_control_disabled(const cairn_control *control) {
 }
 
 uint64_t cairn_control_clears(const cairn_control *control, uint32_t kind) {
-    if (control == nullptr) return 0;
-    for (unsigned number = 0; number < kKindCount; ++number) {
-        const auto clears = [&] { return control->control.clears(number); };
-        if (kind == 1u << number) return guarded(clears, std::uint64_t{0});
-    }
-    return 0;
+    if (control == nullptr || !std::has_single_bit(kind & kAllKinds) || kind > kAllKinds) return 0;
+    return guarded([&] { return control->control.clears(Kind{kind}); }, std::uint64_t{0});
 }
 
 int cairn_control_developer_mode(const cairn_control *control) {

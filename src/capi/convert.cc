@@ -32,10 +32,6 @@ std::string default_program() {
     return code.substr(0, code.rfind('/') + 1) + CAIRN_CONVERT_FROM_LIB;
 }
 
-std::uint64_t or_default(std::uint64_t given, std::uint64_t otherwise) {
-    return given != 0 ? given : otherwise;
-}
-
 Converter::Options to_options(const cairn_converter_options &options) {
     Converter::Options own;
     if (find_root(options.root, own.root) != CAIRN_OK) own.root.clear();
@@ -82,25 +78,12 @@ int code_of_worker(Error error) {
     return error == Error::busy ? int{CAIRN_LATE} : result_code(error);
 }
 
-int code_of(ConversionWorker::Answer::Outcome outcome) {
-    switch (outcome) {
-        case ConversionWorker::Answer::converted:
-            return CAIRN_OK;
-        case ConversionWorker::Answer::refused:
-            return CAIRN_NOT_CONVERTED;
-        case ConversionWorker::Answer::no_converter:
-            return CAIRN_ERROR_UNSUPPORTED;
-        case ConversionWorker::Answer::option:
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-    }
-    return CAIRN_ERROR_IO;
-}
-
-std::uint32_t code_of(Converter::Source source) {
-    return source == Converter::Source::cached ? CAIRN_CONVERSION_CACHED
-           : source == Converter::Source::kept ? CAIRN_CONVERSION_KEPT
-                                               : CAIRN_CONVERSION_MADE;
-}
+// By ConversionWorker::Answer::Outcome.
+constexpr int kCodes[] = {CAIRN_OK, CAIRN_NOT_CONVERTED, CAIRN_ERROR_UNSUPPORTED,
+                          CAIRN_ERROR_INVALID_ARGUMENT};
+// By Converter::Source.
+constexpr std::uint32_t kSources[] = {CAIRN_CONVERSION_CACHED, CAIRN_CONVERSION_KEPT,
+                                      CAIRN_CONVERSION_MADE};
 
 int convert(Converter &converter, cairn_conversion &conversion, cairn_blob **output,
             cairn_blob **messages) {
@@ -110,14 +93,14 @@ int convert(Converter &converter, cairn_conversion &conversion, cairn_blob **out
     const auto done = converter.convert(conversion.converter, std::move(*options),
                                         bytes(conversion.input, conversion.input_size));
     if (!done.ok()) return code_of_worker(done.error());
-    const int result = code_of(done->outcome);
+    const int result = kCodes[done->outcome];
     BlobRef said = Blob::copy({}, done->entry.messages, 0);
     BlobRef made = result == CAIRN_OK ? Blob::copy({}, done->entry.output, 0) : BlobRef();
     if (!said || (result == CAIRN_OK && !made)) return CAIRN_ERROR_NO_MEMORY;
     if (messages != nullptr) *messages = to_handle(std::move(said));
     if (result == CAIRN_OK) {
         *output = to_handle(std::move(made));
-        conversion.source = code_of(done->source);
+        conversion.source = kSources[static_cast<std::size_t>(done->source)];
     }
     return result;
 }

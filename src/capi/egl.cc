@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cairn/internal/front_end.h>
 
-#include "cache/blob_displays.h"
+#include "cache/driver_blobs.h"
 #include "cache/egl_entry.h"
 #include "capi/cache_handle.h"
 

@@ -459,7 +459,7 @@ TEST_F(SwitchedBlobCacheTest, AnAttachedDisplayObeys) {
     ASSERT_EQ(cairn_egl_blob_cache_attach(&display, cache, get_proc_address), CAIRN_OK);
     display.set("a", 1, "value", 5);
     EXPECT_EQ(display.get("a", 1, nullptr, 0), 5);
-    // What it was told the size of it gets, whatever happens in between.
+    // The driver gets the entry whose size it was told, even if the kind was switched off since.
     apply(CAIRN_CONTROL_DISABLE);
     char value[5];
     EXPECT_EQ(display.get("a", 1, value, 5), 5);

@@ -1,4 +1,4 @@
-// The calls of cairn_gl.h, over the calls of cairn_program_cache.h.
+// The calls of cairn_gl.h, over a program cache.
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_gl.h>
 #include <cairn/cairn_program_cache.h>
@@ -8,13 +8,12 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
-#include "base/guarded.h"
+#include "cache/program_key.h"
+#include "capi/cache_handle.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -189,30 +188,27 @@ bool are_valid(const cairn_gl_input *inputs, std::size_t count) {
            });
 }
 
-bool make_key(const cairn_gl_input *inputs, std::size_t count, std::uint8_t *key) {
-    cairn_key_builder *builder = cairn_key_begin("cairn-gl/1");
-    if (builder == nullptr) return false;
-    for (std::size_t i = 0; i < count; ++i)
-        cairn_key_add(builder, 1, inputs[i].data, inputs[i].size);
-    cairn_key_finish(builder, key);
-    return true;
+void make_key(const cairn_gl_input *inputs, std::size_t count, cairn_gl_link &link) {
+    ProgramKey key("cairn-gl/1");
+    for (std::size_t i = 0; i < count; ++i) key.add(1, bytes(inputs[i].data, inputs[i].size));
+    const auto digest = key.finish();
+    static_assert(sizeof digest == sizeof link.key);
+    std::memcpy(link.key, digest.data(), digest.size());
 }
 
 int load(cairn_gl &gl, std::uint32_t program, const cairn_gl_link &link) {
-    cairn_blob *blob = nullptr;
-    const int found = cairn_get(gl.cache, link.key, sizeof link.key, &blob);
-    if (found != CAIRN_OK) {
+    Cache &cache = *gl.cache->cache;
+    const Bytes key = bytes(link.key, sizeof link.key);
+    const auto found = cache.get(key);
+    if (!found.ok() || !found.value()) {
         ++gl.missed;
-        return found;
+        return found.ok() ? int{CAIRN_MISS} : result_code(found.error());
     }
-    std::uint32_t ticket = 0;
-    cairn_use_begin(gl.cache, link.key, sizeof link.key, &ticket);
-    const bool accepted = gl.give(
-        program, {static_cast<const std::byte *>(cairn_blob_data(blob)), cairn_blob_size(blob)});
-    cairn_use_end(gl.cache, ticket);
-    cairn_blob_free(blob);
+    const std::uint32_t ticket = cache.begin_use(key);
+    const bool accepted = gl.give(program, found.value()->value());
+    cache.end_use(ticket);
     ++(accepted ? gl.loaded : gl.refused);
-    if (!accepted) cairn_remove(gl.cache, link.key, sizeof link.key);
+    if (!accepted) (void)cache.remove(key);
     return accepted ? CAIRN_OK : CAIRN_MISS;
 }
 
@@ -243,21 +239,19 @@ int cairn_gl_open(const cairn_gl_options *options, cairn_gl **gl) {
     if (options == nullptr || options->size < sizeof *options ||
         options->get_proc_address == nullptr)
         return CAIRN_ERROR_INVALID_ARGUMENT;
-    return guarded(
-        [&]() -> int {
-            auto made = std::make_unique<cairn_gl>();
-            if (!made->find_core(options->get_proc_address)) return CAIRN_ERROR_UNSUPPORTED;
-            const Version version(text(made->gl.GetString(kVersion)));
-            made->find_binaries(options->get_proc_address, version);
-            const int opened = open_cache(*options, made->identity(version), *made);
-            if (opened != CAIRN_OK) return opened;
-            if (made->formats.empty() && options->log != nullptr)
-                options->log(options->log_user, CAIRN_LOG_INFO,
-                             "this driver has no program binaries");
-            *gl = made.release();
-            return CAIRN_OK;
-        },
-        int{CAIRN_ERROR_NO_MEMORY});
+    return result_of([&]() -> int {
+        auto made = std::make_unique<cairn_gl>();
+        if (!made->find_core(options->get_proc_address)) return CAIRN_ERROR_UNSUPPORTED;
+        const Version version(text(made->gl.GetString(kVersion)));
+        made->find_binaries(options->get_proc_address, version);
+        const int opened = open_cache(*options, made->identity(version), *made);
+        if (opened != CAIRN_OK) return opened;
+        if (made->formats.empty() && options->log != nullptr) {
+            options->log(options->log_user, CAIRN_LOG_INFO, "this driver has no program binaries");
+        }
+        *gl = made.release();
+        return CAIRN_OK;
+    });
 }
 
 void cairn_gl_close(cairn_gl *gl) {
@@ -274,8 +268,8 @@ int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_gl_input *
     *link = {};
     if (!are_valid(inputs, count)) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (gl == nullptr || gl->formats.empty()) return CAIRN_MISS;
-    if (!make_key(inputs, count, link->key)) return CAIRN_ERROR_NO_MEMORY;
-    const int result = load(*gl, program, *link);
+    make_key(inputs, count, *link);
+    const int result = result_of([&] { return load(*gl, program, *link); });
     if (result != CAIRN_OK && gl->gl.ProgramParameteri != nullptr)
         gl->gl.ProgramParameteri(program, kRetrievableHint, 1);
     link->begin_ns = monotonic_ns();
@@ -287,8 +281,7 @@ int cairn_gl_program_store(cairn_gl *gl, uint32_t program, const cairn_gl_link *
     if (gl == nullptr || gl->formats.empty()) return CAIRN_ERROR_UNSUPPORTED;
     // The load made no key.
     if (link->begin_ns == 0) return CAIRN_ERROR_INVALID_ARGUMENT;
-    const int result =
-        guarded([&] { return store(*gl, program, *link); }, int{CAIRN_ERROR_NO_MEMORY});
+    const int result = result_of([&] { return store(*gl, program, *link); });
     if (result != CAIRN_MISS) ++(result == CAIRN_OK ? gl->stored : gl->store_failed);
     return result;
 }

@@ -23,18 +23,12 @@ using namespace cairn;
 
 int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t key_size, uint32_t patience_ms,
                         cairn_lease **lease) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size) || lease == nullptr) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        if (cache->access == Access::read_only) return CAIRN_ERROR_READ_ONLY;
-        const auto place = cache->cache->lease_place();
-        if (!place.ok()) return result_code(place.error());
+    return change(cache, valid_key(key, key_size) && lease != nullptr, [&](Cache &own) -> int {
         std::unique_ptr<cairn_lease> made(new (std::nothrow) cairn_lease{cache, nullptr});
         if (made == nullptr) return CAIRN_ERROR_NO_MEMORY;
         const auto is_there = [&] { return cairn_contains(cache, key, key_size) == CAIRN_OK; };
-        auto acquired = Lease::acquire(place.value(), bytes(key, key_size),
-                                       std::uint64_t{patience_ms} * 1000, is_there);
+        auto acquired =
+            Lease::acquire(own, bytes(key, key_size), std::uint64_t{patience_ms} * 1000, is_there);
         if (!acquired.ok()) return result_code(acquired.error());
         if (acquired.value() == nullptr) return CAIRN_EXISTS;
         made->lease = std::move(acquired.value());

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cache/crash_memory.h"
-#include "cache/limit.h"
+#include "cache/generations.h"
 #include "capi/cache_handle.h"
 #include "os/environment.h"
 
@@ -26,10 +26,6 @@ static_assert(CAIRN_USED_KEY_SIZE_MAX == CrashMemory::kKeyMax);
 
 constexpr std::uint32_t kPercentMax = 100;
 
-std::uint32_t percent_of(const cairn_program_cache_options &options) {
-    return options.limit_percent == 0 ? kPercentMax : options.limit_percent;
-}
-
 bool is_line(std::string_view text) {
     return text.find('\n') == std::string_view::npos;
 }
@@ -40,7 +36,7 @@ bool is_valid(const cairn_program_cache_options *options) {
            valid_application(options->application) && options->identity != nullptr &&
            options->identity[0] != '\0' &&
            std::strlen(options->identity) <= CAIRN_IDENTITY_SIZE_MAX &&
-           percent_of(*options) <= kPercentMax &&
+           options->limit_percent <= kPercentMax &&
            (options->build == nullptr ||
             (std::strlen(options->build) <= CAIRN_IDENTITY_SIZE_MAX && is_line(options->build)));
 }
@@ -50,7 +46,7 @@ std::uint64_t set_limit(const cairn_program_cache_options &options, ProgramCache
     if (options.limit_bytes != 0) return options.limit_bytes;
     own.application_bytes = configured_limit(options.application, own.store.log);
     const std::uint64_t all = own.application_bytes.value_or(CAIRN_LIMIT_BYTES_DEFAULT);
-    const std::uint64_t percent = percent_of(options);
+    const std::uint64_t percent = or_default(options.limit_percent, kPercentMax);
     return all / kPercentMax * percent + all % kPercentMax * percent / kPercentMax;
 }
 
@@ -65,10 +61,9 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.queue_bytes = bytes_or(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
     constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
     constexpr std::uint32_t kUnusedDays = 30;
-    const std::uint32_t days = options.unused_days == 0 ? kUnusedDays : options.unused_days;
+    const std::uint64_t days = or_default(options.unused_days, kUnusedDays);
     own.upkeep.unused_max_ns = days > UINT64_MAX / kDayNs ? UINT64_MAX : days * kDayNs;
-    own.upkeep.total_bytes =
-        options.total_bytes == 0 ? CAIRN_LIMIT_BYTES_DEFAULT : options.total_bytes;
+    own.upkeep.total_bytes = or_default(options.total_bytes, CAIRN_LIMIT_BYTES_DEFAULT);
     own.store.version = options.version;
     own.store.access = access_of(options.flags);
     own.store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
@@ -97,17 +92,14 @@ int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_c
 }
 
 const char *cairn_program_cache_identifier(const cairn_cache *cache) {
-    return cache == nullptr ? nullptr : cache->cache->identifier();
+    const CachePlace *place = cache == nullptr ? nullptr : cache->cache->place();
+    return place == nullptr || place->is_in_memory() ? nullptr : place->identifier.c_str();
 }
 
 int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint32_t patience_ms,
                      cairn_blob **blob) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || !valid_key(key, key_size) || blob == nullptr) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        auto found =
-            cache->cache->get_within(bytes(key, key_size), std::uint64_t{patience_ms} * 1000);
+    return call(cache, valid_key(key, key_size) && blob != nullptr, [&](Cache &own) -> int {
+        auto found = own.get_within(bytes(key, key_size), std::uint64_t{patience_ms} * 1000);
         if (!found.ok()) return result_code(found.error());
         if (!found->has_value()) return CAIRN_LATE;
         return result_code(std::move(**found), blob);
@@ -115,13 +107,10 @@ int cairn_get_within(cairn_cache *cache, const void *key, size_t key_size, uint3
 }
 
 int cairn_use_begin(cairn_cache *cache, const void *key, size_t key_size, uint32_t *ticket) {
-    return result_of([&]() -> int {
-        if (ticket == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
-        *ticket = Cache::kNoTicket;
-        if (cache == nullptr || key == nullptr || key_size == 0) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        *ticket = cache->cache->begin_use(bytes(key, key_size));
+    if (ticket != nullptr) *ticket = Cache::kNoTicket;
+    const bool is_valid = key != nullptr && key_size != 0 && ticket != nullptr;
+    return call(cache, is_valid, [&](Cache &own) -> int {
+        *ticket = own.begin_use(bytes(key, key_size));
         return *ticket == Cache::kNoTicket ? CAIRN_ERROR_UNSUPPORTED : CAIRN_OK;
     });
 }
@@ -131,11 +120,8 @@ void cairn_use_end(cairn_cache *cache, uint32_t ticket) {
 }
 
 int cairn_program_cache_stats_get(cairn_cache *cache, cairn_program_cache_stats *stats) {
-    return result_of([&]() -> int {
-        if (cache == nullptr || stats == nullptr || stats->size < kStatsSizeMin) {
-            return CAIRN_ERROR_INVALID_ARGUMENT;
-        }
-        const CacheStats all = cache->cache->stats();
+    return call(cache, stats != nullptr && stats->size >= kStatsSizeMin, [&](Cache &own) -> int {
+        const CacheStats all = own.stats();
         if (!all.program) return CAIRN_ERROR_UNSUPPORTED;
         const ProgramStats &now = *all.program;
         stats->memory_entries = now.memory_entries;

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using cairn::testing::ProgramCacheTest;
 using cairn::testing::Programs;
 
-// What the user says about room, in the environment and in a file.
+// The user sets limits in the environment and in a file.
 class ProgramCacheLimitTest : public ProgramCacheTest {
   protected:
     ProgramCacheLimitTest() {

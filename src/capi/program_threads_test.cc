@@ -107,7 +107,7 @@ TEST_F(ProgramThreadsTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
     EXPECT_EQ(programs.get("b"), "3");
 }
 
-// What is too large for memory leaves room there for a look-up that read what was before it.
+// A value too large for memory leaves room there, and a look-up may have read the value before it.
 TEST_F(ProgramThreadsTest, ALateLookUpNeverKeepsWhatWasReplaced) {
     auto small = options();
     small.memory_bytes = 100;

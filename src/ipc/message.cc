@@ -99,19 +99,20 @@ class Decoder {
     bool missing_ = false;
 };
 
+template <typename Codec, typename... Numbers>
+void visit_numbers(Codec &codec, Numbers &...numbers) {
+    (codec.number(numbers), ...);
+}
+
 // Shows a codec the fields of a message: the grammar of docs/formats/broker.md.
 template <typename Codec, typename M>
 void visit_fields(Codec &codec, M &m) {
     using T = std::remove_const_t<M>;
     if constexpr (std::is_same_v<T, Hello>) {
-        codec.number(m.protocol_version);
-        codec.number(m.contents_version);
+        visit_numbers(codec, m.protocol_version, m.contents_version);
         codec.text(m.identifier);
     } else if constexpr (std::is_same_v<T, StoreHead>) {
-        codec.number(m.flags);
-        codec.number(m.cost_us);
-        codec.number(m.key_size);
-        codec.number(m.value_size);
+        visit_numbers(codec, m.flags, m.cost_us, m.key_size, m.value_size);
         codec.rest(m.data);
     } else if constexpr (std::is_same_v<T, StoreData>) {
         codec.rest(m.data);
@@ -124,10 +125,8 @@ void visit_fields(Codec &codec, M &m) {
     } else if constexpr (std::is_same_v<T, Ping>) {
         codec.number(m.number);
     } else if constexpr (std::is_same_v<T, Welcome>) {
-        codec.number(m.protocol_version);
-        codec.number(m.value_size_max);
-        codec.number(m.limit_bytes);
-        codec.number(m.contents_version);
+        visit_numbers(codec, m.protocol_version, m.value_size_max, m.limit_bytes,
+                      m.contents_version);
         codec.text(m.identifier);
     } else if constexpr (std::is_same_v<T, Refused>) {
         auto reason = static_cast<std::uint32_t>(m.reason);
@@ -136,23 +135,17 @@ void visit_fields(Codec &codec, M &m) {
     } else if constexpr (std::is_same_v<T, SegmentFiles>) {
         codec.list(m.segments, kSegmentsMax, [&](auto &segment) { codec.number(segment); });
     } else if constexpr (std::is_same_v<T, Pong>) {
-        codec.number(m.number);
-        codec.number(m.stored);
-        codec.number(m.refused);
+        visit_numbers(codec, m.number, m.stored, m.refused);
     } else {
         static_assert(std::is_empty_v<T>);
     }
-}
-
-bool is_identifier(std::string_view identifier) {
-    return !identifier.empty() && identifier.size() <= kBrokerIdentifierSizeMax;
 }
 
 // Whether the fields can go together.
 template <typename M>
 bool is_valid(const M &m) {
     if constexpr (std::is_same_v<M, Hello> || std::is_same_v<M, Welcome>) {
-        return is_identifier(m.identifier);
+        return !m.identifier.empty() && m.identifier.size() <= kBrokerIdentifierSizeMax;
     } else if constexpr (std::is_same_v<M, StoreHead>) {
         if ((m.flags & ~(StoreHead::kIfAbsent | StoreHead::kPinned)) != 0) return false;
         if (m.key_size == 0 || m.key_size > kBrokerKeySizeMax) return false;

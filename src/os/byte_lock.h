@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "os/deadline.h"
 #include "os/file.h"
 
 namespace cairn {
@@ -19,7 +20,15 @@ class ByteLock {
   public:
     // busy: it was not free within `patience_us`.
     static Result<ByteLock> acquire(std::shared_ptr<const File> file, std::uint64_t byte,
-                                    std::uint64_t patience_us, LockKind kind = LockKind::exclusive);
+                                    std::uint64_t patience_us,
+                                    LockKind kind = LockKind::exclusive) {
+        Backoff backoff(patience_us);
+        do {
+            TRY_ASSIGN(const bool is_locked, file->try_lock(byte, kind));
+            if (is_locked) return ByteLock(std::move(file), byte);
+        } while (backoff.pause());
+        return Error::busy;
+    }
     // The same in a file that outlives the lock.
     static Result<ByteLock> acquire(const File &file, std::uint64_t byte, std::uint64_t patience_us,
                                     LockKind kind = LockKind::exclusive) {

@@ -27,15 +27,11 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-std::optional<bool> truth(std::string_view value) {
-    if (value == "1" || value == "true" || value == "yes" || value == "on") return true;
-    if (value == "0" || value == "false" || value == "no" || value == "off") return false;
+// 1 or 0.
+std::optional<std::uint64_t> truth(std::string_view value) {
+    if (value == "1" || value == "true" || value == "yes" || value == "on") return 1;
+    if (value == "0" || value == "false" || value == "no" || value == "off") return 0;
     return std::nullopt;
-}
-
-std::optional<std::uint64_t> number_from_truth(std::string_view value) {
-    const auto found = truth(value);
-    return found ? std::optional<std::uint64_t>(*found ? 1 : 0) : std::nullopt;
 }
 
 // All settings: their sections, their names, and how their values are read.
@@ -44,15 +40,13 @@ struct Known {
     std::string_view name;
     std::optional<std::uint64_t> (*value)(std::string_view text);
 };
-constexpr Known kKnown[] = {{"", kDeveloperMode, number_from_truth},
+constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {"", kLimit, size_from_text},
                             {kApplication, kLimit, size_from_text},
-                            {kD3d12, kShared, number_from_truth}};
+                            {kD3d12, kShared, truth}};
 
 const Known *known_setting(std::string_view section, std::string_view name) {
-    const std::size_t word = section.find(' ');
-    const std::string_view first =
-        word == std::string_view::npos ? "" : section.substr(0, word + 1);
+    const std::string_view first = section.substr(0, section.find(' ') + 1);  // "" without a blank
     const auto *found = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known &known) {
         return known.section == first && known.name == name;
     });
@@ -114,7 +108,7 @@ std::optional<std::string> read_configuration(const std::string &path, const Log
 }  // namespace
 
 std::optional<std::string> configuration_path() {
-    auto home = configuration_home();
+    auto home = xdg_directory("XDG_CONFIG_HOME", "/.config");
     if (home) home->append("/cairn/config");
     return home;
 }
@@ -205,7 +199,7 @@ bool Configuration::is_d3d12_shared(std::string_view guid) const {
 
 bool is_developer_mode(const Log &log) {
     if (const auto variable = environment_variable(kVariable); variable && !variable->empty()) {
-        if (const auto value = truth(*variable)) return *value;
+        if (const auto value = truth(*variable)) return *value != 0;
         log.write(Severity::warning, "%s is `%s`, which is neither 1 nor 0: it counts for nothing",
                   kVariable, printable(*variable).c_str());
     }

@@ -25,31 +25,13 @@ std::uint64_t clock_ns(clockid_t clock) {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// An environment variable that holds an absolute path. The XDG base directory specification says to
-// ignore relative ones.
-std::optional<std::string> absolute_path_from(const char *variable) {
-    // Not in programs that run with another user's rights: their environment is not theirs.
-    const char *value = ::secure_getenv(variable);
-    if (value == nullptr || value[0] != '/') return std::nullopt;
-    return std::string(value);
-}
-
 std::optional<std::string> home_from_user_database() {
     passwd entry = {};
     passwd *found = nullptr;
     char buffer[4096];
-    if (::getpwuid_r(::geteuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) {
-        return std::nullopt;
-    }
-    if (found->pw_dir == nullptr || found->pw_dir[0] != '/') return std::nullopt;
-    return std::string(found->pw_dir);
-}
-
-std::optional<std::string> xdg_directory(const char *variable, const char *below_home) {
-    if (auto directory = absolute_path_from(variable)) return directory;
-    auto home = home_directory();
-    if (home) home->append(below_home);
-    return home;
+    (void)::getpwuid_r(::geteuid(), &entry, buffer, sizeof buffer, &found);
+    const bool has_home = found != nullptr && found->pw_dir != nullptr && found->pw_dir[0] == '/';
+    return has_home ? std::optional<std::string>(found->pw_dir) : std::nullopt;
 }
 
 // The number of this process, in a page that the kernel wipes in a forked child. Without such a
@@ -71,37 +53,40 @@ Number *make_process_word() {
 }  // namespace
 
 std::optional<std::string> default_root() {
-    if (auto directory = absolute_path_from("CAIRN_DIR")) return directory;
-    if (auto cache = absolute_path_from("XDG_CACHE_HOME")) return *cache + "/cairn";
-    const auto home = home_directory();
-    if (!home) return std::nullopt;
-    return *home + "/.cache/cairn";
+    if (auto directory = path_from_environment("CAIRN_DIR")) return directory;
+    auto cache = xdg_directory("XDG_CACHE_HOME", "/.cache");
+    if (cache) cache->append("/cairn");
+    return cache;
 }
 
 std::optional<std::string> default_broker_socket() {
-    if (auto path = absolute_path_from("CAIRN_BROKER")) return path;
-    if (auto runtime = absolute_path_from("XDG_RUNTIME_DIR"))
+    if (auto path = path_from_environment("CAIRN_BROKER")) return path;
+    if (auto runtime = path_from_environment("XDG_RUNTIME_DIR"))
         return *runtime + "/cairn/broker.sock";
     return std::nullopt;
 }
 
 std::optional<std::string> home_directory() {
-    auto home = absolute_path_from("HOME");
+    auto home = path_from_environment("HOME");
     return home ? home : home_from_user_database();
 }
 
-std::optional<std::string> configuration_home() {
-    return xdg_directory("XDG_CONFIG_HOME", "/.config");
-}
-
-std::optional<std::string> cache_home() {
-    return xdg_directory("XDG_CACHE_HOME", "/.cache");
+std::optional<std::string> xdg_directory(const char *variable, const char *below_home) {
+    if (auto directory = path_from_environment(variable)) return directory;
+    auto home = home_directory();
+    if (home) home->append(below_home);
+    return home;
 }
 
 std::optional<std::string> environment_variable(const char *name) {
+    // The environment of a program that runs with another user's rights is not its own.
     const char *value = ::secure_getenv(name);
-    if (value == nullptr) return std::nullopt;
-    return std::string(value);
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::optional<std::string> path_from_environment(const char *name) {
+    auto value = environment_variable(name);
+    return value && value->starts_with('/') ? value : std::nullopt;
 }
 
 std::vector<std::string_view> environment_variables() {
@@ -164,17 +149,12 @@ std::uint64_t process_number() {
 }
 
 void random_bytes(MutableBytes out) {
-    std::size_t done = 0;
-    while (done < out.size()) {
-        const ssize_t count = ::getrandom(out.data() + done, out.size() - done, 0);
-        if (count > 0) {
-            done += static_cast<std::size_t>(count);
-            continue;
-        }
+    while (!out.empty()) {
+        const ssize_t count = ::getrandom(out.data(), out.size(), 0);
         // getrandom cannot fail on a kernel we support; the clock keeps an unsupported one from
         // hanging.
-        out[done] = static_cast<std::byte>(monotonic_ns() >> (done % 8));
-        ++done;
+        if (count <= 0) out[0] = static_cast<std::byte>(monotonic_ns() >> (out.size() % 8));
+        out = out.subspan(count > 0 ? static_cast<std::size_t>(count) : 1);
     }
 }
 

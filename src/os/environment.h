@@ -24,17 +24,18 @@ std::optional<std::string> default_root();
 // is set. Reads the environment.
 std::optional<std::string> default_broker_socket();
 
-// $XDG_CONFIG_HOME, or $HOME/.config or the same below the home directory of the user database;
-// nullopt when the user has none. Reads the environment.
-std::optional<std::string> configuration_home();
-// The same for $XDG_CACHE_HOME and .cache.
-std::optional<std::string> cache_home();
+// A directory of the XDG base directory specification: $VARIABLE, or what is below the home
+// directory instead, such as "/.cache"; nullopt when the user has none. Reads the environment.
+std::optional<std::string> xdg_directory(const char *variable, const char *below_home);
 // $HOME or the home directory of the user database.
 std::optional<std::string> home_directory();
 
 // A variable of the environment; nullopt where it is not set, or the program runs with another
 // user's rights.
 std::optional<std::string> environment_variable(const char *name);
+
+// The same of an absolute path. The XDG base directory specification says to ignore others.
+std::optional<std::string> path_from_environment(const char *name);
 
 // All variables, as NAME=value, where they lie.
 std::vector<std::string_view> environment_variables();

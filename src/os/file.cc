@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "os/environment.h"
 #include "os/system_calls.h"
@@ -20,18 +19,23 @@ namespace {
 
 constexpr const char *kTemporaryEnd = ".tmp";
 
-// Repeats a call that a signal interrupted.
-template <typename Call>
-auto retry(Call call) {
-    for (;;) {
-        const auto result = call();
-        if (result != -1 || errno != EINTR) return result;
-    }
-}
-
 Status status_of(int result) {
     if (result == 0) return {};
     return error_from_errno(errno);
+}
+
+Result<UniqueFd> open_at(int directory, const char *path, int flags) {
+    const int fd =
+        retry([&] { return system_calls->openat(directory, path, flags | O_CLOEXEC, 0600); });
+    if (fd < 0) return error_from_errno(errno);
+    return UniqueFd(fd);
+}
+
+Status allocate(int fd, int mode, std::uint64_t offset, std::uint64_t size) {
+    return status_of(retry([&] {
+        return system_calls->fallocate(fd, mode, static_cast<off_t>(offset),
+                                       static_cast<off_t>(size));
+    }));
 }
 
 FileInfo info_from_stat(const struct stat &status) {
@@ -49,19 +53,29 @@ FileInfo info_from_stat(const struct stat &status) {
             S_ISREG(status.st_mode)};
 }
 
+// `call` fills in what the system says of a file.
+template <typename Call>
+Result<FileInfo> info_by(Call call) {
+    struct stat status;
+    if (retry([&] { return call(&status); }) != 0) return error_from_errno(errno);
+    return info_from_stat(status);
+}
+
+Result<FileInfo> info_of(int fd) {
+    return info_by([fd](struct stat *status) { return system_calls->fstat(fd, status); });
+}
+
 // Regular files only: a named pipe that somebody put in the place of a file must not make us wait.
 Result<File> open_flags(int directory, const std::string &name, int flags,
                         int follow = O_NOFOLLOW) {
-    const int all = flags | O_CLOEXEC | follow | O_NONBLOCK | O_NOCTTY;
-    const int fd = retry([&] { return system_calls->openat(directory, name.c_str(), all, 0600); });
-    const bool irregular = fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EISDIR);
-    if (irregular) return Error::corrupt;
-    if (fd < 0) return error_from_errno(errno);
-    File file{UniqueFd(fd)};
-    struct stat status;
-    if (retry([&] { return system_calls->fstat(fd, &status); }) != 0)
-        return error_from_errno(errno);
-    if (!S_ISREG(status.st_mode)) return Error::corrupt;
+    auto fd = open_at(directory, name.c_str(), flags | follow | O_NONBLOCK | O_NOCTTY);
+    if (!fd.ok()) {
+        const bool is_irregular = errno == ELOOP || errno == ENXIO || errno == EISDIR;
+        return is_irregular ? Error::corrupt : fd.error();
+    }
+    File file(std::move(*fd));
+    TRY_ASSIGN(const FileInfo info, file.info());
+    if (!info.is_file) return Error::corrupt;
     return file;
 }
 
@@ -73,12 +87,8 @@ std::string temporary_name(const std::string &name) {
 }
 
 Result<Directory> open_directory_at(int directory, const std::string &path) {
-    const int fd = retry([&] {
-        return system_calls->openat(directory, path.c_str(),
-                                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0);
-    });
-    if (fd < 0) return error_from_errno(errno);
-    return Directory(UniqueFd(fd));
+    TRY_ASSIGN(UniqueFd fd, open_at(directory, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    return Directory(std::move(fd));
 }
 
 }  // namespace
@@ -142,10 +152,8 @@ Status UniqueFd::become(const UniqueFd &other) const {
 
 // Follows links: the launcher names a link of the process file system.
 Result<File> File::open_shared_memory(const char *path) {
-    const int fd =
-        retry([&] { return system_calls->openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0); });
-    if (fd < 0) return error_from_errno(errno);
-    return File(UniqueFd(fd));
+    TRY_ASSIGN(UniqueFd fd, open_at(AT_FDCWD, path, O_RDWR));
+    return File(std::move(fd));
 }
 
 Result<File> File::open_configuration(const std::string &path) {
@@ -175,14 +183,12 @@ Result<std::size_t> File::read_at(std::uint64_t offset, MutableBytes first,
                                     static_cast<off_t>(offset));
     });
     if (count < 0) return error_from_errno(errno);
-    const auto done = static_cast<std::size_t>(count);
-    if (done == first.size() + second.size()) return done;
+    auto done = static_cast<std::size_t>(count);
     // The rest, piece by piece; at the end of the file there is none.
     if (done < first.size()) {
         TRY_ASSIGN(const std::size_t more, read_at(offset + done, first.subspan(done)));
-        if (done + more < first.size()) return done + more;
-        TRY_ASSIGN(const std::size_t rest, read_at(offset + first.size(), second));
-        return first.size() + rest;
+        done += more;
+        if (done < first.size()) return done;
     }
     TRY_ASSIGN(const std::size_t rest, read_at(offset + done, second.subspan(done - first.size())));
     return done + rest;
@@ -232,18 +238,12 @@ Status File::write_at(std::uint64_t offset, std::span<const Bytes> pieces) const
 }
 
 Result<FileInfo> File::info() const {
-    struct stat status;
-    if (retry([&] { return system_calls->fstat(fd_.get(), &status); }) != 0) {
-        return error_from_errno(errno);
-    }
-    return info_from_stat(status);
+    return info_of(fd());
 }
 
 Status File::extend(std::uint64_t size) const {
     TRY(check_file_size(size));
-    const int result =
-        retry([&] { return system_calls->fallocate(fd_.get(), 0, 0, static_cast<off_t>(size)); });
-    const Status status = status_of(result);
+    const Status status = allocate(fd(), 0, 0, size);
     if (status.ok() || status.error() != Error::unsupported) return status;
     // File systems that cannot allocate do when they are written to.
     TRY_ASSIGN(const FileInfo now, info());
@@ -259,27 +259,16 @@ Status File::extend(std::uint64_t size) const {
 
 Status File::extend_sparsely(std::uint64_t from, std::uint64_t size) const {
     TRY(check_file_size(size));
-    return status_of(retry([&] {
-        return system_calls->fallocate(fd_.get(), 0, static_cast<off_t>(from),
-                                       static_cast<off_t>(size - from));
-    }));
+    return allocate(fd(), 0, from, size - from);
 }
 
 Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
     TRY(check_file_size(offset + size));
-    const int result = retry([&] {
-        return system_calls->fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                                       static_cast<off_t>(size));
-    });
-    return status_of(result);
+    return allocate(fd(), FALLOC_FL_KEEP_SIZE, offset, size);
 }
 
 Status File::punch(std::uint64_t offset, std::uint64_t size) const {
-    const int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-    return status_of(retry([&] {
-        return system_calls->fallocate(fd_.get(), mode, static_cast<off_t>(offset),
-                                       static_cast<off_t>(size));
-    }));
+    return allocate(fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, size);
 }
 
 Status File::truncate(std::uint64_t size) const {
@@ -350,11 +339,9 @@ void File::unlock_of_process(std::uint64_t byte) const {
 }
 
 Result<FileInfo> file_info(const std::string &path) {
-    struct stat status;
-    if (system_calls->fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
-        return error_from_errno(errno);
-    }
-    return info_from_stat(status);
+    return info_by([&](struct stat *status) {
+        return system_calls->fstatat(AT_FDCWD, path.c_str(), status, 0);
+    });
 }
 
 Directory Directory::working() {
@@ -396,18 +383,13 @@ Result<File> Directory::open_or_make_file(const std::string &name) const {
 }
 
 Result<FileInfo> Directory::info() const {
-    struct stat status;
-    if (retry([&] { return system_calls->fstat(fd_.get(), &status); }) != 0) {
-        return error_from_errno(errno);
-    }
-    return info_from_stat(status);
+    return info_of(fd());
 }
 
 Result<FileInfo> Directory::info(const std::string &name) const {
-    struct stat status;
-    const int result = system_calls->fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
-    if (result != 0) return error_from_errno(errno);
-    return info_from_stat(status);
+    return info_by([&](struct stat *status) {
+        return system_calls->fstatat(fd_.get(), name.c_str(), status, AT_SYMLINK_NOFOLLOW);
+    });
 }
 
 Status Directory::remove_file(const std::string &name) const {
@@ -484,15 +466,10 @@ bool Directory::on_network() const {
 
 Status Directory::list(const std::function<void(const char *)> &visit) const {
     // A description of its own: reading positions are shared between duplicates of one.
-    const int fd = retry([&] {
-        return system_calls->openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    });
-    if (fd < 0) return error_from_errno(errno);
-    DIR *stream = ::fdopendir(fd);
-    if (stream == nullptr) {
-        ::close(fd);
-        return Error::no_memory;
-    }
+    TRY_ASSIGN(UniqueFd opened, open_at(fd(), ".", O_RDONLY | O_DIRECTORY));
+    DIR *stream = ::fdopendir(opened.get());
+    if (stream == nullptr) return Error::no_memory;
+    (void)opened.release();
     errno = 0;
     while (const dirent *entry = ::readdir(stream)) {
         const std::string_view name = entry->d_name;

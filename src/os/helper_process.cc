@@ -16,12 +16,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
 #include "os/environment.h"
+#include "os/system_calls.h"
 
 namespace cairn {
 namespace {
@@ -100,16 +100,10 @@ int run_between(HelperStart &start) {
                                   CLONE_VM | CLONE_VFORK | CLONE_FILES, &start);
     const int error = between < 0 ? errno : 0;
     if (between > 0) {
-        while (::waitpid(between, nullptr, __WALL) < 0 && errno == EINTR) {
-        }
+        retry([&] { return ::waitpid(between, nullptr, __WALL); });
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return error;
-}
-
-// That there are as many processes as there may be says nothing of the program.
-Error error_of_start(int error_number) {
-    return error_number == EAGAIN ? Error::no_memory : error_from_errno(error_number);
 }
 
 }  // namespace
@@ -131,8 +125,10 @@ Result<HelperProcess> HelperProcess::start(const std::string &program,
     const SpawnSettings settings(theirs.get());
     if (!settings.ok()) return Error::no_memory;
     HelperStart start = {&settings, command.data()};
-    if (const int error = run_between(start); error != 0) return error_of_start(error);
-    if (start.error != 0) return error_of_start(start.error);
+    const int between = run_between(start);
+    const int error = between != 0 ? between : start.error;
+    // That there are as many processes as there may be says nothing of the program.
+    if (error != 0) return error == EAGAIN ? Error::no_memory : error_from_errno(error);
     return HelperProcess(std::move(ours), UniqueFd(start.process));
 }
 
@@ -142,8 +138,7 @@ HelperProcess::~HelperProcess() {
     // A process that adopts orphans (the first of a container, or a subreaper) has it as a child
     // by now.
     pollfd ended = {process_.get(), POLLIN, 0};
-    while (::poll(&ended, 1, kEndPatienceMs) < 0 && errno == EINTR) {
-    }
+    retry([&] { return ::poll(&ended, 1, kEndPatienceMs); });
     siginfo_t info;
     ::waitid(P_PIDFD, static_cast<id_t>(process_.get()), &info, WEXITED | WNOHANG | __WALL);
 }

@@ -34,10 +34,7 @@ class Mapping {
     // Private zeroed memory, which a forked child finds zeroed again instead of copied.
     static Result<Mapping> wiped_on_fork(std::size_t size);
 
-    // Takes over memory that was mapped and released.
-    static Mapping adopt(std::byte *data, std::size_t size) { return Mapping(data, size); }
-
-    // Leaves the memory mapped until it is adopted, or for the rest of the process's life.
+    // Leaves the memory mapped for the rest of the process's life.
     void release() { data_ = nullptr; }
 
     std::byte *data() const { return data_; }

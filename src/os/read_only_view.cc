@@ -9,22 +9,19 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "os/socket.h"
+#include "os/system_calls.h"
 
 namespace cairn {
 namespace {
 
 bool write_file(const char *path, const char *text) {
-    const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    const auto size = static_cast<ssize_t>(std::strlen(text));
-    const bool written = ::write(fd, text, static_cast<std::size_t>(size)) == size;
-    ::close(fd);
-    return written;
+    const UniqueFd fd(::open(path, O_WRONLY | O_CLOEXEC));
+    const std::size_t size = std::strlen(text);
+    return fd.valid() && ::write(fd.get(), text, size) == static_cast<ssize_t>(size);
 }
 
 // A mount namespace of our own; the user stays the same one.
@@ -70,8 +67,7 @@ Result<Directory> open_read_only_view(const std::string &path) {
     const pid_t child = ::fork();
     if (child < 0) return error_from_errno(errno);
     if (child == 0) send_mount(theirs, path.c_str(), user_map, group_map);
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    retry([&] { return ::waitpid(child, nullptr, 0); });
     std::array<std::byte, 1> message;
     std::vector<UniqueFd> mounts;
     const auto count = ours.receive(message, &mounts);

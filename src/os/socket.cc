@@ -12,23 +12,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <optional>
+
+#include "os/system_calls.h"
 
 namespace cairn {
 namespace {
 
 constexpr int kBacklog = 64;
 constexpr int kKind = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
-
-template <typename Call>
-auto retry(Call call) {
-    for (;;) {
-        const auto result = call();
-        if (result != -1 || errno != EINTR) return result;
-    }
-}
 
 Error socket_error(int error_number) {
     switch (error_number) {
@@ -44,10 +36,10 @@ Error socket_error(int error_number) {
     }
 }
 
-std::optional<sockaddr_un> address_of(const std::string &path) {
+Result<sockaddr_un> address_of(const std::string &path) {
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
-    if (path.empty() || path.size() >= sizeof address.sun_path) return std::nullopt;
+    if (path.empty() || path.size() >= sizeof address.sun_path) return Error::invalid_argument;
     std::memcpy(address.sun_path, path.data(), path.size());
     return address;
 }
@@ -60,6 +52,13 @@ Result<Socket> make_socket() {
     const int fd = ::socket(AF_UNIX, kKind, 0);
     if (fd < 0) return error_from_errno(errno);
     return Socket(UniqueFd(fd));
+}
+
+// -1: it is no socket.
+int option_of(const UniqueFd &fd, int name) {
+    int value = -1;
+    socklen_t size = sizeof value;
+    return ::getsockopt(fd.get(), SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
 }
 
 void take_descriptors(msghdr &header, std::vector<UniqueFd> &descriptors) {
@@ -80,16 +79,9 @@ using Control = std::array<char, CMSG_SPACE(sizeof(int) * kDescriptorsPerMessage
 }  // namespace
 
 Result<Socket> Socket::adopt(UniqueFd fd) {
-    int type = 0, domain = 0;
-    socklen_t size = sizeof type;
-    if (::getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
-        return Error::invalid_argument;
-    }
-    size = sizeof domain;
-    if (::getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX ||
-        type != SOCK_SEQPACKET) {
-        return Error::invalid_argument;
-    }
+    const bool is_right =
+        option_of(fd, SO_DOMAIN) == AF_UNIX && option_of(fd, SO_TYPE) == SOCK_SEQPACKET;
+    if (!is_right) return Error::invalid_argument;
     return Socket(std::move(fd));
 }
 
@@ -100,25 +92,21 @@ Result<std::pair<Socket, Socket>> Socket::pair() {
 }
 
 Result<Socket> Socket::connect(const std::string &path) {
-    const auto address = address_of(path);
-    if (!address) return Error::invalid_argument;
-    auto socket = make_socket();
-    if (!socket.ok()) return socket;
-    if (retry([&] { return ::connect(socket->fd(), any(*address), sizeof *address); }) != 0) {
+    TRY_ASSIGN(const sockaddr_un address, address_of(path));
+    TRY_ASSIGN(Socket socket, make_socket());
+    if (retry([&] { return ::connect(socket.fd(), any(address), sizeof address); }) != 0) {
         return socket_error(errno);
     }
     return socket;
 }
 
 Result<Socket> Socket::listen(const std::string &path) {
-    const auto address = address_of(path);
-    if (!address) return Error::invalid_argument;
-    auto socket = make_socket();
-    if (!socket.ok()) return socket;
+    TRY_ASSIGN(const sockaddr_un address, address_of(path));
+    TRY_ASSIGN(Socket socket, make_socket());
     // The file gets the socket's own mode: no other user can connect, not even for a moment.
-    if (::fchmod(socket->fd(), 0600) != 0) return error_from_errno(errno);
-    if (::bind(socket->fd(), any(*address), sizeof *address) != 0) return socket_error(errno);
-    if (::listen(socket->fd(), kBacklog) != 0) return socket_error(errno);
+    if (::fchmod(socket.fd(), 0600) != 0) return error_from_errno(errno);
+    if (::bind(socket.fd(), any(address), sizeof address) != 0) return socket_error(errno);
+    if (::listen(socket.fd(), kBacklog) != 0) return socket_error(errno);
     return socket;
 }
 

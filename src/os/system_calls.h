@@ -13,6 +13,8 @@
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
+#include <cerrno>
+
 namespace cairn {
 
 // Members behave as the system call of their name: -1 (MAP_FAILED) and errno.
@@ -39,5 +41,14 @@ struct SystemCalls {
 
 extern const SystemCalls kKernel;        // the real ones
 extern const SystemCalls *system_calls;  // those in use
+
+// Repeats a call that a signal interrupted.
+template <typename Call>
+auto retry(Call call) {
+    for (;;) {
+        const auto result = call();
+        if (result != -1 || errno != EINTR) return result;
+    }
+}
 
 }  // namespace cairn

@@ -25,8 +25,7 @@ class BrokerThread {
         settings_.messages_per_second = 1e6;
         settings_.bytes_per_second = 1e10;
         listener_.emplace(settings_.socket_path);
-        thread_ = std::thread(
-            [this] { cairn::broker::Server(settings_, journal_, *listener_).run(end_); });
+        thread_ = std::thread([this] { cairn::broker::Server(settings_, *listener_).run(end_); });
     }
     ~BrokerThread() {
         const std::uint64_t one = 1;
@@ -39,7 +38,6 @@ class BrokerThread {
   private:
     int end_;
     cairn::broker::BrokerSettings settings_;
-    cairn::broker::Journal journal_{false};
     std::optional<cairn::broker::Listener> listener_;
     std::thread thread_;
 };

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Each start leaves a line in the file `starts` beside the program.
-#include "conversions/worker.h"
-
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+
+#include "conversions/converter.h"
 
 namespace {
 
@@ -54,5 +54,5 @@ int main(int argc, char **argv) {
         std::fprintf(file, "%s\n", argc > 1 ? argv[1] : "");
         std::fclose(file);
     }
-    return is_for_worker(argc, argv) ? run_worker({&kEcho, &kMisbehaving}, argc, argv) : 2;
+    return run_worker({&kEcho, &kMisbehaving}, argc, argv).value_or(2);
 }

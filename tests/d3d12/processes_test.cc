@@ -48,6 +48,18 @@ std::string value_of(unsigned process, unsigned number) {
     return std::to_string(process) + " of " + std::to_string(number) + std::string(3000, 'v');
 }
 
+// Calls `body` in as many processes at once, each of which is to end well.
+template <typename Body>
+void in_processes(const Body &body) {
+    std::vector<Child> children;
+    for (unsigned process = 0; process < kProcesses; ++process) {
+        children.emplace_back([&, process] { return body(process); });
+    }
+    for (Child &child : children) {
+        EXPECT_EQ(describe_status(child.wait()), "");
+    }
+}
+
 struct Race {
     std::atomic<unsigned> ready = 0;
     std::array<std::atomic<unsigned>, kKeys> stored = {};
@@ -84,16 +96,10 @@ void store_all(Stage &stage, Race &race, unsigned process) {
 TEST(Processes, ExactlyOneStoresAKey) {
     Stage stage;
     const Shared<Race> race;
-    std::vector<Child> children;
-    for (unsigned process = 0; process < kProcesses; ++process) {
-        children.emplace_back([&, process] {
-            store_all(stage, *race, process);
-            return 0;
-        });
-    }
-    for (Child &child : children) {
-        EXPECT_EQ(describe_status(child.wait()), "");
-    }
+    in_processes([&](unsigned process) {
+        store_all(stage, *race, process);
+        return 0;
+    });
     EXPECT_EQ(race->unexpected, 0u);
     EXPECT_EQ(race->existed, (kProcesses - 1) * kKeys);
     Session session;
@@ -106,22 +112,16 @@ TEST(Processes, ExactlyOneStoresAKey) {
 
 TEST(Processes, AllStoreKeysOfTheirOwn) {
     Stage stage;
-    std::vector<Child> children;
-    for (unsigned process = 0; process < kProcesses; ++process) {
-        children.emplace_back([&, process] {
-            Session session;
-            bool is_right = stage.create_without_device(disk_desc(), session) == kOk;
-            for (unsigned i = 0; i < kKeys && is_right; ++i) {
-                const unsigned number = process * kKeys + i;
-                is_right = store(session, key(number), value_of(process, number)) == kOk &&
-                           find(session, key(number)) == value_of(process, number);
-            }
-            return is_right ? 0 : 1;
-        });
-    }
-    for (Child &child : children) {
-        EXPECT_EQ(describe_status(child.wait()), "");
-    }
+    in_processes([&](unsigned process) {
+        Session session;
+        bool is_right = stage.create_without_device(disk_desc(), session) == kOk;
+        for (unsigned i = 0; i < kKeys && is_right; ++i) {
+            const unsigned number = process * kKeys + i;
+            is_right = store(session, key(number), value_of(process, number)) == kOk &&
+                       find(session, key(number)) == value_of(process, number);
+        }
+        return is_right ? 0 : 1;
+    });
     Session session;
     ASSERT_EQ(stage.create(disk_desc(), session), kOk);
     for (unsigned number = 0; number < kProcesses * kKeys; ++number) {
@@ -134,21 +134,15 @@ TEST(Processes, SmallLimitsHoldForAllTogether) {
     Desc desc = disk_desc();
     desc.MaximumValueFileSizeBytes = 100'000;
     const Shared<std::atomic<unsigned>> stored;
-    std::vector<Child> children;
-    for (unsigned process = 0; process < kProcesses; ++process) {
-        children.emplace_back([&, process] {
-            Session session;
-            HRESULT result = stage.create_without_device(desc, session);
-            for (unsigned i = 0; result == kOk; ++i) {
-                result = store(session, key(process * kKeys + i), std::string(3000, 'v'));
-                *stored += result == kOk ? 1 : 0;
-            }
-            return result == kCacheFull ? 0 : 1;
-        });
-    }
-    for (Child &child : children) {
-        EXPECT_EQ(describe_status(child.wait()), "");
-    }
+    in_processes([&](unsigned process) {
+        Session session;
+        HRESULT result = stage.create_without_device(desc, session);
+        for (unsigned i = 0; result == kOk; ++i) {
+            result = store(session, key(process * kKeys + i), std::string(3000, 'v'));
+            *stored += result == kOk ? 1 : 0;
+        }
+        return result == kCacheFull ? 0 : 1;
+    });
     EXPECT_LE(*stored * 3000, 100'000u);
     EXPECT_GE(*stored * 3000, 90'000u);
 }
@@ -240,27 +234,21 @@ TEST(Processes, VersionsExcludeOneAnother) {
     Stage stage;
     const Shared<std::atomic<unsigned>> opened;
     const Shared<std::atomic<unsigned>> decided;
-    std::vector<Child> children;
-    for (unsigned process = 0; process < kProcesses; ++process) {
-        children.emplace_back([&, process] {
-            Desc desc = disk_desc();
-            desc.Version = process + 1;
-            Session session;
-            const HRESULT result = stage.create_without_device(desc, session);
-            *opened += result == kOk ? 1 : 0;
-            ++*decided;
-            while (*decided < kProcesses) {
-                pause_us(200);
-            }
-            if (result == kOk) {
-                return store(session, "key", std::string("value")) == kOk ? 0 : 1;
-            }
-            return result == kAlreadyExists ? 0 : 2;
-        });
-    }
-    for (Child &child : children) {
-        EXPECT_EQ(describe_status(child.wait()), "");
-    }
+    in_processes([&](unsigned process) {
+        Desc desc = disk_desc();
+        desc.Version = process + 1;
+        Session session;
+        const HRESULT result = stage.create_without_device(desc, session);
+        *opened += result == kOk ? 1 : 0;
+        ++*decided;
+        while (*decided < kProcesses) {
+            pause_us(200);
+        }
+        if (result == kOk) {
+            return store(session, "key", std::string("value")) == kOk ? 0 : 1;
+        }
+        return result == kAlreadyExists ? 0 : 2;
+    });
     EXPECT_EQ(*opened, 1u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "com/device_interface.h"
-#include "com/reference_count.h"
+#include "com/object.h"
 
 // Not d3d12/api.h: this file speaks both conventions, and needs the types of neither header.
 struct ID3D12Device;

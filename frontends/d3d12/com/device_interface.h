@@ -37,18 +37,6 @@ inline constexpr std::array<Guid, kDeviceLevels> kIidDevice = {{
     {0x517f8718, 0xaa66, 0x49f9, {0xb0, 0x2b, 0xa7, 0xab, 0x89, 0xc0, 0x60, 0x31}},
 }};
 
-// A parameter list with one more in front, as structs are returned through a pointer there.
-#define CAIRN_D3D12_LIST(...) __VA_ARGS__
-#define CAIRN_D3D12_PREPEND(first, ...) (first __VA_OPT__(, ) __VA_ARGS__)
-#define CAIRN_D3D12_IN_FRONT(first, list) CAIRN_D3D12_PREPEND(first, CAIRN_D3D12_LIST list)
-
-#if CAIRN_D3D12_VKD3D
-#define CAIRN_D3D12_VALUE(type, name, parameters) \
-    type *CAIRN_COM name CAIRN_D3D12_IN_FRONT(type *result, parameters)
-#else
-#define CAIRN_D3D12_VALUE(type, name, parameters) type CAIRN_COM name parameters
-#endif
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 

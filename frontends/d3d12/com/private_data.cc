@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "com/private_data.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -23,31 +22,27 @@ bool is_end(const unsigned char *character) {
 
 }  // namespace
 
-std::vector<PrivateData::Item>::iterator PrivateData::find(const Guid &guid) {
-    return std::ranges::find_if(items_, [&](const Item &item) { return item.guid == guid; });
-}
-
 Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     if (guid == nullptr || size == nullptr) {
         return kInvalidArgument;
     }
-    ObjectRef object;  // given back when the lock is given up
+    std::shared_ptr<Unknown> object;  // released when the lock is released
     {
         const MutexLock lock(mutex_);
-        const auto found = find(*guid);
+        const auto found = items_.find(*guid);
         if (found == items_.end()) {
             *size = 0;
             return kNotFound;
         }
-        const auto stored = static_cast<uint32_t>(found->bytes.size());
+        const auto stored = static_cast<uint32_t>(found->second.bytes.size());
         const bool is_enough = data == nullptr || *size >= stored;
         *size = stored;
         if (!is_enough) {
             return kMoreData;
         }
         if (data != nullptr) {
-            object = found->object;
-            std::memcpy(data, found->bytes.data(), stored);
+            object = found->second.object;
+            std::memcpy(data, found->second.bytes.data(), stored);
         }
     }
     if (object != nullptr) {
@@ -56,26 +51,17 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
     return kOk;
 }
 
-// Puts an item in place of an older one; null removes it.
-Result PrivateData::replace(const Guid &guid, Item *item) {
-    Item old;  // its reference is released when the lock is released
-    bool was_there = false;
-    {
-        const MutexLock lock(mutex_);
-        const auto found = find(guid);
-        was_there = found != items_.end();
-        if (was_there) {
-            std::swap(old, *found);
-        }
-        if (was_there && item != nullptr) {
-            *found = std::move(*item);
-        } else if (was_there) {
-            items_.erase(found);
-        } else if (item != nullptr) {
-            items_.push_back(std::move(*item));
-        }
+// Puts an item in place of an older one; nullopt removes it. The older one's reference is released
+// when the lock is released.
+Result PrivateData::replace(const Guid &guid, std::optional<Item> item) {
+    Items::node_type removed;
+    const MutexLock lock(mutex_);
+    if (item) {
+        std::swap(items_[guid], *item);
+        return kOk;
     }
-    return item == nullptr && !was_there ? kFalse : kOk;
+    removed = items_.extract(guid);
+    return removed.empty() ? kFalse : kOk;
 }
 
 Result PrivateData::set(const Guid *guid, uint32_t size, const void *data) {
@@ -83,29 +69,20 @@ Result PrivateData::set(const Guid *guid, uint32_t size, const void *data) {
         return kInvalidArgument;
     }
     if (data == nullptr) {
-        return replace(*guid, nullptr);
+        return replace(*guid, std::nullopt);
     }
-    Item item;
-    item.guid = *guid;
     const auto *bytes = static_cast<const unsigned char *>(data);
-    item.bytes.assign(bytes, bytes + size);
-    return replace(*guid, &item);
+    return replace(*guid, Item{{bytes, bytes + size}});
 }
 
 Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
-    if (guid == nullptr) {
-        return kInvalidArgument;
+    if (guid == nullptr || object == nullptr) {
+        return set(guid, 0, nullptr);
     }
-    if (object == nullptr) {
-        return replace(*guid, nullptr);
-    }
-    Item item;
-    item.guid = *guid;
-    item.bytes.resize(sizeof(void *));
-    std::memcpy(item.bytes.data(), &object, sizeof(void *));
     object->AddRef();
-    item.object = ObjectRef(object, [](Unknown *held) { held->Release(); });
-    return replace(*guid, &item);
+    std::shared_ptr<Unknown> reference(object, ReleaseReference());
+    const auto *bytes = reinterpret_cast<const unsigned char *>(&object);
+    return replace(*guid, Item{{bytes, bytes + sizeof object}, std::move(reference)});
 }
 
 Result PrivateData::set_name(const wchar_t *name) {

@@ -7,11 +7,14 @@
 // nothing is changed.
 #pragma once
 
+#include <cstring>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/mutex.h"
-#include "com/types.h"
+#include "com/object.h"
 
 namespace cairn::d3d12 {
 
@@ -32,18 +35,22 @@ class PrivateData {
     Result set_name(const wchar_t *name);
 
   private:
-    // One reference of ours to an object of the application, given back with the last copy.
-    using ObjectRef = std::shared_ptr<Unknown>;
     struct Item {
-        Guid guid = {};
         std::vector<unsigned char> bytes;
-        ObjectRef object;  // may be null; bytes are then the pointer
+        // One reference of ours to an object of the application, whose pointer the bytes are.
+        std::shared_ptr<Unknown> object = nullptr;
     };
-    Result replace(const Guid &guid, Item *item);
-    std::vector<Item>::iterator find(const Guid &guid);
+    struct Before {
+        bool operator()(const Guid &one, const Guid &other) const {
+            return std::memcmp(&one, &other, sizeof one) < 0;
+        }
+    };
+    using Items = std::map<Guid, Item, Before>;
+
+    Result replace(const Guid &guid, std::optional<Item> item);
 
     Mutex mutex_;
-    std::vector<Item> items_;  // guarded by mutex_
+    Items items_;  // guarded by mutex_
 };
 
 }  // namespace cairn::d3d12

@@ -8,16 +8,27 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 // One source, two libraries: frontends/d3d12/CMakeLists.txt compiles it once with each value.
 #ifndef CAIRN_D3D12_VKD3D
 #error "CAIRN_D3D12_VKD3D must be 0 (DirectX-Headers) or 1 (vkd3d)"
 #endif
+// CAIRN_D3D12_VALUE declares a method that returns a struct: by ms_abi it has a pointer to it in
+// front of its parameters.
 #if CAIRN_D3D12_VKD3D
 #define CAIRN_COM __attribute__((ms_abi))
+#define CAIRN_D3D12_VALUE(type, name, parameters) \
+    type *CAIRN_COM name CAIRN_D3D12_IN_FRONT(type *result, parameters)
 #else
 #define CAIRN_COM
+#define CAIRN_D3D12_VALUE(type, name, parameters) type CAIRN_COM name parameters
 #endif
+
+// A list with one more in front.
+#define CAIRN_D3D12_LIST(...) __VA_ARGS__
+#define CAIRN_D3D12_PREPEND(first, ...) (first __VA_OPT__(, ) __VA_ARGS__)
+#define CAIRN_D3D12_IN_FRONT(first, list) CAIRN_D3D12_PREPEND(first, CAIRN_D3D12_LIST list)
 
 // The API's own spelling. NOLINTBEGIN(readability-identifier-naming)
 
@@ -86,7 +97,9 @@ inline constexpr Guid kIidDeviceChild = {
 inline constexpr Guid kIidShaderCacheSession = {
     0x28e2495d, 0x0f64, 0x4ae4, {0xa6, 0xec, 0x12, 0x92, 0x55, 0xdc, 0x49, 0xa8}};
 
-bool operator==(const Guid &one, const Guid &other);
+inline bool operator==(const Guid &one, const Guid &other) {
+    return std::memcmp(&one, &other, sizeof one) == 0;
+}
 
 // Interfaces have no virtual destructor: it would take a place in the table.
 #pragma GCC diagnostic push
@@ -128,12 +141,7 @@ class ShaderCacheSession : public DeviceChild {
     virtual Result CAIRN_COM StoreValue(const void *key, uint32_t key_size, const void *value,
                                         uint32_t value_size) = 0;
     virtual void CAIRN_COM SetDeleteOnDestroy() = 0;
-#if CAIRN_D3D12_VKD3D
-    // As the original returns structs from methods.
-    virtual SessionDesc *CAIRN_COM GetDesc(SessionDesc *result) = 0;
-#else
-    virtual SessionDesc GetDesc() = 0;
-#endif
+    virtual CAIRN_D3D12_VALUE(SessionDesc, GetDesc, ()) = 0;
 
   protected:
     ~ShaderCacheSession() = default;

@@ -11,6 +11,7 @@ namespace cairn::egl {
 struct Forgetful {
     static constexpr const char *kDomain = "test/1";
     Hashed<Tag::traits, Key> traits;
+    Hashed<Tag::identity, std::string_view> identity;
     Hashed<Tag::type, GLenum> type;
 #if MISUSE == 1
     GLenum forgotten;  // neither Hashed nor Unhashed
@@ -25,9 +26,12 @@ Key key_of_forgetful(const Forgetful &request) {
 
 Forgetful without_a_member(const Key &traits) {
 #if MISUSE == 2
-    return {.traits = traits, .type = GL_VERTEX_SHADER};
+    return {.traits = traits, .identity = std::string_view(), .type = GL_VERTEX_SHADER};
 #else
-    return {.traits = traits, .type = GL_VERTEX_SHADER, .forgotten = 0u};
+    return {.traits = traits,
+            .identity = std::string_view(),
+            .type = GL_VERTEX_SHADER,
+            .forgotten = 0u};
 #endif
 }
 
@@ -43,6 +47,7 @@ GLenum answer(const Forgetful &request, [[maybe_unused]] GLenum outside) {
 struct Pointing {
     static constexpr const char *kDomain = "test/1";
     Hashed<Tag::traits, Key> traits;
+    Hashed<Tag::identity, std::string_view> identity;
     Hashed<Tag::type, GLenum> type;
 #if MISUSE == 4
     Hashed<Tag::source, const GLenum *> pointer;  // whose value is another in each process

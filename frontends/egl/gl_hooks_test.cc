@@ -49,9 +49,9 @@ void fill(GlFunctions &gl) {
     gl.CreateShaderProgramEXT = [](GLenum, const GLchar *) { return kProgram; };
 }
 
-class ProgramHooksTest : public ::testing::Test {
+class GlHooksTest : public ::testing::Test {
   protected:
-    ProgramHooksTest() {
+    GlHooksTest() {
         testing::start_front_end();
         g_calls = &calls_;
         fill(vendor_.gl);
@@ -59,15 +59,15 @@ class ProgramHooksTest : public ::testing::Test {
                         nullptr);
         context_made_current(vendor_, nullptr, handle_);
     }
-    ~ProgramHooksTest() override {
-        LeavingContext(nullptr, handle_).destroyed();
+    ~GlHooksTest() override {
+        context_left(nullptr, handle_, hold_context(nullptr, handle_), true);
         context_made_current(vendor_, nullptr, handle_);  // unknown by now: nothing is current
     }
 
     void add_deferred_shader() {
         ShareGroup &group = *current_context()->group;
-        group.add_shader(vendor_.gl, kShader, GL_VERTEX_SHADER);
-        group.shader(vendor_.gl, kShader)->state = Shader::State::deferred;
+        group.add_shader(kShader, GL_VERTEX_SHADER);
+        group.shader(kShader)->state = Shader::State::deferred;
     }
     ProgramRef program() { return find_program(current_context(), kProgram); }
 
@@ -83,7 +83,7 @@ class ProgramHooksTest : public ::testing::Test {
     void make_program() {
         ShareGroup &group = *current_context()->group;
         group.forget(kProgram);
-        group.add_program(vendor_.gl, kProgram);
+        group.add_program(kProgram);
     }
     ProgramKey key() {
         return program_key_of(LinkRequest{.traits = Key(),
@@ -101,7 +101,7 @@ class ProgramHooksTest : public ::testing::Test {
     Vendor vendor_;
 };
 
-TEST_F(ProgramHooksTest, AProgramThatIsNotTrackedIsLinkedWithCompiledShaders) {
+TEST_F(GlHooksTest, AProgramThatIsNotTrackedIsLinkedWithCompiledShaders) {
     add_deferred_shader();
     hook<PFNGLLINKPROGRAMPROC>("glLinkProgram")(kProgram + 1);
     EXPECT_EQ(calls_, "link ");
@@ -109,21 +109,21 @@ TEST_F(ProgramHooksTest, AProgramThatIsNotTrackedIsLinkedWithCompiledShaders) {
     EXPECT_EQ(calls_, "link compile link ");
 }
 
-TEST_F(ProgramHooksTest, AProgramOfOneShaderIsTrackedAndNotCached) {
+TEST_F(GlHooksTest, AProgramOfOneShaderIsTrackedAndNotCached) {
     hook<PFNGLCREATESHADERPROGRAMEXTPROC>("glCreateShaderProgramEXT")(GL_VERTEX_SHADER, "");
     ASSERT_NE(program(), nullptr);
     EXPECT_FALSE(program()->is_understood);
     EXPECT_TRUE(program()->was_linked);
 }
 
-TEST_F(ProgramHooksTest, AVaryingThatIsKeptEndsCaching) {
+TEST_F(GlHooksTest, AVaryingThatIsKeptEndsCaching) {
     ASSERT_NE(gl_hook("glActiveVaryingNV"), nullptr);
-    current_context()->group->add_program(vendor_.gl, kProgram);
+    current_context()->group->add_program(kProgram);
     hook<PFNGLACTIVEVARYINGNVPROC>("glActiveVaryingNV")(kProgram, "color");
     EXPECT_FALSE(program()->is_understood);
 }
 
-TEST_F(ProgramHooksTest, TheOrderInWhichNamesGetLocationsIsNotInTheKey) {
+TEST_F(GlHooksTest, TheOrderInWhichNamesGetLocationsIsNotInTheKey) {
     const ProgramKey key = key_after({{0, "position"}, {1, "color"}, {2, "edge"}});
     EXPECT_EQ(key_after({{2, "edge"}, {0, "position"}, {1, "color"}}), key);
     EXPECT_EQ(key_after({{1, "color"}, {2, "edge"}, {0, "position"}, {1, "color"}}), key);
@@ -131,14 +131,14 @@ TEST_F(ProgramHooksTest, TheOrderInWhichNamesGetLocationsIsNotInTheKey) {
     EXPECT_NE(key_after({{0, "position"}, {1, "color"}}), key);
 }
 
-TEST_F(ProgramHooksTest, TheOrderInWhichOneNameGetsLocationsIsInTheKey) {
+TEST_F(GlHooksTest, TheOrderInWhichOneNameGetsLocationsIsInTheKey) {
     EXPECT_NE(key_after({{0, "a"}, {1, "a"}}), key_after({{1, "a"}, {0, "a"}}));
     // A driver may take these for one name.
     EXPECT_NE(key_after({{0, "a"}, {1, "a[0]"}}), key_after({{1, "a[0]"}, {0, "a"}}));
     EXPECT_EQ(key_after({{0, "a"}, {1, "a"}, {2, "b"}}), key_after({{0, "a"}, {2, "b"}, {1, "a"}}));
 }
 
-TEST_F(ProgramHooksTest, ALocationThatIsCertainReplacesThoseBefore) {
+TEST_F(GlHooksTest, ALocationThatIsCertainReplacesThoseBefore) {
     current_context()->attributes_max = 8;
     const ProgramKey key = key_after({{1, "a"}, {2, "b"}});
     EXPECT_EQ(key_after({{3, "a"}, {1, "a"}, {2, "b"}}), key);
@@ -148,7 +148,7 @@ TEST_F(ProgramHooksTest, ALocationThatIsCertainReplacesThoseBefore) {
     EXPECT_NE(key_after({{3, "a[0]"}, {1, "a"}, {2, "b"}}), key);
 }
 
-TEST_F(ProgramHooksTest, ALocationThatMayBeRefusedReplacesNothing) {
+TEST_F(GlHooksTest, ALocationThatMayBeRefusedReplacesNothing) {
     current_context()->attributes_max = 8;
     EXPECT_NE(key_after({{1, "a"}, {8, "a"}}), key_after({{8, "a"}}));
     for (const char *name : {"gl_a", "webgl_a", "_webgl_a", "a b", "a[0]", ""}) {
@@ -159,7 +159,7 @@ TEST_F(ProgramHooksTest, ALocationThatMayBeRefusedReplacesNothing) {
               key_after({{2, long_name.c_str()}}));
 }
 
-TEST_F(ProgramHooksTest, VaryingsThatMayBeRefusedReplaceNothing) {
+TEST_F(GlHooksTest, VaryingsThatMayBeRefusedReplaceNothing) {
     current_context()->separate_varyings_max = 4;
     const auto key_with = [this](const std::vector<std::vector<const char *>> &calls) {
         make_program();
@@ -177,7 +177,7 @@ TEST_F(ProgramHooksTest, VaryingsThatMayBeRefusedReplaceNothing) {
     }
 }
 
-TEST_F(ProgramHooksTest, AParameterIsAboutItselfAlone) {
+TEST_F(GlHooksTest, AParameterIsAboutItselfAlone) {
     const auto key_with = [this](const std::vector<std::pair<GLenum, GLint>> &calls) {
         make_program();
         for (const auto &[name, value] : calls) {
@@ -197,7 +197,7 @@ TEST_F(ProgramHooksTest, AParameterIsAboutItselfAlone) {
     EXPECT_NE(key_with({{other, 3}, {other, 4}}), key_with({{other, 4}}));
 }
 
-TEST_F(ProgramHooksTest, OnlyQuestionsThatMayWaitForALinkTakeItsTime) {
+TEST_F(GlHooksTest, OnlyQuestionsThatMayWaitForALinkTakeItsTime) {
     GLint value = 0;
     const uint64_t before = testing::read_report().link_ns;
     for (const int name : {GL_ACTIVE_UNIFORMS, GL_ACTIVE_ATTRIBUTES, GL_DELETE_STATUS}) {

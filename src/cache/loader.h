@@ -16,21 +16,24 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "cache/cache_layer.h"
+#include "cache/cache.h"
 #include "os/worker.h"
 
 namespace cairn {
 
-class LoadingCache final : public CacheLayer {
+class Loader {
   public:
     enum class Ahead { yes, no };  // `no`: the thread only reads for those who wait
 
-    LoadingCache(std::unique_ptr<Cache> inner, Ahead ahead);
+    // `cache` outlives the loader.
+    Loader(Cache &cache, Ahead ahead);
+    Loader(const Loader &) = delete;
+    Loader &operator=(const Loader &) = delete;
 
     // nullopt: it is not in memory, and the disk did not answer in time. It will be in memory when
     // the disk has, where there is a tier in memory.
-    Result<std::optional<BlobRef>> get_within(Bytes key, std::uint64_t patience_us) override;
-    CacheStats stats() override;
+    Result<std::optional<BlobRef>> get_within(Bytes key, std::uint64_t patience_us);
+    void add_stats(ProgramStats &stats) const;
 
   private:
     struct Request {
@@ -45,6 +48,7 @@ class LoadingCache final : public CacheLayer {
     bool answer_next();
     void answer_all();
 
+    Cache &cache_;
     std::atomic<std::uint64_t> loaded_entries_ = 0, late_ = 0;
     std::atomic<bool> is_loaded_;
 

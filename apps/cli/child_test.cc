@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "witness.h"
+#include "child.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,8 +15,6 @@
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include "child.h"
 
 namespace cairn::cli {
 namespace {
@@ -133,7 +131,7 @@ TEST(Witness, AProcessThatIsGoneWasNotSeen) {
 // The program ends when it has been looked at, twice.
 TEST(Witness, ARunningProgramIsLookedAtUntilThatIsEnough) {
     int looks = 0;
-    const ChildEnd end = run_child({"sleep", "1000"}, {}, [&](pid_t child) {
+    const ChildEnd end = run_child({"sleep", "1000"}, [&](pid_t child) {
         if (++looks == 2) kill(child, SIGTERM);
         return looks < 2;
     });

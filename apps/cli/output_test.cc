@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "terminal.h"
+#include "output.h"
 
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -57,7 +57,7 @@ void wait_for(int stop) {
 TEST(Progress, ALineThatFitsIsShownAndGoes) {
     const Terminal result = at_terminal(
         [](int stop) {
-            Progress progress("Work\x1b[31m", Quiet::no, 4);
+            Progress progress("Work\x1b[31m", 4);
             progress.add(1);
             wait_for(stop);
             return 0;
@@ -69,7 +69,7 @@ TEST(Progress, ALineThatFitsIsShownAndGoes) {
     const std::string name(100, 'n');
     const Terminal narrow = at_terminal(
         [&](int stop) {
-            const Progress progress(name, Quiet::no);
+            const Progress progress(name);
             wait_for(stop);
             return 0;
         },
@@ -81,7 +81,7 @@ TEST(Progress, ALineThatFitsIsShownAndGoes) {
 TEST(Progress, ItsThreadTakesNoSignals) {
     const Terminal result = at_terminal(
         [](int stop) {
-            const Progress progress("Work", Quiet::no);
+            const Progress progress("Work");
             wait_for(stop);
             sigset_t held;
             sigemptyset(&held);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/loading_cache.h"
+#include "cache/loader.h"
 
 #include <algorithm>
 
@@ -15,26 +15,25 @@ constexpr std::uint64_t kLoadAfterUs = 2000;
 
 }  // namespace
 
-LoadingCache::LoadingCache(std::unique_ptr<Cache> inner, Ahead ahead)
-    : CacheLayer(std::move(inner)), is_loaded_(ahead == Ahead::no) {
+Loader::Loader(Cache &cache, Ahead ahead) : cache_(cache), is_loaded_(ahead == Ahead::no) {
     // The thread may be done before wake() returns: only where there is none does this say so.
     if (ahead == Ahead::yes && !reader_.wake()) is_loaded_ = true;
 }
 
-void LoadingCache::work_until_stopped() {
+void Loader::work_until_stopped() {
     if (!is_loaded_) load();
     do {
         answer_all();
     } while (reader_.wait_until(Deadline::never()));
 }
 
-void LoadingCache::load() {
+void Loader::load() {
     const Deadline begin = Deadline::in_us(kLoadAfterUs);
     do {
         answer_all();
     } while (reader_.wait_until(begin) && !begin.has_passed());
     const auto loaded = guarded([this]() -> Result<std::uint64_t> {
-        return inner().load_newest([this] {
+        return cache_.load_newest([this] {
             answer_all();
             return !reader_.is_stopping();
         });
@@ -43,12 +42,12 @@ void LoadingCache::load() {
     is_loaded_ = true;
 }
 
-void LoadingCache::answer_all() {
+void Loader::answer_all() {
     while (!reader_.is_stopping() && answer_next()) {
     }
 }
 
-bool LoadingCache::answer_next() {
+bool Loader::answer_next() {
     std::shared_ptr<Request> request;
     {
         const MutexLock lock(mutex_);
@@ -56,7 +55,7 @@ bool LoadingCache::answer_next() {
         request = requests_.front();
         requests_.pop_front();
     }
-    auto found = guarded([&] { return inner().get(as_bytes(request->key)); });
+    auto found = guarded([&] { return cache_.get(as_bytes(request->key)); });
     const MutexLock lock(mutex_);
     request->is_done = true;
     request->error = found.error();
@@ -66,8 +65,8 @@ bool LoadingCache::answer_next() {
 }
 
 // Nobody joins a request that is at work: the entry may have changed since it began.
-Result<std::optional<BlobRef>> LoadingCache::get_within(Bytes key, std::uint64_t patience_us) {
-    if (BlobRef found = inner().get_cached(key)) return std::optional(std::move(found));
+Result<std::optional<BlobRef>> Loader::get_within(Bytes key, std::uint64_t patience_us) {
+    if (BlobRef found = cache_.get_cached(key)) return std::optional(std::move(found));
     const Deadline deadline = Deadline::in_us(patience_us);
     const MutexLock lock(mutex_);
     const auto same = std::find_if(requests_.begin(), requests_.end(), [&](const auto &each) {
@@ -93,13 +92,10 @@ Result<std::optional<BlobRef>> LoadingCache::get_within(Bytes key, std::uint64_t
     return std::optional<BlobRef>(request->found);
 }
 
-CacheStats LoadingCache::stats() {
-    CacheStats stats = inner().stats();
-    if (!stats.program) stats.program.emplace();
-    stats.program->loaded_entries = loaded_entries_;
-    stats.program->is_loaded = is_loaded_;
-    stats.program->late = late_;
-    return stats;
+void Loader::add_stats(ProgramStats &stats) const {
+    stats.loaded_entries = loaded_entries_;
+    stats.is_loaded = is_loaded_;
+    stats.late = late_;
 }
 
 }  // namespace cairn

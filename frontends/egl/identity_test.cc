@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver_configuration.h"
+#include "identity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr const char *kText = R"(<driconf>
     </device>
 </driconf>)";
 
-TEST(DriverConfigurationTest, AnExecutableIsMentionedByNameOrExpression) {
+TEST(IdentityTest, AnExecutableIsMentionedByNameOrExpression) {
     EXPECT_TRUE(mentions_executable(kText, "one"));
     EXPECT_TRUE(mentions_executable(kText, "two17"));
     EXPECT_FALSE(mentions_executable(kText, "on"));
@@ -29,7 +29,7 @@ TEST(DriverConfigurationTest, AnExecutableIsMentionedByNameOrExpression) {
     EXPECT_FALSE(mentions_executable("", "one"));
 }
 
-TEST(DriverConfigurationTest, MesaKnowsAnApplicationByWhatFollowsTheLastSeparator) {
+TEST(IdentityTest, MesaKnowsAnApplicationByWhatFollowsTheLastSeparator) {
     const std::string wine = "/usr/bin/wine64-preloader";
     EXPECT_THAT(names_for_mesa("Z:\\games\\game.exe", wine), testing::Contains("game.exe"));
     EXPECT_THAT(names_for_mesa("/bin/Z:\\game.exe", wine),
@@ -40,12 +40,12 @@ TEST(DriverConfigurationTest, MesaKnowsAnApplicationByWhatFollowsTheLastSeparato
 }
 
 // Or each start would have another name, and regular expressions would be asked about paths.
-TEST(DriverConfigurationTest, ArgumentsBehindTheNameAreNoPartOfIt) {
+TEST(IdentityTest, ArgumentsBehindTheNameAreNoPartOfIt) {
     EXPECT_THAT(names_for_mesa("/usr/bin/one --type=gpu --x=/tmp/scoped_dir", "/usr/bin/one"),
                 testing::UnorderedElementsAre("one", "/usr/bin/one"));
 }
 
-TEST(DriverConfigurationTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable) {
+TEST(IdentityTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable) {
     EXPECT_TRUE(mentions_executable("<application executable='one'>", "one"));
     EXPECT_TRUE(mentions_executable("<application executable = \"one\">", "one"));
     EXPECT_TRUE(mentions_executable("<!-- one -->", "one"));
@@ -63,7 +63,7 @@ TEST(DriverConfigurationTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable
                             "one"));
 }
 
-TEST(DriverConfigurationTest, OnlyMentionedApplicationsHaveAnIdentityOfTheirOwn) {
+TEST(IdentityTest, OnlyMentionedApplicationsHaveAnIdentityOfTheirOwn) {
     std::string folder = std::filesystem::temp_directory_path() / "cairn-drirc-XXXXXX";
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
     const std::string file = folder + "/00-some.conf";

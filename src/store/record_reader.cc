@@ -34,7 +34,7 @@ Result<std::uint64_t> bytes_to_read(const SegmentTable::OpenSegment &segment, Sl
     const auto header = parse_record_header(Bytes(head).first(count));
     if (!header) return Error::corrupt;
     // A damaged size must not make us allocate more than there is to read.
-    TRY_ASSIGN(const FileInfo info, segment.file().info());
+    TRY_ASSIGN(const FileInfo info, segment.info());
     const std::uint64_t size = header->value_offset() + header->value_size;
     if (slot.location().offset + size > info.size_bytes) return Error::corrupt;
     return size;
@@ -98,7 +98,7 @@ ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segmen
             : size_class_bytes(slot.size_class()) -
                   std::min<std::uint64_t>(value_offset, size_class_bytes(slot.size_class()));
     const MutableBytes target = buffer.first(std::min<std::uint64_t>(bound, buffer.size()));
-    const auto count = segment.file().read_at(slot.location().offset, head, target);
+    const auto count = segment.read_at(slot.location().offset, head, target);
     if (!count.ok()) return {ReadOutcome::unreadable};
     const Bytes record_head = Bytes(head).first(std::min(count.value(), head.size()));
     const auto parsed = parse_record_header(record_head);
@@ -142,7 +142,7 @@ ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form f
 }
 
 ReadBlob RecordReader::read_cached(std::uint64_t cache_id, Slot slot, Bytes key) {
-    const auto segment = segments_.find_open(slot.location().segment, false);
+    const auto segment = segments_.find_open(slot.location().segment);
     if (!segment.ok()) return {ReadOutcome::unreadable};
     const std::uint64_t seed = record_seed(cache_id, slot.location());
     return read_through(segment.value(), seed, slot, key, Form::raw);

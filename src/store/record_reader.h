@@ -61,8 +61,8 @@ class RecordReader {
     ReadInto read_into(std::uint64_t cache_id, Slot slot, Bytes key, MutableBytes buffer);
     // As read(), but neither reads nor verifies the value.
     ReadRecord read_key(std::uint64_t cache_id, Slot slot, Bytes key);
-    // The stamp of the record behind a slot; nullopt: it has another key. corrupt: it is damaged;
-    // io: it is unreadable.
+    // The stamp of the record behind a slot; nullopt: it has another key. corrupt: it is damaged; io:
+    // it is unreadable.
     Result<std::optional<std::uint64_t>> read_stamp(std::uint64_t cache_id, Slot slot, Bytes key);
     // Key and header of the record at a location.
     ReadRecord read_any_key(std::uint64_t cache_id, Location location);

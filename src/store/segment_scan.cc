@@ -44,7 +44,7 @@ Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
 // Whether the record has its end, and so was written completely.
 Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &record) {
     const auto segment = reader.segments().open(segment_);
-    if (segment.error() == Error::not_found) return false;
+    if (!segment.ok() && segment.error() == Error::not_found) return false;
     if (!segment.ok()) return segment.error();
     std::array<std::byte, kRecordEndSize> end;
     const std::uint64_t offset =

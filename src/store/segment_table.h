@@ -26,28 +26,28 @@ class SegmentTable {
         OpenSegment(OpenSegment &&other) noexcept
             : state_(std::exchange(other.state_, nullptr)),
               file_(std::move(other.file_)),
+              fd_(other.fd_),
               waits_(other.waits_) {}
         OpenSegment(const OpenSegment &) = delete;
         ~OpenSegment() {
-            if (state_ == nullptr) return;
-            file_.release();
-            state_->fetch_sub(1, std::memory_order_release);
+            if (state_ != nullptr) state_->fetch_sub(1, std::memory_order_release);
         }
-        const File &file() const { return file_; }
-        // As File::read_at(); as File::read_cached_at() if the segment does not wait.
-        Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const {
-            return waits_ ? file_.read_at(offset, out) : file_.read_cached_at(offset, out);
-        }
+        // As File::read_at(); or as File::read_cached_at(), if from find_open().
+        Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) const;
+        Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
+                                    MutableBytes second) const;
+        Result<FileInfo> info() const;
 
       private:
         friend class SegmentTable;
-        OpenSegment(std::atomic<std::uint64_t> *state, File file, bool waits)
-            : state_(state), file_(std::move(file)), waits_(waits) {}
+        OpenSegment(std::atomic<std::uint64_t> *state, int fd) : state_(state), fd_(fd) {}
+        explicit OpenSegment(File file) : file_(std::move(file)), fd_(file_.fd()) {}
 
-        // Counts this reader, which borrows the table's descriptor; null: the file is our own.
-        std::atomic<std::uint64_t> *state_;
+        // Counts this reader; null: the descriptor is our own.
+        std::atomic<std::uint64_t> *state_ = nullptr;
         File file_;
-        bool waits_;  // for the disk
+        int fd_;
+        bool waits_ = true;  // for the disk
     };
 
     // Both outlive the table. With `lent`, files come from there and not from the directory.
@@ -58,9 +58,8 @@ class SegmentTable {
     SegmentTable &operator=(const SegmentTable &) = delete;
 
     Result<OpenSegment> open(std::uint32_t segment);
-    // Only a segment that is open already; else not_found. `waits` says whether its reads wait for
-    // the disk; otherwise they find only what is in the page cache.
-    Result<OpenSegment> find_open(std::uint32_t segment, bool waits);
+    // Only a segment that is open already, for reading what is in the page cache; else not_found.
+    Result<OpenSegment> find_open(std::uint32_t segment);
     // As open(), but opens the file anew, in case the open one was deleted.
     Result<OpenSegment> reopen(std::uint32_t segment);
     // Closes the descriptors of deleted files that nobody reads.
@@ -81,6 +80,7 @@ class SegmentTable {
     static constexpr std::uint64_t kBusy = 1u << 30;
 
     Result<File> open_file(std::uint32_t segment) const;
+    bool replace(Opened &opened, std::uint64_t seen, std::uint32_t segment, File &file);
 
     const Directory &directory_;
     LentFiles *const lent_;

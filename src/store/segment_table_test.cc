@@ -44,9 +44,9 @@ TEST_F(SegmentTableTest, OpensAndReads) {
     const auto reader = table_.open(3);
     ASSERT_TRUE(reader.ok());
     EXPECT_EQ(content(reader.value()), "three");
-    EXPECT_EQ(reader->file().info()->size_bytes, 5u);
+    EXPECT_EQ(reader->info()->size_bytes, 5u);
     std::byte head[2], rest[8];
-    EXPECT_EQ(reader->file().read_at(0, MutableBytes(head), MutableBytes(rest)).value(), 5u);
+    EXPECT_EQ(reader->read_at(0, MutableBytes(head), MutableBytes(rest)).value(), 5u);
     EXPECT_EQ(rest[0], std::byte{'r'});
 }
 

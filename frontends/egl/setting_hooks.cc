@@ -135,7 +135,8 @@ void note_varyings(const Context &context, Program &program, GLsizei count,
     if (is_refused_unread(context, count, mode)) {
         return;
     }
-    std::string arguments = argument(mode) + argument(static_cast<uint64_t>(count));
+    std::string arguments = argument(mode);
+    arguments += argument(static_cast<uint64_t>(count));
     bool is_certain = true;
     for (GLsizei i = 0; varyings != nullptr && i < count; ++i) {
         if (varyings[i] == nullptr) {

@@ -142,9 +142,13 @@ bool valid_identifier(std::string_view identifier) {
 
 Result<Directory> open_root(const std::string &path, Create create, const Log &log) {
     const auto open = [&] { return Directory::open(path); };
-    const auto make = [&] { return create_with_parents(path); };
+    bool was_missing = false;
+    const auto make = [&] {
+        was_missing = true;
+        return create_with_parents(path);
+    };
     TRY_ASSIGN(OpenedDirectory root, open_or_make(path, create, log, open, make));
-    if (root.created) write_tag(root.directory);
+    if (was_missing) write_tag(root.directory);
     return std::move(root.directory);
 }
 

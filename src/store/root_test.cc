@@ -105,9 +105,12 @@ TEST_F(RootTest, IsMadeForItsUserAloneWithItsParents) {
 }
 
 TEST_F(RootTest, HasATagThatCleanUpToolsKnow) {
-    ASSERT_TRUE(open("root").ok());
-    EXPECT_TRUE(
-        content("root/CACHEDIR.TAG").starts_with("Signature: 8a477f597d28d172789f06886806bc55"));
+    for (const std::string name : {"root", "slash/", "dot/."}) {
+        ASSERT_TRUE(open(name.c_str()).ok());
+        EXPECT_TRUE(content((name + "/CACHEDIR.TAG").c_str())
+                        .starts_with("Signature: 8a477f597d28d172789f06886806bc55"))
+            << name;
+    }
 }
 
 TEST_F(RootTest, IsNotMadeWhereThatIsNotWanted) {

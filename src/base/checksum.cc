@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/checksum.h"
 
+#include <atomic>
+
 #if defined(__x86_64__)
 // glibc's header has C's name for it, which Clang does not know in C++.
 #define _Bool bool
@@ -28,13 +30,22 @@ Kernel choose_kernel() {
     return checksum_baseline;
 }
 
-// Runs of a loader's initialisation, before any call can come; constant from then on.
-const Kernel kernel = choose_kernel();
+std::uint64_t first_call(const void *data, std::size_t size, std::uint64_t seed);
+
+// Chosen by the first call: in a static library an initialiser of the application may come before
+// any of ours.
+constinit std::atomic<Kernel> kernel = first_call;
+
+std::uint64_t first_call(const void *data, std::size_t size, std::uint64_t seed) {
+    const Kernel chosen = choose_kernel();
+    kernel.store(chosen, std::memory_order_relaxed);
+    return chosen(data, size, seed);
+}
 
 }  // namespace
 
 std::uint64_t checksum(Bytes bytes, std::uint64_t seed) {
-    return kernel(bytes.data(), bytes.size(), seed);
+    return kernel.load(std::memory_order_relaxed)(bytes.data(), bytes.size(), seed);
 }
 
 }  // namespace cairn

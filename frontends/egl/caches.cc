@@ -202,7 +202,11 @@ void flush_caches() {
 void open_switch() {
     // A process with a broker may go into a sandbox, where the control file could not be looked at.
     if (settings().has_broker()) return;
-    static cairn_control *const the_control = open_control();
+    static cairn_control *const the_control = [] {
+        cairn_control *const opened = open_control();
+        if (opened != nullptr) g_clears_seen = cairn_control_clears(opened, kKind);
+        return opened;
+    }();
     g_control.store(the_control, std::memory_order_release);
     is_caching_on();  // which says so in the log where it is not
 }

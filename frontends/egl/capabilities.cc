@@ -133,14 +133,15 @@ void describe(Context &context) {
 void prepare(Context &context) {
     context.is_prepared = true;
     const GlFunctions &gl = context.gl();
+    const std::string version_text = string_of(gl, GL_VERSION);
+    const ContextVersion version = parse_version(version_text);
+    if (version.number < 200) {
+        return;  // where asking for the language is an error
+    }
     const DriverNames names = {.vendor = string_of(gl, GL_VENDOR),
                                .renderer = string_of(gl, GL_RENDERER),
-                               .version = string_of(gl, GL_VERSION),
+                               .version = version_text,
                                .language = string_of(gl, GL_SHADING_LANGUAGE_VERSION)};
-    const ContextVersion version = parse_version(names.version);
-    if (version.number < 200) {
-        return;
-    }
     const std::string extensions = extensions_of(gl, version);
     find_binary_functions(context, version, extensions);
     find_limits(context, version, extensions);

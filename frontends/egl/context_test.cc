@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "testing/front_end.h"
 
 namespace cairn::egl {
@@ -45,6 +47,21 @@ TEST_F(ContextTest, ANewContextOfTheSameHandleStays) {
     EXPECT_TRUE(is_known());
     destroy();
     EXPECT_FALSE(is_known());
+}
+
+thread_local std::vector<GLenum> t_asked;
+
+// To ask it for the language is an error.
+TEST_F(ContextTest, AContextOfOpenGlEs1IsAskedForItsVersionAlone) {
+    vendor_.gl.GetString = [](GLenum name) {
+        t_asked.push_back(name);
+        return reinterpret_cast<const GLubyte *>("OpenGL ES-CM 1.1 fake");
+    };
+    create();
+    ASSERT_TRUE(is_known());
+    EXPECT_FALSE(current_context()->has_cache);
+    EXPECT_EQ(t_asked, std::vector<GLenum>{GL_VERSION});
+    destroy();
 }
 
 }  // namespace

@@ -112,20 +112,6 @@ const char *with_control(const char *extensions) {
     return kept(with_word(extensions, kEglControlExtension));
 }
 
-template <typename T>
-Attributes<T>::Attributes(const T *attributes, T name) : is_given(attributes != nullptr) {
-    for (const T *pair = attributes; pair != nullptr && pair[0] != T{EGL_NONE}; pair += 2) {
-        if (pair[0] == name) {
-            values.push_back(pair[1]);
-        } else {
-            list.insert(list.end(), pair, pair + 2);
-        }
-    }
-    list.push_back(EGL_NONE);
-}
-template struct Attributes<EGLint>;
-template struct Attributes<EGLAttrib>;
-
 EGLint limit_in(const std::vector<EGLAttrib> &values) {
     const EGLAttrib least = *std::min_element(values.begin(), values.end());
     return static_cast<EGLint>(

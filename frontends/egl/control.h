@@ -36,7 +36,16 @@ const char *with_control(const char *extensions);
 // A list of attributes without one of ours: for eglCreateContext, eglGetPlatformDisplay.
 template <typename T>
 struct Attributes {
-    Attributes(const T *attributes, T name);
+    Attributes(const T *attributes, T name) : is_given(attributes != nullptr) {
+        for (const T *pair = attributes; pair != nullptr && pair[0] != T{EGL_NONE}; pair += 2) {
+            if (pair[0] == name) {
+                values.push_back(pair[1]);
+            } else {
+                list.insert(list.end(), pair, pair + 2);
+            }
+        }
+        list.push_back(EGL_NONE);
+    }
 
     // For the driver; null where the application gave null.
     const T *for_driver() const { return is_given ? list.data() : nullptr; }

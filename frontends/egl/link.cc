@@ -118,26 +118,31 @@ Linked make_and_store(Context &context, const ProgramKey &key, const Request &re
 
 }  // namespace
 
-bool link_cached(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
+void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
     const uint64_t start = monotonic_ns();
     const MutexLock lock(program.mutex);
     const std::vector<ShaderRef> shaders = attached_shaders(context, program.name);
     const auto request = request_of(context, program, shaders, link);
     if (!request) {
-        return false;
+        compile_all(context, shaders);
+        program.forget_cached_link();
+        link(program.name);
+        program.was_linked = true;  // it may be; to ask could wait for the driver
+        count(&RunReport::driver_links);
+        count(&RunReport::bypassed);
+        return;
     }
     const ProgramKey key = program_key_of(*request);
     const Turn turn = take_turn(context, key);
     if (const auto cost = load_cached(context, program, key)) {
         count_saved(*cost, monotonic_ns() - start + lookups_ns(shaders));
-        return true;
+        return;
     }
     count(&RunReport::overhead_ns, monotonic_ns() - start);
     const uint64_t compiles_ns = compile_all(context, shaders);
     program.forget_cached_link();
     program.was_linked |=
         make_and_store(context, key, *request, link_by_driver, compiles_ns).succeeded;
-    return true;
 }
 
 ProgramRef note_shader_program(Context &context, GLuint name) {

@@ -139,6 +139,23 @@ GLuint create_program(Real<PFNGLCREATEPROGRAMPROC> &real) {
     return name;
 }
 
+void delete_program(Real<PFNGLDELETEPROGRAMPROC> &real, GLuint name) {
+    const Context *context = current_context();
+    real(name);
+    // To delete an object of the other kind is an error.
+    if (context != nullptr && context->group->program(name) != nullptr) {
+        context->group->deleted(name);
+    }
+}
+
+void delete_shader(Real<PFNGLDELETESHADERPROC> &real, GLuint name) {
+    const Context *context = current_context();
+    real(name);
+    if (context != nullptr && context->group->shader(name) != nullptr) {
+        context->group->deleted(name);
+    }
+}
+
 void delete_object(Real<PFNGLDELETEOBJECTARBPROC> &real, GLhandleARB name) {
     const Context *context = current_context();
     real(name);
@@ -197,8 +214,11 @@ void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
     const Stopwatch time(&RunReport::link_ns, &RunReport::link_calls);
     Context *context = current_context();
     if (const ProgramRef program = find_program(context, name)) {
-        if (guarded([&] { return link_cached(*context, *program, real); },
-                    [&] { return real.was_called(); })) {
+        const auto link = [&] {
+            link_tracked(*context, *program, real);
+            return true;
+        };
+        if (guarded(link, [&] { return real.was_called(); })) {
             return;
         }
         const MutexLock lock(program->mutex);

@@ -60,9 +60,8 @@ struct Program {
 using ProgramRef = std::shared_ptr<Program>;
 
 // glLinkProgram of a program that is tracked, by a binary from the cache, or else by the driver's
-// function `link`, whose result is stored. False for a link of a kind that is not cached: the
-// driver has not been asked.
-bool link_cached(Context &context, Program &program, Real<void (*)(GLuint)> &link);
+// function `link`, whose result is stored where the link is of a kind that is cached.
+void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &link);
 
 // The same for glCreateShaderProgramv. Returns the name, 0 when the driver refused, or nothing for
 // a program of a kind that is not cached.

@@ -58,11 +58,17 @@ void compile_and_store(Context &context, Shader &shader, const CompileRequest &r
 
 // Joins each line that ends in a backslash with the next one, even in the middle of a word.
 std::string joined_lines(std::string_view source) {
-    std::string joined(source);
-    for (const std::string_view end : {"\\\r\n", "\\\n\r", "\\\n", "\\\r"}) {
-        for (size_t at = joined.find(end); at != std::string::npos; at = joined.find(end, at)) {
-            joined.erase(at, end.size());
+    std::string joined;
+    for (size_t at = 0; at < source.size(); ++at) {
+        const bool ends_line =
+            at + 1 < source.size() && (source[at + 1] == '\n' || source[at + 1] == '\r');
+        if (source[at] != '\\' || !ends_line) {
+            joined.push_back(source[at]);
+            continue;
         }
+        const bool is_pair = at + 2 < source.size() && source[at + 1] != source[at + 2] &&
+                             (source[at + 2] == '\n' || source[at + 2] == '\r');
+        at += is_pair ? 2 : 1;
     }
     return joined;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <iostream>
 #include <string>
@@ -126,6 +127,8 @@ int convert(const std::vector<const ShaderConverter *> &converters, int argc,
 std::optional<int> run_worker(const std::vector<const ShaderConverter *> &converters, int argc,
                               const char *const *argv) {
     const std::string_view action = argc > 1 ? argv[1] : "";
+    // The library may have closed its end: then writing fails, and so does the work.
+    if (action.starts_with("--")) std::signal(SIGPIPE, SIG_IGN);
     if (action == "--describe") return describe(converters);
     if (action == "--convert") return convert(converters, argc, argv);
     return std::nullopt;

@@ -49,7 +49,8 @@ std::vector<pollfd> Server::wait(int until_readable) {
         const int events = POLLIN | (client.wants_to_write() ? POLLOUT : 0);
         waited.push_back({is_paused ? -1 : client.socket().fd(), static_cast<short>(events), 0});
     }
-    ::poll(waited.data(), waited.size(), timeout_ms);
+    const bool is_failed = ::poll(waited.data(), waited.size(), timeout_ms) < 0 && errno != EINTR;
+    if (is_failed) sleep_us(kPausedMs * 1000);  // as without memory
     return waited;
 }
 

@@ -88,11 +88,12 @@ std::string first_line(CacheLog &log) {
 std::string resolve_root() {
     const char *directory = getenv("CAIRN_DIR");
     if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
+        std::error_code error;
         // The library would ignore it without a word, and use another directory.
         throw Failure(kExitFailure,
                       "CAIRN_DIR is `{}`, which is no absolute path; set it to `{}`, or "
                       "unset it",
-                      directory, fs::absolute(directory).lexically_normal().string());
+                      directory, (fs::current_path(error) / directory).lexically_normal().string());
     }
     const auto root = default_root();
     if (!root) {

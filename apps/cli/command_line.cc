@@ -186,7 +186,9 @@ void Arguments::exclusive(std::initializer_list<CLI::Option *> options) {
 void Arguments::dir() {
     const auto set = [](const std::string &dir) {
         if (dir.empty()) return;
-        setenv("CAIRN_DIR", std::filesystem::absolute(dir).lexically_normal().c_str(), 1);
+        std::error_code error;
+        const auto path = std::filesystem::absolute(dir, error).lexically_normal();
+        setenv("CAIRN_DIR", error ? dir.c_str() : path.c_str(), 1);
     };
     const char *about =
         "The directory that holds the caches, instead of $CAIRN_DIR or ~/.cache/cairn";

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "conversions/converter.h"
 #include "named_file.h"
+#include "os/helper_process.h"
 #include "output.h"
 
 namespace cairn::convert {
@@ -148,7 +149,7 @@ std::string_view text_of(const BlobHandle &blob) {
 
 // This program does the work, too.
 ConverterHandle open_converter(const std::string &root, cli::CacheLog &log) {
-    const std::string program = std::filesystem::canonical("/proc/self/exe").string();
+    const std::string program = cairn::canonical_path("/proc/self/exe");
     cairn_converter_options options = {};
     options.size = sizeof options;
     options.root = root.c_str();

@@ -86,6 +86,10 @@ BrokeredCache::BrokeredCache(const BrokerOptions &options)
 BrokeredCache::~BrokeredCache() {
     lent_.reset();
     if (!ours()) return;
+    {
+        const MutexLock lock(mutex_);
+        is_closing_ = true;
+    }
     (void)guarded([&]() -> Status {
         try_report_hits();
         send_queued(Deadline::in_ms(kCloseTimeoutMs));
@@ -176,7 +180,7 @@ void BrokeredCache::disconnect() {
     lost_ += channel_->queued_stores();
     channel_.reset();
     next_attempt_ns_ = monotonic_ns() + kReconnectAfterNs;
-    if (!stop_) options_.log.write(Severity::warning, "the connection to the broker ended");
+    if (!is_closing_) options_.log.write(Severity::warning, "the connection to the broker ended");
 }
 
 // Messages can be queued behind the hello at once: a broker that refuses it closes.

@@ -116,6 +116,7 @@ class BrokeredCache final : public Cache, private LentFiles {
     Pong pong_ GUARDED_BY(mutex_);
     std::uint32_t wanted_ GUARDED_BY(mutex_) = 0;  // the segment that was asked for last, and when
     std::uint64_t wanted_ns_ GUARDED_BY(mutex_) = 0;
+    bool is_closing_ GUARDED_BY(mutex_) = false;  // the log says nothing more
     bool stop_ GUARDED_BY(mutex_) = false;
 
     // Held for moments; taken last.

@@ -15,7 +15,8 @@ constexpr std::uint64_t kLoadAfterUs = 2000;
 
 }  // namespace
 
-Loader::Loader(Cache &cache, Ahead ahead) : cache_(cache), is_loaded_(ahead == Ahead::no) {
+Loader::Loader(Cache &cache, Ahead ahead, std::function<void(Bytes)> note)
+    : cache_(cache), note_(std::move(note)), is_loaded_(ahead == Ahead::no) {
     // The thread may be done before wake() returns: only where there is none does this say so.
     if (ahead == Ahead::yes && !reader_.wake()) is_loaded_ = true;
 }
@@ -56,6 +57,7 @@ bool Loader::answer_next() {
         requests_.pop_front();
     }
     auto found = guarded([&] { return cache_.get(as_bytes(request->key)); });
+    if (found.ok() && *found) note_(as_bytes(request->key));
     const MutexLock lock(mutex_);
     request->is_done = true;
     request->error = found.error();

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -25,8 +26,9 @@ class Loader {
   public:
     enum class Ahead { yes, no };  // `no`: the thread only reads for those who wait
 
-    // `cache` outlives the loader.
-    Loader(Cache &cache, Ahead ahead);
+    // Its thread calls `note` with the key of each entry that it finds for get_within(), also when
+    // that no longer waits. `cache` and what `note` uses outlive the loader.
+    Loader(Cache &cache, Ahead ahead, std::function<void(Bytes)> note);
     Loader(const Loader &) = delete;
     Loader &operator=(const Loader &) = delete;
 
@@ -49,6 +51,7 @@ class Loader {
     void answer_all();
 
     Cache &cache_;
+    const std::function<void(Bytes)> note_;
     std::atomic<std::uint64_t> loaded_entries_ = 0, late_ = 0;
     std::atomic<bool> is_loaded_;
 

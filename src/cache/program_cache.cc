@@ -105,7 +105,8 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     }
     parts->cache = std::move(cache);
     parts->loader = std::make_unique<Loader>(
-        *parts->cache, has_memory && options_.load ? Loader::Ahead::yes : Loader::Ahead::no);
+        *parts->cache, has_memory && options_.load ? Loader::Ahead::yes : Loader::Ahead::no,
+        [own = parts.get()](Bytes key) { own->note_use(key); });
     return parts;
 }
 
@@ -197,12 +198,13 @@ Status ProgramCache::clear() {
 CacheStats ProgramCache::stats() {
     Parts &own = parts();
     CacheStats stats = own.cache->stats();
+    if (own.loader == nullptr) return stats;  // there is no cache
     ProgramStats &program = stats.program ? *stats.program : stats.program.emplace();
     const CrashCounts crashes = own.crashes == nullptr ? CrashCounts() : own.crashes->counts();
     program.crashes_dropped = crashes.dropped;
     program.crashes_kept_out = crashes.kept_out;
     if (own.recorder != nullptr) program.start_keys = own.recorder->count();
-    if (own.loader != nullptr) own.loader->add_stats(program);
+    own.loader->add_stats(program);
     return stats;
 }
 
@@ -223,8 +225,8 @@ Status ProgramCache::flush(std::uint64_t patience_us) {
 }
 
 void ProgramCache::end_use(std::uint32_t ticket) {
-    Parts &own = existing_parts();
-    if (own.crashes != nullptr) own.crashes->end_use(ticket);
+    Parts *const own = existing();  // makes nothing, as nothing may be thrown here
+    if (own != nullptr && own->crashes != nullptr) own->crashes->end_use(ticket);
 }
 
 }  // namespace cairn

@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "base/checksum.h"
-#include "os/byte_lock.h"
 
 namespace cairn {
 namespace {
@@ -15,10 +14,6 @@ constexpr std::size_t kCheckOffset = 8;
 constexpr std::size_t kCountOffset = 16;
 constexpr std::size_t kHeadSize = 24;
 constexpr std::size_t kSizeSize = 2;
-
-// The lock of this byte guards the content, which is written in place.
-constexpr std::uint64_t kLockByte = 0;
-constexpr std::uint64_t kPatienceUs = 200'000;
 
 // A file in the making.
 class Encoder {
@@ -50,11 +45,13 @@ class Encoder {
     bool is_full_ = false;
 };
 
-std::vector<std::byte> read_content(const File &file) {
-    const auto info = file.info();
+std::vector<std::byte> read_content(const Directory &directory) {
+    const auto file = directory.open_file(kOrderFileName, Access::read_only);
+    if (!file.ok()) return {};
+    const auto info = file->info();
     if (!info.ok() || info->size_bytes > kOrderBytesMax) return {};
     std::vector<std::byte> bytes(info->size_bytes);
-    const auto size = file.read_at(0, bytes);
+    const auto size = file->read_at(0, bytes);
     bytes.resize(size.ok() ? size.value() : 0);
     return bytes;
 }
@@ -111,23 +108,15 @@ std::optional<std::vector<std::string_view>> decode_order(Bytes bytes) {
     return order;
 }
 
-// Where the lock cannot be had, the check tells whether the content is whole.
 StartOrder read_order(const Directory &directory) {
-    const auto file = directory.open_file(kOrderFileName, Access::read_only);
-    if (!file.ok()) return {};
-    const auto lock = ByteLock::acquire(file.value(), kLockByte, kPatienceUs, LockKind::shared);
-    const std::vector<std::byte> content = read_content(file.value());
+    const std::vector<std::byte> content = read_content(directory);
     const auto order = decode_order(content);
     return order ? StartOrder(order->begin(), order->end()) : StartOrder();
 }
 
 Status write_order(const Directory &directory, const StartOrder &start) {
-    TRY_ASSIGN(const File file, directory.open_or_create_file(kOrderFileName));
-    TRY_ASSIGN(const ByteLock lock, ByteLock::acquire(file, kLockByte, kPatienceUs));
-    const std::vector<std::byte> content = merge(start, read_content(file));
-    if (content.empty()) return {};
-    TRY(file.write_whole(content));
-    return file.truncate(content.size());
+    const std::vector<std::byte> content = merge(start, read_content(directory));
+    return content.empty() ? Status() : directory.replace_file_lazily(kOrderFileName, content);
 }
 
 void forget_order(const Directory &directory) {

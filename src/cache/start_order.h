@@ -1,13 +1,10 @@
 // The order in which a start used its entries, in a file for the next one: docs/formats/order.md.
 // SPDX-License-Identifier: MIT
 //
-// The file is written in place, under a lock: a new file with its name costs ten times as much, and
-// so does each start.
-//
 // Thread safety: functions without state. Several processes may write: each puts its own start
-// first and keeps the other keys of the file behind it.
-// Failure: a file that is not exactly what was written is none, as after a writer was killed. Its
-// keys are only looked up, so that a forged one can do no more than name other entries.
+// first and keeps the other keys of the file behind it. Of two that write at one moment one counts.
+// Failure: a file that cannot be written stays as it is. One that is not exactly what was written is
+// none. Its keys are only looked up, so that a forged one can do no more than name other entries.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +36,7 @@ std::uint64_t order_check(Bytes file);
 // The order in a cache's directory; empty where there is none.
 StartOrder read_order(const Directory &directory);
 // Puts `start` before those keys of the file that are not in it. A file that begins with it is not
-// written. busy: another process keeps the lock.
+// written.
 Status write_order(const Directory &directory, const StartOrder &start);
 void forget_order(const Directory &directory);
 

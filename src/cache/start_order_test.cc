@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 
 namespace cairn {
@@ -64,14 +65,49 @@ TEST(StartOrder, TheSameStartWritesNothing) {
     EXPECT_NE(std::filesystem::last_write_time(path), long_ago);
 }
 
-TEST(StartOrder, AShorterOrderCutsTheFile) {
+TEST(StartOrder, AnythingElseOfThatNameIsReplacedAndALinksTargetStays) {
     const testing::Scratch scratch;
     const Directory directory = open_at(scratch);
     const std::vector<std::byte> damaged(1000, std::byte{'x'});
     write_file(directory, damaged);
     ASSERT_TRUE(write_order(directory, {"a"}).ok());
     EXPECT_EQ(read_order(directory), StartOrder{"a"});
-    EXPECT_EQ(directory.info(kOrderFileName)->size_bytes, encode_order({"a"}).size());
+    const auto path = std::filesystem::path(scratch.path()) / kOrderFileName;
+    const auto other = std::filesystem::path(scratch.path()) / "other";
+    std::filesystem::rename(path, other);
+    std::filesystem::create_symlink(other, path);
+    EXPECT_TRUE(read_order(directory).empty());
+    ASSERT_TRUE(write_order(directory, {"b"}).ok());
+    EXPECT_EQ(read_order(directory), StartOrder{"b"});
+    EXPECT_EQ(std::filesystem::file_size(other), encode_order({"a"}).size());
+    std::filesystem::remove(other);
+    std::filesystem::create_hard_link(path, other);
+    ASSERT_TRUE(write_order(directory, {"c"}).ok());
+    EXPECT_EQ(std::filesystem::file_size(other), encode_order({"b"}).size());
+}
+
+TEST(StartOrder, AFileThatCannotBeWrittenStaysAndNothingIsLeftBehind) {
+    const testing::Scratch scratch;
+    const Directory directory = open_at(scratch);
+    ASSERT_TRUE(write_order(directory, {"a"}).ok());
+    testing::FailingCalls calls;
+    testing::Fault fault;
+    fault.error = ENOSPC;
+    for (const testing::Call call : {testing::Call::openat, testing::Call::pwritev}) {
+        fault.only = call;
+        fault.first = call == testing::Call::openat ? 2 : 1;  // the first one reads
+        calls.arm(fault);
+        EXPECT_FALSE(write_order(directory, {"b"}).ok());
+        EXPECT_EQ(read_order(directory), StartOrder{"a"});
+    }
+    // A file system that cannot exchange files.
+    fault.error = EINVAL;
+    fault.only = testing::Call::renameat2;
+    calls.arm(fault);
+    ASSERT_TRUE(write_order(directory, {"b"}).ok());
+    EXPECT_EQ(read_order(directory), (StartOrder{"b", "a"}));
+    const auto entries = std::filesystem::directory_iterator(scratch.path());
+    EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }
 
 // As two caches of one process do, or of processes with one number in different containers.
@@ -171,7 +207,8 @@ TEST(StartOrder, WhatIsNoFileOfOursIsNoOrder) {
     ASSERT_TRUE(directory.remove_file(kOrderFileName).ok());
     ASSERT_TRUE(directory.create_directory(kOrderFileName).ok());
     EXPECT_TRUE(read_order(directory).empty());
-    EXPECT_FALSE(write_order(directory, {"a"}).ok());
+    ASSERT_TRUE(write_order(directory, {"a"}).ok());
+    EXPECT_EQ(read_order(directory), StartOrder{"a"});
 }
 
 }  // namespace

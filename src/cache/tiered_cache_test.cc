@@ -197,7 +197,9 @@ TEST_F(RemoteTierTest, EverythingElseGoesOnWhenItIsAway) {
 
 TEST_F(RemoteTierTest, NobodyElseWaitsWhenItIsSlow) {
     ASSERT_TRUE(put(*cache_, "near", "1"));
-    Loader bounded(*cache_, Loader::Ahead::no);
+    std::vector<std::string> noted;
+    Loader bounded(*cache_, Loader::Ahead::no,
+                   [&](Bytes key) { noted.emplace_back(as_text(key)); });
     remote_->is_slow = true;
     EXPECT_FALSE(bounded.get_within(as_bytes("far"), 1000).value().has_value());
     EXPECT_EQ(get(*cache_, "near"), "1");
@@ -206,6 +208,7 @@ TEST_F(RemoteTierTest, NobodyElseWaitsWhenItIsSlow) {
     EXPECT_TRUE(cache_->flush(kLongUs).ok());
     remote_->is_slow = false;
     EXPECT_TRUE(bounded.get_within(as_bytes("nowhere"), kLongUs).value().has_value());
+    EXPECT_EQ(noted, std::vector<std::string>{"far"}) << "what came late was used, too";
     EXPECT_EQ(get(*cache_, "far"), "made here meanwhile") << "the late answer replaces nothing";
 }
 

@@ -429,13 +429,31 @@ Status Directory::make_way(const std::string &name) const {
     return {};
 }
 
-Status Directory::replace_file(const std::string &name, Bytes content) const {
+// Calls take(temporary), which gives the temporary file its name.
+template <typename Take>
+Status Directory::replace_with(const std::string &name, Bytes content, Take take) const {
     const std::string temporary = temporary_name(name);
     TRY_ASSIGN(const File file, create_file(temporary));
     Status status = file.write_whole(content);
-    if (status.ok()) status = rename(temporary, name);
+    if (status.ok()) status = take(temporary);
     if (!status.ok()) (void)remove_file(temporary);
     return status;
+}
+
+Status Directory::replace_file(const std::string &name, Bytes content) const {
+    return replace_with(name, content,
+                        [&](const std::string &temporary) { return rename(temporary, name); });
+}
+
+Status Directory::replace_file_lazily(const std::string &name, Bytes content) const {
+    return replace_with(name, content, [&](const std::string &temporary) -> Status {
+        const int result = system_calls->renameat2(fd_.get(), temporary.c_str(), fd_.get(),
+                                                   name.c_str(), RENAME_EXCHANGE);
+        // There is no file yet, or the file system cannot.
+        if (result != 0) return rename(temporary, name);
+        if (!remove_file(temporary).ok()) (void)remove_directory(temporary);
+        return {};
+    });
 }
 
 Status Directory::sync() const {

@@ -183,6 +183,10 @@ class Directory {
     // of it. Several may do so at once. A process that is killed may leave a file
     // `name-NUMBER.tmp`.
     Status replace_file(const std::string &name, Bytes content) const;
+    // As replace_file(), for a file that can be lost: ext4 writes a file to the disk at once when
+    // it is renamed over another one, and not when the two are exchanged. So a power loss may leave
+    // neither content.
+    Status replace_file_lazily(const std::string &name, Bytes content) const;
     Status sync() const;
     // Becomes the other directory, in use or not. For one that was deleted and made again.
     Status become(const Directory &other) const { return fd_.become(other.fd_); }
@@ -193,6 +197,9 @@ class Directory {
     Status list(const std::function<void(const char *)> &visit) const;
 
   private:
+    template <typename Take>
+    Status replace_with(const std::string &name, Bytes content, Take take) const;
+
     UniqueFd fd_;
 };
 

@@ -17,6 +17,7 @@ const SystemCalls kKernel = {
             return ::linkat(old_directory, old_path, directory, path, 0);
         },
     .renameat = ::renameat,
+    .renameat2 = ::renameat2,
     .fstat = ::fstat,
     .fstatat = ::fstatat,
     .fstatfs = ::fstatfs,

@@ -24,6 +24,8 @@ struct SystemCalls {
     int (*unlinkat)(int directory, const char *path, int flags);
     int (*linkat)(int old_directory, const char *old_path, int directory, const char *path);
     int (*renameat)(int old_directory, const char *old_path, int directory, const char *path);
+    int (*renameat2)(int old_directory, const char *old_path, int directory, const char *path,
+                     unsigned flags);
     int (*fstat)(int fd, struct stat *out);
     int (*fstatat)(int directory, const char *path, struct stat *out, int flags);
     int (*fstatfs)(int fd, struct statfs *out);

@@ -115,6 +115,7 @@ void fill_table() {
     failing.unlinkat = Passing<Call::unlinkat, &SystemCalls::unlinkat>::call;
     failing.linkat = Passing<Call::linkat, &SystemCalls::linkat>::call;
     failing.renameat = Passing<Call::renameat, &SystemCalls::renameat>::call;
+    failing.renameat2 = Passing<Call::renameat2, &SystemCalls::renameat2>::call;
     failing.fstat = Passing<Call::fstat, &SystemCalls::fstat>::call;
     failing.fstatat = Passing<Call::fstatat, &SystemCalls::fstatat>::call;
     failing.fstatfs = Passing<Call::fstatfs, &SystemCalls::fstatfs>::call;
@@ -134,9 +135,9 @@ void fill_table() {
 
 const char *call_name(Call call) {
     static constexpr std::array<const char *, kCallKinds> kNames = {
-        "openat",  "mkdirat", "unlinkat",  "linkat",    "renameat",  "fstat",
-        "fstatat", "fstatfs", "fallocate", "ftruncate", "fdatasync", "fsync",
-        "pread",   "preadv",  "preadv2",   "pwritev",   "lock",      "mmap"};
+        "openat",  "mkdirat", "unlinkat",  "linkat",    "renameat",  "renameat2", "fstat",
+        "fstatat", "fstatfs", "fallocate", "ftruncate", "fdatasync", "fsync",     "pread",
+        "preadv",  "preadv2", "pwritev",   "lock",      "mmap"};
     return kNames[static_cast<unsigned>(call)];
 }
 

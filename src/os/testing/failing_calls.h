@@ -22,6 +22,7 @@ enum class Call : unsigned {
     unlinkat,
     linkat,
     renameat,
+    renameat2,
     fstat,
     fstatat,
     fstatfs,

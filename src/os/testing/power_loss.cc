@@ -494,6 +494,11 @@ struct PowerLossCalls {
                             const char *path) {
             return begin().rename(old_directory, old_path, directory, path);
         };
+        // As on a file system without exchanges.
+        calls.renameat2 = [](int, const char *, int, const char *, unsigned) {
+            errno = EINVAL;
+            return -1;
+        };
         calls.fdatasync = sync_data;
         calls.fsync = sync_data;
         calls.fallocate = Passing<&SystemCalls::fallocate>::call;

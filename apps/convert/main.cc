@@ -10,7 +10,6 @@
 #include "command.h"
 #include "conversions/converter.h"
 #include "named_file.h"
-#include "os/helper_process.h"
 #include "output.h"
 
 namespace cairn::convert {
@@ -149,7 +148,8 @@ std::string_view text_of(const BlobHandle &blob) {
 
 // This program does the work, too.
 ConverterHandle open_converter(const std::string &root, cli::CacheLog &log) {
-    const std::string program = cairn::canonical_path("/proc/self/exe");
+    std::error_code error;  // without a path, opening says what is wrong
+    const std::string program = std::filesystem::canonical("/proc/self/exe", error).string();
     cairn_converter_options options = {};
     options.size = sizeof options;
     options.root = root.c_str();

@@ -97,7 +97,6 @@ BrokeredCache::~BrokeredCache() {
     });
     {
         const MutexLock lock(mutex_);
-        stop_ = true;
         if (channel_ != nullptr) disconnect();
     }
     sender_.stop();
@@ -350,7 +349,7 @@ void BrokeredCache::enqueue_store(Bytes key, Bytes value, const PutOptions &opti
 
 void BrokeredCache::send_queued(Deadline deadline) {
     exchange(deadline, [&]() REQUIRES_LOCK(mutex_) {
-        return stop_ || channel_ == nullptr || channel_->queue_empty();
+        return channel_ == nullptr || channel_->queue_empty();
     });
 }
 

@@ -117,7 +117,6 @@ class BrokeredCache final : public Cache, private LentFiles {
     std::uint32_t wanted_ GUARDED_BY(mutex_) = 0;  // the segment that was asked for last, and when
     std::uint64_t wanted_ns_ GUARDED_BY(mutex_) = 0;
     bool is_closing_ GUARDED_BY(mutex_) = false;  // the log says nothing more
-    bool stop_ GUARDED_BY(mutex_) = false;
 
     // Held for moments; taken last.
     Mutex files_mutex_;

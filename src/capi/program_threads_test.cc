@@ -1,6 +1,8 @@
 // Program caches used by many threads at once, beside a fork, and over a disk that stands.
 // SPDX-License-Identifier: MIT
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "capi/testing/programs.h"
@@ -43,6 +45,28 @@ TEST_F(ProgramThreadsTest, AForkedChildUsesItWhateverThreadsDo) {
         EXPECT_EQ(programs.get("child" + std::to_string(round)), "2");
     }
     EXPECT_EQ(programs.get("before"), "1");
+}
+
+TEST_F(ProgramThreadsTest, AForkedChildThatCannotOpenItMissesAndHasNoFigures) {
+    const Programs programs(options());
+    programs.put("a", "1");
+    ASSERT_EQ(programs.flush(), CAIRN_OK);
+    const std::uint32_t ticket = programs.begin_use("a");
+    std::filesystem::remove_all(directory_.path());
+    std::ofstream(directory_.path()) << "no directory";
+    EXPECT_EQ(run_in_child(60,
+                           [&] {
+                               cairn_use_end(programs.handle(), ticket);
+                               if (programs.get("a") != "(miss)") return 1;
+                               if (programs.put("b", "2") != CAIRN_ERROR_IO) return 2;
+                               cairn_program_cache_stats stats = {};
+                               stats.size = sizeof stats;
+                               const int result =
+                                   cairn_program_cache_stats_get(programs.handle(), &stats);
+                               return result == CAIRN_ERROR_UNSUPPORTED ? 0 : 3;
+                           }),
+              "");
+    std::filesystem::remove(directory_.path());
 }
 
 TEST_F(ProgramThreadsTest, ThreadsSeeTheLatestOfTheirKeys) {

@@ -296,6 +296,25 @@ TEST_F(BrokerClientTest, DropsAndCountsWhatABrokerThatStandsStillCannotTake) {
     EXPECT_EQ(cache.get_soon("key " + std::to_string(accepted - 1)), value);
 }
 
+TEST_F(BrokerClientTest, ClosingAfterTheBrokerHasGoneSaysNothing) {
+    Broker broker(directory_.path());
+    std::vector<std::string> lines;
+    cairn_broker_options options = {};
+    options.size = sizeof options;
+    options.socket_path = broker.socket().c_str();
+    options.identifier = "app";
+    options.timeout_ms = kPatienceMs;
+    options.log = [](void *user, int, const char *line) {
+        static_cast<std::vector<std::string> *>(user)->emplace_back(line);
+    };
+    options.log_user = &lines;
+    cairn_cache *cache = nullptr;
+    ASSERT_EQ(cairn_broker_open(&options, &cache), CAIRN_OK);
+    broker.kill();
+    cairn_close(cache);
+    EXPECT_EQ(lines, std::vector<std::string>());
+}
+
 // The queue empties without another call: a thread sends what the kernel did not take at once.
 TEST_F(BrokerClientTest, SendsWhatIsQueuedWithoutBeingCalled) {
     Broker broker(directory_.path());

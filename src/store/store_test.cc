@@ -4,19 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
+#include "os/byte_lock.h"
 #include "os/environment.h"
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
 #include "store/index_format.h"
 #include "store/segment_format.h"
+#include "store/space.h"
 
 namespace cairn {
 namespace {
@@ -336,6 +341,30 @@ TEST_F(StoreTest, ABoundOnEntriesHolds) {
         ASSERT_LE(store_->stats().entries, 50u);
     }
     EXPECT_GE(store_->stats().entries, 45u);
+}
+
+TEST_F(StoreTest, APutWaitsWhileAnotherProcessMakesTheIndexLarger) {
+    const auto lock_file = std::make_shared<File>(
+        std::move(directory().open_file(kLockFileName, Access::read_write).value()));
+    auto space = std::optional(ByteLock::acquire(lock_file, kSpaceByte, 0));
+    ASSERT_TRUE(space->ok());
+    std::atomic<int> done = 0;
+    std::thread other([&] {  // lets go when no put has ended for 20 ms
+        for (int before = -1; done != before;) {
+            before = done;
+            sleep_us(20'000);
+        }
+        space.reset();
+    });
+    const auto levels = [&] {
+        std::array<std::byte, 8> word = {};
+        const auto index = directory().open_file(kIndexFileName, Access::read_only);
+        EXPECT_TRUE(index->read_at(counter_offset(Counter::levels), word).ok());
+        return get_le<std::uint64_t>(word, 0);
+    };
+    for (; levels() == 1 && !HasFailure(); ++done) put(std::to_string(done), "");
+    other.join();
+    EXPECT_EQ(levels(), 2u);
 }
 
 TEST_F(StoreTest, AfterSegmentsWereDeletedByHandWhatIsStoredIsFound) {

@@ -178,12 +178,14 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
         }
         return true;
     };
+    Backoff backoff(kRoomPatienceUs);
     for (;;) {
         auto published = publish(index, hash, slot, policy, stamp_ns, examine, mark_older);
         if (published.ok() || published.error() != Error::full) return published;
         if (index.free_damaged(hash)) continue;
         const Status grown = writer_->grow_index(index, hash);
         if (grown.ok()) continue;
+        if (grown.error() == Error::busy && wait_for_room(backoff)) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
             const auto progress = evictor_->step(index, UINT64_MAX);
             if (progress.ok() && progress.value() < Evictor::Progress::busy) continue;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "crash/actor.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -12,6 +14,15 @@ unsigned long long number(std::uint64_t value) {
 }
 
 }  // namespace
+
+int try_again_while_busy(Refusals refusals, const std::function<int()> &store) {
+    int result = store();
+    for (int i = 0; result == CAIRN_ERROR_BUSY && refusals == Refusals::none && i < 1000; ++i) {
+        usleep(10'000);
+        result = store();
+    }
+    return result;
+}
 
 void Actor::step() {
     const std::uint64_t choice = random_.below(1000);
@@ -60,7 +71,7 @@ void Actor::write_owned() {
     } else {
         const auto value = stamped_value({key, self_, version, 0}, random_size());
         const std::uint32_t flags = random_.one_in(8) ? std::uint32_t{CAIRN_PUT_PINNED} : 0;
-        result = cache_->put(bytes, value, flags, static_cast<std::uint32_t>(version));
+        result = put(bytes, value, flags, static_cast<std::uint32_t>(version));
         ledger_.bytes_written += value.size();
     }
     if (!stored(result, "owned")) return;
@@ -77,7 +88,7 @@ void Actor::write_contended() {
     const std::uint64_t begin = ledger_.tick();
     const auto value = stamped_value({key, self_, sequence, begin}, random_size());
     const auto bytes = numbered_key(kContendedFamily, key, rules_.key_size_max);
-    const int result = cache_->put(bytes, value);
+    const int result = put(bytes, value);
     ledger_.bytes_written += value.size();
     if (!stored(result, "contended")) return;
     ended.store(ledger_.tick());
@@ -90,7 +101,7 @@ void Actor::put_once(std::uint64_t key) {
     const std::uint64_t identity = std::uint64_t{self_ + 1} << 48 | sequence;
     const auto value = stamped_value({key, self_, sequence, 0}, random_size());
     const auto bytes = numbered_key(kOnceFamily, key, rules_.key_size_max);
-    const int result = cache_->put(bytes, value, CAIRN_PUT_IF_ABSENT);
+    const int result = put(bytes, value, CAIRN_PUT_IF_ABSENT);
     if (result == CAIRN_EXISTS) {
         ++progress().writes;
         return;
@@ -104,6 +115,12 @@ void Actor::put_once(std::uint64_t key) {
                "put if absent of key %llu won twice: %llx and %llx", number(key), number(known),
                number(identity));
     }
+}
+
+int Actor::put(const ByteVector &key, const ByteVector &value, std::uint32_t flags,
+               std::uint32_t cost_us) {
+    return try_again_while_busy(rules_.refusals,
+                                [&] { return cache_->put(key, value, flags, cost_us); });
 }
 
 // Counts a store; false when it did not take place.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "crash/ledger.h"
@@ -19,8 +20,12 @@ namespace cairn_test {
 // index is rebuilt. An older version than another lookup has shown is wrong even then.
 enum class Losses { none, allowed };
 // Which errors a store may give: none; BUSY, where a stopped process may hold up a change; any,
-// where the cache is full.
+// where the cache is full. With none, a store is tried again after BUSY, as that asks for: the
+// processes that hold up the change are slow, not stopped.
 enum class Refusals { none, busy, any };
+
+// store(), tried again for 10 s.
+int try_again_while_busy(Refusals refusals, const std::function<int()> &store);
 
 struct ActorRules {
     Losses losses = Losses::none;
@@ -66,6 +71,8 @@ class Actor {
     void judge_owned_hit(std::uint64_t key, std::uint64_t lower, std::uint64_t upper,
                          std::uint64_t version);
     void judge_owned_miss(std::uint64_t key, std::uint64_t lower, std::uint64_t upper);
+    int put(const ByteVector &key, const ByteVector &value, std::uint32_t flags = 0,
+            std::uint32_t cost_us = 0);
     bool stored(int result, const char *what);
     std::size_t random_size();
     Progress &progress() { return ledger_.progress[self_]; }

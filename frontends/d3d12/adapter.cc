@@ -29,9 +29,7 @@ const void *table_of(void *object) {
 template <typename Function>
 Function *loaded_function(const char *library, const char *name) {
     void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) {
-        return nullptr;
-    }
+    if (handle == nullptr) return nullptr;
     auto *function = reinterpret_cast<Function *>(dlsym(handle, name));
     dlclose(handle);  // releases our reference; the owner keeps it loaded
     return function;
@@ -122,9 +120,7 @@ bool ask_vulkan(void *device, AdapterNames &names) {
 
 AdapterNames ask_device(void *device) {
     AdapterNames names;
-    if (device == nullptr || ask_vulkan(device, names)) {
-        return names;
-    }
+    if (device == nullptr || ask_vulkan(device, names)) return names;
     const auto table = reinterpret_cast<uintptr_t>(table_of(device));
     for (const LoadedObject &object : loaded_objects()) {
         if (object.has(table)) {

@@ -56,14 +56,10 @@ Result result_of(const Setting &setting, const cairn_control *control, int resul
 
 Result apply_control(const Setting &setting, cairn_control *control, uint32_t kinds,
                      uint32_t flags) {
-    if (control == nullptr) {
-        return kOutOfMemory;
-    }
+    if (control == nullptr) return kOutOfMemory;
     uint32_t unchanged = 0;
     const int result = cairn_control_apply(control, kinds, flags, &unchanged);
-    if (result != CAIRN_OK) {
-        return result_of(setting, control, result);
-    }
+    if (result != CAIRN_OK) return result_of(setting, control, result);
     // Sessions in working directories are reached from here only, and the others of this process need
     // not wait until they look.
     if ((flags & CAIRN_CONTROL_CLEAR) != 0 && (kinds & CAIRN_KIND_APPLICATION_MANAGED) != 0 &&
@@ -82,9 +78,7 @@ Device::Device(SettingRef setting, Levels real)
       real_(std::move(real)) {}
 
 Result Device::wrap(Unknown *device, const cairn_d3d12_options *options, void **wrapped) {
-    if (device->QueryInterface(&kIidFacade, wrapped) == kOk) {
-        return kOk;
-    }
+    if (device->QueryInterface(&kIidFacade, wrapped) == kOk) return kOk;
     *wrapped = nullptr;
     Levels real;
     for (unsigned level = 0; level < kDeviceLevels; ++level) {
@@ -94,9 +88,7 @@ Result Device::wrap(Unknown *device, const cairn_d3d12_options *options, void **
         }
     }
     SettingRef setting = real[0] == nullptr ? nullptr : read_setting(options, real[0].get());
-    if (setting == nullptr) {
-        return kInvalidArgument;
-    }
+    if (setting == nullptr) return kInvalidArgument;
     std::unique_ptr<Device, ReleaseReference> made(new Device(std::move(setting), std::move(real)));
     const cairn_driver_cache *driver = options == nullptr ? nullptr : options->driver_cache;
     uint32_t registration = 0;  // given back with the control
@@ -112,17 +104,13 @@ Result Device::wrap(Unknown *device, const cairn_d3d12_options *options, void **
 // claimed: applications take a newer interface for a promise.
 bool Device::has_level(const Guid &iid) const {
     for (unsigned level = 0; level < kDeviceLevels; ++level) {
-        if (iid == kIidDevice[level]) {
-            return level == kShaderCacheLevel || real_[level] != nullptr;
-        }
+        if (iid == kIidDevice[level]) return level == kShaderCacheLevel || real_[level] != nullptr;
     }
     return iid == kIidObject || iid == kIidUnknown || iid == kIidFacade;
 }
 
 Result Device::QueryInterface(const Guid *iid, void **object) {
-    if (!has_place_for(iid, object)) {
-        return kPointer;
-    }
+    if (!has_place_for(iid, object)) return kPointer;
     if (has_level(*iid)) {
         AddRef();
         *object = static_cast<DeviceInterface *>(this);
@@ -177,12 +165,8 @@ PIPELINE_METHOD(0, CreateComputePipelineState)
 PIPELINE_METHOD(2, CreatePipelineState)
 
 Result Device::CheckFeatureSupport(uint32_t feature, void *data, uint32_t size) {
-    if (feature != kFeatureShaderCache) {
-        return real_[0]->CheckFeatureSupport(feature, data, size);
-    }
-    if (data == nullptr || size != sizeof(uint32_t)) {
-        return kInvalidArgument;
-    }
+    if (feature != kFeatureShaderCache) return real_[0]->CheckFeatureSupport(feature, data, size);
+    if (data == nullptr || size != sizeof(uint32_t)) return kInvalidArgument;
     uint32_t &flags = *static_cast<uint32_t *>(data);
     flags = 0;
     if (real_[0]->CheckFeatureSupport(feature, &flags, sizeof flags) != kOk) {

@@ -52,9 +52,7 @@ Outcome DiskLevel::join() {
         case Presence::Joined::yes:
             return Outcome::ok;
         case Presence::Joined::must_clear:
-            if (clear() != Outcome::ok) {
-                return Outcome::cannot_open;
-            }
+            if (clear() != Outcome::ok) return Outcome::cannot_open;
             presence_.cleared();
             return Outcome::ok;
         case Presence::Joined::hidden:
@@ -82,9 +80,7 @@ DiskLevel::~DiskLevel() {
 
 EntryRef DiskLevel::find(const KeyHash &hash) {
     cairn_blob *blob = nullptr;
-    if (hidden_ || cairn_get(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) {
-        return nullptr;
-    }
+    if (hidden_ || cairn_get(cache_, hash.data(), hash.size(), &blob) != CAIRN_OK) return nullptr;
     return Entry::adopt(blob);
 }
 
@@ -129,15 +125,9 @@ Outcome DiskLevel::give_up() const {
 // thread at a time. It has few entries.
 Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
     const auto alone = presence_.lock_to_measure();
-    if (alone.error() == Error::denied || alone.error() == Error::read_only) {
-        return Outcome::denied;
-    }
-    if (!alone.ok() && alone.error() != Error::not_found) {
-        return give_up();
-    }
-    if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) {
-        return Outcome::exists;
-    }
+    if (alone.error() == Error::denied || alone.error() == Error::read_only) return Outcome::denied;
+    if (!alone.ok() && alone.error() != Error::not_found) return give_up();
+    if (cairn_contains(cache_, hash.data(), hash.size()) == CAIRN_OK) return Outcome::exists;
     // Sizes as given, for a limit that the store cannot keep.
     uint64_t size = entry.record().size() + kEntryOverhead;
     const auto add = [](void *sum, const cairn_entry *other) {
@@ -145,9 +135,7 @@ Outcome DiskLevel::store_measured(const KeyHash &hash, const Entry &entry) {
         return 0;
     };
     (void)cairn_enumerate(cache_, add, &size);
-    if (size > options_.limit_bytes) {
-        return Outcome::full;
-    }
+    if (size > options_.limit_bytes) return Outcome::full;
     return put(hash, entry);
 }
 

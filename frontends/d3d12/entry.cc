@@ -27,9 +27,7 @@ size_t key_size_in(Bytes record) {
 EntryRef Entry::copy(Bytes key, Bytes value) {
     const size_t size = kHeaderSize + key.size() + value.size();
     Memory memory(std::malloc(size), std::free);
-    if (memory == nullptr) {
-        return nullptr;
-    }
+    if (memory == nullptr) return nullptr;
     const MutableBytes record = {static_cast<std::byte *>(memory.get()), size};
     std::memcpy(record.data(), kMagic.data(), kMagic.size());
     put_le(record, kMagic.size(), static_cast<uint32_t>(key.size()));

@@ -15,13 +15,9 @@ using namespace cairn::d3d12;
 
 int32_t EXPORT(wrap_device)(ID3D12Device *device, const cairn_d3d12_options *options,
                             ID3D12Device **wrapped) {
-    if (wrapped == nullptr) {
-        return kPointer;
-    }
+    if (wrapped == nullptr) return kPointer;
     *wrapped = nullptr;
-    if (device == nullptr) {
-        return kInvalidArgument;
-    }
+    if (device == nullptr) return kInvalidArgument;
     void *facade = nullptr;
     const Result result = without_exceptions(
         [&] { return Device::wrap(reinterpret_cast<Unknown *>(device), options, &facade); });
@@ -46,9 +42,7 @@ int32_t EXPORT(shader_cache_control)(const cairn_d3d12_options *options, uint32_
                                      uint32_t control) {
     return without_exceptions([&] {
         const SettingRef setting = read_setting(options, nullptr);
-        if (setting == nullptr) {
-            return kInvalidArgument;
-        }
+        if (setting == nullptr) return kInvalidArgument;
         const ControlRef opened = open_control(setting->root, 0, setting->log, setting->user);
         return apply_control(*setting, opened.get(), kinds, control);
     });

@@ -56,9 +56,7 @@ std::optional<Presence::Joined> Presence::open() {
 
 // A file that was deleted keeps no other process out.
 bool Presence::has_name() const {
-    if (!file_.valid()) {
-        return false;
-    }
+    if (!file_.valid()) return false;
     const auto ours = file_.info();
     const auto named = Directory::working().info(path_);
     return ours.ok() && named.ok() && ours->inode == named->inode &&
@@ -80,9 +78,7 @@ Presence::Joined Presence::join(const std::string &directory) {
         if (!joined) {
             joined = can_write_ ? join_writing() : join_reading();
         }
-        if (joined) {
-            return *joined;
-        }
+        if (joined) return *joined;
     } while (backoff.pause());
     file_ = File();
     return Joined::busy;
@@ -90,9 +86,7 @@ Presence::Joined Presence::join(const std::string &directory) {
 
 std::optional<Presence::Joined> Presence::join_writing() {
     if (is_held(file_.try_lock(kSessionByte, LockKind::exclusive)) && has_name()) {
-        if (is_marked()) {
-            return Joined::must_clear;
-        }
+        if (is_marked()) return Joined::must_clear;
         (void)file_.try_lock(kSessionByte, LockKind::shared);
         return Joined::yes;
     }
@@ -111,9 +105,7 @@ std::optional<Presence::Joined> Presence::join_reading() {
 
 std::optional<Presence::Joined> Presence::join_others() {
     const auto lock = file_.try_lock(kSessionByte, LockKind::shared);
-    if (!lock.ok()) {
-        return Joined::impossible;
-    }
+    if (!lock.ok()) return Joined::impossible;
     return lock.value() && has_name() ? std::optional(Joined::yes) : std::nullopt;
 }
 
@@ -128,9 +120,7 @@ bool Presence::mark_for_clearing() const {
 }
 
 Presence::Left Presence::leave() {
-    if (!file_.valid() || process_ != process_number()) {
-        return Left::yes;
-    }
+    if (!file_.valid() || process_ != process_number()) return Left::yes;
     file_.unlock(kSessionByte);
     if (is_marked() && is_held(file_.try_lock(kSessionByte, LockKind::exclusive)) && is_marked() &&
         has_name()) {

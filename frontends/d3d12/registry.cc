@@ -40,9 +40,7 @@ std::shared_ptr<SharedCache> shared_cache(const std::string &identity) {
     Registry &registry = registries.all.get();
     const MutexLock lock(registry.mutex);
     const auto found = registry.caches.find(identity);
-    if (found != registry.caches.end()) {
-        return found->second;
-    }
+    if (found != registry.caches.end()) return found->second;
     return registry.caches.emplace(identity, std::make_shared<SharedCache>(identity)).first->second;
 }
 
@@ -60,15 +58,9 @@ void forget(std::shared_ptr<SharedCache> &shared) {
 
 // With the cache locked.
 Outcome join_shared(SharedCache &shared, const CacheOptions &options) {
-    if (shared.cache == nullptr) {
-        return SessionCache::open(options, shared.cache);
-    }
-    if (shared.cache->disabled()) {
-        return Outcome::disabled;
-    }
-    if (shared.cache->options().version != options.version) {
-        return Outcome::other_version;
-    }
+    if (shared.cache == nullptr) return SessionCache::open(options, shared.cache);
+    if (shared.cache->disabled()) return Outcome::disabled;
+    if (shared.cache->options().version != options.version) return Outcome::other_version;
     shared.cache->listeners().add(options.log, options.log_user);
     return Outcome::ok;
 }

@@ -69,9 +69,7 @@ std::string text_of(const Guid &guid) {
 
 // The program whose cache it is, with a hyphen behind it; "" where all share it.
 std::string application_part(const Setting &setting, const std::string &guid) {
-    if (Configuration::read(Log(setting.log, setting.user)).is_d3d12_shared(guid)) {
-        return "";
-    }
+    if (Configuration::read(Log(setting.log, setting.user)).is_d3d12_shared(guid)) return "";
     const std::string &name = setting.application ? *setting.application : application_name();
     return name.empty() ? "" : name + "-";
 }
@@ -174,15 +172,9 @@ Result Session::create(const SettingRef &setting, Unknown *device, const Session
         setting->say(Message::create_invalid_arguments);
         return kInvalidArgument;
     }
-    if (session == nullptr) {
-        return kFalse;
-    }
-    if (!has_place_for(iid, session)) {
-        return kPointer;
-    }
-    if (!is_own(*iid)) {
-        return kNoInterface;
-    }
+    if (session == nullptr) return kFalse;
+    if (!has_place_for(iid, session)) return kPointer;
+    if (!is_own(*iid)) return kNoInterface;
     const SessionDesc whole = with_defaults(*desc);
     const CacheOptions options = cache_options(whole, *setting);
     auto *made = new Session(setting, device, whole);
@@ -200,12 +192,8 @@ Result Session::create(const SettingRef &setting, Unknown *device, const Session
 }
 
 Result Session::QueryInterface(const Guid *iid, void **object) {
-    if (!has_place_for(iid, object)) {
-        return kPointer;
-    }
-    if (!is_own(*iid)) {
-        return kNoInterface;
-    }
+    if (!has_place_for(iid, object)) return kPointer;
+    if (!is_own(*iid)) return kNoInterface;
     AddRef();
     if (*iid == kIidUnknown) {
         *object = static_cast<SessionPointer<Pointer::unknown> *>(this);
@@ -244,25 +232,19 @@ Result Session::SetName(const wchar_t *name) {
 }
 
 Result Session::GetDevice(const Guid *iid, void **device) {
-    if (!has_place_for(iid, device)) {
-        return kPointer;
-    }
+    if (!has_place_for(iid, device)) return kPointer;
     return device_ == nullptr ? kNotFound : device_->QueryInterface(iid, device);
 }
 
 Result Session::FindValue(const void *key, uint32_t key_size, void *value, uint32_t *value_size) {
-    if (value_size == nullptr || key == nullptr || key_size == 0) {
-        return kInvalidArgument;
-    }
+    if (value_size == nullptr || key == nullptr || key_size == 0) return kInvalidArgument;
     EntryRef entry;
     const auto wanted = value == nullptr ? SessionCache::Wanted::size : SessionCache::Wanted::value;
     const Result result = without_exceptions([&] {
         const Outcome outcome = cache_->find(bytes(key, key_size), wanted, entry);
         return answer(*setting_, outcome, kOfFind);
     });
-    if (result != kOk) {
-        return result;
-    }
+    if (result != kOk) return result;
     const Bytes found = entry->value();
     const uint32_t capacity = *value_size;
     *value_size = static_cast<uint32_t>(found.size());

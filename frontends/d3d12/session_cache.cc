@@ -29,9 +29,7 @@ ControlRef open_control(const std::string &root, uint32_t flags, cairn_log_fn lo
 
 void Listeners::add(cairn_log_fn log, void *user) {
     State &state = state_.get();  // made now: remove() and receive() find it
-    if (log == nullptr) {
-        return;
-    }
+    if (log == nullptr) return;
     const MutexLock lock(state.mutex);
     ++state.sessions[{log, user}];
 }
@@ -47,9 +45,7 @@ void Listeners::remove(cairn_log_fn log, void *user) {
 
 void Listeners::receive(void *self, int severity, const char *line) {
     State *state = static_cast<Listeners *>(self)->state_.existing();
-    if (state == nullptr) {
-        return;
-    }
+    if (state == nullptr) return;
     const MutexLock lock(state->mutex);
     for (const auto &[listener, sessions] : state->sessions) {
         listener.first(listener.second, severity, line);
@@ -104,14 +100,10 @@ void SessionCache::follow_clears() {
 }
 
 Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
-    if (disabled()) {
-        return Outcome::disabled;
-    }
+    if (disabled()) return Outcome::disabled;
     follow_clears();
     entry = take_held(key);
-    if (entry != nullptr && wanted == Wanted::value) {
-        return Outcome::ok;
-    }
+    if (entry != nullptr && wanted == Wanted::value) return Outcome::ok;
     const KeyHash hash = options_.hash(key);
     entry = disk_ == nullptr ? memory_.find(hash) : disk_->find(hash);
     return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
@@ -119,40 +111,28 @@ Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
 
 // Where another thread is in the way, nothing is held: the entry is read again.
 void SessionCache::hold(EntryRef entry) {
-    if (disk_ == nullptr || !held_mutex_.try_lock()) {
-        return;
-    }
+    if (disk_ == nullptr || !held_mutex_.try_lock()) return;
     const AdoptedLock lock(held_mutex_);
     held_.swap(entry);
     held_by_ = std::this_thread::get_id();
 }
 
 EntryRef SessionCache::take_held(Bytes key) {
-    if (disk_ == nullptr || !held_mutex_.try_lock()) {
-        return nullptr;
-    }
+    if (disk_ == nullptr || !held_mutex_.try_lock()) return nullptr;
     const AdoptedLock lock(held_mutex_);
-    if (held_by_ != std::this_thread::get_id()) {
-        return nullptr;
-    }
+    if (held_by_ != std::this_thread::get_id()) return nullptr;
     EntryRef held = std::exchange(held_, nullptr);
     return held != nullptr && held->has_key(key) ? held : nullptr;
 }
 
 Outcome SessionCache::store(Bytes key, Bytes value) {
-    if (disabled()) {
-        return Outcome::disabled;
-    }
+    if (disabled()) return Outcome::disabled;
     follow_clears();
     (void)take_held(key);
     const KeyHash hash = options_.hash(key);
     const EntryRef entry = Entry::copy(key, value);
-    if (entry == nullptr) {
-        return Outcome::no_memory;
-    }
-    if (disk_ != nullptr) {
-        return store_on_disk(hash, key, entry);
-    }
+    if (entry == nullptr) return Outcome::no_memory;
+    if (disk_ != nullptr) return store_on_disk(hash, key, entry);
     const EntryRef there = memory_.insert(hash, entry);
     return there == nullptr ? Outcome::ok : judge(there, key, Outcome::exists);
 }
@@ -160,16 +140,10 @@ Outcome SessionCache::store(Bytes key, Bytes value) {
 Outcome SessionCache::store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry) {
     for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
         const Outcome outcome = disk_->store(hash, *entry);
-        if (outcome == Outcome::ok) {
-            return outcome;
-        }
+        if (outcome == Outcome::ok) return outcome;
         // Whatever stood in the way: a key that is there is there.
-        if (const EntryRef there = disk_->find(hash)) {
-            return judge(there, key, Outcome::exists);
-        }
-        if (outcome != Outcome::exists) {
-            return outcome;
-        }
+        if (const EntryRef there = disk_->find(hash)) return judge(there, key, Outcome::exists);
+        if (outcome != Outcome::exists) return outcome;
         // It is damaged, or gone meanwhile.
     }
     return Outcome::busy;

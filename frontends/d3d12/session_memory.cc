@@ -14,9 +14,7 @@ EntryRef SessionMemory::find(const KeyHash &hash) {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
     const auto found = state.places.find(hash);
-    if (found == state.places.end()) {
-        return nullptr;
-    }
+    if (found == state.places.end()) return nullptr;
     state.order.splice(state.order.begin(), state.order, found->second);
     return found->second->entry;
 }
@@ -27,9 +25,7 @@ EntryRef SessionMemory::insert(const KeyHash &hash, const EntryRef &entry) {
     const MutexLock lock(state.mutex);
     Order place = {{hash, entry}};
     const auto [found, is_new] = state.places.emplace(hash, place.begin());
-    if (!is_new) {
-        return found->second->entry;
-    }
+    if (!is_new) return found->second->entry;
     order.splice(order.begin(), place);
     state.bytes += charge(*entry);
     while (order.size() > 1 && (state.bytes > limit_bytes_ || order.size() > limit_entries_)) {

@@ -56,9 +56,7 @@ SettingRef read_setting(const cairn_d3d12_options *options, void *device) {
     const bool has_application = given.size >= kOptionsSizeMin + sizeof given.application;
     if (has_application && given.application != nullptr) {
         setting->application = given.application;
-        if (!is_name(*setting->application)) {
-            return nullptr;
-        }
+        if (!is_name(*setting->application)) return nullptr;
     }
     if (given.adapter == nullptr || given.driver_version == nullptr) {
         setting->names = ask_device(device);

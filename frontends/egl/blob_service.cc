@@ -44,9 +44,7 @@ void serve_blobs(const Vendor &vendor, EGLDisplay display) {
     }
     DisplayCache &state = display_cache(display);
     const MutexLock lock(state.changing_blobs);
-    if (state.serves_blobs || state.has_own_blobs) {
-        return;
-    }
+    if (state.serves_blobs || state.has_own_blobs) return;
     cairn_cache *cache = cache_of(vendor, display);
     t_vendor = &vendor;
     const int result = cache == nullptr

@@ -26,9 +26,7 @@ namespace {
 // line, so that an application that closes descriptors it does not know never has ours.
 void trace_entry(std::string_view key, size_t size_bytes, uint64_t cost_ns) {
     const std::string &path = settings().trace;
-    if (path.empty()) {
-        return;
-    }
+    if (path.empty()) return;
     const int saved_errno = errno;
     constexpr size_t kKeySizeMax = 32;
     append_to_file(path, hexadecimal(as_bytes(key.substr(0, kKeySizeMax))) + " " +
@@ -52,9 +50,7 @@ void check_hint(const Context &context, Program &program) {
 bool load(Context &context, Program &program, const ProgramKey &key,
           std::span<const std::byte> bytes) {
     auto entry = decode_program(bytes);
-    if (!entry) {
-        return false;
-    }
+    if (!entry) return false;
     // An unknown format would be a GL error, and the application would see it.
     const auto &formats = context.binary_formats;
     const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
@@ -117,9 +113,7 @@ Found::Found(cairn_cache *cache, uint64_t index, ProgramKey &key) {
 }
 
 std::span<const std::byte> Found::bytes() const {
-    if (blob_ == nullptr) {
-        return {};
-    }
+    if (blob_ == nullptr) return {};
     return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
 }
 
@@ -132,9 +126,7 @@ cairn_put_options put_options(uint64_t cost_ns) {
 
 Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
     // Caching may have been switched off since the look-up.
-    if (!is_caching_on()) {
-        return Stored::no;
-    }
+    if (!is_caching_on()) return Stored::no;
     const cairn_put_options options = put_options(cost_ns);
     const int result =
         cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options);
@@ -170,9 +162,7 @@ Turn take_turn(const Context &context, const ProgramKey &key) {
 std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key) {
     const Found in_memory(context.programs->entries(), bytes_of(key));
     if (in_memory) {
-        if (const auto cost = load_from_display(context, program, key, in_memory)) {
-            return cost;
-        }
+        if (const auto cost = load_from_display(context, program, key, in_memory)) return cost;
     }
     const Found on_disk(context.cache, bytes_of(key));
     if (on_disk && load(context, program, key, on_disk.bytes())) {
@@ -186,9 +176,7 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
 }
 
 void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns) {
-    if (made.size == 0) {
-        return;
-    }
+    if (made.size == 0) return;
     cairn_egl_entry_seal(key.data(), key.size(), made.bytes.get(), made.size);
     const std::string_view entry(made.bytes.get(), made.size);
     Stored stored = Stored::no;

@@ -128,9 +128,7 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
 void count_failed(OpenedCache &opened) {
     cairn_program_cache_stats stats = {};
     stats.size = sizeof stats;
-    if (cairn_program_cache_stats_get(opened.cache, &stats) != CAIRN_OK) {
-        return;
-    }
+    if (cairn_program_cache_stats_get(opened.cache, &stats) != CAIRN_OK) return;
     const MutexLock lock(the_only<Caches>().mutex);
     const uint64_t before = std::exchange(opened.failed, stats.queue_failed);
     if (stats.queue_failed > before) {
@@ -171,9 +169,7 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     auto &all = the_only<Caches>();
     const MutexLock lock(all.mutex);
     const auto found = all.by_identity.find(key);
-    if (found != all.by_identity.end()) {
-        return found->second.cache;
-    }
+    if (found != all.by_identity.end()) return found->second.cache;
     OpenedCache opened;
     opened.cache = open_cache(identity, limit_percent);
     opened.is_of_blobs = !has_broker && limit_percent == kBlobsPercent;
@@ -213,9 +209,7 @@ void open_switch() {
 
 bool is_caching_on() {
     const cairn_control *control = g_control.load(std::memory_order_acquire);
-    if (control == nullptr) {
-        return true;
-    }
+    if (control == nullptr) return true;
     // Noted as seen when it is done: another thread that comes meanwhile does it as well.
     const uint64_t clears = cairn_control_clears(control, kKind);
     if (clears != g_clears_seen.load(std::memory_order_acquire)) {

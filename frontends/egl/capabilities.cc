@@ -49,9 +49,7 @@ GLint integer_of(const GlFunctions &gl, GLenum name) {
 
 // Each followed by a space.
 std::string extensions_of(const GlFunctions &gl, ContextVersion version) {
-    if (version.number < 300) {
-        return string_of(gl, GL_EXTENSIONS) + " ";
-    }
+    if (version.number < 300) return string_of(gl, GL_EXTENSIONS) + " ";
     std::string all;
     const GLint count = integer_of(gl, GL_NUM_EXTENSIONS);
     for (GLint i = 0; i < count; ++i) {
@@ -115,16 +113,12 @@ ContextTraits traits_of(const Context &context, ContextVersion version, const Dr
 }  // namespace
 
 void describe(Context &context) {
-    if (context.is_described) {
-        return;
-    }
+    if (context.is_described) return;
     context.is_described = true;
     const GlFunctions &gl = context.gl();
     const ContextVersion version = parse_version(string_of(gl, GL_VERSION));
     context.has_control = version.number >= 200;
-    if (!context.has_control) {
-        return;
-    }
+    if (!context.has_control) return;
     const std::string extensions = extensions_of(gl, version);
     context.adds_control = !has_word(extensions, kControlExtension);
     context.numbers_extensions = version.number >= 300;
@@ -151,9 +145,7 @@ void prepare(Context &context) {
         log_line("contexts that share objects differ: programs are not cached in them");
         return;
     }
-    if (context.programs == nullptr) {
-        return;
-    }
+    if (context.programs == nullptr) return;
     if (context.binary_formats.empty()) {
         log_line("%s gives no program binaries: not cached", names.version.c_str());
         return;

@@ -34,9 +34,7 @@ struct Entry<R (*)(EGLDisplay, A...), Method> {
         [[maybe_unused]] EGLint value = 0;
         const auto ask = [&] {
             const EGLint state = initialisation(vendor_of_display(display), display);
-            if (state != EGL_SUCCESS) {
-                return state;
-            }
+            if (state != EGL_SUCCESS) return state;
             is_caching_on();  // what was cleared elsewhere is not to be seen any more
             if constexpr (std::is_void_v<R>) {
                 return (display_cache(display).*Method)(arguments...);
@@ -97,18 +95,14 @@ const EntryPoint *control_entry(const char *name) {
 }
 
 EGLint initialisation(const Vendor &vendor, EGLDisplay display) {
-    if (vendor.egl.QueryString(display, EGL_VERSION) != nullptr) {
-        return EGL_SUCCESS;
-    }
+    if (vendor.egl.QueryString(display, EGL_VERSION) != nullptr) return EGL_SUCCESS;
     const EGLint reason = vendor.egl.GetError();
     const bool is_told = reason == EGL_BAD_DISPLAY || reason == EGL_CONTEXT_LOST;
     return is_told ? reason : EGL_NOT_INITIALIZED;
 }
 
 const char *with_control(const char *extensions) {
-    if (extensions == nullptr || has_word(extensions, kEglControlExtension)) {
-        return extensions;
-    }
+    if (extensions == nullptr || has_word(extensions, kEglControlExtension)) return extensions;
     return kept(with_word(extensions, kEglControlExtension));
 }
 

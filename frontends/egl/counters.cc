@@ -35,16 +35,12 @@ void count_process() {
 }
 
 void note_problem(uint64_t problem, std::string_view why) {
-    if (g_report == nullptr) {
-        return;
-    }
+    if (g_report == nullptr) return;
     // The thread that changes 0 to this value writes the text; readers take it for no problem.
     constexpr uint64_t kBeingWritten = UINT64_MAX;
     const std::atomic_ref<uint64_t> state(g_report->problem);
     uint64_t none = 0;
-    if (!state.compare_exchange_strong(none, kBeingWritten)) {
-        return;
-    }
+    if (!state.compare_exchange_strong(none, kBeingWritten)) return;
     const size_t size = std::min(why.size(), sizeof g_report->problem_text - 1);
     memcpy(g_report->problem_text, why.data(), size);
     g_report->problem_text[size] = '\0';

@@ -46,9 +46,7 @@ struct Displays {
 DisplayCache::DisplayCache() : entries_(open_entries()) {}
 
 void DisplayCache::put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns) {
-    if (!is_on() || !is_caching_on() || binary.size() > size_t{kBinaryMax}) {
-        return;
-    }
+    if (!is_on() || !is_caching_on() || binary.size() > size_t{kBinaryMax}) return;
     const cairn_put_options options = put_options(cost_ns);
     cairn_put(entries_, key.data(), key.size(), binary.data(), binary.size(), &options);
 }
@@ -109,9 +107,7 @@ EGLint DisplayCache::read(bool is_draft, EGLint index, void *key, EGLint *key_si
         if (fits || !is_draft) {
             memcpy(key, found_key.data(), found_key.size());
         }
-        if (!fits) {
-            return EGL_BAD_ACCESS;
-        }
+        if (!fits) return EGL_BAD_ACCESS;
         memcpy(binary, entry.bytes().data(), entry.bytes().size());
     }
     *binary_size = size;
@@ -141,44 +137,30 @@ EGLint DisplayCache::draft_populate(const void *key, EGLint key_size, const void
         binary_size > kBinaryMax) {
         return EGL_BAD_PARAMETER;
     }
-    if (!is_on() || !is_caching_on()) {
-        return EGL_SUCCESS;
-    }
+    if (!is_on() || !is_caching_on()) return EGL_SUCCESS;
     const int result = cairn_put(entries_, key, size_t{kKeySize}, binary,
                                  static_cast<size_t>(binary_size), nullptr);
     return result == CAIRN_ERROR_NO_MEMORY ? EGL_BAD_ACCESS : EGL_SUCCESS;
 }
 
 EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {
-    if (limit < 0) {
-        return EGL_BAD_PARAMETER;
-    }
-    if (mode == EGL_PROGRAM_CACHE_TRIM_ANGLE) {
-        return trim(limit, bytes);
-    }
-    if (mode != EGL_PROGRAM_CACHE_RESIZE_ANGLE) {
-        return EGL_BAD_PARAMETER;
-    }
+    if (limit < 0) return EGL_BAD_PARAMETER;
+    if (mode == EGL_PROGRAM_CACHE_TRIM_ANGLE) return trim(limit, bytes);
+    if (mode != EGL_PROGRAM_CACHE_RESIZE_ANGLE) return EGL_BAD_PARAMETER;
     bytes = set_limit(limit, 0);
     return EGL_SUCCESS;
 }
 
 EGLint DisplayCache::draft_attribute(EGLenum name, EGLint *value) const {
     EGLint result = 0;
-    if (attribute(name, result) != EGL_SUCCESS) {
-        return EGL_BAD_ATTRIBUTE;
-    }
-    if (value == nullptr) {
-        return EGL_BAD_PARAMETER;
-    }
+    if (attribute(name, result) != EGL_SUCCESS) return EGL_BAD_ATTRIBUTE;
+    if (value == nullptr) return EGL_BAD_PARAMETER;
     *value = result;
     return EGL_SUCCESS;
 }
 
 EGLint DisplayCache::trim(EGLint limit, EGLint &freed) {
-    if (limit < 0) {
-        return EGL_BAD_PARAMETER;
-    }
+    if (limit < 0) return EGL_BAD_PARAMETER;
     uint64_t bytes = 0;
     cairn_trim(entries_, static_cast<uint64_t>(limit), &bytes);
     freed = as_int(bytes);

@@ -35,9 +35,7 @@ struct ByDisplay<Member> {
 template <auto Member, typename... A>
 EGLBoolean by_current(A... arguments) {
     Vendor *vendor = current_vendor();
-    if (vendor == nullptr || vendor->egl.*Member == nullptr) {
-        return EGL_TRUE;
-    }
+    if (vendor == nullptr || vendor->egl.*Member == nullptr) return EGL_TRUE;
     set_last_vendor(*vendor);
     return (vendor->egl.*Member)(arguments...);
 }
@@ -95,9 +93,7 @@ EGLDisplay find_platform_display(EGLenum platform, void *native, const EGLAttrib
     EGLint error = EGL_BAD_PARAMETER;
     bool is_first = true;
     for (Vendor *vendor : vendors()) {
-        if (owner != nullptr && owner != vendor) {
-            continue;
-        }
+        if (owner != nullptr && owner != vendor) continue;
         set_last_vendor(*vendor);
         const EGLDisplay display = vendor->imports.getPlatformDisplay(platform, native, attributes);
         if (display != EGL_NO_DISPLAY) {
@@ -134,9 +130,7 @@ bool is_to_cache(const Attributes<EGLint> &own, const DisplayCache &programs) {
 EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share,
                           const EGLint *attributes) {
     Vendor &vendor = vendor_to_call(display);
-    if (settings().disabled) {
-        return vendor.egl.CreateContext(display, config, share, attributes);
-    }
+    if (settings().disabled) return vendor.egl.CreateContext(display, config, share, attributes);
     const Attributes<EGLint> own(attributes, EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE);
     const EGLint enabled = own.values.empty() ? EGL_TRUE : own.values.back();
     if (enabled != EGL_TRUE && enabled != EGL_FALSE) {
@@ -144,9 +138,7 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
     }
     const EGLenum api = host().exports->getCurrentApi();
     const EGLContext handle = vendor.egl.CreateContext(display, config, share, own.for_driver());
-    if (handle == EGL_NO_CONTEXT) {
-        return handle;
-    }
+    if (handle == EGL_NO_CONTEXT) return handle;
     const auto enter = [&] {
         DisplayCache &programs = display_cache(display);
         context_created(vendor, display, handle, share, api, own.for_driver(),
@@ -202,9 +194,7 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
 void terminated(const Vendor &vendor, EGLDisplay display) {
     display_cache(display).is_terminated = true;
     // With some drivers it is not, if a context is current or it was initialised more than once.
-    if (initialisation(vendor, display) == EGL_SUCCESS) {
-        return;
-    }
+    if (initialisation(vendor, display) == EGL_SUCCESS) return;
     end(display);
     flush_caches();
     // Another thread may have initialised the display again while we still served it.
@@ -316,9 +306,7 @@ std::vector<EGLDeviceEXT> all_devices() {
     for (Vendor *vendor : vendors()) {
         const auto query = vendor->egl.QueryDevicesEXT;
         EGLint count = 0;
-        if (query == nullptr || query(0, nullptr, &count) == EGL_FALSE || count <= 0) {
-            continue;
-        }
+        if (query == nullptr || query(0, nullptr, &count) == EGL_FALSE || count <= 0) continue;
         std::vector<EGLDeviceEXT> some(static_cast<size_t>(count));
         if (query(count, some.data(), &count) != EGL_FALSE) {
             some.resize(static_cast<size_t>(count));
@@ -370,9 +358,7 @@ void *egl_function(const char *name) {
 }
 
 EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
-    if (settings().disabled) {
-        return find_platform_display(platform, native, attributes);
-    }
+    if (settings().disabled) return find_platform_display(platform, native, attributes);
     const Attributes<EGLAttrib> own(attributes, EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE);
     if (!own.values.empty() && limit_in(own.values) < 0) {
         set_own_error(EGL_BAD_ATTRIBUTE);

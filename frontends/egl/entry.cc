@@ -36,9 +36,7 @@ bool begins_with(Bytes bytes, uint32_t number) {
 
 // The report at `at`, which is moved behind it.
 std::optional<Report> report_at(Bytes bytes, size_t &at) {
-    if (bytes.size() < at + 2 * sizeof(uint32_t)) {
-        return std::nullopt;
-    }
+    if (bytes.size() < at + 2 * sizeof(uint32_t)) return std::nullopt;
     const size_t length = get_le<uint32_t>(bytes, at);
     const size_t size = get_le<uint32_t>(bytes, at + sizeof(uint32_t));
     at += 2 * sizeof(uint32_t);
@@ -79,9 +77,7 @@ std::optional<ProgramEntry> decode_program(Bytes bytes) {
     constexpr size_t kFormat = sizeof kProgram + kSealSize;
     size_t end = kFormat + sizeof(uint32_t);
     auto report = begins_with(bytes, kProgram) ? report_at(bytes, end) : std::nullopt;
-    if (!report || end == bytes.size()) {
-        return std::nullopt;
-    }
+    if (!report || end == bytes.size()) return std::nullopt;
     return ProgramEntry{std::move(*report), get_le<uint32_t>(bytes, kFormat), bytes.subspan(end)};
 }
 

@@ -83,17 +83,13 @@ void *gl_slot(const char *name) {
     auto &all = the_only<Slots>();
     const MutexLock lock(all.mutex);
     const auto known = all.by_name.find(name);
-    if (known != all.by_name.end()) {
-        return code_of(known->second);
-    }
+    if (known != all.by_name.end()) return code_of(known->second);
     const size_t slot = all.by_name.size();
     if (slot >= CAIRN_GL_SLOTS) {
         log_line("no slot is left for %s", name);
         return nullptr;
     }
-    if (!fill(slot, name)) {
-        return nullptr;
-    }
+    if (!fill(slot, name)) return nullptr;
     all.by_name.emplace(name, slot);
     return code_of(slot);
 }

@@ -29,9 +29,7 @@ struct NamedFunction {
 // Null when none has this name.
 inline void *function_of_name(std::span<const NamedFunction> functions, const char *name) {
     for (const NamedFunction &one : functions) {
-        if (strcmp(one.name, name) == 0) {
-            return one.function;
-        }
+        if (strcmp(one.name, name) == 0) return one.function;
     }
     return nullptr;
 }
@@ -58,9 +56,7 @@ class Real<R (*)(A...)> {
     bool was_called() const { return was_called_; }
     // The answer that the driver gave, or gives now.
     R answer(A... arguments) {
-        if (!was_called_) {
-            return (*this)(arguments...);
-        }
+        if (!was_called_) return (*this)(arguments...);
         return static_cast<R>(result_);
     }
 

@@ -67,9 +67,7 @@ std::set<std::string> driver_libraries(const Vendor &vendor) {
         const LoadedObject &object = *queue.back();
         queue.pop_back();
         const std::string id = object.build_id.empty() ? "no build-id" : object.build_id;
-        if (!lines.insert(object.name + " " + id).second) {
-            continue;
-        }
+        if (!lines.insert(object.name + " " + id).second) continue;
         for (const std::string &name : object.needed) {
             const LoadedObject *needed = find(objects, name);
             if (needed != nullptr && !is_unimportant(name)) {
@@ -94,9 +92,7 @@ std::string hash_of(const std::string &text) {
 
 bool matches(const std::string &expression, const std::string &name) {
     regex_t compiled;
-    if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
-        return false;
-    }
+    if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0) return false;
     const bool found = regexec(&compiled, name.c_str(), 0, nullptr, 0) == 0;
     regfree(&compiled);
     return found;
@@ -128,9 +124,7 @@ bool attribute_mentions(const std::string &text, size_t at, const std::string &n
     if (sign == std::string::npos || text[sign] != '=') {
         return false;  // of a comment, or a declaration
     }
-    if (text.compare(at, 2, "=\"") != 0) {
-        return true;
-    }
+    if (text.compare(at, 2, "=\"") != 0) return true;
     const size_t begin = at + 2;
     const std::string value = text.substr(begin, text.find('"', begin) - begin);
     return value.find('&') != std::string::npos || (is_expression && matches(value, name));
@@ -167,15 +161,11 @@ const std::string &driver_configuration() {
 }  // namespace
 
 bool mentions_executable(const std::string &text, const std::string &name) {
-    if (has_word(text, name)) {
-        return true;
-    }
+    if (has_word(text, name)) return true;
     constexpr std::string_view kAttribute = "executable";
     for (size_t at = text.find(kAttribute); at != std::string::npos;
          at = text.find(kAttribute, at + 1)) {
-        if (attribute_mentions(text, at + kAttribute.size(), name)) {
-            return true;
-        }
+        if (attribute_mentions(text, at + kAttribute.size(), name)) return true;
     }
     return false;
 }
@@ -200,9 +190,7 @@ std::string configuration_lines(const std::vector<std::string> &files,
     std::string mentioned;
     for (const std::string &path : files) {
         const auto read = read_text_file(path, kFileSizeMax);
-        if (!read.ok()) {
-            continue;
-        }
+        if (!read.ok()) continue;
         const std::string &text = read.value();
         lines.append("configuration: ").append(path.substr(path.rfind('/') + 1));
         lines.append(" ").append(hash_of(text)).append("\n");

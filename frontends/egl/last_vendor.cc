@@ -63,9 +63,7 @@ void *get_proc_address(const char *name) {
         EGL_ENTRY("eglQueryString", query_string),
         EGL_ENTRY("eglReleaseThread", release_thread),
     };
-    if (void *function = function_of_name(kFunctions, name)) {
-        return function;
-    }
+    if (void *function = function_of_name(kFunctions, name)) return function;
     return is_egl_function(name) ? reinterpret_cast<void *>(&nothing) : nullptr;
 }
 
@@ -75,9 +73,7 @@ void *get_proc_address(const char *name) {
 extern "C" __attribute__((visibility("default"))) EGLBoolean cairn_egl_last_vendor(
     uint32_t, const __EGLapiExports *, __EGLvendorInfo *, __EGLapiImports *imports) {
     using namespace cairn::egl;
-    if (!are_vendors_loaded()) {
-        return EGL_FALSE;
-    }
+    if (!are_vendors_loaded()) return EGL_FALSE;
     imports->getPlatformDisplay = [](EGLenum, void *, const EGLAttrib *) -> EGLDisplay {
         return EGL_NO_DISPLAY;
     };

@@ -36,9 +36,7 @@ std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) 
 // shaders of different types alike in any order, so the keys are sorted by type. The order of
 // shaders of one type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
-    if (std::find(shaders.begin(), shaders.end(), nullptr) != shaders.end()) {
-        return std::nullopt;
-    }
+    if (std::find(shaders.begin(), shaders.end(), nullptr) != shaders.end()) return std::nullopt;
     std::stable_sort(
         shaders.begin(), shaders.end(),
         [](const ShaderRef &one, const ShaderRef &other) { return one->type > other->type; });
@@ -57,9 +55,7 @@ std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
 std::optional<LinkRequest> request_of(const Context &context, const Program &program,
                                       const std::vector<ShaderRef> &shaders,
                                       Real<void (*)(GLuint)> &link) {
-    if (!context.can_cache() || !program.is_understood || shaders.empty()) {
-        return std::nullopt;
-    }
+    if (!context.can_cache() || !program.is_understood || shaders.empty()) return std::nullopt;
     // A link of a program that a transform feedback object uses fails, and several pipelines may
     // use one program: in both cases glProgramBinary may treat the program in use differently.
     if (program.was_linked &&
@@ -67,9 +63,7 @@ std::optional<LinkRequest> request_of(const Context &context, const Program &pro
         return std::nullopt;
     }
     auto keys = keys_of(shaders);
-    if (!keys) {
-        return std::nullopt;
-    }
+    if (!keys) return std::nullopt;
     return LinkRequest{.traits = context.traits,
                        .shaders = std::move(*keys),
                        .settings = std::span(program.settings),
@@ -183,9 +177,7 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
         return 0;
     }
     const GLuint name = create_separable(gl, type);
-    if (name == 0) {
-        return 0;
-    }
+    if (name == 0) return 0;
     const ProgramRef program = note_shader_program(context, name);
     const MutexLock lock(program->mutex);
     if (const auto cost = load_cached(context, *program, key)) {
@@ -203,12 +195,8 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
         return false;
     }
     const std::span<const GLchar *const> all(sources, static_cast<size_t>(count));
-    if (std::find(all.begin(), all.end(), nullptr) != all.end()) {
-        return false;
-    }
-    if (!context.group->has_named_strings) {
-        return true;
-    }
+    if (std::find(all.begin(), all.end(), nullptr) != all.end()) return false;
+    if (!context.group->has_named_strings) return true;
     // A directive may begin in one string and end in the next.
     std::string whole;
     for (const GLchar *source : all) {
@@ -223,9 +211,7 @@ std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROG
                                     GLenum type, GLsizei count_of_sources,
                                     const GLchar *const *sources) {
     const uint64_t start = monotonic_ns();
-    if (!can_cache(context, count_of_sources, sources)) {
-        return std::nullopt;
-    }
+    if (!can_cache(context, count_of_sources, sources)) return std::nullopt;
     const SeparableRequest request = {
         .traits = context.traits,
         .type = type,
@@ -234,9 +220,7 @@ std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROG
         .create = &create,
         .get_binary = context.get_program_binary};
     const ProgramKey key = program_key_of(request);
-    if (const GLuint program = load_shader_program(context, key, type, start)) {
-        return program;
-    }
+    if (const GLuint program = load_shader_program(context, key, type, start)) return program;
     count(&RunReport::overhead_ns, monotonic_ns() - start);
     const GLuint program = make_and_store(context, key, request, create_by_driver, 0).program;
     if (program != 0) {

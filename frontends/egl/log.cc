@@ -12,9 +12,7 @@
 namespace cairn::egl {
 
 void log_line(const char *format, ...) {
-    if (!settings().log) {
-        return;
-    }
+    if (!settings().log) return;
     const int saved_errno = errno;
     char line[1024] = "cairn-egl: ";
     constexpr int kPrefix = 11;

@@ -22,12 +22,8 @@ namespace {
 void *get_proc_address(const char *name) {
     const bool is_on = !settings().disabled;
     // Ours, also where a driver has a function of this name: its cache has none of our programs.
-    if (const EntryPoint *control = is_on ? control_entry(name) : nullptr) {
-        return control->function;
-    }
-    if (strncmp(name, "egl", 3) == 0) {
-        return egl_function(name);
-    }
+    if (const EntryPoint *control = is_on ? control_entry(name) : nullptr) return control->function;
+    if (strncmp(name, "egl", 3) == 0) return egl_function(name);
     void *function = has_several_vendors() ? gl_slot(name) : vendors().front()->function(name);
     void *hook = is_on && function != nullptr ? gl_hook(name) : nullptr;
     return hook != nullptr ? hook : function;
@@ -40,9 +36,7 @@ const char *get_vendor_string(int name) {
         const auto function = vendor->imports.getVendorString;
         const char *words = function == nullptr ? nullptr : function(name);
         // Other strings are not lists.
-        if (name != __EGL_VENDOR_STRING_PLATFORM_EXTENSIONS) {
-            return words;
-        }
+        if (name != __EGL_VENDOR_STRING_PLATFORM_EXTENSIONS) return words;
         all = with_words(all, words == nullptr ? "" : words);
     }
     return all.empty() ? nullptr : kept(all);
@@ -53,9 +47,7 @@ void *get_dispatch_address(const char *name) {
         return control->dispatch;
     }
     for (const Vendor *vendor : vendors()) {
-        if (void *function = vendor->imports.getDispatchAddress(name)) {
-            return function;
-        }
+        if (void *function = vendor->imports.getDispatchAddress(name)) return function;
     }
     return nullptr;
 }
@@ -73,9 +65,7 @@ EGLenum find_native_display_platform(void *native) {
     for (const Vendor *vendor : vendors()) {
         const auto function = vendor->imports.findNativeDisplayPlatform;
         const EGLenum platform = function == nullptr ? EGL_NONE : function(native);
-        if (platform != EGL_NONE) {
-            return platform;
-        }
+        if (platform != EGL_NONE) return platform;
     }
     return EGL_NONE;
 }
@@ -118,14 +108,10 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     uint32_t version, const __EGLapiExports *exports, __EGLvendorInfo *vendor,
     __EGLapiImports *imports) {
     using namespace cairn::egl;
-    if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) {
-        return EGL_FALSE;
-    }
+    if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) return EGL_FALSE;
     const auto start = [&] {
         load_settings();
-        if (!load_vendors({version, exports, vendor})) {
-            return EGLBoolean{EGL_FALSE};
-        }
+        if (!load_vendors({version, exports, vendor})) return EGLBoolean{EGL_FALSE};
         if (!settings().disabled) {
             attach_counters();
         }

@@ -43,9 +43,7 @@ std::vector<std::string> manifests_in_all(const std::string &folders) {
 }
 
 std::vector<std::string> manifests(const VendorLists &lists) {
-    if (lists.files) {
-        return split_glvnd_list(*lists.files);
-    }
+    if (lists.files) return split_glvnd_list(*lists.files);
     return manifests_in_all(lists.folders.value_or(kGlvndFolders));
 }
 
@@ -82,13 +80,9 @@ bool take_out(std::vector<std::string> &libraries, std::string_view name) {
 std::string library_path_in(std::string_view json) {
     constexpr std::string_view kKey = "\"library_path\"";
     const size_t key = json.find(kKey);
-    if (key == std::string_view::npos) {
-        return {};
-    }
+    if (key == std::string_view::npos) return {};
     const size_t colon = skip_spaces(json, key + kKey.size());
-    if (colon >= json.size() || json[colon] != ':') {
-        return {};
-    }
+    if (colon >= json.size() || json[colon] != ':') return {};
     const size_t quote = skip_spaces(json, colon + 1);
     return quote < json.size() && json[quote] == '"' ? string_at(json, quote) : std::string();
 }

@@ -26,9 +26,7 @@ thread_local bool t_is_lasting = false;  // those after it fail as well
 thread_local long t_failures = 0;
 
 bool fails() {
-    if (t_left < 0) {
-        return false;
-    }
+    if (t_left < 0) return false;
     if (t_left > 0) {
         --t_left;
         return false;

@@ -49,13 +49,9 @@ bool waits_for_link(GLenum parameter) {
 // Answers glGetShaderiv and its like where the driver, which `query` asks, does not know.
 bool answer_parameter(const ShaderRef &shader, Real<PFNGLGETSHADERIVPROC> &query, GLenum name,
                       GLint *value) {
-    if (shader == nullptr || value == nullptr) {
-        return false;
-    }
+    if (shader == nullptr || value == nullptr) return false;
     const MutexLock lock(shader->mutex);
-    if (shader->state != Shader::State::deferred) {
-        return false;
-    }
+    if (shader->state != Shader::State::deferred) return false;
     switch (name) {
         case GL_COMPILE_STATUS:
             *value = GL_TRUE;
@@ -78,9 +74,7 @@ bool answer_parameter(const ShaderRef &shader, Real<PFNGLGETSHADERIVPROC> &query
 
 // The same for a program whose last link was a hit.
 bool answer_parameter(const ProgramRef &program, GLenum name, GLint *value) {
-    if (program == nullptr || value == nullptr) {
-        return false;
-    }
+    if (program == nullptr || value == nullptr) return false;
     const MutexLock lock(program->mutex);
     if (name == GL_INFO_LOG_LENGTH && program->cached_report) {
         *value = program->cached_report->log_length;
@@ -98,14 +92,10 @@ bool answer_parameter(const ProgramRef &program, GLenum name, GLint *value) {
 template <typename Object>
 bool answer_info_log(const std::shared_ptr<Object> &object, GLsizei capacity, GLsizei *size,
                      GLchar *log) {
-    if (object == nullptr || capacity < 0) {
-        return false;
-    }
+    if (object == nullptr || capacity < 0) return false;
     const MutexLock lock(object->mutex);
     const Report *report = object->kept_report();
-    if (report == nullptr) {
-        return false;
-    }
+    if (report == nullptr) return false;
     size_t copied = 0;
     if (capacity > 0 && log != nullptr) {
         copied = report->log.copy(log, static_cast<size_t>(capacity) - 1);
@@ -218,9 +208,7 @@ void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
             link_tracked(*context, *program, real);
             return true;
         };
-        if (guarded(link, [&] { return real.was_called(); })) {
-            return;
-        }
+        if (guarded(link, [&] { return real.was_called(); })) return;
         const MutexLock lock(program->mutex);
         program->forget_cached_link();
         // It may succeed. To ask could wait for the driver.
@@ -256,9 +244,7 @@ void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum form
     count(&RunReport::own_binaries);
     const Context *context = current_context();
     const ProgramRef program = find_program(context, name);
-    if (program == nullptr) {
-        return;
-    }
+    if (program == nullptr) return;
     const MutexLock lock(program->mutex);
     program->is_understood = false;
     // Other calls are errors, and leave the program as it was linked before.
@@ -345,9 +331,7 @@ void get_info_log(Real<PFNGLGETINFOLOGARBPROC> &real, GLhandleARB name, GLsizei 
 void get_object_parameter_iv(Real<PFNGLGETOBJECTPARAMETERIVARBPROC> &real, GLhandleARB name,
                              GLenum parameter, GLint *value) {
     const Context *context = current_context();
-    if (answer_parameter(find_shader(context, name), real, parameter, value)) {
-        return;
-    }
+    if (answer_parameter(find_shader(context, name), real, parameter, value)) return;
     real(name, parameter, value);
     answer_parameter(find_program(context, name), parameter, value);
 }

@@ -26,16 +26,12 @@ Report report_of(GLuint name, GLint log_length, PFNGLGETSHADERINFOLOGPROC get_lo
 
 void read_entry(const GlFunctions &gl, PFNGLGETPROGRAMBINARYPROC get_binary, Linked &made) {
     const GLint capacity = program_value(gl, made.program, GL_PROGRAM_BINARY_LENGTH);
-    if (capacity <= 0) {
-        return;
-    }
+    if (capacity <= 0) return;
     // The format comes with the binary, and the head has the same size whatever it is.
     const Report report = program_report(gl, made.program);
     const size_t head = encode_program_head(report, 0).size();
     made.bytes.reset(new (std::nothrow) char[head + static_cast<size_t>(capacity)]);
-    if (made.bytes == nullptr) {
-        return;
-    }
+    if (made.bytes == nullptr) return;
     GLsizei size = 0;
     GLenum format = 0;
     get_binary(made.program, capacity, &size, &format, made.bytes.get() + head);

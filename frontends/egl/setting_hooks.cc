@@ -44,9 +44,7 @@ void add_setting(Program &program, Call call, Effect effect) {
                                  older.target == call.target;
         return is_replaced || older == call;
     });
-    if (effect == Effect::resets) {
-        return;
-    }
+    if (effect == Effect::resets) return;
     if (settings.size() >= kSettingsMax) {
         program.is_understood = false;
         return;
@@ -97,9 +95,7 @@ template <typename Note>
 void note(GLuint name, Note note) {
     const Context *context = current_context();
     const ProgramRef program = find_program(context, name);
-    if (program == nullptr) {
-        return;
-    }
+    if (program == nullptr) return;
     const MutexLock lock(program->mutex);
     guarded([&] { note(*context, *program); }, [&] { program->is_understood = false; });
 }
@@ -112,9 +108,7 @@ void stop_caching(GLuint name) {
 // `text` may be null, which the driver will judge.
 void note_setting(GLuint name, Setting setting, uint64_t number, const char *text) {
     note(name, [=](const Context &context, Program &program) {
-        if (text == nullptr) {
-            return;
-        }
+        if (text == nullptr) return;
         const auto limit = static_cast<uint64_t>(locations(context, setting));
         const bool is_certain = number < limit && is_plain_name(text);
         add_setting(
@@ -132,9 +126,7 @@ void note_varyings(const Context &context, Program &program, GLsizei count,
         program.is_understood = false;
         return;
     }
-    if (is_refused_unread(context, count, mode)) {
-        return;
-    }
+    if (is_refused_unread(context, count, mode)) return;
     std::string arguments = argument(mode);
     arguments += argument(static_cast<uint64_t>(count));
     bool is_certain = true;

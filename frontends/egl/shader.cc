@@ -15,9 +15,7 @@ namespace {
 // The source that the driver has and would compile. Empty when it has none.
 std::string current_source(const GlFunctions &gl, GLuint shader) {
     const GLint capacity = shader_value(gl, shader, GL_SHADER_SOURCE_LENGTH);
-    if (capacity <= 1) {
-        return {};
-    }
+    if (capacity <= 1) return {};
     std::string source(static_cast<size_t>(capacity), '\0');
     GLsizei size = 0;
     gl.GetShaderSource(shader, capacity, &size, source.data());
@@ -35,9 +33,7 @@ void set_source(const GlFunctions &gl, GLuint shader, const std::string &source)
 bool defer(Context &context, Shader &shader, uint64_t start_ns) {
     const Found found(context.cache, bytes_of(shader.key));
     auto report = decode_shader(found.bytes());
-    if (!report) {
-        return false;
-    }
+    if (!report) return false;
     shader.state = Shader::State::deferred;
     shader.report = std::move(*report);
     shader.lookup_ns = monotonic_ns() - start_ns;
@@ -172,9 +168,7 @@ void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &co
 
 void force_compile(Context &context, Shader &shader) {
     const MutexLock lock(shader.mutex);
-    if (shader.state != Shader::State::deferred) {
-        return;
-    }
+    if (shader.state != Shader::State::deferred) return;
     const GlFunctions &gl = context.gl();
     const std::string current = current_source(gl, shader.name);
     const bool was_changed = current != shader.source;

@@ -46,9 +46,7 @@ void ShareGroup::forget(GLuint name) {
 ShareGroup::Object ShareGroup::find(GLuint name) {
     const MutexLock lock(mutex_);
     const auto found = objects_.find(name);
-    if (found == objects_.end()) {
-        return {};
-    }
+    if (found == objects_.end()) return {};
     if (has_gone(*found)) {
         objects_.erase(found);
         return {};
@@ -67,9 +65,7 @@ ProgramRef ShareGroup::program(GLuint name) {
 void ShareGroup::deleted(GLuint name) {
     const MutexLock lock(mutex_);
     const auto found = objects_.find(name);
-    if (found == objects_.end() || found->second.is_deleted) {
-        return;
-    }
+    if (found == objects_.end() || found->second.is_deleted) return;
     found->second.is_deleted = true;
     if (has_gone(*found)) {
         objects_.erase(found);

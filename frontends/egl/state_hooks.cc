@@ -14,9 +14,7 @@ namespace {
 // The context that offers the extension, described; or null.
 Context *control_context() {
     Context *context = bound_context();
-    if (context == nullptr) {
-        return nullptr;
-    }
+    if (context == nullptr) return nullptr;
     describe(*context);
     return context->has_control ? context : nullptr;
 }
@@ -61,9 +59,7 @@ const GLubyte *get_string(Real<PFNGLGETSTRINGPROC> &real, GLenum name) {
     const GLubyte *of_driver = real(name);
     const Context *context =
         name == GL_EXTENSIONS && of_driver != nullptr ? control_context() : nullptr;
-    if (context == nullptr || !context->adds_control) {
-        return of_driver;
-    }
+    if (context == nullptr || !context->adds_control) return of_driver;
     const auto *text = reinterpret_cast<const char *>(of_driver);
     return reinterpret_cast<const GLubyte *>(kept(with_word(text, kControlExtension)));
 }

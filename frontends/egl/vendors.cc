@@ -66,9 +66,7 @@ bool is_usable(const __EGLapiImports &imports) {
 Vendor *start(const std::string &path, const Host &host) {
     const __PFNEGLMAINPROC entry = open_main(path);
     // This library under another name would call itself for ever.
-    if (entry == nullptr || entry == &__egl_Main) {
-        return nullptr;
-    }
+    if (entry == nullptr || entry == &__egl_Main) return nullptr;
     auto vendor = std::make_unique<Vendor>();
     if (entry(host.version, host.exports, host.self, &vendor->imports) == EGL_FALSE ||
         !is_usable(vendor->imports)) {
@@ -116,9 +114,7 @@ bool are_vendors_in_glvnd() {
 
 EGLBoolean supports_api(EGLenum api) {
     for (const Vendor *vendor : vendors()) {
-        if (vendor->imports.getSupportsAPI(api) != EGL_FALSE) {
-            return EGL_TRUE;
-        }
+        if (vendor->imports.getSupportsAPI(api) != EGL_FALSE) return EGL_TRUE;
     }
     return EGL_FALSE;
 }
@@ -141,9 +137,7 @@ bool is_missing(const void *function) {
 
 Vendor &vendor_of_display(EGLDisplay display) {
     Loaded &loaded = *g_loaded;
-    if (loaded.vendors.size() == 1) {
-        return *loaded.vendors.front();
-    }
+    if (loaded.vendors.size() == 1) return *loaded.vendors.front();
     const MutexLock lock(loaded.mutex);
     const auto found = loaded.displays.find(display);
     return found == loaded.displays.end() ? *loaded.vendors.front() : *found->second;

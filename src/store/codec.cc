@@ -44,9 +44,7 @@ Result<Bytes> Compressor::compress(Bytes value) {
     }
     const std::size_t size =
         ZSTD_compressCCtx(context_, buffer_.get(), wanted, value.data(), value.size(), kLevel);
-    if (ZSTD_isError(size) != 0 || value.size() / size > kCompressionRatioMax - 1) {
-        return Bytes();
-    }
+    if (ZSTD_isError(size) != 0 || value.size() / size > kCompressionRatioMax - 1) return Bytes();
     return Bytes(buffer_.get(), size);
 }
 

@@ -119,9 +119,7 @@ Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPo
             if (!confirmed.ok()) return confirmed.error();
             return Published{Published::Outcome::exists};
         }
-        if (exchange(own, tentative, mine.word())) {
-            return Published{Published::Outcome::added};
-        }
+        if (exchange(own, tentative, mine.word())) return Published{Published::Outcome::added};
     }
 }
 

@@ -62,9 +62,7 @@ ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, st
     if (!same_bytes(record.subspan(kRecordHeaderSize, header->key_size), key)) {
         return {ReadOutcome::other_key};
     }
-    if (header->value_offset() + header->value_size > record.size()) {
-        return {ReadOutcome::damaged};
-    }
+    if (header->value_offset() + header->value_size > record.size()) return {ReadOutcome::damaged};
     const Bytes value = record.subspan(header->value_offset(), header->value_size);
     if (value_checksum(value) != header->value_check) return {ReadOutcome::damaged};
     if (header->codec != Codec::none && form == Form::raw) return expand(key, value, *header);

@@ -66,9 +66,7 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     if (options.if_absent || may_not_grow) {
         TRY_ASSIGN(const bool there, contains(key));
         if (there && options.if_absent) return PutOutcome::exists;
-        if (!there && may_not_grow && recount(index) >= options_.limit_entries) {
-            return Error::full;
-        }
+        if (!there && may_not_grow && recount(index) >= options_.limit_entries) return Error::full;
     }
     RecordHeader header;
     header.key_hash = index.hash(key);

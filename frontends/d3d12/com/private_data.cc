@@ -23,9 +23,7 @@ bool is_end(const unsigned char *character) {
 }  // namespace
 
 Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
-    if (guid == nullptr || size == nullptr) {
-        return kInvalidArgument;
-    }
+    if (guid == nullptr || size == nullptr) return kInvalidArgument;
     std::shared_ptr<Unknown> object;  // released when the lock is released
     {
         const MutexLock lock(mutex_);
@@ -37,9 +35,7 @@ Result PrivateData::get(const Guid *guid, uint32_t *size, void *data) {
         const auto stored = static_cast<uint32_t>(found->second.bytes.size());
         const bool is_enough = data == nullptr || *size >= stored;
         *size = stored;
-        if (!is_enough) {
-            return kMoreData;
-        }
+        if (!is_enough) return kMoreData;
         if (data != nullptr) {
             object = found->second.object;
             std::memcpy(data, found->second.bytes.data(), stored);
@@ -65,20 +61,14 @@ Result PrivateData::replace(const Guid &guid, std::optional<Item> item) {
 }
 
 Result PrivateData::set(const Guid *guid, uint32_t size, const void *data) {
-    if (guid == nullptr || (data == nullptr && size != 0)) {
-        return kInvalidArgument;
-    }
-    if (data == nullptr) {
-        return replace(*guid, std::nullopt);
-    }
+    if (guid == nullptr || (data == nullptr && size != 0)) return kInvalidArgument;
+    if (data == nullptr) return replace(*guid, std::nullopt);
     const auto *bytes = static_cast<const unsigned char *>(data);
     return replace(*guid, Item{{bytes, bytes + size}});
 }
 
 Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
-    if (guid == nullptr || object == nullptr) {
-        return set(guid, 0, nullptr);
-    }
+    if (guid == nullptr || object == nullptr) return set(guid, 0, nullptr);
     object->AddRef();
     std::shared_ptr<Unknown> reference(object, ReleaseReference());
     const auto *bytes = reinterpret_cast<const unsigned char *>(&object);
@@ -86,9 +76,7 @@ Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
 }
 
 Result PrivateData::set_name(const wchar_t *name) {
-    if (name == nullptr) {
-        return kInvalidArgument;
-    }
+    if (name == nullptr) return kInvalidArgument;
     const auto *text = reinterpret_cast<const unsigned char *>(name);
     size_t size = 0;
     while (!is_end(text + size)) {

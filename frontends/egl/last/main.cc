@@ -8,9 +8,7 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     __EGLapiImports *imports) {
     // GLVND has loaded it already, or does not use it.
     void *front_end = dlopen(CAIRN_EGL_FRONT_END, RTLD_LAZY | RTLD_NOLOAD);
-    if (front_end == nullptr) {
-        return EGL_FALSE;
-    }
+    if (front_end == nullptr) return EGL_FALSE;
     const auto start =
         reinterpret_cast<__PFNEGLMAINPROC>(dlsym(front_end, "cairn_egl_last_vendor"));
     return start == nullptr ? EGL_FALSE : start(version, exports, vendor, imports);

@@ -70,9 +70,7 @@ void link_program_of_driver(GLuint program) {
     std::string all;
     t_driver.linked.erase(program);
     for (const GLuint shader : t_driver.attached[program]) {
-        if (!t_driver.compiled[shader]) {
-            return;
-        }
+        if (!t_driver.compiled[shader]) return;
         all += t_driver.sources[shader];
     }
     t_driver.linked[program] = all;

@@ -46,6 +46,18 @@ int result_code(Error error) {
     return CAIRN_ERROR_IO;
 }
 
+int result_code(PutOutcome outcome) {
+    switch (outcome) {
+        case PutOutcome::stored:
+            return CAIRN_OK;
+        case PutOutcome::exists:
+            return CAIRN_EXISTS;
+        case PutOutcome::kept_out:
+            return CAIRN_KEPT_OUT;
+    }
+    return CAIRN_ERROR_IO;
+}
+
 int find_root(const char *given, std::string &root) {
     if (given != nullptr) {
         root = given;
@@ -148,18 +160,6 @@ bool is_valid(const cairn_put_options *options) {
            (options->size >= kPutOptionsSizeMin && (options->flags & ~kPutFlags) == 0);
 }
 
-int code_of(PutOutcome outcome) {
-    switch (outcome) {
-        case PutOutcome::stored:
-            return CAIRN_OK;
-        case PutOutcome::exists:
-            return CAIRN_EXISTS;
-        case PutOutcome::kept_out:
-            return CAIRN_KEPT_OUT;
-    }
-    return CAIRN_ERROR_IO;
-}
-
 }  // namespace
 }  // namespace cairn
 
@@ -230,7 +230,7 @@ int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *
             put.cost_us = options->cost_us;
         }
         const auto outcome = own.put(bytes(key, key_size), bytes(value, value_size), put);
-        return outcome.ok() ? code_of(outcome.value()) : result_code(outcome.error());
+        return outcome.ok() ? result_code(outcome.value()) : result_code(outcome.error());
     });
 }
 

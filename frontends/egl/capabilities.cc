@@ -6,9 +6,7 @@
 
 #include "caches.h"
 #include "context.h"
-#include "counters.h"
 #include "identity.h"
-#include "log.h"
 #include "requests.h"
 #include "settings.h"
 #include "words.h"
@@ -142,12 +140,14 @@ void prepare(Context &context) {
     const std::string identity = driver_identity(*context.vendor, names);
     context.traits = key_of(traits_of(context, version, names, extensions, identity));
     if (!context.group->accept(context.traits)) {
-        log_line("contexts that share objects differ: programs are not cached in them");
+        settings().log.write(Severity::info,
+                             "contexts that share objects differ: programs are not cached in them");
         return;
     }
     if (context.programs == nullptr) return;
     if (context.binary_formats.empty()) {
-        log_line("%s gives no program binaries: not cached", names.version.c_str());
+        settings().log.write(Severity::info, "%s gives no program binaries: not cached",
+                             names.version.c_str());
         return;
     }
     context.has_cache = true;

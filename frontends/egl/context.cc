@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "counters.h"
+#include "common/run_report.h"
 #include "gl_slots.h"
 #include "settings.h"
 

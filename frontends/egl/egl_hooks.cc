@@ -9,9 +9,9 @@
 
 #include "blob_service.h"
 #include "caches.h"
+#include "common/run_report.h"
 #include "context.h"
 #include "control.h"
-#include "counters.h"
 #include "display_cache.h"
 #include "settings.h"
 #include "vendors.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cached.h"
+#include "common/run_report.h"
 #include "context.h"
-#include "counters.h"
 #include "program.h"
 
 namespace cairn::egl {

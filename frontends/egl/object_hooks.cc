@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "counters.h"
+#include "common/run_report.h"
 #include "gl_hooks.h"
 
 namespace cairn::egl {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "common/run_report.h"
 #include "os/environment.h"
+#include "os/text_file.h"
 
 namespace cairn::egl {
 namespace {
@@ -98,6 +100,12 @@ std::string driver_options() {
     return lines;
 }
 
+void write_line(void *, int, const char *line) {
+    char text[1024];
+    const int size = snprintf(text, sizeof text, "cairn-egl: %s\n", line);
+    write_to_standard_error({text, std::min(static_cast<size_t>(size), sizeof text - 1)});
+}
+
 }  // namespace
 
 bool changes_compiling(std::string_view variable) {
@@ -113,7 +121,9 @@ bool changes_compiling(std::string_view variable) {
 void load_settings() {
     auto *loaded = new Settings;
     loaded->disabled = is_on("CAIRN_DISABLE");
-    loaded->log = is_on("CAIRN_LOG");
+    if (is_on("CAIRN_LOG")) {
+        loaded->log = Log(write_line, nullptr);
+    }
     loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
     loaded->broker_fd = number_of(CAIRN_BROKER_FD_ENV);
     loaded->connects = is_on("CAIRN_EGL_BROKER");

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "common/process_start.h"
+#include "common/words.h"
 
 namespace cairn {
 namespace {
@@ -41,15 +42,6 @@ constexpr Interpreter kInterpreters[] = {
     {.names = "godot Godot_v", .program_words = "--main-pack --path", .takes_file = false},
     {.names = "electron", .valued = "r", .valued_words = "--require", .is_electron = true},
 };
-
-bool has_word(std::string_view words, std::string_view word) {
-    while (!words.empty()) {
-        const size_t size = std::min(words.find(' '), words.size());
-        if (words.substr(0, size) == word) return true;
-        words.remove_prefix(std::min(size + 1, words.size()));
-    }
-    return false;
-}
 
 bool is_separator(char c) {
     return c == '-' || c == '_' || c == '.';
@@ -120,11 +112,9 @@ Interpreted replaced(const Interpreter &interpreter, std::span<const std::string
 }  // namespace
 
 const Interpreter *find_interpreter(std::string_view file_name) {
-    const auto *found = std::find_if(std::begin(kInterpreters), std::end(kInterpreters),
-                                     [file_name](const Interpreter &each) {
-                                         return has_word(each.names, file_name) ||
-                                                has_word(each.names, without_version(file_name));
-                                     });
+    const auto *found = std::ranges::find_if(kInterpreters, [file_name](const Interpreter &each) {
+        return has_word(each.names, file_name) || has_word(each.names, without_version(file_name));
+    });
     return found == std::end(kInterpreters) ? nullptr : found;
 }
 

@@ -4,10 +4,10 @@
 #include <cairn/internal/front_end.h>
 
 #include "caches.h"
+#include "common/words.h"
 #include "display_cache.h"
 #include "identity.h"
 #include "settings.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -24,7 +24,7 @@ cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
     names.vendor = string_of(vendor, display, EGL_VENDOR);
     names.renderer = "the driver's own cache";
     names.version = string_of(vendor, display, EGL_VERSION);
-    return cache_for(driver_identity(vendor, names), kBlobsPercent);
+    return cache_for(driver_identity(vendor.code(), names), kBlobsPercent);
 }
 
 // cairn_egl_blob_cache_attach gets its functions by name alone.

@@ -96,18 +96,18 @@ Vendor *current_vendor() {
 namespace {
 
 // Takes the context into the registry, and returns its group.
-std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
-                                  EGLContext share) {
+std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLDisplay display,
+                                  EGLContext handle, EGLContext share) {
     auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
-    const Context *shared = find(all, context->display, share);
+    const Context *shared = find(all, display, share);
     context->group =
         shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
     if (shared != nullptr &&
         (context->request != shared->request || context->is_newer != shared->is_newer)) {
         context->group->set_unlike();
     }
-    Context *&place = all.contexts[{context->display, handle}];
+    Context *&place = all.contexts[{display, handle}];
     // eglTerminate may have destroyed a context of this handle without a word.
     release(std::exchange(place, context.release()));
     return place->group;
@@ -121,11 +121,10 @@ void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLC
     count(&RunReport::contexts);
     auto context = std::make_unique<Context>();
     context->vendor = &vendor;
-    context->display = display;
     context->programs = programs;
     context->request = request_bytes(api, attributes);
     context->is_newer = is_newer_kind(api, attributes);
-    const std::shared_ptr<ShareGroup> group = enter(std::move(context), handle, share);
+    const std::shared_ptr<ShareGroup> group = enter(std::move(context), display, handle, share);
     if (t_current != nullptr && t_current->group == group && group->is_unsettled()) {
         // The last moment at which this is certain to be possible.
         current_context();

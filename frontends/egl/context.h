@@ -22,10 +22,12 @@
 
 namespace cairn::egl {
 
+// The extension that the front end adds to those of a context.
+inline constexpr const char *kControlExtension = "GL_ANGLE_program_cache_control";
+
 struct Context {
     // Constant after construction.
     Vendor *vendor = nullptr;
-    EGLDisplay display = EGL_NO_DISPLAY;
     std::shared_ptr<ShareGroup> group;
     std::string request;    // what eglCreateContext was asked for, as bytes for the key
     bool is_newer = false;  // of the kind that the version asked for decides: see is_newer_kind()

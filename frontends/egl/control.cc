@@ -11,12 +11,15 @@
 #include <type_traits>
 
 #include "caches.h"
+#include "common/words.h"
 #include "display_cache.h"
 #include "hook.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
+
+// The extension that the front end adds to those of a display.
+constexpr const char *kControlExtension = "EGL_ANGLE_program_cache_control";
 
 void set_error(EGLint error) {
     host().exports->setEGLError(error);
@@ -102,8 +105,8 @@ EGLint initialisation(const Vendor &vendor, EGLDisplay display) {
 }
 
 const char *with_control(const char *extensions) {
-    if (extensions == nullptr || has_word(extensions, kEglControlExtension)) return extensions;
-    return kept(with_word(extensions, kEglControlExtension));
+    if (extensions == nullptr || has_word(extensions, kControlExtension)) return extensions;
+    return kept(with_word(extensions, kControlExtension));
 }
 
 EGLint limit_in(const std::vector<EGLAttrib> &values) {

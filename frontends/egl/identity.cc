@@ -6,13 +6,13 @@
 #include <regex.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <span>
 #include <string_view>
 
 #include "base/bytes.h"
 #include "common/process_start.h"
+#include "common/words.h"
 #include "key.h"
 #include "os/file.h"
 #include "os/loaded_objects.h"
@@ -24,41 +24,37 @@ namespace {
 
 // Parts of drivers that vendor libraries load by name, without being linked with them.
 bool is_driver_part(std::string_view name) {
-    constexpr std::array<std::string_view, 5> kBeginnings = {"libgallium", "libdril", "libnvidia-",
-                                                             "libvulkan_", "libmali"};
-    return name.ends_with("_dri.so") ||
-           std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                       [name](std::string_view beginning) { return name.starts_with(beginning); });
+    constexpr std::string_view kBeginnings[] = {"libgallium", "libdril", "libnvidia-", "libvulkan_",
+                                                "libmali"};
+    return name.ends_with("_dri.so") || starts_with_any(name, kBeginnings);
 }
 
 // Libraries that drivers need and that do not influence compiled programs. They are updated often,
 // and such an update keeps the cache.
 bool is_unimportant(std::string_view name) {
-    constexpr std::array<std::string_view, 26> kBeginnings = {
+    constexpr std::string_view kBeginnings[] = {
         "ld-linux",     "libX",      "libbsd",   "libbz2",       "libc.so",    "libdl.",
         "libedit",      "libelf",    "libexpat", "libffi",       "libgcc_s",   "libicu",
         "liblzma",      "libm.so",   "libmd.so", "libpciaccess", "libpthread", "librt.",
         "libsensors",   "libstdc++", "libtinfo", "libwayland",   "libxcb",     "libxml2",
         "libxshmfence", "libz"};
-    return std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                       [name](std::string_view beginning) { return name.starts_with(beginning); });
+    return starts_with_any(name, kBeginnings);
 }
 
 const LoadedObject *find(const std::vector<LoadedObject> &objects, std::string_view name) {
-    const auto found = std::find_if(objects.begin(), objects.end(),
-                                    [name](const LoadedObject &o) { return o.name == name; });
+    const auto found = std::ranges::find(objects, name, &LoadedObject::name);
     return found == objects.end() ? nullptr : &*found;
 }
 
 // The vendor's library, the parts that it has loaded, and all that these need.
-std::set<std::string> driver_libraries(const Vendor &vendor) {
+std::set<std::string> driver_libraries(const void *code) {
     const std::vector<LoadedObject> objects = loaded_objects();
-    const auto inside = reinterpret_cast<uintptr_t>(vendor.imports.getPlatformDisplay);
     std::vector<const LoadedObject *> queue;
     for (const LoadedObject &object : objects) {
         // The program itself and the kernel's page have no path, and are no driver's.
         const bool is_library = object.path.find('/') != std::string::npos;
-        if (is_library && (object.has(inside) || is_driver_part(object.name))) {
+        if (is_library &&
+            (object.has(reinterpret_cast<uintptr_t>(code)) || is_driver_part(object.name))) {
             queue.push_back(&object);
         }
     }
@@ -203,15 +199,16 @@ std::string configuration_lines(const std::vector<std::string> &files,
     return mentioned.empty() ? lines : lines + application_line(mentioned);
 }
 
-std::string driver_identity(const Vendor &vendor, const DriverNames &names) {
+std::string driver_identity(const void *code, const DriverNames &names) {
+    const auto &[vendor, renderer, version, language] = names;  // each of them is written below
     // Lists of caches show the first line.
-    std::string text = "Programs of " + names.renderer + ", " + names.version + "\n";
+    std::string text = "Programs of " + renderer + ", " + version + "\n";
     text.append("Kept by Cairn's EGL front end.\n");
-    text.append("GL_VENDOR: ").append(names.vendor).append("\n");
-    text.append("GL_RENDERER: ").append(names.renderer).append("\n");
-    text.append("GL_VERSION: ").append(names.version).append("\n");
-    text.append("GL_SHADING_LANGUAGE_VERSION: ").append(names.language).append("\n");
-    for (const std::string &library : driver_libraries(vendor)) {
+    text.append("GL_VENDOR: ").append(vendor).append("\n");
+    text.append("GL_RENDERER: ").append(renderer).append("\n");
+    text.append("GL_VERSION: ").append(version).append("\n");
+    text.append("GL_SHADING_LANGUAGE_VERSION: ").append(language).append("\n");
+    for (const std::string &library : driver_libraries(code)) {
         text.append("library: ").append(library).append("\n");
     }
     return text.append(driver_configuration()).append(settings().driver_options);

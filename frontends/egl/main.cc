@@ -8,13 +8,13 @@
 #include <string>
 
 #include "common/run_report.h"
+#include "common/words.h"
 #include "control.h"
 #include "egl_hooks.h"
 #include "gl_hooks.h"
 #include "gl_slots.h"
 #include "settings.h"
 #include "vendors.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {

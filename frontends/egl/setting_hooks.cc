@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/words.h"
 #include "gl_hooks.h"
 
 namespace cairn::egl {
@@ -67,8 +68,7 @@ bool is_plain_name(std::string_view name) {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz0123456789";
     return !name.empty() && name.size() <= kSizeMax &&
            name.find_first_not_of(kLetters) == std::string_view::npos &&
-           std::none_of(std::begin(kReserved), std::end(kReserved),
-                        [name](std::string_view prefix) { return name.starts_with(prefix); });
+           !starts_with_any(name, kReserved);
 }
 
 // Every driver accepts locations below this one; it may refuse others.

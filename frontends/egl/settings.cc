@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/run_report.h"
+#include "common/words.h"
 #include "os/environment.h"
 #include "os/text_file.h"
 
@@ -92,7 +93,7 @@ std::string driver_options() {
             found.push_back(text);
         }
     }
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     std::string lines;
     for (const std::string_view variable : found) {
         lines.append(variable).append("\n");
@@ -109,13 +110,10 @@ void write_line(void *, int, const char *line) {
 }  // namespace
 
 bool changes_compiling(std::string_view variable) {
-    const bool is_option =
-        std::any_of(std::begin(kDriverOptions), std::end(kDriverOptions),
-                    [variable](std::string_view prefix) { return variable.starts_with(prefix); });
-    return is_option && std::none_of(std::begin(kNoOptions), std::end(kNoOptions),
-                                     [variable](std::string_view pattern) {
-                                         return is_named(variable, pattern);
-                                     });
+    return starts_with_any(variable, kDriverOptions) &&
+           std::ranges::none_of(kNoOptions, [variable](std::string_view pattern) {
+               return is_named(variable, pattern);
+           });
 }
 
 void load_settings() {

@@ -13,12 +13,10 @@ bool ShareGroup::has_gone(const Objects::value_type &item) const {
 }
 
 void ShareGroup::add_shader(GLuint name, GLenum type) {
-    forget(name);
     add(name, {.shader = std::make_shared<Shader>(name, type)});
 }
 
 ProgramRef ShareGroup::add_program(GLuint name) {
-    forget(name);
     auto program = std::make_shared<Program>(name);
     add(name, {.program = program});
     return program;

@@ -5,8 +5,8 @@
 
 #include <type_traits>
 
+#include "common/words.h"
 #include "gl_hooks.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -102,8 +102,8 @@ void blob_cache_callbacks(Real<PFNGLBLOBCACHECALLBACKSANGLEPROC> &real, BlobSetF
                           BlobGetFunction get, const void *user) {
     real(set, get, user);
     Context *context = (set == nullptr) == (get == nullptr) ? current_context() : nullptr;
-    if (context != nullptr) {
-        const bool has_own = set != nullptr || display_cache(context->display).has_own_blobs;
+    if (context != nullptr && context->disk != nullptr) {
+        const bool has_own = set != nullptr || context->programs->has_own_blobs;
         context->cache = has_own ? nullptr : context->disk;
     }
 }

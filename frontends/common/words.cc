@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "words.h"
+#include "common/words.h"
 
 #include <algorithm>
 #include <set>
 
-#include "mutex.h"
+#include "base/mutex.h"
 
-namespace cairn::egl {
+namespace cairn {
+
+std::vector<std::string> split(std::string_view words, char separator) {
+    std::vector<std::string> found;
+    while (!words.empty()) {
+        const size_t end = std::min(words.find(separator), words.size());
+        if (end > 0) found.emplace_back(words.substr(0, end));
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+    return found;
+}
 
 bool has_word(std::string_view words, std::string_view word) {
     for (size_t at = words.find(word); at != std::string_view::npos;
@@ -29,11 +39,9 @@ std::string with_word(std::string_view words, std::string_view word) {
 
 std::string with_words(std::string_view words, std::string_view more) {
     std::string all;
-    for (std::string_view rest : {words, more}) {
-        while (!rest.empty()) {
-            const std::string_view word = rest.substr(0, rest.find(' '));
-            all = word.empty() ? all : with_word(all, word);
-            rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    for (const std::string_view list : {words, more}) {
+        for (const std::string &word : split(list, ' ')) {
+            all = with_word(all, word);
         }
     }
     return all;
@@ -41,9 +49,14 @@ std::string with_words(std::string_view words, std::string_view more) {
 
 const char *kept(const std::string &text) {
     static auto *texts = new std::set<std::string>;
-    static auto *mutex = new Mutex;
-    const MutexLock lock(*mutex);
+    static Mutex mutex;
+    const MutexLock lock(mutex);
     return texts->insert(text).first->c_str();
 }
 
-}  // namespace cairn::egl
+bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
+    return std::ranges::any_of(
+        beginnings, [text](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
+}  // namespace cairn

@@ -20,10 +20,10 @@ const char *string_of(const Vendor &vendor, EGLDisplay display, EGLint name) {
 // A driver's keys say what it is, so the version of EGL would do. The libraries in the identity
 // keep blobs of different drivers apart, which could never use each other's.
 cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
-    DriverNames names;
-    names.vendor = string_of(vendor, display, EGL_VENDOR);
-    names.renderer = "the driver's own cache";
-    names.version = string_of(vendor, display, EGL_VERSION);
+    const DriverNames names = {.vendor = string_of(vendor, display, EGL_VENDOR),
+                               .renderer = "the driver's own cache",
+                               .version = string_of(vendor, display, EGL_VERSION),
+                               .language = {}};
     return cache_for(driver_identity(vendor.code(), names), kBlobsPercent);
 }
 

@@ -50,11 +50,9 @@ bool load(Context &context, Program &program, const ProgramKey &key,
           std::span<const std::byte> bytes) {
     auto entry = decode_program(bytes);
     if (!entry) return false;
-    // An unknown format would be a GL error, and the application would see it.
-    const auto &formats = context.binary_formats;
-    const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
     bool is_taken = false;
-    if (known) {
+    // An unknown format would be a GL error, and the application would see it.
+    if (context.has_format(entry->format)) {
         // If the driver crashes meanwhile, the next process drops the entry.
         uint32_t ticket = 0;
         (void)cairn_use_begin(context.cache, key.data(), key.size(), &ticket);

@@ -63,6 +63,24 @@ Context *find(ContextRegistry &all, EGLDisplay display, EGLContext handle) {
     return found == all.contexts.end() ? nullptr : found->second;
 }
 
+// Takes the context into the registry, and returns its group.
+std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLDisplay display,
+                                  EGLContext handle, EGLContext share) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    const Context *shared = find(all, display, share);
+    context->group =
+        shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
+    if (shared != nullptr &&
+        (context->request != shared->request || context->is_newer != shared->is_newer)) {
+        context->group->set_unlike();
+    }
+    Context *&place = all.contexts[{display, handle}];
+    // eglTerminate may have destroyed a context of this handle without a word.
+    release(std::exchange(place, context.release()));
+    return place->group;
+}
+
 }  // namespace
 
 Context *current_context() {
@@ -92,28 +110,6 @@ const GlFunctions &current_gl() {
 Vendor *current_vendor() {
     return t_current == nullptr ? nullptr : t_current->vendor;
 }
-
-namespace {
-
-// Takes the context into the registry, and returns its group.
-std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLDisplay display,
-                                  EGLContext handle, EGLContext share) {
-    auto &all = the_only<ContextRegistry>();
-    const MutexLock lock(all.mutex);
-    const Context *shared = find(all, display, share);
-    context->group =
-        shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
-    if (shared != nullptr &&
-        (context->request != shared->request || context->is_newer != shared->is_newer)) {
-        context->group->set_unlike();
-    }
-    Context *&place = all.contexts[{display, handle}];
-    // eglTerminate may have destroyed a context of this handle without a word.
-    release(std::exchange(place, context.release()));
-    return place->group;
-}
-
-}  // namespace
 
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes, DisplayCache *programs) {

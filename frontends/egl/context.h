@@ -10,6 +10,7 @@
 
 #include <cairn/cairn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -58,6 +59,9 @@ struct Context {
     std::atomic<unsigned> references = 1;
 
     const GlFunctions &gl() const { return vendor->gl; }
+    bool has_format(GLenum format) const {
+        return std::ranges::find(binary_formats, format) != binary_formats.end();
+    }
     // GL_PROGRAM_CACHE_ENABLED_ANGLE: programs are cached when the display has room.
     bool is_enabled() const { return has_cache && group->is_uniform() && is_caching_on(); }
     bool can_cache() const { return is_enabled() && programs->is_on(); }

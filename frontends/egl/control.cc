@@ -91,9 +91,8 @@ const EntryPoint kEntryPoints[] = {
 }  // namespace
 
 const EntryPoint *control_entry(const char *name) {
-    const auto *found =
-        std::find_if(std::begin(kEntryPoints), std::end(kEntryPoints),
-                     [name](const EntryPoint &entry) { return strcmp(entry.name, name) == 0; });
+    const auto *found = std::ranges::find_if(
+        kEntryPoints, [name](const EntryPoint &entry) { return strcmp(entry.name, name) == 0; });
     return found == std::end(kEntryPoints) ? nullptr : found;
 }
 
@@ -110,7 +109,7 @@ const char *with_control(const char *extensions) {
 }
 
 EGLint limit_in(const std::vector<EGLAttrib> &values) {
-    const EGLAttrib least = *std::min_element(values.begin(), values.end());
+    const EGLAttrib least = std::ranges::min(values);
     return static_cast<EGLint>(
         std::min<EGLAttrib>(least < 0 ? -1 : values.back(), std::numeric_limits<EGLint>::max()));
 }

@@ -41,11 +41,6 @@ bool is_unimportant(std::string_view name) {
     return starts_with_any(name, kBeginnings);
 }
 
-const LoadedObject *find(const std::vector<LoadedObject> &objects, std::string_view name) {
-    const auto found = std::ranges::find(objects, name, &LoadedObject::name);
-    return found == objects.end() ? nullptr : &*found;
-}
-
 // The vendor's library, the parts that it has loaded, and all that these need.
 std::set<std::string> driver_libraries(const void *code) {
     const std::vector<LoadedObject> objects = loaded_objects();
@@ -65,9 +60,9 @@ std::set<std::string> driver_libraries(const void *code) {
         const std::string id = object.build_id.empty() ? "no build-id" : object.build_id;
         if (!lines.insert(object.name + " " + id).second) continue;
         for (const std::string &name : object.needed) {
-            const LoadedObject *needed = find(objects, name);
-            if (needed != nullptr && !is_unimportant(name)) {
-                queue.push_back(needed);
+            const auto needed = std::ranges::find(objects, name, &LoadedObject::name);
+            if (needed != objects.end() && !is_unimportant(name)) {
+                queue.push_back(&*needed);
             }
         }
     }
@@ -172,7 +167,7 @@ std::vector<std::string> names_for_mesa(const std::string &invocation, const std
     for (const std::string &path : {is_file ? file : invocation, file}) {
         for (const char separator : {'/', '\\'}) {
             std::string name = path.substr(path.rfind(separator) + 1);
-            if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+            if (!name.empty() && std::ranges::find(names, name) == names.end()) {
                 names.push_back(std::move(name));
             }
         }

@@ -62,7 +62,7 @@ std::vector<std::string> libraries_of(const std::vector<std::string> &manifests)
     std::vector<std::string> found;
     for (const std::string &manifest : manifests) {
         std::string library = library_of(manifest);
-        if (!library.empty() && std::find(found.begin(), found.end(), library) == found.end()) {
+        if (!library.empty() && std::ranges::find(found, library) == found.end()) {
             found.push_back(std::move(library));
         }
     }

@@ -51,8 +51,8 @@ void serve_blobs(const Vendor &vendor, EGLDisplay display) {
                            : cairn_egl_blob_cache_attach(display, cache, function_of_vendor);
     state.serves_blobs = result == CAIRN_OK;
     if (result != CAIRN_OK) {
-        settings().log.write(Severity::warning, "the driver's own cache is not served: %s",
-                             cairn_result_string(result));
+        log().write(Severity::warning, "the driver's own cache is not served: %s",
+                    cairn_result_string(result));
     }
 }
 

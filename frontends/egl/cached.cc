@@ -63,9 +63,8 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     }
     if (!is_taken) {
         count(&RunReport::rejected);
-        settings().log.write(Severity::warning,
-                             "program %u: the driver refuses a binary of %zu bytes", program.name,
-                             entry->binary.size());
+        log().write(Severity::warning, "program %u: the driver refuses a binary of %zu bytes",
+                    program.name, entry->binary.size());
         return false;
     }
     program.cached_report = std::move(entry->report);
@@ -83,9 +82,8 @@ std::optional<uint64_t> load_from_display(Context &context, Program &program, co
     const auto bytes = found.bytes();
     if (cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) != CAIRN_OK) {
         count(&RunReport::rejected);
-        settings().log.write(Severity::warning,
-                             "program %u: its entry of %zu bytes is not one of ours", program.name,
-                             bytes.size());
+        log().write(Severity::warning, "program %u: its entry of %zu bytes is not one of ours",
+                    program.name, bytes.size());
     } else if (load(context, program, key, bytes)) {
         return found.cost_ns();
     }
@@ -133,8 +131,8 @@ Stored store(cairn_cache *cache, std::string_view key, std::string_view value, u
     count(stored ? &RunReport::stored : &RunReport::store_failed);
     trace_entry(key, value.size(), cost_ns);
     if (!stored) {
-        settings().log.write(Severity::warning, "an entry of %zu bytes is not stored: %s",
-                             value.size(), cairn_result_string(result));
+        log().write(Severity::warning, "an entry of %zu bytes is not stored: %s", value.size(),
+                    cairn_result_string(result));
         note_problem(kProblemNotStored, cairn_result_string(result));
     }
     return stored ? Stored::yes : result == CAIRN_KEPT_OUT ? Stored::kept_out : Stored::no;

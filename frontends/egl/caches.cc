@@ -46,7 +46,7 @@ struct Caches {
 thread_local std::array<char, sizeof(RunReport::problem_text)> t_said = {};
 
 void hear(void *, int severity, const char *line) {
-    settings().log.write(static_cast<Severity>(severity), "%s", line);
+    log().write(static_cast<Severity>(severity), "%s", line);
     if (severity <= CAIRN_LOG_WARNING) {
         t_said = {};
         std::string_view(line).copy(t_said.data(), t_said.size() - 1);
@@ -93,7 +93,7 @@ int broker_connection() {
     int fd = -1;
     const int result = cairn_broker_connect(&options, &fd);
     if (result != CAIRN_OK) {
-        settings().log.write(Severity::warning, "no broker: %s", cairn_result_string(result));
+        log().write(Severity::warning, "no broker: %s", cairn_result_string(result));
     }
     return fd;
 }
@@ -117,12 +117,12 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
         has_broker ? open_broker(cache) : open_on_disk(identity, limit_percent, cache);
     if (result != CAIRN_OK) {
         const char *why = cairn_result_string(result);
-        settings().log.write(Severity::error, "programs are not cached: %s", why);
+        log().write(Severity::error, "programs are not cached: %s", why);
         note_problem(kProblemNotUsed, t_said[0] == '\0' ? why : t_said.data());
         return nullptr;
     }
-    settings().log.write(Severity::info, "cache %s",
-                         has_broker ? "behind the broker" : cairn_program_cache_identifier(cache));
+    log().write(Severity::info, "cache %s",
+                has_broker ? "behind the broker" : cairn_program_cache_identifier(cache));
     return cache;
 }
 
@@ -164,8 +164,7 @@ cairn_control *open_control() {
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     static const int is_registered = atexit([] { attempt(flush_caches); });
     if (is_registered != 0) {
-        settings().log.write(Severity::warning,
-                             "what is stored last may be lost when the process exits");
+        log().write(Severity::warning, "what is stored last may be lost when the process exits");
     }
     const bool has_broker = settings().has_broker();
     const std::string key = has_broker ? std::string(kBroker) : identity;
@@ -221,9 +220,9 @@ bool is_caching_on() {
     }
     const bool is_on = (cairn_control_disabled(control) & kKind) == 0;
     if (is_on != g_was_on.load(std::memory_order_relaxed) && g_was_on.exchange(is_on) != is_on) {
-        settings().log.write(Severity::info,
-                             "caching is switched %s (cairn control --kind cache-for-driver)",
-                             is_on ? "on" : "off");
+        log().write(Severity::info,
+                    "caching is switched %s (cairn control --kind cache-for-driver)",
+                    is_on ? "on" : "off");
     }
     return is_on;
 }

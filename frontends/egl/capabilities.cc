@@ -140,14 +140,14 @@ void prepare(Context &context) {
     const std::string identity = driver_identity(context.vendor->code(), names);
     context.traits = key_of(traits_of(context, version, names, extensions, identity));
     if (!context.group->accept(context.traits)) {
-        settings().log.write(Severity::info,
-                             "contexts that share objects differ: programs are not cached in them");
+        log().write(Severity::info,
+                    "contexts that share objects differ: programs are not cached in them");
         return;
     }
     if (context.programs == nullptr) return;
     if (context.binary_formats.empty()) {
-        settings().log.write(Severity::info, "%s gives no program binaries: not cached",
-                             names.version.c_str());
+        log().write(Severity::info, "%s gives no program binaries: not cached",
+                    names.version.c_str());
         return;
     }
     context.has_cache = true;

@@ -42,5 +42,8 @@ bool changes_compiling(std::string_view variable);
 
 void load_settings();
 const Settings &settings();
+inline const Log &log() {
+    return settings().log;
+}
 
 }  // namespace cairn::egl

@@ -52,14 +52,6 @@ ShareGroup::Object ShareGroup::find(GLuint name) {
     return found->second;
 }
 
-ShaderRef ShareGroup::shader(GLuint name) {
-    return find(name).shader;
-}
-
-ProgramRef ShareGroup::program(GLuint name) {
-    return find(name).program;
-}
-
 void ShareGroup::deleted(GLuint name) {
     const MutexLock lock(mutex_);
     const auto found = objects_.find(name);

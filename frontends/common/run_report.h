@@ -5,7 +5,8 @@
 // Thread safety: any thread and any process. All fields are only ever added to, atomically and
 // relaxed, so the counters are there however a process ends.
 // Ownership: the launcher makes the memory; an attached process keeps it mapped as long as it
-// lives. Failure: without a report nothing is counted.
+// lives.
+// Failure: without a report nothing is counted.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +68,8 @@ void count(Counter counter, uint64_t amount = 1);
 // This process made its first context: counts it once.
 void count_process();
 
-// Tells the launcher of a problem (kProblem...) with the cache, and why there is one. The
-// first of all processes counts.
+// Tells the launcher of a problem (kProblem...) with the cache, and why there is one. Only the
+// first problem of all processes is kept.
 void note_problem(uint64_t problem, std::string_view why);
 
 // Adds the time from its construction to its destruction to a counter.

@@ -93,10 +93,10 @@ bool is_of_a_word(char c) {
     return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Whether the text has the word anywhere, however it is quoted there.
-bool has_word(const std::string &text, const std::string &word) {
-    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-        const size_t end = at + word.size();
+// Whether the text has the name anywhere as a whole word, however it is quoted there.
+bool has_name(const std::string &text, const std::string &name) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        const size_t end = at + name.size();
         if ((at == 0 || !is_of_a_word(text[at - 1])) &&
             (end >= text.size() || !is_of_a_word(text[end]))) {
             return true;
@@ -152,7 +152,7 @@ const std::string &driver_configuration() {
 }  // namespace
 
 bool mentions_executable(const std::string &text, const std::string &name) {
-    if (has_word(text, name)) return true;
+    if (has_name(text, name)) return true;
     constexpr std::string_view kAttribute = "executable";
     for (size_t at = text.find(kAttribute); at != std::string::npos;
          at = text.find(kAttribute, at + 1)) {

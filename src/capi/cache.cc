@@ -85,13 +85,6 @@ int result_code(const Result<std::uint64_t> &number, std::uint64_t *written) {
     return CAIRN_OK;
 }
 
-int result_code(Result<BlobRef> found, cairn_blob **blob) {
-    if (!found.ok()) return result_code(found.error());
-    if (!*found) return CAIRN_MISS;
-    *blob = to_handle(std::move(*found));
-    return CAIRN_OK;
-}
-
 namespace {
 
 constexpr std::uint32_t kOpenFlags = CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING |

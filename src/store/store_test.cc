@@ -366,10 +366,10 @@ TEST_F(StoreTest, APutWaitsWhileAnotherProcessMakesTheIndexLarger) {
     auto space = std::optional(ByteLock::acquire(lock_file, kSpaceByte, 0));
     ASSERT_TRUE(space->ok());
     std::atomic<int> done = 0;
-    std::thread other([&] {  // lets go when no put has ended for 20 ms
+    std::thread other([&] {  // lets go when no put has ended for 10 ms
         for (int before = -1; done != before;) {
             before = done;
-            sleep_us(20'000);
+            sleep_us(10'000);
         }
         space.reset();
     });

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -24,6 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr const char *kLockFile = "cache.lock";
 constexpr const char *kAboutFile = "about";
+
+std::string root_of_command;  // see choose_root()
 
 std::string explanation(const CacheHandle &cache, int result) {
     const std::string line = first_line(*cache.get_deleter().log);
@@ -85,9 +86,18 @@ std::string first_line(CacheLog &log) {
     return log.first_line;
 }
 
+void choose_root(const std::string &root) {
+    root_of_command = root;
+}
+
+const std::string &chosen_root() {
+    return root_of_command;
+}
+
 std::string resolve_root() {
-    const char *directory = getenv("CAIRN_DIR");
-    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
+    if (!chosen_root().empty()) return chosen_root();
+    const std::string directory = environment_variable("CAIRN_DIR").value_or("");
+    if (!directory.empty() && !directory.starts_with('/')) {
         std::error_code error;
         // The library would ignore it without a word, and use another directory.
         throw Failure(kExitFailure,

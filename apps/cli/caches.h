@@ -41,8 +41,14 @@ struct CacheCloser {
 };
 using CacheHandle = std::unique_ptr<cairn_cache, CacheCloser>;
 
-// The root that the library uses: an absolute path. A Failure where there is none, or CAIRN_DIR is
-// relative.
+// From now on `root` is the root, as --dir says, and not that of the environment. Nothing in this
+// process reads it from there: the library ignores CAIRN_DIR where the program is set-user-id.
+void choose_root(const std::string &root);
+// Empty: none was chosen.
+const std::string &chosen_root();
+
+// The chosen root, else the one that the library uses: an absolute path. A Failure where there is
+// none, or CAIRN_DIR is relative.
 std::string resolve_root();
 
 // Why the library refuses `root`; empty when it does not, also when there is no such directory yet.

@@ -3,6 +3,9 @@
 #include <cairn/cairn_program_cache.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -555,6 +558,31 @@ TEST_F(CacheTest, PathIsWhereTheCachesAre) {
     EXPECT_EQ(cairn({"path"}, by_cache_home).standard_output, "/somewhere/cairn\n");
     const Environment by_home = {{"HOME", "/home/somebody"}};
     EXPECT_EQ(cairn({"path"}, by_home).standard_output, "/home/somebody/.cache/cairn\n");
+}
+
+// The library ignores the environment there, and `--dir` must not go through it.
+TEST_F(CacheTest, DirIsFollowedWhereTheProgramIsSetUserId) {
+    struct statvfs system = {};
+    ASSERT_EQ(statvfs(folder_.path().c_str(), &system), 0);
+    if (geteuid() != 0 || (system.f_flag & ST_NOSUID) != 0) {
+        GTEST_SKIP() << "makes a set-user-id program of another user: needs root, and a file "
+                        "system that has such programs";
+    }
+    constexpr uid_t kNobody = 65534;
+    const std::string program = folder_ / "cairn";
+    fs::copy_file(CAIRN_PROGRAM, program);
+    fs::permissions(folder_.path(), fs::perms(0755));
+    ASSERT_EQ(chown(program.c_str(), kNobody, kNobody), 0);
+    ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+    const auto path = [&](const std::vector<std::string> &arguments) {
+        std::vector<std::string> command = {program, "path"};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        Program run(command, {{"CAIRN_DIR", "/ignored"}});
+        EXPECT_EQ(run.wait(), 0) << run.standard_error();
+        return run.standard_output();
+    };
+    EXPECT_NE(path({}), "/ignored\n");
+    EXPECT_EQ(path({"--dir", "/x"}), "/x\n");
 }
 
 TEST_F(CacheTest, ARelativeDirectoryInTheEnvironmentIsRefused) {

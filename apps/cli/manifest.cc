@@ -10,7 +10,7 @@
 
 #include "common/glvnd.h"
 #include "os/environment.h"
-#include "os/text_file.h"
+#include "os/file.h"
 
 namespace cairn::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "counters.h"
 #include "entry.h"
 #include "log.h"
-#include "os/text_file.h"
+#include "os/file.h"
 #include "settings.h"
 
 namespace cairn::egl {

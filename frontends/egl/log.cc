@@ -6,7 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "os/text_file.h"
+#include "os/file.h"
 #include "settings.h"
 
 namespace cairn::egl {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/glvnd.h"
-#include "os/text_file.h"
+#include "os/file.h"
 
 namespace cairn::egl {
 namespace {

@@ -18,6 +18,7 @@
 
 #include "cache/crash_memory.h"
 #include "command.h"
+#include "os/file.h"
 #include "output.h"
 
 namespace cairn::cli {
@@ -72,8 +73,6 @@ std::map<std::string, std::string> list_applications(const std::string &root);
 // The cache's own text about itself; empty when it has none.
 std::string about_text(const std::string &root, const std::string &identifier);
 
-enum class Access { read, write };
-
 // Opens an existing cache, with the limit that it has.
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access);
 
@@ -111,6 +110,9 @@ struct CacheSummary {
 
 // Of all caches below a root.
 std::vector<CacheSummary> summarize_caches(const std::string &root);
+
+// What `cairn stats --json` and `cairn ls --json` print of them: see docs/cli.md.
+nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheSummary> &caches);
 
 // Whether all could be read, as an exit code.
 int exit_code_of(const std::vector<CacheSummary> &caches);

@@ -103,25 +103,6 @@ void print_caches(const std::vector<CacheSummary> &rows, bool no_header) {
     }
 }
 
-nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheSummary> &rows) {
-    nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
-    for (const CacheSummary &row : rows) {
-        nlohmann::ordered_json cache = {{"identifier", row.identifier},
-                                        {"application", nullptr},
-                                        {"about", row.about},
-                                        {"used_at_ms", row.used_at_ms}};
-        if (!row.application.empty()) cache["application"] = row.application;
-        if (row.problem.empty()) {
-            cache["entries"] = row.stats.entries;
-            cache["disk_bytes"] = row.stats.disk_bytes;
-        } else {
-            cache["problem"] = row.problem;
-        }
-        json["caches"].push_back(std::move(cache));
-    }
-    return json;
-}
-
 int list_all(const std::string &root, const Options &options) {
     std::vector<CacheSummary> rows = summarize_caches(root);
     sort_rows(rows, options, kCacheOrders);
@@ -196,7 +177,7 @@ nlohmann::ordered_json json_of(const std::string &identifier, const std::vector<
 }
 
 int list_entries(const std::string &root, const std::string &identifier, const Options &options) {
-    const CacheHandle cache = open_cache(root, identifier, Access::read);
+    const CacheHandle cache = open_cache(root, identifier, Access::read_only);
     const std::vector<Entry> entries = read_entries(cache, identifier, options);
     options.json ? print_json(json_of(identifier, entries)) : print_entries(entries, options);
     return kExitOk;

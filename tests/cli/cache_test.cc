@@ -107,6 +107,7 @@ TEST_F(CacheTest, StatsCountsEveryCache) {
     EXPECT_EQ(json["caches"][1]["entries"], 20);
     EXPECT_EQ(json["caches"][1]["about"], "second cache");
     EXPECT_EQ(json["caches"][1]["version"], 77);
+    EXPECT_EQ(json["caches"][1]["application"], nullptr);
     EXPECT_EQ(json["caches"][1]["limit_bytes"], CAIRN_LIMIT_BYTES_DEFAULT);
     EXPECT_EQ(json["total"]["entries"], 23);
     EXPECT_EQ(json["total"]["disk_bytes"], json["caches"][0]["disk_bytes"].get<uint64_t>() +
@@ -226,6 +227,7 @@ TEST_F(CacheTest, LsPrintsJson) {
     EXPECT_EQ(caches["caches"][0]["about"], "a cache");
     EXPECT_GT(caches["caches"][0]["disk_bytes"], 0);
     EXPECT_GT(caches["caches"][0]["used_at_ms"], 1'700'000'000'000u);
+    EXPECT_EQ(caches["caches"][0]["version"], 77);
     EXPECT_EQ(caches["caches"][1]["application"], "game");
     const auto entries =
         nlohmann::json::parse(run({"ls", "alpha", "--json", "--sort", "key"}).standard_output);

@@ -65,16 +65,11 @@ void sort_rows(std::vector<Row> &rows, const Options &options,
 }
 
 constexpr std::array<Order<CacheSummary>, 5> kCacheOrders = {{
-    {"name",
-     [](const CacheSummary &a, const CacheSummary &b) { return a.identifier < b.identifier; }},
-    {"application",
-     [](const CacheSummary &a, const CacheSummary &b) { return a.application < b.application; }},
-    {"entries", [](const CacheSummary &a,
-                   const CacheSummary &b) { return a.stats.entries > b.stats.entries; }},
-    {"size", [](const CacheSummary &a,
-                const CacheSummary &b) { return a.stats.disk_bytes > b.stats.disk_bytes; }},
-    {"used",
-     [](const CacheSummary &a, const CacheSummary &b) { return a.used_at_ms > b.used_at_ms; }},
+    {"name", [](const auto &a, const auto &b) { return a.identifier < b.identifier; }},
+    {"application", [](const auto &a, const auto &b) { return a.application < b.application; }},
+    {"entries", [](const auto &a, const auto &b) { return a.stats.entries > b.stats.entries; }},
+    {"size", [](const auto &a, const auto &b) { return a.stats.disk_bytes > b.stats.disk_bytes; }},
+    {"used", [](const auto &a, const auto &b) { return a.used_at_ms > b.used_at_ms; }},
 }};
 
 void print_caches(const std::vector<CacheSummary> &rows, bool no_header) {

@@ -3,7 +3,6 @@
 
 #include <type_traits>
 
-#include "registry.h"
 #include "session.h"
 
 namespace cairn::d3d12 {

@@ -42,8 +42,8 @@ struct CacheCloser {
 };
 using CacheHandle = std::unique_ptr<cairn_cache, CacheCloser>;
 
-// From now on `root` is the root, as --dir says, and not that of the environment. Nothing in this
-// process reads it from there: the library ignores CAIRN_DIR where the program is set-user-id.
+// From now on `root` is the root, as --dir says, and not that of the environment. Commands pass it
+// on as an argument, since the library ignores CAIRN_DIR in a set-user-id program.
 void choose_root(const std::string &root);
 // Empty: none was chosen.
 const std::string &chosen_root();

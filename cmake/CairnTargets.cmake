@@ -91,7 +91,7 @@ function(cairn_test name)
     cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
     find_package(GTest REQUIRED)
     if(NOT ARG_TIMEOUT)
-        set(ARG_TIMEOUT 300)  # for hangs: sanitizers and busy machines are slow
+        set(ARG_TIMEOUT 600)  # for hangs: sanitizers and busy machines are slow
     endif()
     add_executable(${name} ${ARG_SOURCES})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)

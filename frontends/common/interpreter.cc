@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/words.h"
 #include "common/process_start.h"
 
 namespace cairn {
@@ -41,15 +42,6 @@ constexpr Interpreter kInterpreters[] = {
     {.names = "godot Godot_v", .program_words = "--main-pack --path", .takes_file = false},
     {.names = "electron", .valued = "r", .valued_words = "--require", .is_electron = true},
 };
-
-bool has_word(std::string_view words, std::string_view word) {
-    while (!words.empty()) {
-        const size_t size = std::min(words.find(' '), words.size());
-        if (words.substr(0, size) == word) return true;
-        words.remove_prefix(std::min(size + 1, words.size()));
-    }
-    return false;
-}
 
 bool is_separator(char c) {
     return c == '-' || c == '_' || c == '.';

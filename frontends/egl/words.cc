@@ -8,17 +8,6 @@
 
 namespace cairn::egl {
 
-bool has_word(std::string_view words, std::string_view word) {
-    for (size_t at = words.find(word); at != std::string_view::npos;
-         at = words.find(word, at + 1)) {
-        const size_t end = at + word.size();
-        if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 std::string with_word(std::string_view words, std::string_view word) {
     std::string all(words);
     if (!has_word(words, word)) {

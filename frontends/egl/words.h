@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/words.h"
+
 namespace cairn::egl {
 
 // The extensions that the front end adds.
 inline constexpr const char *kControlExtension = "GL_ANGLE_program_cache_control";
 inline constexpr const char *kEglControlExtension = "EGL_ANGLE_program_cache_control";
-
-bool has_word(std::string_view words, std::string_view word);
 
 // `words` with `word` at its end, if it is not there.
 std::string with_word(std::string_view words, std::string_view word);

@@ -22,38 +22,26 @@ constexpr std::size_t kDataRoom = kMessageSizeMax - kMessageHeaderSize;
 // A broker that sends without end does not keep a caller.
 constexpr unsigned kReceiveMax = 256;
 
+// Decoding lets no other reasons through.
 Error error_of(Refusal reason) {
-    switch (reason) {
-        case Refusal::unsupported:
-            return Error::unsupported;
-        case Refusal::busy:
-            return Error::busy;
-        case Refusal::denied:
-            return Error::denied;
-        case Refusal::full:
-            return Error::full;
-        case Refusal::failed:
-            break;
-    }
-    return Error::io;
+    constexpr Error kErrors[] = {Error::unsupported, Error::busy, Error::denied, Error::full,
+                                 Error::io};
+    return kErrors[static_cast<std::size_t>(reason) - 1];
 }
 
-// The kernel's information on a descriptor that somebody else owns.
-Result<FileInfo> info_of(const UniqueFd &fd) {
+// The kernel's information on a descriptor that somebody else owns; where there is none, as of an
+// empty file.
+FileInfo info_of(const UniqueFd &fd) {
+    FileInfo found = {};
+    found.links = 1;
     File file{UniqueFd(fd.get())};
-    auto info = file.info();
-    file.release();
-    return info;
+    if (auto info = file.info(); info.ok()) found = *info;
+    (void)file.release();
+    return found;
 }
 
 bool deleted(const UniqueFd &fd) {
-    const auto info = info_of(fd);
-    return info.ok() && info->links == 0;
-}
-
-std::uint64_t blocks_of(const UniqueFd &fd) {
-    const auto info = info_of(fd);
-    return info.ok() ? info->disk_bytes : 0;
+    return info_of(fd).links == 0;
 }
 
 Result<File> duplicate(const UniqueFd &fd) {
@@ -254,12 +242,10 @@ bool BrokeredCache::accept(Channel::Incoming &incoming) {
 
 void BrokeredCache::accept_index(std::vector<UniqueFd> &descriptors) {
     if (descriptors.empty()) return;  // this process may have no more
-    const auto info = info_of(descriptors[0]);
-    const std::uint64_t inode = info.ok() ? info->inode : 0;
     const MutexLock lock(files_mutex_);
     // The old one is open: no other has its number.
-    if (index_.fd.valid() && index_.inode == inode) return;
-    index_ = {std::move(descriptors[0]), inode};
+    if (index_.valid() && info_of(index_).inode == info_of(descriptors[0]).inode) return;
+    index_ = std::move(descriptors[0]);
     index_changed_ = true;
 }
 
@@ -268,7 +254,7 @@ void BrokeredCache::accept_segments(const SegmentFiles &message,
     const std::size_t count = std::min(descriptors.size(), message.segments.size());
     const MutexLock lock(files_mutex_);
     for (std::size_t i = 0; i < count; ++i) {
-        segments_[message.segments[i]] = {std::move(descriptors[i]), 0};
+        segments_[message.segments[i]] = std::move(descriptors[i]);
     }
 }
 
@@ -438,7 +424,7 @@ void BrokeredCache::report_hits() {
 Result<File> BrokeredCache::index() {
     const MutexLock lock(files_mutex_);
     index_changed_ = false;
-    return duplicate(index_.fd);
+    return duplicate(index_);
 }
 
 bool BrokeredCache::index_changed() {
@@ -451,12 +437,12 @@ Result<File> BrokeredCache::lent_segment(std::uint32_t segment) {
     const MutexLock lock(files_mutex_);
     const auto found = segments_.find(segment);
     if (found == segments_.end()) return Error::busy;
-    if (deleted(found->second.fd)) {
+    if (deleted(found->second)) {
         // Another one may have its number now.
         segments_.erase(found);
         return Error::busy;
     }
-    return duplicate(found->second.fd);
+    return duplicate(found->second);
 }
 
 Result<File> BrokeredCache::segment(std::uint32_t segment) {
@@ -478,14 +464,14 @@ Result<File> BrokeredCache::segment(std::uint32_t segment) {
 void BrokeredCache::forget_deleted() {
     (void)try_receive();
     const MutexLock lock(files_mutex_);
-    std::erase_if(segments_, [](const auto &entry) { return deleted(entry.second.fd); });
+    std::erase_if(segments_, [](const auto &entry) { return deleted(entry.second); });
 }
 
 std::uint64_t BrokeredCache::disk_bytes() {
     (void)try_receive();
     const MutexLock lock(files_mutex_);
-    std::uint64_t bytes = blocks_of(index_.fd);
-    for (const auto &[number, lent] : segments_) bytes += blocks_of(lent.fd);
+    std::uint64_t bytes = info_of(index_).disk_bytes;
+    for (const auto &[number, lent] : segments_) bytes += info_of(lent).disk_bytes;
     return bytes;
 }
 

@@ -120,13 +120,9 @@ class BrokeredCache final : public Cache, private LentFiles {
 
     // Held for moments; taken last.
     Mutex files_mutex_;
-    struct Lent {
-        UniqueFd fd;
-        std::uint64_t inode = 0;
-    };
-    Lent index_ GUARDED_BY(files_mutex_);
+    UniqueFd index_ GUARDED_BY(files_mutex_);
     bool index_changed_ GUARDED_BY(files_mutex_) = false;
-    std::map<std::uint32_t, Lent> segments_ GUARDED_BY(files_mutex_);
+    std::map<std::uint32_t, UniqueFd> segments_ GUARDED_BY(files_mutex_);
 
     TryMutex hits_mutex_;
     std::vector<std::byte> hit_bytes_ GUARDED_BY(hits_mutex_);

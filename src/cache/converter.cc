@@ -183,13 +183,9 @@ bool Converter::is_on() const {
 // The note of an earlier process, so that a hit starts none.
 std::optional<WorkerDescription> Converter::noted_description() const {
     if (!is_on() || !directory_.valid()) return std::nullopt;
-    const auto file = directory_.open_file(kDescriptionFileName, Access::read_only);
-    if (!file.ok()) return std::nullopt;
-    std::string text(kDescriptionMax, '\0');
-    const auto size = file->read_at(0, {reinterpret_cast<std::byte *>(text.data()), text.size()});
-    if (!size.ok()) return std::nullopt;
-    text.resize(size.value());
-    WorkerDescription description(std::move(text));
+    auto text = read_text_file(directory_, kDescriptionFileName, kDescriptionMax);
+    if (!text.ok()) return std::nullopt;
+    WorkerDescription description(std::move(*text));
     if (!description.is_current(worker_.program())) return std::nullopt;
     return description;
 }
@@ -254,6 +250,7 @@ Result<Converter::Conversion> Converter::make(const ConversionWorker::Request &r
 Result<Converter::Conversion> Converter::convert(const std::string &converter,
                                                  std::vector<std::string> options, Bytes input) {
     const Deadline deadline = Deadline::in_ms(timeout_ms_);
+    std::sort(options.begin(), options.end());  // of one conversion there is one key
     const ConversionWorker::Request request = {converter, std::move(options), input, timeout_ms_,
                                                process_bytes_};
     if (is_on()) {

@@ -99,7 +99,7 @@ class Converter {
     Converter(const Converter &) = delete;
     Converter &operator=(const Converter &) = delete;
 
-    // The options of the conversion are sorted.
+    // The options are NAME=VALUE, in any order.
     Result<Conversion> convert(const std::string &converter, std::vector<std::string> options,
                                Bytes input);
     // The worker's list of converters.

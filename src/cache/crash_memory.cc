@@ -251,10 +251,7 @@ void CrashMemory::end_use(std::uint32_t ticket) {
 }
 
 bool CrashMemory::is_kept_out(Bytes key) const {
-    return Word(layout().kept_out).load(std::memory_order_acquire) != 0 && was_dropped_last(key);
-}
-
-bool CrashMemory::was_dropped_last(Bytes key) const {
+    if (Word(layout().kept_out).load(std::memory_order_acquire) == 0) return false;
     const Fingerprint print = fingerprint(key);
     auto &past = layout().past;
     return std::any_of(past.begin(), past.end(), [&](Past &entry) {

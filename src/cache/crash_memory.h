@@ -73,7 +73,6 @@ class CrashMemory {
     static Fingerprint fingerprint(Bytes key);
     Past &past_of(const Fingerprint &fingerprint) const;
     bool note_drop(Bytes key, std::uint64_t number);
-    bool was_dropped_last(Bytes key) const;
 
     const File file_;
     const Mapping mapping_;

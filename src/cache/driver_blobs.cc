@@ -6,12 +6,12 @@
 #include <mutex>
 #include <new>
 #include <shared_mutex>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "base/guarded.h"
 #include "base/mutex.h"
+#include "base/words.h"
 #include "os/environment.h"
 #include "store/record.h"
 
@@ -211,15 +211,7 @@ bool offers(const Egl &egl, void *display) {
         return false;
     }
     const char *text = egl.query_string(display, kEglExtensions);
-    if (text == nullptr) return false;
-    constexpr std::string_view kName = "EGL_ANDROID_blob_cache";
-    std::string_view rest(text);
-    while (!rest.empty()) {
-        const std::string_view word = rest.substr(0, rest.find(' '));
-        if (word == kName) return true;
-        rest.remove_prefix(word.size() < rest.size() ? word.size() + 1 : word.size());
-    }
-    return false;
+    return text != nullptr && has_word(text, "EGL_ANDROID_blob_cache");
 }
 
 // The display's place, or a free one. REQUIRES: g_attaching is held.

@@ -2,13 +2,13 @@
 #include "cache/generations.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 
 #include "cache/program_key.h"
 #include "os/configuration.h"
 #include "os/environment.h"
+#include "os/file.h"
 #include "store/index_file.h"
 #include "store/root.h"
 #include "store/space.h"
@@ -23,12 +23,6 @@ constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
 bool is_recent(const Result<FileInfo> &info) {
     const std::uint64_t now = wall_clock_ns();
     return info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
-}
-
-Result<bool> says(const File &file, const std::string &text) {
-    std::string found(text.size() + 1, '\0');
-    TRY_ASSIGN(const std::size_t size, file.read_at(0, std::as_writable_bytes(std::span(found))));
-    return size == text.size() && found.compare(0, size, text) == 0;
 }
 
 constexpr const char *kLimitVariable = "CAIRN_LIMIT";
@@ -53,12 +47,9 @@ constexpr const char *kTooMuchRoom = "more room is taken than may be";
 // The application that the file `generation` names, as far as it fits the identifier.
 std::optional<std::string> application_of(const Directory &directory,
                                           const std::string &identifier) {
-    const auto file = directory.open_file(kGenerationFileName, Access::read_only);
-    if (!file.ok()) return std::nullopt;
-    std::array<std::byte, 256> head;
-    const auto size = file.value().read_at(0, head);
-    if (!size.ok()) return std::nullopt;
-    std::string_view text(reinterpret_cast<const char *>(head.data()), size.value());
+    const auto head = read_text_file(directory, kGenerationFileName, 256);
+    if (!head.ok()) return std::nullopt;
+    std::string_view text = head.value();
     constexpr std::string_view kBegin = "Cairn generation\napplication: ";
     if (!text.starts_with(kBegin)) return std::nullopt;
     text.remove_prefix(kBegin.size());
@@ -206,14 +197,12 @@ std::string describe(const Generation &generation) {
 }
 
 Result<bool> is_of_another(const Directory &directory, const Generation &generation) {
-    const auto file = directory.open_file(kGenerationFileName, Access::read_only);
-    if (file.ok()) {
-        TRY_ASSIGN(const bool is_ours, says(file.value(), describe(generation)));
-        return !is_ours;
-    }
-    if (file.error() == Error::not_found) return false;
-    if (file.error() == Error::corrupt || file.error() == Error::denied) return true;
-    return file.error();
+    const std::string own = describe(generation);
+    const auto text = read_text_file(directory, kGenerationFileName, own.size() + 1);
+    if (text.ok()) return text.value() != own;
+    if (text.error() == Error::not_found) return false;
+    if (text.error() == Error::corrupt || text.error() == Error::denied) return true;
+    return text.error();
 }
 
 Status claim(const Directory &directory, const Generation &generation,
@@ -243,15 +232,11 @@ std::optional<std::uint64_t> configured_limit(std::string_view application, cons
 }
 
 std::optional<std::uint64_t> recorded_limit(const Directory &directory) {
-    const auto file = directory.open_file(kLimitFileName, Access::read_only);
-    if (!file.ok()) return std::nullopt;
-    std::array<std::byte, 24> content = {};
-    const auto size = file->read_at(0, content);
-    if (!size.ok()) return std::nullopt;
-    const auto *text = reinterpret_cast<const char *>(content.data());
-    const char *end = text + size.value();
+    const auto text = read_text_file(directory, kLimitFileName, 24);
+    if (!text.ok()) return std::nullopt;
+    const char *const end = text->data() + text->size();
     std::uint64_t limit = 0;
-    const auto read = std::from_chars(text, end, limit);
+    const auto read = std::from_chars(text->data(), end, limit);
     const bool is_whole = read.ec == std::errc() && read.ptr + 1 == end && *read.ptr == '\n';
     return is_whole ? std::optional(limit) : std::nullopt;
 }

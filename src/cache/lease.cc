@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/guarded.h"
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "os/environment.h"
@@ -16,6 +17,7 @@ namespace {
 // A lease that another process gives back is noticed after so long; one of this process wakes us.
 constexpr std::uint64_t kPauseMinNs = 50'000;
 constexpr std::uint64_t kPauseMaxNs = 1'000'000;
+constexpr std::uint64_t kWritePatienceUs = 100'000;
 
 // All processes find the same byte; the kernel's limit is 2^63 - 1.
 std::uint64_t byte_of(Bytes key) {
@@ -49,6 +51,7 @@ Lease::~Lease() {
         if (file_ != nullptr) (void)file_->release();
         return;
     }
+    if (cache_ != nullptr) (void)guarded([&] { return cache_->flush(kWritePatienceUs); });
     Table &all = table();
     const MutexLock lock(all.mutex);
     Lease **link = &all.first;
@@ -132,17 +135,19 @@ void Lease::wait_until(std::uint64_t deadline_ns) {
     (void)all.released.wait_until(all.mutex, deadline_ns);
 }
 
-Result<std::unique_ptr<Lease>> Lease::acquire(const Cache &cache, Bytes key,
-                                              std::uint64_t patience_us,
-                                              const std::function<bool()> &is_there) {
+Result<std::unique_ptr<Lease>> Lease::acquire(Cache &cache, Bytes key, std::uint64_t patience_us) {
     const std::uint64_t deadline_ns = monotonic_ns() + patience_us * 1000;
     const bool may_wait = !is_held_by_this_thread();
     TRY_ASSIGN(std::unique_ptr<Lease> lease, make(cache, key));
     for (std::uint64_t pause_ns = kPauseMinNs;; pause_ns = std::min(2 * pause_ns, kPauseMaxNs)) {
         // In this order: the holder before us stored the entry before it gave the lease back.
         TRY_ASSIGN(const bool held, lease->try_hold());
-        if (is_there()) return std::unique_ptr<Lease>();
-        if (held) return lease;
+        const auto is_there = guarded([&] { return cache.contains(key); });
+        if (is_there.ok() && is_there.value()) return std::unique_ptr<Lease>();
+        if (held) {
+            lease->cache_ = &cache;
+            return lease;
+        }
         const std::uint64_t now_ns = monotonic_ns();
         if (!may_wait || now_ns >= deadline_ns) return Error::busy;
         wait_until(std::min(now_ns + pause_ns, deadline_ns));

@@ -22,7 +22,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -38,11 +37,11 @@ inline constexpr const char *kLeaseFileName = "leases";
 
 class Lease {
   public:
-    // Held until it is destroyed; null: `is_there` said that the entry is there. That is asked once
-    // at least, and again while somebody else has the lease, without any lock of ours.
-    static Result<std::unique_ptr<Lease>> acquire(const Cache &cache, Bytes key,
-                                                  std::uint64_t patience_us,
-                                                  const std::function<bool()> &is_there);
+    // Held until it is destroyed; null: the entry is there. The cache is asked once at least, and
+    // again while somebody else has the lease, without any lock of ours. `cache` outlives the lease.
+    static Result<std::unique_ptr<Lease>> acquire(Cache &cache, Bytes key,
+                                                  std::uint64_t patience_us);
+    // Entries that were put are written before: others would not find them.
     ~Lease();
     Lease(const Lease &) = delete;
     Lease &operator=(const Lease &) = delete;
@@ -64,6 +63,7 @@ class Lease {
     static void wait_until(std::uint64_t deadline_ns);
     bool excludes(const Lease &other) const;
 
+    Cache *cache_ = nullptr;  // null: it was not acquired
     const Scope scope_;
     const std::uint64_t byte_;
     const std::uint64_t process_;

@@ -65,6 +65,12 @@ std::unique_ptr<CrashMemory> open_crash_memory(const Directory &directory, Cache
 
 }  // namespace
 
+void ProgramCache::Options::share_limit(std::uint64_t percent, std::uint64_t otherwise) {
+    application_bytes = configured_limit(generation.application, store.log);
+    const std::uint64_t all = application_bytes.value_or(otherwise);
+    store.limit_bytes = all / 100 * percent + all % 100 * percent / 100;
+}
+
 ProgramCache::~ProgramCache() {
     upkeep_stops_ = true;
 }

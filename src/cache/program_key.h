@@ -20,8 +20,18 @@ class ProgramKey {
   public:
     explicit ProgramKey(std::string_view domain) { add(0, as_bytes(domain)); }
 
-    void add(std::uint32_t tag, Bytes data);
-    void add(std::uint32_t tag, std::uint64_t number);
+    void add(std::uint32_t tag, Bytes data) {
+        std::array<std::byte, 12> prefix;
+        put_le(prefix, 0, tag);
+        put_le<std::uint64_t>(prefix, 4, data.size());
+        hash_.add(prefix);
+        hash_.add(data);
+    }
+    void add(std::uint32_t tag, std::uint64_t number) {
+        std::array<std::byte, 8> bytes;
+        put_le(bytes, 0, number);
+        add(tag, bytes);
+    }
     std::array<std::byte, 32> finish() { return hash_.finish(); }
 
   private:

@@ -82,9 +82,7 @@ std::uint64_t order_check(Bytes file) {
 }
 
 std::vector<std::byte> encode_order(const StartOrder &order) {
-    Encoder encoder;
-    for (const std::string &key : order) encoder.add(key);
-    return encoder.finish();
+    return merge(order, {});
 }
 
 std::optional<std::vector<std::string_view>> decode_order(Bytes bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/guarded.h"
 #include "cache/program_key.h"
@@ -28,11 +29,7 @@ void cairn_blob_free(cairn_blob *blob) {
 }
 
 const char *cairn_result_string(int result) {
-    struct Text {
-        int result;
-        const char *text;
-    };
-    static constexpr Text kTexts[] = {
+    static constexpr std::pair<int, const char *> kTexts[] = {
         {CAIRN_OK, "success"},
         {CAIRN_MISS, "no such entry"},
         {CAIRN_EXISTS, "the entry exists already"},
@@ -53,8 +50,8 @@ const char *cairn_result_string(int result) {
         {CAIRN_ERROR_UNSUPPORTED, "not supported by this file system or build"},
         {CAIRN_ERROR_NOT_FOUND, "no such cache"},
     };
-    for (const Text &each : kTexts) {
-        if (each.result == result) return each.text;
+    for (const auto &[each, text] : kTexts) {
+        if (each == result) return text;
     }
     return "unknown result";
 }

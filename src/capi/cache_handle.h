@@ -31,6 +31,7 @@ namespace cairn {
 int find_root(const char *given, std::string &root);
 
 int result_code(Error error);
+int result_code(PutOutcome outcome);
 inline int result_code(Status status) {
     return status.ok() ? CAIRN_OK : result_code(status.error());
 }

@@ -7,7 +7,6 @@
 #include <bit>
 
 #include "capi/cache_handle.h"
-#include "os/environment.h"
 
 using namespace cairn;
 

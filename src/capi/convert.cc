@@ -44,7 +44,7 @@ Converter::Options to_options(const cairn_converter_options &options) {
     return own;
 }
 
-// NAME=VALUE, sorted; nothing where one is not possible.
+// NAME=VALUE; nothing where one is not possible.
 std::optional<std::vector<std::string>> read_options(const cairn_conversion &conversion) {
     if (conversion.option_count > CAIRN_CONVERT_OPTIONS_MAX ||
         (conversion.option_count != 0 && conversion.options == nullptr)) {
@@ -63,7 +63,6 @@ std::optional<std::vector<std::string>> read_options(const cairn_conversion &con
         names.push_back(name);
         options.push_back(std::string(name).append("=").append(value));
     }
-    std::sort(options.begin(), options.end());
     return options;
 }
 

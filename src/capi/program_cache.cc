@@ -11,7 +11,6 @@
 #include "cache/crash_memory.h"
 #include "cache/generations.h"
 #include "capi/cache_handle.h"
-#include "os/environment.h"
 
 namespace cairn {
 namespace {
@@ -41,23 +40,17 @@ bool is_valid(const cairn_program_cache_options *options) {
             (std::strlen(options->build) <= CAIRN_IDENTITY_SIZE_MAX && is_line(options->build)));
 }
 
-// A limit of the caller's own is none of the user's.
-std::uint64_t set_limit(const cairn_program_cache_options &options, ProgramCache::Options &own) {
-    if (options.limit_bytes != 0) return options.limit_bytes;
-    own.application_bytes = configured_limit(options.application, own.store.log);
-    const std::uint64_t all = own.application_bytes.value_or(CAIRN_LIMIT_BYTES_DEFAULT);
-    const std::uint64_t percent = or_default(options.limit_percent, kPercentMax);
-    return all / kPercentMax * percent + all % kPercentMax * percent / kPercentMax;
-}
-
 ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     ProgramCache::Options own;
     own.store.log = Log(options.log, options.log_user);
     own.generation.application = options.application;
     own.generation.build = options.build == nullptr ? "" : options.build;
     own.generation.identity = options.identity;
-    const std::uint64_t limit = set_limit(options, own);
-    own.memory_bytes = memory_bytes_of(options.memory_bytes, limit);
+    own.store.limit_bytes = options.limit_bytes;
+    if (options.limit_bytes == 0) {
+        own.share_limit(or_default(options.limit_percent, kPercentMax), CAIRN_LIMIT_BYTES_DEFAULT);
+    }
+    own.memory_bytes = memory_bytes_of(options.memory_bytes, own.store.limit_bytes);
     own.queue_bytes = bytes_or(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
     constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
     constexpr std::uint32_t kUnusedDays = 30;
@@ -69,7 +62,7 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
     own.store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     own.store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
-    own.store.limit_bytes = std::max<std::uint64_t>(limit, CAIRN_LIMIT_BYTES_MIN);
+    own.store.limit_bytes = std::max<std::uint64_t>(own.store.limit_bytes, CAIRN_LIMIT_BYTES_MIN);
     own.load = (options.flags & CAIRN_PROGRAM_CACHE_NO_LOADING) == 0;
     return own;
 }

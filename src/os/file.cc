@@ -500,8 +500,9 @@ Status Directory::list(const std::function<void(const char *)> &visit) const {
     return {};
 }
 
-Result<std::string> read_text_file(const std::string &path, std::size_t size_max) {
-    TRY_ASSIGN(const File file, File::open_configuration(path));
+namespace {
+
+Result<std::string> read_text(const File &file, std::size_t size_max) {
     TRY_ASSIGN(const FileInfo info, file.info());
     // Files of the process file system say that they are empty.
     std::string text(info.size_bytes == 0 ? size_max : std::min(info.size_bytes, size_max), '\0');
@@ -509,6 +510,19 @@ Result<std::string> read_text_file(const std::string &path, std::size_t size_max
                file.read_at(0, {reinterpret_cast<std::byte *>(text.data()), text.size()}));
     text.resize(size);
     return text;
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string &path, std::size_t size_max) {
+    TRY_ASSIGN(const File file, File::open_configuration(path));
+    return read_text(file, size_max);
+}
+
+Result<std::string> read_text_file(const Directory &directory, const std::string &name,
+                                   std::size_t size_max) {
+    TRY_ASSIGN(const File file, directory.open_file(name, Access::read_only));
+    return read_text(file, size_max);
 }
 
 std::vector<std::string> paths_in(const std::string &directory, std::string_view ending) {

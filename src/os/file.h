@@ -209,6 +209,9 @@ class Directory {
 
 // The first `size_max` bytes of a file, which may be a link.
 Result<std::string> read_text_file(const std::string &path, std::size_t size_max);
+// The same of a file in a directory, which may be no link; errors as open_file().
+Result<std::string> read_text_file(const Directory &directory, const std::string &name,
+                                   std::size_t size_max);
 // The paths of a directory's entries with this ending, sorted. Empty where there is no such
 // directory.
 std::vector<std::string> paths_in(const std::string &directory, std::string_view ending);

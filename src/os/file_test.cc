@@ -338,6 +338,16 @@ TEST_F(TextFileTest, IsReadUpToItsLimitAlsoThroughALink) {
     EXPECT_EQ(read_text_file("/proc/self/comm", 1).value().size(), 1u);
 }
 
+TEST_F(TextFileTest, InADirectoryIsReadUpToItsLimitAndNotThroughALink) {
+    write("file", "some text");
+    auto directory = Directory::open(scratch_.path());
+    EXPECT_EQ(read_text_file(*directory, "file", 100).value(), "some text");
+    EXPECT_EQ(read_text_file(*directory, "file", 4).value(), "some");
+    EXPECT_EQ(read_text_file(*directory, "missing", 4).error(), Error::not_found);
+    ASSERT_EQ(::symlink("file", path("link").c_str()), 0);
+    EXPECT_FALSE(read_text_file(*directory, "link", 100).ok());
+}
+
 TEST_F(TextFileTest, ThatIsNoneIsNotReadAndNotWaitedFor) {
     EXPECT_EQ(read_text_file(path("missing"), 100).error(), Error::not_found);
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);

@@ -1,0 +1,64 @@
+// GL programs kept in a cache: their binaries are taken from the driver and given back to it.
+// SPDX-License-Identifier: MIT
+//
+// find(), load() and store() need a current context. All contexts used with one object are of one
+// driver, device and version. An entry of the cache is the binary's format, in four bytes, and the
+// binary.
+//
+// Thread safety: any thread.
+// Failure: unsupported: there is no current context, or a function of GL's core is missing; else as
+// the cache. No exception leaves load() or store().
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "cache/cache.h"
+
+namespace cairn {
+
+class GlPrograms {
+  public:
+    using GetProcAddress = void (*(*)(const char *name))();
+    // From a load that missed to the store that follows it.
+    struct Link {
+        std::array<std::byte, 32> key;
+        std::uint64_t begin_ns;
+    };
+    struct Counts {
+        std::atomic<std::uint64_t> loaded = 0, missed = 0, refused = 0, stored = 0;
+        std::atomic<std::uint64_t> store_failed = 0;  // errors, and entries that were kept out
+    };
+
+    static Result<std::unique_ptr<GlPrograms>> find(GetProcAddress get, const Log &log);
+    ~GlPrograms();
+
+    // Of the current context: driver, device, version, profile and flags.
+    std::string identity() const;
+    // Whether the program is linked now, by the entry of these inputs. If it is not, the driver is
+    // told that its binary will be wanted. An entry that the driver refuses is removed. Without
+    // program binaries there is no entry, and `link` stays as it is.
+    Result<bool> load(Cache &cache, unsigned program, std::span<const Bytes> inputs, Link &link);
+    // nullopt: the program is not linked, or the driver gives no binary of it. unsupported: the
+    // driver has no program binaries; invalid_argument: `link` is all zero.
+    Result<std::optional<PutOutcome>> store(Cache &cache, unsigned program, const Link &link);
+
+    const Counts &counts() const { return counts_; }
+
+  private:
+    struct Driver;
+
+    explicit GlPrograms(std::unique_ptr<const Driver> driver);
+
+    const std::unique_ptr<const Driver> driver_;
+    Counts counts_;
+};
+
+}  // namespace cairn

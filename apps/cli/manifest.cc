@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/glvnd.h"
+#include "common/words.h"
 #include "os/environment.h"
 #include "os/file.h"
 
@@ -30,7 +31,7 @@ bool same_file(const std::string &one, const std::string &other) {
 
 // `list` between `first` and `last`, which stand in it already within another `cairn run`.
 std::string enclosed(const std::string &first, const std::string &list, const std::string &last) {
-    std::vector<std::string> parts = split_glvnd_list(list);
+    std::vector<std::string> parts = split(list, ':');
     std::erase_if(parts, [&](const std::string &part) {
         return same_file(part, first) || same_file(part, last);
     });

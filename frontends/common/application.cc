@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "common/interpreter.h"
+#include "common/words.h"
 
 namespace cairn {
 namespace {
@@ -25,8 +26,7 @@ bool may_be_in_identifier(char c) {
 
 bool is_temporary(std::string_view path) {
     constexpr std::string_view kFolders[] = {"/tmp/", "/var/tmp/", "/dev/shm/", "/run/user/"};
-    return std::any_of(std::begin(kFolders), std::end(kFolders),
-                       [path](std::string_view folder) { return path.starts_with(folder); });
+    return starts_with_any(path, kFolders);
 }
 
 // The last part of the path of a file, or of a folder that holds a program; "" where that says
@@ -43,8 +43,7 @@ std::string_view last_name(std::string_view path, const std::string &folder) {
 std::string_view electron_program(std::string_view path, const std::string &folder) {
     constexpr std::string_view kCommon[] = {"app.asar", "app", "resources", "main.js", "index.js"};
     const size_t size = path.size();
-    while (std::find(std::begin(kCommon), std::end(kCommon), file_name(path)) !=
-           std::end(kCommon)) {
+    while (std::ranges::find(kCommon, file_name(path)) != std::end(kCommon)) {
         path = path.substr(0, path.size() - file_name(path).size());
         path.remove_suffix(path.empty() ? 0 : 1);
     }
@@ -99,8 +98,8 @@ std::string program_name(const ProcessStart &start) {
 std::string identifier_from(std::string name) {
     const std::string whole = name;
     name.erase(0, name.find_first_not_of('.'));
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return !may_be_in_identifier(c); }, '_');
+    std::ranges::replace_if(
+        name, [](char c) { return !may_be_in_identifier(c); }, '_');
     if (name.empty()) return std::string(kNameless);
     if (name.size() <= kApplicationNameMax) return name;
     std::array<std::byte, 8> hash = {};

@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace cairn {
 
 // The folders of manifests that GLVND is built with: on NixOS, on most systems, and in Flatpak's
@@ -20,16 +15,5 @@ inline constexpr const char *kGlvndFolders =
     "/usr/lib/i386-linux-gnu/GL/glvnd/egl_vendor.d:"
     "/usr/lib64/GL/glvnd/egl_vendor.d:"
     "/usr/share/glvnd/egl_vendor.d";
-
-// The names in such a list, but for empty ones.
-inline std::vector<std::string> split_glvnd_list(std::string_view list) {
-    std::vector<std::string> names;
-    while (!list.empty()) {
-        const size_t end = std::min(list.find(':'), list.size());
-        if (end > 0) names.emplace_back(list.substr(0, end));
-        list.remove_prefix(std::min(end + 1, list.size()));
-    }
-    return names;
-}
 
 }  // namespace cairn

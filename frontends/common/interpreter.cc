@@ -6,6 +6,7 @@
 
 #include "base/words.h"
 #include "common/process_start.h"
+#include "common/words.h"
 
 namespace cairn {
 namespace {
@@ -112,11 +113,9 @@ Interpreted replaced(const Interpreter &interpreter, std::span<const std::string
 }  // namespace
 
 const Interpreter *find_interpreter(std::string_view file_name) {
-    const auto *found = std::find_if(std::begin(kInterpreters), std::end(kInterpreters),
-                                     [file_name](const Interpreter &each) {
-                                         return has_word(each.names, file_name) ||
-                                                has_word(each.names, without_version(file_name));
-                                     });
+    const auto *found = std::ranges::find_if(kInterpreters, [file_name](const Interpreter &each) {
+        return has_word(each.names, file_name) || has_word(each.names, without_version(file_name));
+    });
     return found == std::end(kInterpreters) ? nullptr : found;
 }
 

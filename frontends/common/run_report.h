@@ -6,9 +6,13 @@
 // relaxed, so the counters are there however a process ends.
 // Ownership: the launcher makes the memory; an attached process keeps it mapped as long as it
 // lives.
+// Failure: without a report nothing is counted.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+
+#include "os/environment.h"
 
 namespace cairn {
 
@@ -50,8 +54,37 @@ inline constexpr const char *kRunReportVariable = "CAIRN_REPORT";
 inline constexpr std::uint64_t kProblemNotUsed = 1;    // the cache could not be opened
 inline constexpr std::uint64_t kProblemNotStored = 2;  // an entry could not be stored
 
-// Maps the report of that path. Null when it cannot be mapped or is of another layout: then nothing
-// is counted.
+// Maps the report of that path. Null when it cannot be mapped or is of another layout.
 RunReport *attach_run_report(const char *path);
+
+using Counter = uint64_t RunReport::*;
+
+// From now on this process counts in the report of that path, and is counted in. For when the front
+// end is loaded; once.
+void attach_counters(const char *path);
+
+void count(Counter counter, uint64_t amount = 1);
+
+// This process made its first context: counts it once.
+void count_process();
+
+// Tells the launcher of a problem (kProblem...) with the cache, and why there is one. Only the
+// first problem of all processes is kept.
+void note_problem(uint64_t problem, std::string_view why);
+
+// Adds the time from its construction to its destruction to a counter.
+class Stopwatch {
+  public:
+    explicit Stopwatch(Counter counter) : counter_(counter) {}
+    // Counts the call as well.
+    Stopwatch(Counter counter, Counter calls) : counter_(counter) { count(calls); }
+    ~Stopwatch() { count(counter_, monotonic_ns() - start_); }
+    Stopwatch(const Stopwatch &) = delete;
+    Stopwatch &operator=(const Stopwatch &) = delete;
+
+  private:
+    Counter counter_;
+    uint64_t start_ = monotonic_ns();
+};
 
 }  // namespace cairn

@@ -4,11 +4,10 @@
 #include <cairn/internal/front_end.h>
 
 #include "caches.h"
+#include "common/words.h"
 #include "display_cache.h"
 #include "identity.h"
-#include "log.h"
 #include "settings.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -21,11 +20,11 @@ const char *string_of(const Vendor &vendor, EGLDisplay display, EGLint name) {
 // A driver's keys say what it is, so the version of EGL would do. The libraries in the identity
 // keep blobs of different drivers apart, which could never use each other's.
 cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
-    DriverNames names;
-    names.vendor = string_of(vendor, display, EGL_VENDOR);
-    names.renderer = "the driver's own cache";
-    names.version = string_of(vendor, display, EGL_VERSION);
-    return cache_for(driver_identity(vendor, names), kBlobsPercent);
+    const DriverNames names = {.vendor = string_of(vendor, display, EGL_VENDOR),
+                               .renderer = "the driver's own cache",
+                               .version = string_of(vendor, display, EGL_VERSION),
+                               .language = {}};
+    return cache_for(driver_identity(vendor.code(), names), kBlobsPercent);
 }
 
 // cairn_egl_blob_cache_attach gets its functions by name alone.
@@ -52,7 +51,8 @@ void serve_blobs(const Vendor &vendor, EGLDisplay display) {
                            : cairn_egl_blob_cache_attach(display, cache, function_of_vendor);
     state.serves_blobs = result == CAIRN_OK;
     if (result != CAIRN_OK) {
-        log_line("the driver's own cache is not served: %s", cairn_result_string(result));
+        log().write(Severity::warning, "the driver's own cache is not served: %s",
+                    cairn_result_string(result));
     }
 }
 

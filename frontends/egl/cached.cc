@@ -11,10 +11,9 @@
 
 #include "base/bytes.h"
 #include "caches.h"
+#include "common/run_report.h"
 #include "context.h"
-#include "counters.h"
 #include "entry.h"
-#include "log.h"
 #include "os/file.h"
 #include "settings.h"
 
@@ -51,11 +50,9 @@ bool load(Context &context, Program &program, const ProgramKey &key,
           std::span<const std::byte> bytes) {
     auto entry = decode_program(bytes);
     if (!entry) return false;
-    // An unknown format would be a GL error, and the application would see it.
-    const auto &formats = context.binary_formats;
-    const bool known = std::find(formats.begin(), formats.end(), entry->format) != formats.end();
     bool is_taken = false;
-    if (known) {
+    // An unknown format would be a GL error, and the application would see it.
+    if (context.has_format(entry->format)) {
         // If the driver crashes meanwhile, the next process drops the entry.
         uint32_t ticket = 0;
         (void)cairn_use_begin(context.cache, key.data(), key.size(), &ticket);
@@ -66,8 +63,8 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     }
     if (!is_taken) {
         count(&RunReport::rejected);
-        log_line("program %u: the driver refuses a binary of %zu bytes", program.name,
-                 entry->binary.size());
+        log().write(Severity::warning, "program %u: the driver refuses a binary of %zu bytes",
+                    program.name, entry->binary.size());
         return false;
     }
     program.cached_report = std::move(entry->report);
@@ -85,8 +82,8 @@ std::optional<uint64_t> load_from_display(Context &context, Program &program, co
     const auto bytes = found.bytes();
     if (cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) != CAIRN_OK) {
         count(&RunReport::rejected);
-        log_line("program %u: its entry of %zu bytes is not one of ours", program.name,
-                 bytes.size());
+        log().write(Severity::warning, "program %u: its entry of %zu bytes is not one of ours",
+                    program.name, bytes.size());
     } else if (load(context, program, key, bytes)) {
         return found.cost_ns();
     }
@@ -134,8 +131,8 @@ Stored store(cairn_cache *cache, std::string_view key, std::string_view value, u
     count(stored ? &RunReport::stored : &RunReport::store_failed);
     trace_entry(key, value.size(), cost_ns);
     if (!stored) {
-        log_line("an entry of %zu bytes is not stored: %s", value.size(),
-                 cairn_result_string(result));
+        log().write(Severity::warning, "an entry of %zu bytes is not stored: %s", value.size(),
+                    cairn_result_string(result));
         note_problem(kProblemNotStored, cairn_result_string(result));
     }
     return stored ? Stored::yes : result == CAIRN_KEPT_OUT ? Stored::kept_out : Stored::no;

@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "common/application.h"
-#include "counters.h"
+#include "common/run_report.h"
 #include "display_cache.h"
 #include "hook.h"
-#include "log.h"
 #include "mutex.h"
 #include "os/file.h"
 #include "settings.h"
@@ -46,8 +45,8 @@ struct Caches {
 // thread.
 thread_local std::array<char, sizeof(RunReport::problem_text)> t_said = {};
 
-void hear(void *user, int severity, const char *line) {
-    log_from_cache(user, severity, line);
+void hear(void *, int severity, const char *line) {
+    log().write(static_cast<Severity>(severity), "%s", line);
     if (severity <= CAIRN_LOG_WARNING) {
         t_said = {};
         std::string_view(line).copy(t_said.data(), t_said.size() - 1);
@@ -93,7 +92,9 @@ int broker_connection() {
     options.version = kVersion;
     int fd = -1;
     const int result = cairn_broker_connect(&options, &fd);
-    if (result != CAIRN_OK) log_line("no broker: %s", cairn_result_string(result));
+    if (result != CAIRN_OK) {
+        log().write(Severity::warning, "no broker: %s", cairn_result_string(result));
+    }
     return fd;
 }
 
@@ -116,11 +117,12 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
         has_broker ? open_broker(cache) : open_on_disk(identity, limit_percent, cache);
     if (result != CAIRN_OK) {
         const char *why = cairn_result_string(result);
-        log_line("programs are not cached: %s", why);
+        log().write(Severity::error, "programs are not cached: %s", why);
         note_problem(kProblemNotUsed, t_said[0] == '\0' ? why : t_said.data());
         return nullptr;
     }
-    log_line("cache %s", has_broker ? "behind the broker" : cairn_program_cache_identifier(cache));
+    log().write(Severity::info, "cache %s",
+                has_broker ? "behind the broker" : cairn_program_cache_identifier(cache));
     return cache;
 }
 
@@ -152,7 +154,7 @@ cairn_control *open_control() {
     cairn_control_options options = {};
     options.size = sizeof options;
     options.flags = settings().persists ? 0u : uint32_t{CAIRN_CONTROL_OPEN_READ_ONLY};
-    options.log = log_from_cache;
+    options.log = hear;
     cairn_control *control = nullptr;
     return cairn_control_open(&options, &control) == CAIRN_OK ? control : nullptr;
 }
@@ -162,7 +164,7 @@ cairn_control *open_control() {
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     static const int is_registered = atexit([] { attempt(flush_caches); });
     if (is_registered != 0) {
-        log_line("what is stored last may be lost when the process exits");
+        log().write(Severity::warning, "what is stored last may be lost when the process exits");
     }
     const bool has_broker = settings().has_broker();
     const std::string key = has_broker ? std::string(kBroker) : identity;
@@ -218,8 +220,9 @@ bool is_caching_on() {
     }
     const bool is_on = (cairn_control_disabled(control) & kKind) == 0;
     if (is_on != g_was_on.load(std::memory_order_relaxed) && g_was_on.exchange(is_on) != is_on) {
-        log_line("caching is switched %s (cairn control --kind cache-for-driver)",
-                 is_on ? "on" : "off");
+        log().write(Severity::info,
+                    "caching is switched %s (cairn control --kind cache-for-driver)",
+                    is_on ? "on" : "off");
     }
     return is_on;
 }

@@ -5,13 +5,11 @@
 #include <string_view>
 
 #include "caches.h"
+#include "common/words.h"
 #include "context.h"
-#include "counters.h"
 #include "identity.h"
-#include "log.h"
 #include "requests.h"
 #include "settings.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -139,20 +137,22 @@ void prepare(Context &context) {
     const std::string extensions = extensions_of(gl, version);
     find_binary_functions(context, version, extensions);
     find_limits(context, version, extensions);
-    const std::string identity = driver_identity(*context.vendor, names);
+    const std::string identity = driver_identity(context.vendor->code(), names);
     context.traits = key_of(traits_of(context, version, names, extensions, identity));
     if (!context.group->accept(context.traits)) {
-        log_line("contexts that share objects differ: programs are not cached in them");
+        log().write(Severity::info,
+                    "contexts that share objects differ: programs are not cached in them");
         return;
     }
     if (context.programs == nullptr) return;
     if (context.binary_formats.empty()) {
-        log_line("%s gives no program binaries: not cached", names.version.c_str());
+        log().write(Severity::info, "%s gives no program binaries: not cached",
+                    names.version.c_str());
         return;
     }
     context.has_cache = true;
     if (settings().persists) {
-        const DisplayCache &display = display_cache(context.display);
+        const DisplayCache &display = *context.programs;
         context.disk = cache_for(identity, display.serves_blobs ? kProgramsPercent : kAllPercent);
         context.cache = display.has_own_blobs ? nullptr : context.disk;
     }

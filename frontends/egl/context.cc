@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "counters.h"
+#include "common/run_report.h"
 #include "gl_slots.h"
 #include "settings.h"
 
@@ -63,6 +63,24 @@ Context *find(ContextRegistry &all, EGLDisplay display, EGLContext handle) {
     return found == all.contexts.end() ? nullptr : found->second;
 }
 
+// Takes the context into the registry, and returns its group.
+std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLDisplay display,
+                                  EGLContext handle, EGLContext share) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    const Context *shared = find(all, display, share);
+    context->group =
+        shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
+    if (shared != nullptr &&
+        (context->request != shared->request || context->is_newer != shared->is_newer)) {
+        context->group->set_unlike();
+    }
+    Context *&place = all.contexts[{display, handle}];
+    // eglTerminate may have destroyed a context of this handle without a word.
+    release(std::exchange(place, context.release()));
+    return place->group;
+}
+
 }  // namespace
 
 Context *current_context() {
@@ -93,39 +111,16 @@ Vendor *current_vendor() {
     return t_current == nullptr ? nullptr : t_current->vendor;
 }
 
-namespace {
-
-// Takes the context into the registry, and returns its group.
-std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, EGLContext handle,
-                                  EGLContext share) {
-    auto &all = the_only<ContextRegistry>();
-    const MutexLock lock(all.mutex);
-    const Context *shared = find(all, context->display, share);
-    context->group =
-        shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
-    if (shared != nullptr &&
-        (context->request != shared->request || context->is_newer != shared->is_newer)) {
-        context->group->set_unlike();
-    }
-    Context *&place = all.contexts[{context->display, handle}];
-    // eglTerminate may have destroyed a context of this handle without a word.
-    release(std::exchange(place, context.release()));
-    return place->group;
-}
-
-}  // namespace
-
 void context_created(Vendor &vendor, EGLDisplay display, EGLContext handle, EGLContext share,
                      EGLenum api, const EGLint *attributes, DisplayCache *programs) {
     count_process();
     count(&RunReport::contexts);
     auto context = std::make_unique<Context>();
     context->vendor = &vendor;
-    context->display = display;
     context->programs = programs;
     context->request = request_bytes(api, attributes);
     context->is_newer = is_newer_kind(api, attributes);
-    const std::shared_ptr<ShareGroup> group = enter(std::move(context), handle, share);
+    const std::shared_ptr<ShareGroup> group = enter(std::move(context), display, handle, share);
     if (t_current != nullptr && t_current->group == group && group->is_unsettled()) {
         // The last moment at which this is certain to be possible.
         current_context();

@@ -10,6 +10,7 @@
 
 #include <cairn/cairn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -22,10 +23,12 @@
 
 namespace cairn::egl {
 
+// The extension that the front end adds to those of a context.
+inline constexpr const char *kControlExtension = "GL_ANGLE_program_cache_control";
+
 struct Context {
     // Constant after construction.
     Vendor *vendor = nullptr;
-    EGLDisplay display = EGL_NO_DISPLAY;
     std::shared_ptr<ShareGroup> group;
     std::string request;    // what eglCreateContext was asked for, as bytes for the key
     bool is_newer = false;  // of the kind that the version asked for decides: see is_newer_kind()
@@ -56,6 +59,9 @@ struct Context {
     std::atomic<unsigned> references = 1;
 
     const GlFunctions &gl() const { return vendor->gl; }
+    bool has_format(GLenum format) const {
+        return std::ranges::find(binary_formats, format) != binary_formats.end();
+    }
     // GL_PROGRAM_CACHE_ENABLED_ANGLE: programs are cached when the display has room.
     bool is_enabled() const { return has_cache && group->is_uniform() && is_caching_on(); }
     bool can_cache() const { return is_enabled() && programs->is_on(); }

@@ -11,12 +11,15 @@
 #include <type_traits>
 
 #include "caches.h"
+#include "common/words.h"
 #include "display_cache.h"
 #include "hook.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
+
+// The extension that the front end adds to those of a display.
+constexpr const char *kControlExtension = "EGL_ANGLE_program_cache_control";
 
 void set_error(EGLint error) {
     host().exports->setEGLError(error);
@@ -88,9 +91,8 @@ const EntryPoint kEntryPoints[] = {
 }  // namespace
 
 const EntryPoint *control_entry(const char *name) {
-    const auto *found =
-        std::find_if(std::begin(kEntryPoints), std::end(kEntryPoints),
-                     [name](const EntryPoint &entry) { return strcmp(entry.name, name) == 0; });
+    const auto *found = std::ranges::find_if(
+        kEntryPoints, [name](const EntryPoint &entry) { return strcmp(entry.name, name) == 0; });
     return found == std::end(kEntryPoints) ? nullptr : found;
 }
 
@@ -102,12 +104,12 @@ EGLint initialisation(const Vendor &vendor, EGLDisplay display) {
 }
 
 const char *with_control(const char *extensions) {
-    if (extensions == nullptr || has_word(extensions, kEglControlExtension)) return extensions;
-    return kept(with_word(extensions, kEglControlExtension));
+    if (extensions == nullptr || has_word(extensions, kControlExtension)) return extensions;
+    return kept(with_word(extensions, kControlExtension));
 }
 
 EGLint limit_in(const std::vector<EGLAttrib> &values) {
-    const EGLAttrib least = *std::min_element(values.begin(), values.end());
+    const EGLAttrib least = std::ranges::min(values);
     return static_cast<EGLint>(
         std::min<EGLAttrib>(least < 0 ? -1 : values.back(), std::numeric_limits<EGLint>::max()));
 }

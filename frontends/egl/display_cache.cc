@@ -51,14 +51,6 @@ void DisplayCache::put(const ProgramKey &key, std::string_view binary, uint64_t 
     cairn_put(entries_, key.data(), key.size(), binary.data(), binary.size(), &options);
 }
 
-void DisplayCache::remove(const ProgramKey &key) {
-    cairn_remove(entries_, key.data(), key.size());
-}
-
-void DisplayCache::clear() {
-    cairn_clear(entries_);
-}
-
 EGLint DisplayCache::set_limit(EGLint bytes, EGLint keep_bytes) {
     const MutexLock lock(changing_limit_);
     limit_ = bytes;
@@ -75,16 +67,10 @@ EGLint DisplayCache::count() const {
 }
 
 EGLint DisplayCache::attribute(EGLenum name, EGLint &value) const {
-    switch (name) {
-        case EGL_PROGRAM_CACHE_SIZE_ANGLE:
-            value = count();
-            return EGL_SUCCESS;
-        case EGL_PROGRAM_CACHE_KEY_LENGTH_ANGLE:
-            value = kKeySize;
-            return EGL_SUCCESS;
-        default:
-            return EGL_BAD_PARAMETER;
-    }
+    const bool is_count = name == EGL_PROGRAM_CACHE_SIZE_ANGLE;
+    if (!is_count && name != EGL_PROGRAM_CACHE_KEY_LENGTH_ANGLE) return EGL_BAD_PARAMETER;
+    value = is_count ? count() : kKeySize;
+    return EGL_SUCCESS;
 }
 
 // Applications can observe when a key is written. As in ANGLE, the key is written also where the

@@ -42,10 +42,10 @@ class DisplayCache {
     bool is_on() const { return limit_ != 0; }
     cairn_cache *entries() const { return entries_; }
     void put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns);
-    void remove(const ProgramKey &key);
+    void remove(const ProgramKey &key) { cairn_remove(entries_, key.data(), key.size()); }
 
     // The display has ended. Its maximum stays.
-    void clear();
+    void clear() { cairn_clear(entries_); }
     // eglTerminate was called since the display was initialised. Links go on in contexts that are
     // current then; some drivers end the display only when these are released.
     std::atomic<bool> is_terminated = false;

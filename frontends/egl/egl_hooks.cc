@@ -9,25 +9,27 @@
 
 #include "blob_service.h"
 #include "caches.h"
+#include "common/run_report.h"
+#include "common/words.h"
 #include "context.h"
 #include "control.h"
-#include "counters.h"
 #include "display_cache.h"
 #include "settings.h"
 #include "vendors.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
 
-template <auto Member>
-struct ByDisplay;
+// To the vendor that `choose` finds for the first argument.
+template <Vendor &(*choose)(void *), auto Member>
+struct Routed;
 
-template <typename R, typename... A, R (*EglFunctions::*Member)(EGLDisplay, A...)>
-struct ByDisplay<Member> {
-    static R call(EGLDisplay display, A... arguments) {
-        const auto function = vendor_to_call(display).egl.*Member;
-        return function == nullptr ? R{} : function(display, arguments...);
+template <Vendor &(*choose)(void *), typename R, typename... A,
+          R (*EglFunctions::*Member)(void *, A...)>
+struct Routed<choose, Member> {
+    static R call(void *object, A... arguments) {
+        const auto function = choose(object).egl.*Member;
+        return function == nullptr ? R{} : function(object, arguments...);
     }
 };
 
@@ -68,23 +70,16 @@ EGLBoolean query_debug(EGLint attribute, EGLAttrib *value) {
     return EGL_FALSE;
 }
 
-template <auto Member>
-struct ByDevice;
-
 // The application may have got the device without listing them, from a display.
-template <typename R, typename... A, R (*EglFunctions::*Member)(EGLDeviceEXT, A...)>
-struct ByDevice<Member> {
-    static R call(EGLDeviceEXT device, A... arguments) {
-        if (vendor_of_device(device) == nullptr) {
-            all_devices();
-        }
-        Vendor *owner = vendor_of_device(device);
-        Vendor &vendor = owner == nullptr ? *vendors().front() : *owner;
-        set_last_vendor(vendor);
-        const auto function = vendor.egl.*Member;
-        return function == nullptr ? R{} : function(device, arguments...);
+Vendor &vendor_of_listed(EGLDeviceEXT device) {
+    if (vendor_of_device(device) == nullptr) {
+        all_devices();
     }
-};
+    Vendor *owner = vendor_of_device(device);
+    Vendor &vendor = owner == nullptr ? *vendors().front() : *owner;
+    set_last_vendor(vendor);
+    return vendor;
+}
 
 // The display of the first vendor that has such a display. If none has, sets the error that GLVND
 // would choose: EGL_SUCCESS if any vendor says so, else the first vendor's.
@@ -289,12 +284,14 @@ const NamedFunction kRoutes[] = {
     EGL_ENTRY("eglBindAPI", bind_api),
     EGL_ENTRY("eglDebugMessageControlKHR", debug_message_control),
     EGL_ENTRY("eglQueryDebugKHR", query_debug),
-    EGL_ENTRY("eglQueryDeviceAttribEXT", ByDevice<&EglFunctions::QueryDeviceAttribEXT>::call),
-    EGL_ENTRY("eglQueryDeviceStringEXT", ByDevice<&EglFunctions::QueryDeviceStringEXT>::call),
+    EGL_ENTRY("eglQueryDeviceAttribEXT",
+              Routed<vendor_of_listed, &EglFunctions::QueryDeviceAttribEXT>::call),
+    EGL_ENTRY("eglQueryDeviceStringEXT",
+              Routed<vendor_of_listed, &EglFunctions::QueryDeviceStringEXT>::call),
     EGL_ENTRY("eglWaitClient", by_current<&EglFunctions::WaitClient>),
     EGL_ENTRY("eglWaitGL", by_current<&EglFunctions::WaitGL>),
     EGL_ENTRY("eglWaitNative", by_current<&EglFunctions::WaitNative, EGLint>),
-#define X(name, type) EGL_ENTRY("egl" #name, ByDisplay<&EglFunctions::name>::call),
+#define X(name, type) EGL_ENTRY("egl" #name, Routed<vendor_to_call, &EglFunctions::name>::call),
     EGL_DISPLAY_FUNCTIONS(X)
 #undef X
 };

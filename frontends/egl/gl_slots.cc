@@ -4,8 +4,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "log.h"
 #include "mutex.h"
+#include "settings.h"
 
 // More than the functions of all of OpenGL and OpenGL ES with their extensions, which GLVND asks
 // for.
@@ -86,7 +86,7 @@ void *gl_slot(const char *name) {
     if (known != all.by_name.end()) return code_of(known->second);
     const size_t slot = all.by_name.size();
     if (slot >= CAIRN_GL_SLOTS) {
-        log_line("no slot is left for %s", name);
+        log().write(Severity::warning, "no slot is left for %s", name);
         return nullptr;
     }
     if (!fill(slot, name)) return nullptr;

@@ -6,13 +6,13 @@
 #include <regex.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <span>
 #include <string_view>
 
 #include "base/bytes.h"
 #include "common/process_start.h"
+#include "common/words.h"
 #include "key.h"
 #include "os/file.h"
 #include "os/loaded_objects.h"
@@ -23,41 +23,32 @@ namespace {
 
 // Parts of drivers that vendor libraries load by name, without being linked with them.
 bool is_driver_part(std::string_view name) {
-    constexpr std::array<std::string_view, 5> kBeginnings = {"libgallium", "libdril", "libnvidia-",
-                                                             "libvulkan_", "libmali"};
-    return name.ends_with("_dri.so") ||
-           std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                       [name](std::string_view beginning) { return name.starts_with(beginning); });
+    constexpr std::string_view kBeginnings[] = {"libgallium", "libdril", "libnvidia-", "libvulkan_",
+                                                "libmali"};
+    return name.ends_with("_dri.so") || starts_with_any(name, kBeginnings);
 }
 
 // Libraries that drivers need and that do not influence compiled programs. They are updated often,
 // and such an update keeps the cache.
 bool is_unimportant(std::string_view name) {
-    constexpr std::array<std::string_view, 26> kBeginnings = {
+    constexpr std::string_view kBeginnings[] = {
         "ld-linux",     "libX",      "libbsd",   "libbz2",       "libc.so",    "libdl.",
         "libedit",      "libelf",    "libexpat", "libffi",       "libgcc_s",   "libicu",
         "liblzma",      "libm.so",   "libmd.so", "libpciaccess", "libpthread", "librt.",
         "libsensors",   "libstdc++", "libtinfo", "libwayland",   "libxcb",     "libxml2",
         "libxshmfence", "libz"};
-    return std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                       [name](std::string_view beginning) { return name.starts_with(beginning); });
-}
-
-const LoadedObject *find(const std::vector<LoadedObject> &objects, std::string_view name) {
-    const auto found = std::find_if(objects.begin(), objects.end(),
-                                    [name](const LoadedObject &o) { return o.name == name; });
-    return found == objects.end() ? nullptr : &*found;
+    return starts_with_any(name, kBeginnings);
 }
 
 // The vendor's library, the parts that it has loaded, and all that these need.
-std::set<std::string> driver_libraries(const Vendor &vendor) {
+std::set<std::string> driver_libraries(const void *code) {
     const std::vector<LoadedObject> objects = loaded_objects();
-    const auto inside = reinterpret_cast<uintptr_t>(vendor.imports.getPlatformDisplay);
     std::vector<const LoadedObject *> queue;
     for (const LoadedObject &object : objects) {
         // The program itself and the kernel's page have no path, and are no driver's.
         const bool is_library = object.path.find('/') != std::string::npos;
-        if (is_library && (object.has(inside) || is_driver_part(object.name))) {
+        if (is_library &&
+            (object.has(reinterpret_cast<uintptr_t>(code)) || is_driver_part(object.name))) {
             queue.push_back(&object);
         }
     }
@@ -68,9 +59,9 @@ std::set<std::string> driver_libraries(const Vendor &vendor) {
         const std::string id = object.build_id.empty() ? "no build-id" : object.build_id;
         if (!lines.insert(object.name + " " + id).second) continue;
         for (const std::string &name : object.needed) {
-            const LoadedObject *needed = find(objects, name);
-            if (needed != nullptr && !is_unimportant(name)) {
-                queue.push_back(needed);
+            const auto needed = std::ranges::find(objects, name, &LoadedObject::name);
+            if (needed != objects.end() && !is_unimportant(name)) {
+                queue.push_back(&*needed);
             }
         }
     }
@@ -101,10 +92,10 @@ bool is_of_a_word(char c) {
     return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Whether the text has the word anywhere, however it is quoted there.
-bool has_word(const std::string &text, const std::string &word) {
-    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-        const size_t end = at + word.size();
+// Whether the text has the name anywhere as a whole word, however it is quoted there.
+bool has_name(const std::string &text, const std::string &name) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        const size_t end = at + name.size();
         if ((at == 0 || !is_of_a_word(text[at - 1])) &&
             (end >= text.size() || !is_of_a_word(text[end]))) {
             return true;
@@ -160,7 +151,7 @@ const std::string &driver_configuration() {
 }  // namespace
 
 bool mentions_executable(const std::string &text, const std::string &name) {
-    if (has_word(text, name)) return true;
+    if (has_name(text, name)) return true;
     constexpr std::string_view kAttribute = "executable";
     for (size_t at = text.find(kAttribute); at != std::string::npos;
          at = text.find(kAttribute, at + 1)) {
@@ -175,7 +166,7 @@ std::vector<std::string> names_for_mesa(const std::string &invocation, const std
     for (const std::string &path : {is_file ? file : invocation, file}) {
         for (const char separator : {'/', '\\'}) {
             std::string name = path.substr(path.rfind(separator) + 1);
-            if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+            if (!name.empty() && std::ranges::find(names, name) == names.end()) {
                 names.push_back(std::move(name));
             }
         }
@@ -202,15 +193,16 @@ std::string configuration_lines(const std::vector<std::string> &files,
     return mentioned.empty() ? lines : lines + application_line(mentioned);
 }
 
-std::string driver_identity(const Vendor &vendor, const DriverNames &names) {
+std::string driver_identity(const void *code, const DriverNames &names) {
+    const auto &[vendor, renderer, version, language] = names;  // each of them is written below
     // Lists of caches show the first line.
-    std::string text = "Programs of " + names.renderer + ", " + names.version + "\n";
+    std::string text = "Programs of " + renderer + ", " + version + "\n";
     text.append("Kept by Cairn's EGL front end.\n");
-    text.append("GL_VENDOR: ").append(names.vendor).append("\n");
-    text.append("GL_RENDERER: ").append(names.renderer).append("\n");
-    text.append("GL_VERSION: ").append(names.version).append("\n");
-    text.append("GL_SHADING_LANGUAGE_VERSION: ").append(names.language).append("\n");
-    for (const std::string &library : driver_libraries(vendor)) {
+    text.append("GL_VENDOR: ").append(vendor).append("\n");
+    text.append("GL_RENDERER: ").append(renderer).append("\n");
+    text.append("GL_VERSION: ").append(version).append("\n");
+    text.append("GL_SHADING_LANGUAGE_VERSION: ").append(language).append("\n");
+    for (const std::string &library : driver_libraries(code)) {
         text.append("library: ").append(library).append("\n");
     }
     return text.append(driver_configuration()).append(settings().driver_options);

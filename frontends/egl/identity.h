@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "vendors.h"
-
 namespace cairn::egl {
 
 struct DriverNames {
@@ -21,8 +19,9 @@ struct DriverNames {
 };
 
 // Readable lines. Two drivers with the same identity make the same of every program.
-// REQUIRES: a context of the vendor has been current, so that all parts of its driver are loaded.
-std::string driver_identity(const Vendor &vendor, const DriverNames &names);
+// `code` is an address in the vendor's library. REQUIRES: a context of the vendor has been current,
+// so that all parts of its driver are loaded.
+std::string driver_identity(const void *code, const DriverNames &names);
 
 // Mesa's configuration files ("drirc") switch workarounds on by the name of the executable: a
 // source that compiles in one application need not compile in the next. The whole of the files

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "identity.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "settings.h"
+#include "testing/front_end.h"
 
 namespace cairn::egl {
 namespace {
@@ -18,6 +22,21 @@ constexpr const char *kText = R"(<driconf>
         <application name="Broken" executable_regexp="three[("/>
     </device>
 </driconf>)";
+
+// Caches on disk are found by these bytes.
+TEST(IdentityTest, TheTextStaysAsItIs) {
+    testing::start_front_end();
+    const void *code = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    const std::string text = driver_identity(code, {"Maker", "Card", "4.6 Driver 1", "4.60"});
+    EXPECT_THAT(text, ::testing::StartsWith("Programs of Card, 4.6 Driver 1\n"
+                                            "Kept by Cairn's EGL front end.\n"
+                                            "GL_VENDOR: Maker\n"
+                                            "GL_RENDERER: Card\n"
+                                            "GL_VERSION: 4.6 Driver 1\n"
+                                            "GL_SHADING_LANGUAGE_VERSION: 4.60\n"
+                                            "library: libc.so.6 "));
+    EXPECT_THAT(text, ::testing::EndsWith("\n" + settings().driver_options));
+}
 
 TEST(IdentityTest, AnExecutableIsMentionedByNameOrExpression) {
     EXPECT_TRUE(mentions_executable(kText, "one"));
@@ -31,18 +50,18 @@ TEST(IdentityTest, AnExecutableIsMentionedByNameOrExpression) {
 
 TEST(IdentityTest, MesaKnowsAnApplicationByWhatFollowsTheLastSeparator) {
     const std::string wine = "/usr/bin/wine64-preloader";
-    EXPECT_THAT(names_for_mesa("Z:\\games\\game.exe", wine), testing::Contains("game.exe"));
+    EXPECT_THAT(names_for_mesa("Z:\\games\\game.exe", wine), ::testing::Contains("game.exe"));
     EXPECT_THAT(names_for_mesa("/bin/Z:\\game.exe", wine),
-                testing::IsSupersetOf({"game.exe", "Z:\\game.exe", "wine64-preloader"}));
+                ::testing::IsSupersetOf({"game.exe", "Z:\\game.exe", "wine64-preloader"}));
     EXPECT_THAT(names_for_mesa("/usr/bin/one", "/usr/bin/one"),
-                testing::UnorderedElementsAre("one", "/usr/bin/one"));
-    EXPECT_THAT(names_for_mesa("", ""), testing::IsEmpty());
+                ::testing::UnorderedElementsAre("one", "/usr/bin/one"));
+    EXPECT_THAT(names_for_mesa("", ""), ::testing::IsEmpty());
 }
 
 // Or each start would have another name, and regular expressions would be asked about paths.
 TEST(IdentityTest, ArgumentsBehindTheNameAreNoPartOfIt) {
     EXPECT_THAT(names_for_mesa("/usr/bin/one --type=gpu --x=/tmp/scoped_dir", "/usr/bin/one"),
-                testing::UnorderedElementsAre("one", "/usr/bin/one"));
+                ::testing::UnorderedElementsAre("one", "/usr/bin/one"));
 }
 
 TEST(IdentityTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable) {
@@ -71,8 +90,8 @@ TEST(IdentityTest, OnlyMentionedApplicationsHaveAnIdentityOfTheirOwn) {
     const std::vector<std::string> files = {folder + "/missing", file};
     const std::string of_one = configuration_lines(files, {"one"});
     const std::string of_four = configuration_lines(files, {"four"});
-    EXPECT_THAT(of_one, testing::HasSubstr("application: one"));
-    EXPECT_THAT(of_four, testing::Not(testing::HasSubstr("application")));
+    EXPECT_THAT(of_one, ::testing::HasSubstr("application: one"));
+    EXPECT_THAT(of_four, ::testing::Not(::testing::HasSubstr("application")));
     EXPECT_EQ(of_four, configuration_lines(files, {"five"}));
     std::ofstream(file, std::ios::app) << "<!-- changed -->";
     EXPECT_NE(of_four, configuration_lines(files, {"four"}));

@@ -2,6 +2,7 @@
 // Links a program by a binary from the cache, or else by the driver, and stores the driver's
 // result.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,8 +10,8 @@
 #include <vector>
 
 #include "cached.h"
+#include "common/run_report.h"
 #include "context.h"
-#include "counters.h"
 #include "program.h"
 
 namespace cairn::egl {
@@ -36,10 +37,9 @@ std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) 
 // shaders of different types alike in any order, so the keys are sorted by type. The order of
 // shaders of one type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
-    if (std::find(shaders.begin(), shaders.end(), nullptr) != shaders.end()) return std::nullopt;
-    std::stable_sort(
-        shaders.begin(), shaders.end(),
-        [](const ShaderRef &one, const ShaderRef &other) { return one->type > other->type; });
+    if (std::ranges::find(shaders, nullptr) != shaders.end()) return std::nullopt;
+    std::ranges::stable_sort(shaders, std::greater(),
+                             [](const ShaderRef &each) { return each->type; });
     std::vector<Key> keys;
     for (const ShaderRef &shader : shaders) {
         const MutexLock lock(shader->mutex);
@@ -110,6 +110,54 @@ Linked make_and_store(Context &context, const ProgramKey &key, const Request &re
     return made;
 }
 
+// As glCreateShaderProgramv does it: the shader takes a name of its own before the program does.
+GLuint create_separable(const GlFunctions &gl, GLenum type) {
+    const GLuint shader = gl.CreateShader(type);
+    const GLuint program = gl.CreateProgram();
+    gl.DeleteShader(shader);
+    if (program != 0) {
+        gl.ProgramParameteri(program, GL_PROGRAM_SEPARABLE, GL_TRUE);
+    }
+    return program;
+}
+
+// The program from the cache, else 0.
+GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
+                           uint64_t start_ns) {
+    const GlFunctions &gl = context.gl();
+    if (!has_cached(context, key)) {
+        count(&RunReport::misses);
+        return 0;
+    }
+    const GLuint name = create_separable(gl, type);
+    if (name == 0) return 0;
+    const ProgramRef program = note_shader_program(context, name);
+    const MutexLock lock(program->mutex);
+    if (const auto cost = load_cached(context, *program, key)) {
+        count_saved(*cost, monotonic_ns() - start_ns);
+        return name;
+    }
+    gl.DeleteProgram(name);
+    context.group->forget(name);
+    return 0;
+}
+
+bool can_cache(const Context &context, GLsizei count, const GLchar *const *sources) {
+    if (!context.can_cache() || count <= 0 || sources == nullptr ||
+        is_missing(reinterpret_cast<void *>(context.gl().ProgramParameteri))) {
+        return false;
+    }
+    const std::span<const GLchar *const> all(sources, static_cast<size_t>(count));
+    if (std::ranges::find(all, nullptr) != all.end()) return false;
+    if (!context.group->has_named_strings) return true;
+    // A directive may begin in one string and end in the next.
+    std::string whole;
+    for (const GLchar *source : all) {
+        whole.append(source);
+    }
+    return !may_include_others(whole);
+}
+
 }  // namespace
 
 void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
@@ -154,58 +202,6 @@ void compile_attached(Context &context, GLuint program) {
         compile_all(context, attached_shaders(context, program));
     }
 }
-
-namespace {
-
-// As glCreateShaderProgramv does it: the shader takes a name of its own before the program does.
-GLuint create_separable(const GlFunctions &gl, GLenum type) {
-    const GLuint shader = gl.CreateShader(type);
-    const GLuint program = gl.CreateProgram();
-    gl.DeleteShader(shader);
-    if (program != 0) {
-        gl.ProgramParameteri(program, GL_PROGRAM_SEPARABLE, GL_TRUE);
-    }
-    return program;
-}
-
-// The program from the cache, else 0.
-GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
-                           uint64_t start_ns) {
-    const GlFunctions &gl = context.gl();
-    if (!has_cached(context, key)) {
-        count(&RunReport::misses);
-        return 0;
-    }
-    const GLuint name = create_separable(gl, type);
-    if (name == 0) return 0;
-    const ProgramRef program = note_shader_program(context, name);
-    const MutexLock lock(program->mutex);
-    if (const auto cost = load_cached(context, *program, key)) {
-        count_saved(*cost, monotonic_ns() - start_ns);
-        return name;
-    }
-    gl.DeleteProgram(name);
-    context.group->forget(name);
-    return 0;
-}
-
-bool can_cache(const Context &context, GLsizei count, const GLchar *const *sources) {
-    if (!context.can_cache() || count <= 0 || sources == nullptr ||
-        is_missing(reinterpret_cast<void *>(context.gl().ProgramParameteri))) {
-        return false;
-    }
-    const std::span<const GLchar *const> all(sources, static_cast<size_t>(count));
-    if (std::find(all.begin(), all.end(), nullptr) != all.end()) return false;
-    if (!context.group->has_named_strings) return true;
-    // A directive may begin in one string and end in the next.
-    std::string whole;
-    for (const GLchar *source : all) {
-        whole.append(source);
-    }
-    return !may_include_others(whole);
-}
-
-}  // namespace
 
 std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
                                     GLenum type, GLsizei count_of_sources,

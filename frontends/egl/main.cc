@@ -7,14 +7,14 @@
 #include <cstring>
 #include <string>
 
+#include "common/run_report.h"
+#include "common/words.h"
 #include "control.h"
-#include "counters.h"
 #include "egl_hooks.h"
 #include "gl_hooks.h"
 #include "gl_slots.h"
 #include "settings.h"
 #include "vendors.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -112,8 +112,8 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     const auto start = [&] {
         load_settings();
         if (!load_vendors({version, exports, vendor})) return EGLBoolean{EGL_FALSE};
-        if (!settings().disabled) {
-            attach_counters();
+        if (!settings().disabled && !settings().report.empty()) {
+            cairn::attach_counters(settings().report.c_str());
         }
         fill_imports(*imports);
         return EGLBoolean{EGL_TRUE};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/glvnd.h"
+#include "common/words.h"
 #include "os/file.h"
 
 namespace cairn::egl {
@@ -35,7 +36,7 @@ std::string string_at(std::string_view text, size_t at) {
 
 std::vector<std::string> manifests_in_all(const std::string &folders) {
     std::vector<std::string> all;
-    for (const std::string &folder : split_glvnd_list(folders)) {
+    for (const std::string &folder : split(folders, ':')) {
         const std::vector<std::string> here = paths_in(folder, ".json");
         all.insert(all.end(), here.begin(), here.end());
     }
@@ -43,7 +44,7 @@ std::vector<std::string> manifests_in_all(const std::string &folders) {
 }
 
 std::vector<std::string> manifests(const VendorLists &lists) {
-    if (lists.files) return split_glvnd_list(*lists.files);
+    if (lists.files) return split(*lists.files, ':');
     return manifests_in_all(lists.folders.value_or(kGlvndFolders));
 }
 
@@ -61,7 +62,7 @@ std::vector<std::string> libraries_of(const std::vector<std::string> &manifests)
     std::vector<std::string> found;
     for (const std::string &manifest : manifests) {
         std::string library = library_of(manifest);
-        if (!library.empty() && std::find(found.begin(), found.end(), library) == found.end()) {
+        if (!library.empty() && std::ranges::find(found, library) == found.end()) {
             found.push_back(std::move(library));
         }
     }
@@ -88,8 +89,8 @@ std::string library_path_in(std::string_view json) {
 }
 
 VendorLibraries vendor_libraries(const VendorLists &lists) {
-    VendorLibraries found = {
-        libraries_of(lists.own ? split_glvnd_list(*lists.own) : manifests(lists)), !lists.own};
+    VendorLibraries found = {libraries_of(lists.own ? split(*lists.own, ':') : manifests(lists)),
+                             !lists.own};
     const bool has_front_end = take_out(found.real, CAIRN_EGL_FRONT_END);
     const bool has_last = take_out(found.real, CAIRN_EGL_LAST);
     // With the last vendor in the list, the list has all real vendors, even if these are none.

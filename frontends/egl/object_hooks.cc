@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The hooks for the calls that make, compile, link and delete shaders and programs, and for the
 // questions about them.
-#include <algorithm>
 #include <optional>
 
-#include "counters.h"
+#include "common/run_report.h"
 #include "gl_hooks.h"
 
 namespace cairn::egl {
@@ -248,8 +247,7 @@ void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum form
     const MutexLock lock(program->mutex);
     program->is_understood = false;
     // Other calls are errors, and leave the program as it was linked before.
-    const auto &formats = context->binary_formats;
-    if (size >= 0 && std::find(formats.begin(), formats.end(), format) != formats.end()) {
+    if (size >= 0 && context->has_format(format)) {
         program->forget_cached_link();
         program->was_linked = true;
     }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "counters.h"
+#include "common/run_report.h"
 
 // Includes no header with a Context: the answers depend on the requests alone.
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/words.h"
 #include "gl_hooks.h"
 
 namespace cairn::egl {
@@ -67,14 +68,7 @@ bool is_plain_name(std::string_view name) {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz0123456789";
     return !name.empty() && name.size() <= kSizeMax &&
            name.find_first_not_of(kLetters) == std::string_view::npos &&
-           std::none_of(std::begin(kReserved), std::end(kReserved),
-                        [name](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-// Every driver accepts locations below this one; it may refuse others.
-GLint locations(const Context &context, Setting setting) {
-    return setting == Setting::attribute_location ? context.attributes_max
-                                                  : context.draw_buffers_max;
+           !starts_with_any(name, kReserved);
 }
 
 // GL_ARB_transform_feedback3 has rules of its own for these.
@@ -109,8 +103,10 @@ void stop_caching(GLuint name) {
 void note_setting(GLuint name, Setting setting, uint64_t number, const char *text) {
     note(name, [=](const Context &context, Program &program) {
         if (text == nullptr) return;
-        const auto limit = static_cast<uint64_t>(locations(context, setting));
-        const bool is_certain = number < limit && is_plain_name(text);
+        // Every driver accepts locations below this one; it may refuse others.
+        const GLint limit = setting == Setting::attribute_location ? context.attributes_max
+                                                                   : context.draw_buffers_max;
+        const bool is_certain = number < static_cast<uint64_t>(limit) && is_plain_name(text);
         add_setting(
             program,
             {setting, base_name(text), std::string(text), argument(number) + argument(text)},

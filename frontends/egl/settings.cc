@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/run_report.h"
+#include "common/words.h"
 #include "os/environment.h"
+#include "os/file.h"
 
 namespace cairn::egl {
 namespace {
@@ -90,7 +93,7 @@ std::string driver_options() {
             found.push_back(text);
         }
     }
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     std::string lines;
     for (const std::string_view variable : found) {
         lines.append(variable).append("\n");
@@ -98,22 +101,27 @@ std::string driver_options() {
     return lines;
 }
 
+void write_line(void *, int, const char *line) {
+    char text[1024];
+    const int size = snprintf(text, sizeof text, "cairn-egl: %s\n", line);
+    write_to_standard_error({text, std::min(static_cast<size_t>(size), sizeof text - 1)});
+}
+
 }  // namespace
 
 bool changes_compiling(std::string_view variable) {
-    const bool is_option =
-        std::any_of(std::begin(kDriverOptions), std::end(kDriverOptions),
-                    [variable](std::string_view prefix) { return variable.starts_with(prefix); });
-    return is_option && std::none_of(std::begin(kNoOptions), std::end(kNoOptions),
-                                     [variable](std::string_view pattern) {
-                                         return is_named(variable, pattern);
-                                     });
+    return starts_with_any(variable, kDriverOptions) &&
+           std::ranges::none_of(kNoOptions, [variable](std::string_view pattern) {
+               return is_named(variable, pattern);
+           });
 }
 
 void load_settings() {
     auto *loaded = new Settings;
     loaded->disabled = is_on("CAIRN_DISABLE");
-    loaded->log = is_on("CAIRN_LOG");
+    if (is_on("CAIRN_LOG")) {
+        loaded->log = Log(write_line, nullptr);
+    }
     loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
     loaded->broker_fd = number_of(CAIRN_BROKER_FD_ENV);
     loaded->connects = is_on("CAIRN_EGL_BROKER");

@@ -10,18 +10,19 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.h"
 #include "manifest.h"
 
 namespace cairn::egl {
 
 struct Settings {
     bool disabled = false;  // CAIRN_DISABLE=1: the real vendors are passed through untouched
-    bool log = false;       // CAIRN_LOG=1: lines on standard error
     bool persists = true;   // CAIRN_EGL_PERSIST=0: programs are kept in memory only
     int lease_ms = 0;       // CAIRN_EGL_LEASE: how long a link waits for another process that makes
                             // the same program; 0: not at all
     int broker_fd = -1;     // CAIRN_BROKER_FD: an inherited connection to a broker; -1: none
     bool connects = false;  // CAIRN_EGL_BROKER=1: the process connects to a broker by itself
+    Log log = {};           // CAIRN_LOG=1: to standard error, each line behind "cairn-egl: "
     // CAIRN_EGL_VENDORS, and what GLVND reads: __EGL_VENDOR_LIBRARY_FILENAMES and ..._DIRS
     VendorLists vendors;
     std::string home;            // HOME and
@@ -41,5 +42,8 @@ bool changes_compiling(std::string_view variable);
 
 void load_settings();
 const Settings &settings();
+inline const Log &log() {
+    return settings().log;
+}
 
 }  // namespace cairn::egl

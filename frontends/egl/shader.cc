@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "cached.h"
+#include "common/run_report.h"
 #include "context.h"
-#include "counters.h"
 #include "entry.h"
-#include "log.h"
+#include "settings.h"
 
 namespace cairn::egl {
 namespace {
@@ -187,7 +187,8 @@ void force_compile(Context &context, Shader &shader) {
     shader.source.shrink_to_fit();
     shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
     if (!compiled && context.cache != nullptr) {
-        log_line("a shader that is known to compile did not: its entry is removed");
+        log().write(Severity::warning,
+                    "a shader that is known to compile did not: its entry is removed");
         cairn_remove(context.cache, shader.key.data(), shader.key.size());
     }
 }

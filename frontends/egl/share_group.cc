@@ -13,12 +13,10 @@ bool ShareGroup::has_gone(const Objects::value_type &item) const {
 }
 
 void ShareGroup::add_shader(GLuint name, GLenum type) {
-    forget(name);
     add(name, {.shader = std::make_shared<Shader>(name, type)});
 }
 
 ProgramRef ShareGroup::add_program(GLuint name) {
-    forget(name);
     auto program = std::make_shared<Program>(name);
     add(name, {.program = program});
     return program;
@@ -52,14 +50,6 @@ ShareGroup::Object ShareGroup::find(GLuint name) {
         return {};
     }
     return found->second;
-}
-
-ShaderRef ShareGroup::shader(GLuint name) {
-    return find(name).shader;
-}
-
-ProgramRef ShareGroup::program(GLuint name) {
-    return find(name).program;
 }
 
 void ShareGroup::deleted(GLuint name) {

@@ -30,8 +30,8 @@ class ShareGroup {
     void forget(GLuint name);
 
     // The object, or null when it is not tracked or no longer lives.
-    ShaderRef shader(GLuint name);
-    ProgramRef program(GLuint name);
+    ShaderRef shader(GLuint name) { return find(name).shader; }
+    ProgramRef program(GLuint name) { return find(name).program; }
 
     // The driver has been told to delete the object.
     void deleted(GLuint name);

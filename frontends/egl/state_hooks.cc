@@ -5,8 +5,8 @@
 
 #include <type_traits>
 
+#include "common/words.h"
 #include "gl_hooks.h"
-#include "words.h"
 
 namespace cairn::egl {
 namespace {
@@ -17,11 +17,6 @@ Context *control_context() {
     if (context == nullptr) return nullptr;
     describe(*context);
     return context->has_control ? context : nullptr;
-}
-
-// GL_PROGRAM_CACHE_ENABLED_ANGLE. REQUIRES: a context is current.
-bool is_cache_enabled() {
-    return current_context()->is_enabled();
 }
 
 // How many extensions the driver has now; 0 where they have no numbers, or the name is its own.
@@ -42,7 +37,7 @@ void get_state(Real<void (*)(GLenum, T *)> &real, GLenum name, T *values) {
     if (context == nullptr || values == nullptr || !is_ours) {
         real(name, values);
     } else {
-        *values = static_cast<T>(is_cache_enabled() ? 1 : 0);
+        *values = static_cast<T>(current_context()->is_enabled() ? 1 : 0);
     }
     // A boolean says only whether there are any.
     const GLint count = values != nullptr && is_count ? count_before_ours(context) : 0;
@@ -76,7 +71,7 @@ const GLubyte *get_string_i(Real<PFNGLGETSTRINGIPROC> &real, GLenum name, GLuint
 
 GLboolean is_enabled(Real<PFNGLISENABLEDPROC> &real, GLenum name) {
     if (name == GL_PROGRAM_CACHE_ENABLED_ANGLE && control_context() != nullptr) {
-        return is_cache_enabled() ? GL_TRUE : GL_FALSE;
+        return current_context()->is_enabled() ? GL_TRUE : GL_FALSE;
     }
     return real(name);
 }
@@ -102,8 +97,8 @@ void blob_cache_callbacks(Real<PFNGLBLOBCACHECALLBACKSANGLEPROC> &real, BlobSetF
                           BlobGetFunction get, const void *user) {
     real(set, get, user);
     Context *context = (set == nullptr) == (get == nullptr) ? current_context() : nullptr;
-    if (context != nullptr) {
-        const bool has_own = set != nullptr || display_cache(context->display).has_own_blobs;
+    if (context != nullptr && context->disk != nullptr) {
+        const bool has_own = set != nullptr || context->programs->has_own_blobs;
         context->cache = has_own ? nullptr : context->disk;
     }
 }

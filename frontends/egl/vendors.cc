@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "log.h"
 #include "manifest.h"
 #include "mutex.h"
 #include "settings.h"
@@ -49,7 +48,7 @@ void resolve(Vendor &vendor) {
 __PFNEGLMAINPROC open_main(const std::string &path) {
     void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
-        log_line("vendor %s: %s", path.c_str(), dlerror());
+        log().write(Severity::error, "vendor %s: %s", path.c_str(), dlerror());
         return nullptr;
     }
     return reinterpret_cast<__PFNEGLMAINPROC>(dlsym(library, __EGL_MAIN_PROTO_NAME));
@@ -70,7 +69,7 @@ Vendor *start(const std::string &path, const Host &host) {
     auto vendor = std::make_unique<Vendor>();
     if (entry(host.version, host.exports, host.self, &vendor->imports) == EGL_FALSE ||
         !is_usable(vendor->imports)) {
-        log_line("vendor %s: does not start", path.c_str());
+        log().write(Severity::error, "vendor %s: does not start", path.c_str());
         return nullptr;
     }
     resolve(*vendor);
@@ -82,7 +81,7 @@ Vendor *start(const std::string &path, const Host &host) {
 bool load_vendors(const Host &host) {
     const VendorLibraries libraries = vendor_libraries(settings().vendors);
     if (settings().disabled && libraries.are_in_glvnd) {
-        log_line("switched off: the vendors are GLVND's own");
+        log().write(Severity::info, "switched off: the vendors are GLVND's own");
         return false;
     }
     auto *loaded = new Loaded;
@@ -95,11 +94,11 @@ bool load_vendors(const Host &host) {
         if (vendor != nullptr) {
             vendor->index = static_cast<unsigned>(loaded->vendors.size());
             loaded->vendors.push_back(vendor);
-            log_line("in front of %s", path.c_str());
+            log().write(Severity::info, "in front of %s", path.c_str());
         }
     }
     if (loaded->vendors.empty()) {
-        log_line("no vendor library is found");
+        log().write(Severity::error, "no vendor library is found");
     }
     return !loaded->vendors.empty();
 }

@@ -57,6 +57,8 @@ struct Vendor {
     EglFunctions egl;
     GlFunctions gl;
 
+    // An address in its library.
+    const void *code() const { return reinterpret_cast<void *>(imports.getPlatformDisplay); }
     // The vendor's function, or null.
     void *function(const char *name) const { return imports.getProcAddress(name); }
 };

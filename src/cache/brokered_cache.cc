@@ -22,11 +22,20 @@ constexpr std::size_t kDataRoom = kMessageSizeMax - kMessageHeaderSize;
 // A broker that sends without end does not keep a caller.
 constexpr unsigned kReceiveMax = 256;
 
-// Decoding lets no other reasons through.
 Error error_of(Refusal reason) {
-    constexpr Error kErrors[] = {Error::unsupported, Error::busy, Error::denied, Error::full,
-                                 Error::io};
-    return kErrors[static_cast<std::size_t>(reason) - 1];
+    switch (reason) {
+        case Refusal::unsupported:
+            return Error::unsupported;
+        case Refusal::busy:
+            return Error::busy;
+        case Refusal::denied:
+            return Error::denied;
+        case Refusal::full:
+            return Error::full;
+        case Refusal::failed:
+            break;
+    }
+    return Error::io;
 }
 
 // The kernel's information on a descriptor that somebody else owns; where there is none, as of an

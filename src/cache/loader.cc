@@ -68,7 +68,6 @@ bool Loader::answer_next() {
 
 // Nobody joins a request that is at work: the entry may have changed since it began.
 Result<std::optional<BlobRef>> Loader::get_within(Bytes key, std::uint64_t patience_us) {
-    if (BlobRef found = cache_.get_cached(key)) return std::optional(std::move(found));
     const Deadline deadline = Deadline::in_us(patience_us);
     const MutexLock lock(mutex_);
     const auto same = std::find_if(requests_.begin(), requests_.end(), [&](const auto &each) {

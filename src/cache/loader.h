@@ -7,7 +7,7 @@
 //
 // Thread safety: any thread; destruction is the last call, and waits for one read at most. A forked
 // child has no such thread: it makes a cache of its own.
-// Failure: without a thread nothing is loaded, and get_within() finds what is in memory.
+// Failure: without a thread nothing is loaded, and get_within() finds nothing in time.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class Loader {
     Loader(const Loader &) = delete;
     Loader &operator=(const Loader &) = delete;
 
-    // nullopt: it is not in memory, and the disk did not answer in time. It will be in memory when
-    // the disk has, where there is a tier in memory.
+    // Looks up on disk what the cache's get_cached() has not found. nullopt: the disk did not answer
+    // in time. The entry will be in memory when it has, where there is a tier in memory.
     Result<std::optional<BlobRef>> get_within(Bytes key, std::uint64_t patience_us);
     void add_stats(ProgramStats &stats) const;
 

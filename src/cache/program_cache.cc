@@ -167,6 +167,10 @@ Result<BlobRef> ProgramCache::get(Bytes key) {
 Result<std::optional<BlobRef>> ProgramCache::get_within(Bytes key, std::uint64_t patience_us) {
     Parts &own = parts();
     if (own.loader == nullptr || own.keeps_out(key)) return std::optional(BlobRef());
+    if (BlobRef cached = own.cache->get_cached(key)) {
+        own.note_use(key);
+        return std::optional(std::move(cached));
+    }
     auto found = own.loader->get_within(key, patience_us);
     if (found.ok() && *found && **found) own.note_use(key);
     return found;

@@ -14,6 +14,8 @@ constexpr std::size_t kCheckOffset = 8;
 constexpr std::size_t kCountOffset = 16;
 constexpr std::size_t kHeadSize = 24;
 constexpr std::size_t kSizeSize = 2;
+// A start that used at most one in so many of the file's keys does not change their order.
+constexpr std::size_t kKeysPerFew = 64;
 
 // A file in the making.
 class Encoder {
@@ -56,12 +58,21 @@ std::vector<std::byte> read_content(const Directory &directory) {
     return bytes;
 }
 
+// Whether the start used few of the keys of a file, and no other.
+bool uses_few(const StartOrder &start, const std::vector<std::string_view> &before) {
+    if (start.size() > before.size() / kKeysPerFew) return false;
+    std::unordered_set<std::string_view> unmet(start.begin(), start.end());
+    return std::ranges::any_of(
+        before, [&](std::string_view key) { return unmet.erase(key) != 0 && unmet.empty(); });
+}
+
 // The keys of `start`, and behind them those of `before` that are not among them. Empty: `before`
-// is that already.
+// is that already, or may stay.
 std::vector<std::byte> merge(const StartOrder &start, Bytes before) {
+    const auto rest = decode_order(before);
+    if (rest && uses_few(start, *rest)) return {};
     Encoder merged;
     for (const std::string &key : start) merged.add(key);
-    const auto rest = decode_order(before);
     if (rest) {
         const Bytes first = merged.keys();
         const Bytes keys = before.subspan(kHeadSize);

@@ -35,8 +35,8 @@ std::uint64_t order_check(Bytes file);
 
 // The order in a cache's directory; empty where there is none.
 StartOrder read_order(const Directory &directory);
-// Puts `start` before those keys of the file that are not in it. A file that begins with it is not
-// written.
+// Puts `start` before those keys of the file that are not in it. Does not write a file that begins
+// with it, or of whose keys it used few and no other.
 Status write_order(const Directory &directory, const StartOrder &start);
 void forget_order(const Directory &directory);
 

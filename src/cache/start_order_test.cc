@@ -65,6 +65,20 @@ TEST(StartOrder, TheSameStartWritesNothing) {
     EXPECT_NE(std::filesystem::last_write_time(path), long_ago);
 }
 
+// As a tool that uses one entry, or a start that ends early.
+TEST(StartOrder, AStartThatUsedFewOfTheKeysChangesNothing) {
+    const testing::Scratch scratch;
+    const Directory directory = open_at(scratch);
+    ASSERT_TRUE(write_order(directory, keys(0, 640)).ok());
+    ASSERT_TRUE(write_order(directory, keys(300, 310)).ok());
+    EXPECT_EQ(read_order(directory), keys(0, 640));
+    ASSERT_TRUE(write_order(directory, keys(300, 311)).ok()) << "more than a 64th";
+    EXPECT_EQ(read_order(directory).front(), "key 300");
+    ASSERT_TRUE(write_order(directory, {"key 7", "new"}).ok());
+    EXPECT_EQ(read_order(directory).front(), "key 7");
+    EXPECT_EQ(read_order(directory).size(), 641u);
+}
+
 TEST(StartOrder, AnythingElseOfThatNameIsReplacedAndALinksTargetStays) {
     const testing::Scratch scratch;
     const Directory directory = open_at(scratch);

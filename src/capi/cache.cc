@@ -6,7 +6,6 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "cache/disk_cache.h"
 #include "cache/memory_cache.h"
@@ -16,28 +15,47 @@
 namespace cairn {
 
 int result_code(Error error) {
-    static constexpr std::pair<Error, int> kCodes[] = {
-        {Error::none, CAIRN_OK},
-        {Error::invalid_argument, CAIRN_ERROR_INVALID_ARGUMENT},
-        {Error::not_found, CAIRN_ERROR_NOT_FOUND},
-        {Error::no_memory, CAIRN_ERROR_NO_MEMORY},
-        {Error::no_space, CAIRN_ERROR_NO_SPACE},
-        {Error::full, CAIRN_ERROR_FULL},
-        {Error::too_large, CAIRN_ERROR_TOO_LARGE},
-        {Error::denied, CAIRN_ERROR_DENIED},
-        {Error::read_only, CAIRN_ERROR_READ_ONLY},
-        {Error::busy, CAIRN_ERROR_BUSY},
-        {Error::unsupported, CAIRN_ERROR_UNSUPPORTED},
-    };
-    for (const auto &[each, code] : kCodes) {
-        if (each == error) return code;
+    switch (error) {
+        case Error::none:
+            return CAIRN_OK;
+        case Error::invalid_argument:
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        case Error::not_found:
+            return CAIRN_ERROR_NOT_FOUND;
+        case Error::no_memory:
+            return CAIRN_ERROR_NO_MEMORY;
+        case Error::no_space:
+            return CAIRN_ERROR_NO_SPACE;
+        case Error::full:
+            return CAIRN_ERROR_FULL;
+        case Error::too_large:
+            return CAIRN_ERROR_TOO_LARGE;
+        case Error::denied:
+            return CAIRN_ERROR_DENIED;
+        case Error::read_only:
+            return CAIRN_ERROR_READ_ONLY;
+        case Error::busy:
+            return CAIRN_ERROR_BUSY;
+        case Error::unsupported:
+            return CAIRN_ERROR_UNSUPPORTED;
+        case Error::exists:  // handled where it can occur
+        case Error::corrupt:
+        case Error::io:
+            break;
     }
-    return CAIRN_ERROR_IO;  // io and corrupt; exists is handled where it can occur
+    return CAIRN_ERROR_IO;
 }
 
 int result_code(PutOutcome outcome) {
-    static constexpr int kCodes[] = {CAIRN_OK, CAIRN_EXISTS, CAIRN_KEPT_OUT};  // by PutOutcome
-    return kCodes[static_cast<std::size_t>(outcome)];
+    switch (outcome) {
+        case PutOutcome::stored:
+            return CAIRN_OK;
+        case PutOutcome::exists:
+            return CAIRN_EXISTS;
+        case PutOutcome::kept_out:
+            return CAIRN_KEPT_OUT;
+    }
+    return CAIRN_ERROR_IO;
 }
 
 int find_root(const char *given, std::string &root) {
@@ -64,13 +82,6 @@ int write_text(const std::optional<std::string> &text, char *buffer, std::size_t
 int result_code(const Result<std::uint64_t> &number, std::uint64_t *written) {
     if (!number.ok()) return result_code(number.error());
     if (written != nullptr) *written = number.value();
-    return CAIRN_OK;
-}
-
-int result_code(Result<BlobRef> found, cairn_blob **blob) {
-    if (!found.ok()) return result_code(found.error());
-    if (!*found) return CAIRN_MISS;
-    *blob = to_handle(std::move(*found));
     return CAIRN_OK;
 }
 

@@ -109,6 +109,11 @@ inline const Blob *from_handle(const cairn_blob *blob) {
     return reinterpret_cast<const Blob *>(blob);
 }
 // Of a look-up. `*blob` is set where it is found.
-int result_code(Result<BlobRef> found, cairn_blob **blob);
+inline int result_code(Result<BlobRef> found, cairn_blob **blob) {
+    if (!found.ok()) return result_code(found.error());
+    if (!*found) return CAIRN_MISS;
+    *blob = to_handle(std::move(*found));
+    return CAIRN_OK;
+}
 
 }  // namespace cairn

@@ -128,7 +128,10 @@ ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes 
     if (read.outcome != ReadOutcome::found) return read.outcome;
     blob = std::move(read.blob);
     note_read(blob->value().size());
-    if (memory_.wants(hash, blob->footprint())) memory_.keep(hash, place, blob);
+    // Where it stays, the next read needs new memory, which costs as much as two reads.
+    if (memory_.wants(hash, blob->footprint(), MemoryLevel::LookUp::third)) {
+        memory_.keep(hash, place, blob);
+    }
     return ReadOutcome::found;
 }
 
@@ -158,7 +161,8 @@ ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes 
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
     note_read(value_size);
-    if (value_size <= buffer.size() && memory_.wants(hash, key.size() + value_size)) {
+    if (value_size <= buffer.size() &&
+        memory_.wants(hash, key.size() + value_size, MemoryLevel::LookUp::second)) {
         const BlobRef blob = Blob::copy(key, buffer.first(value_size), read.cost_us);
         if (blob) memory_.keep(hash, place, blob);
     }

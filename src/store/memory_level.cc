@@ -154,17 +154,21 @@ std::uint64_t MemoryLevel::found_bytes() const {
     return sum;
 }
 
-bool MemoryLevel::wants(std::uint64_t hash, std::uint64_t bytes) {
+bool MemoryLevel::wants(std::uint64_t hash, std::uint64_t bytes, LookUp from) {
     const std::uint64_t capacity = capacity_bytes_ / kShardCount;
     if (bytes > capacity) return false;
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return false;
     const AdoptedLock lock(shard.mutex);
-    if (lookup(shard, hash) != nullptr) {
-        return shard.bytes + bytes <= capacity || ++shard.turned_away % 16 == 0;
+    Cell *cell = lookup(shard, hash);
+    if (cell == nullptr) {
+        (void)try_insert(shard, hash);
+        return false;
     }
-    (void)try_insert(shard, hash);
-    return false;
+    const bool is_early = from == LookUp::third && !cell->used();
+    cell->set_used(true);
+    if (is_early) return false;
+    return shard.bytes + bytes <= capacity || ++shard.turned_away % 16 == 0;
 }
 
 void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob) {

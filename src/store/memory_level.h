@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // No other process can write to a copy in our memory, so a copy that was verified stays verified,
-// and damaged or truncated files do not reach its readers. An entry is admitted at its second
-// look-up, so that a start that reads each program once costs no memory. Entries leave by the CLOCK
-// rule.
+// and damaged or truncated files do not reach its readers. An entry is admitted at its second or
+// third look-up, so that a start that reads each program once costs no memory. Entries leave by the
+// CLOCK rule.
 //
 // Thread safety: all methods, from any thread. None waits: a busy shard finds and keeps nothing.
 // That also makes them safe in a forked child, where a thread that does not exist may hold a lock.
@@ -32,14 +32,16 @@ class MemoryLevel {
     // An entry is known by the hash of its key and by its place, a number that no other contents
     // ever have. The latest place of a hash is kept.
 
+    enum class LookUp { second, third };
+
     // Prefetches what find() will look at.
     void prefetch(std::uint64_t hash) const;
     // The blob kept, or null.
     BlobRef find(std::uint64_t hash, std::uint64_t place);
-    // Notes that an entry of `bytes` was read, and tells whether to keep it: at its second look-up.
-    // When that would evict another, admits only one in sixteen: a hot entry comes again, and others
-    // need not be copied.
-    bool wants(std::uint64_t hash, std::uint64_t bytes);
+    // Notes that an entry of `bytes` was read, and tells whether to keep it: `from` which look-up
+    // on. When that would evict another, admits only one in sixteen: a hot entry comes again, and
+    // others need not be copied.
+    bool wants(std::uint64_t hash, std::uint64_t bytes, LookUp from);
     // REQUIRES: the caller alone has the blob, or it was kept under that place before.
     void keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob);
     void clear();
@@ -58,7 +60,7 @@ class MemoryLevel {
         std::uint64_t hash = 0;     // 0: unused
         std::uintptr_t marked = 0;  // a Blob, which is aligned; bit 0: it was used
 
-        // Null: seen once.
+        // Null: seen once, or twice if it was used.
         Blob *blob() const { return reinterpret_cast<Blob *>(marked & ~std::uintptr_t{1}); }
         void set_blob(Blob *blob) { marked = reinterpret_cast<std::uintptr_t>(blob); }
         bool used() const { return (marked & 1) != 0; }  // since the CLOCK hand passed

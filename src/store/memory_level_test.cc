@@ -11,6 +11,8 @@
 namespace cairn {
 namespace {
 
+using LookUp = MemoryLevel::LookUp;
+
 BlobRef blob(std::uint64_t number, std::size_t size = 100) {
     const std::string key = std::to_string(number);
     const std::string value(size, static_cast<char>('a' + number % 26));
@@ -31,8 +33,8 @@ void keep(MemoryLevel &level, std::uint64_t id, const BlobRef &kept) {
 }
 
 // As a look-up does it. Whether it was kept.
-bool offer(MemoryLevel &level, std::uint64_t id, const BlobRef &read) {
-    if (!level.wants(hash(id), read->footprint())) return false;
+bool offer(MemoryLevel &level, std::uint64_t id, const BlobRef &read, LookUp from) {
+    if (!level.wants(hash(id), read->footprint(), from)) return false;
     keep(level, id, read);
     return true;
 }
@@ -58,18 +60,23 @@ TEST(MemoryLevelTest, KeepsTheLatestPlaceOfAHash) {
     EXPECT_EQ(level.bytes(), newer->footprint());
 }
 
-TEST(MemoryLevelTest, TakesAnEntryInAtItsSecondLookUp) {
+TEST(MemoryLevelTest, TakesAnEntryInAtItsSecondOrThirdLookUp) {
     MemoryLevel level(1 << 20);
-    const BlobRef one = blob(1);
-    EXPECT_FALSE(offer(level, 7, one));
+    const BlobRef one = blob(1), two = blob(2);
+    EXPECT_FALSE(offer(level, 7, one, LookUp::second));
     EXPECT_FALSE(find(level, 7));
-    EXPECT_TRUE(offer(level, 7, one));
+    EXPECT_TRUE(offer(level, 7, one, LookUp::second));
     EXPECT_TRUE(find(level, 7));
+    EXPECT_FALSE(offer(level, 8, two, LookUp::third));
+    EXPECT_FALSE(offer(level, 8, two, LookUp::third));
+    EXPECT_FALSE(find(level, 8));
+    EXPECT_TRUE(offer(level, 8, two, LookUp::third));
+    EXPECT_TRUE(find(level, 8));
 }
 
 TEST(MemoryLevelTest, OfNoCapacityKeepsNothing) {
     MemoryLevel level(0);
-    EXPECT_FALSE(offer(level, 7, blob(1)));
+    EXPECT_FALSE(offer(level, 7, blob(1), LookUp::second));
     keep(level, 7, blob(1));
     EXPECT_FALSE(find(level, 7));
     EXPECT_EQ(level.bytes(), 0u);
@@ -87,7 +94,8 @@ TEST(MemoryLevelTest, NeverHoldsMoreThanItsBound) {
 
 TEST(MemoryLevelTest, RefusesWhatIsLargerThanAShareOfTheBound) {
     MemoryLevel level(160 * 1024);
-    for (int use = 0; use < 3; ++use) EXPECT_FALSE(offer(level, 1, blob(1, 20'000)));
+    for (int use = 0; use < 3; ++use)
+        EXPECT_FALSE(offer(level, 1, blob(1, 20'000), LookUp::second));
     keep(level, 1, blob(1, 20'000));
     EXPECT_FALSE(find(level, 1));
     keep(level, 2, blob(2, 5'000));
@@ -115,8 +123,8 @@ TEST(MemoryLevelTest, AFullLevelLetsFewNewcomersInAtTheirSecondUse) {
     for (std::uint64_t id = 1; id < 3000; ++id) keep(level, id, blob(id, 500));
     unsigned let_in = 0;
     for (std::uint64_t id = 10'000; id < 11'000; ++id) {
-        (void)level.wants(hash(id), 600);
-        let_in += level.wants(hash(id), 600) ? 1u : 0u;
+        (void)level.wants(hash(id), 600, LookUp::second);
+        let_in += level.wants(hash(id), 600, LookUp::second) ? 1u : 0u;
     }
     EXPECT_GT(let_in, 0u);
     EXPECT_LT(let_in, 200u);
@@ -134,7 +142,7 @@ TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
         if (const BlobRef found = find(level, id)) {
             ASSERT_EQ(found.get(), all.at(id).get()) << id;
         } else {
-            if (i % 3 != 0 || level.wants(hash(id), all.at(id)->footprint())) {
+            if (i % 3 != 0 || level.wants(hash(id), all.at(id)->footprint(), LookUp::second)) {
                 keep(level, id, all.at(id));
             }
         }
@@ -149,10 +157,11 @@ TEST(MemoryLevelTest, AgreesWithAMapWhileEntriesComeAndGo) {
 
 TEST(MemoryLevelTest, ManyEntriesSeenOnceCostABoundedAmount) {
     MemoryLevel level(1 << 20);
-    for (std::uint64_t id = 1; id < 2'500'000; ++id) (void)level.wants(hash(id), 100);
+    for (std::uint64_t id = 1; id < 2'500'000; ++id)
+        (void)level.wants(hash(id), 100, LookUp::second);
     EXPECT_EQ(level.bytes(), 0u);
-    EXPECT_FALSE(offer(level, 9'999'999, blob(1)));
-    EXPECT_TRUE(offer(level, 9'999'999, blob(1))) << "it still learns";
+    EXPECT_FALSE(offer(level, 9'999'999, blob(1), LookUp::second));
+    EXPECT_TRUE(offer(level, 9'999'999, blob(1), LookUp::second)) << "it still learns";
 }
 
 // All blobs are in one shard. Its table must grow for as many as the bound on bytes admits.

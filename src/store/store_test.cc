@@ -112,6 +112,23 @@ TEST_F(StoreTest, ReplacesAndKeepsWhatIsToBeKept) {
     EXPECT_EQ(put("new", "value", if_absent), PutOutcome::stored);
 }
 
+TEST_F(StoreTest, ACopyIsKeptAtTheThirdGetOrTheSecondIntoABuffer) {
+    options_.memory_bytes = 1 << 20;
+    open();
+    put("one", "value");
+    put("two", "value");
+    for (int look_up = 1; look_up <= 3; ++look_up) {
+        EXPECT_EQ(get("one"), "value");
+        EXPECT_EQ(store_->stats().memory_bytes != 0, look_up == 3) << look_up;
+    }
+    const std::uint64_t of_one = store_->stats().memory_bytes;
+    std::array<std::byte, 8> buffer;
+    for (int look_up = 1; look_up <= 2; ++look_up) {
+        EXPECT_EQ(store_->get_into(as_bytes("two"), buffer).value(), 5u);
+        EXPECT_EQ(store_->stats().memory_bytes > of_one, look_up == 2) << look_up;
+    }
+}
+
 TEST_F(StoreTest, AReplacedValueIsNotServedFromMemory) {
     options_.memory_bytes = 1 << 20;
     open();

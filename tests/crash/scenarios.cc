@@ -331,10 +331,20 @@ void prepare_cache(Arena &arena, const std::string &root) {
     unlink((cache_directory(root) + "/cache.idx").c_str());
 }
 
+// A miss searches the segments for a bounded time only, so one may not be enough.
+void finish_rebuild(Cache &cache) {
+    constexpr unsigned kMissesMax = 10'000;
+    for (unsigned i = 0; cache.rebuild_is_due() && i < kMissesMax; ++i) {
+        (void)cache.get(tiny_key(kWorkersMax, 0));
+        pause_us(1'000);
+    }
+}
+
 void verify_cache(Arena &arena, const std::string &root) {
     if (arena.scenario == Scenario::wipe) return verify_wiped(arena, root);
     Cache cache;
     if (!open_for(arena, root, cache)) return;
+    finish_rebuild(cache);
     if (arena.scenario == Scenario::growth) return verify_tiny(arena, cache);
     Actor actor(arena.ledger, 0, rules_for(arena), 1);
     actor.use(&cache);

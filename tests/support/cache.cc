@@ -62,14 +62,28 @@ void Cache::close() {
     handle_ = nullptr;
 }
 
+namespace {
+
+// docs/formats/store.md: word "rebuild" of the counters page.
+constexpr off_t kRebuild = 4096 + 5 * 64;
+constexpr std::uint64_t kNone = 0, kDamage = 1;
+
+}  // namespace
+
 void Cache::ask_for_rebuild() const {
-    // docs/formats/store.md: word "rebuild" of the counters page.
-    constexpr off_t kRebuild = 4096 + 5 * 64;
-    constexpr std::uint64_t kDamage = 1;
     const int file = index_file_.empty() ? -1 : ::open(index_file_.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
     [[maybe_unused]] const auto written = pwrite(file, &kDamage, sizeof(kDamage), kRebuild);
     ::close(file);
+}
+
+bool Cache::rebuild_is_due() const {
+    std::uint64_t reason = kNone;
+    const int file = ::open(index_file_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    [[maybe_unused]] const auto read = pread(file, &reason, sizeof(reason), kRebuild);
+    ::close(file);
+    return reason != kNone;
 }
 
 int Cache::put(ByteView key, ByteView value, std::uint32_t flags, std::uint32_t cost_us) {

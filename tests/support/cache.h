@@ -102,6 +102,7 @@ class Cache {
     // Says in the index on disk that a part of it was lost, as who meets damage does: from the next
     // miss on the segments are searched, while everybody goes on.
     void ask_for_rebuild() const;
+    bool rebuild_is_due() const;
     cairn_stats stats();
 
   private:

@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "counters.h"
 #include "settings.h"
 #include "vendors.h"
 
@@ -64,7 +63,7 @@ int start() {
     setenv("CAIRN_EGL_VENDORS", "/nowhere", 1);
     setenv(kRunReportVariable, ("/proc/self/fd/" + std::to_string(report)).c_str(), 1);
     load_settings();
-    attach_counters();
+    attach_counters(settings().report.c_str());
     Host glvnd;
     glvnd.exports = fake_glvnd();
     load_vendors(glvnd);

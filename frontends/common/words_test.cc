@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "words.h"
+#include "common/words.h"
 
 #include <gtest/gtest.h>
 
-namespace cairn::egl {
+namespace cairn {
 namespace {
 
 TEST(WordsTest, AWordIsAddedOnce) {
@@ -21,4 +21,4 @@ TEST(WordsTest, ATextIsKeptOnce) {
 }
 
 }  // namespace
-}  // namespace cairn::egl
+}  // namespace cairn

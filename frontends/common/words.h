@@ -1,19 +1,20 @@
-// Lists of extensions: words between spaces, in texts that applications keep for ever.
+// Words between separators: lists of extensions, of paths, of options.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/words.h"
 
-namespace cairn::egl {
+namespace cairn {
 
-// The extensions that the front end adds.
-inline constexpr const char *kControlExtension = "GL_ANGLE_program_cache_control";
-inline constexpr const char *kEglControlExtension = "EGL_ANGLE_program_cache_control";
+// The words between separators; empty ones are left out.
+std::vector<std::string> split(std::string_view words, char separator);
 
 // `words` with `word` at its end, if it is not there.
 std::string with_word(std::string_view words, std::string_view word);
@@ -24,4 +25,6 @@ std::string with_words(std::string_view words, std::string_view more);
 // Keeps the text for ever, as EGL and GL keep their strings; equal texts once.
 const char *kept(const std::string &text);
 
-}  // namespace cairn::egl
+bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings);
+
+}  // namespace cairn

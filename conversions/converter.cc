@@ -38,11 +38,10 @@ const std::vector<const ShaderConverter *> &converters() {
     return all;
 }
 
-const ShaderConverter *find_converter(std::string_view id) {
-    for (const ShaderConverter *converter : converters()) {
-        if (converter->id == id) return converter;
-    }
-    return nullptr;
+const ShaderConverter *find_converter(std::string_view id,
+                                      const std::vector<const ShaderConverter *> &among) {
+    const auto found = std::ranges::find(among, id, &ShaderConverter::id);
+    return found == among.end() ? nullptr : *found;
 }
 
 std::string joined(const std::vector<std::string> &words, const char *separator) {

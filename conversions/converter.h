@@ -48,7 +48,8 @@ struct ShaderConverter {
 // The converters of this build, in order of id.
 const std::vector<const ShaderConverter *> &converters();
 // Null where there is none of this id.
-const ShaderConverter *find_converter(std::string_view id);
+const ShaderConverter *find_converter(
+    std::string_view id, const std::vector<const ShaderConverter *> &among = converters());
 
 // Completes the options by the defaults. False: `problem` says which is wrong and what it may be.
 bool complete_options(const ShaderConverter &converter, Options &options, std::string &problem);

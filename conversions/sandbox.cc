@@ -20,6 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "os/file.h"
+#include "os/system_calls.h"
+
 namespace cairn::conversions {
 namespace {
 
@@ -53,8 +56,7 @@ Converted failure(const std::string &why) {
 void write_all(int fd, const void *data, std::size_t size) {
     const char *next = static_cast<const char *>(data);
     while (size > 0) {
-        const ssize_t count = ::write(fd, next, size);
-        if (count < 0 && errno == EINTR) continue;
+        const ssize_t count = retry([&] { return ::write(fd, next, size); });
         if (count <= 0) ::_exit(1);  // the parent has had enough
         next += count;
         size -= static_cast<std::size_t>(count);
@@ -245,8 +247,7 @@ Converted collect(pid_t child, int fd, int client, const Limits &limits) {
     const std::string problem = read_answer(fd, client, limits, answer);
     if (!problem.empty()) ::kill(child, SIGKILL);
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    retry([&] { return ::waitpid(child, &status, 0); });
     if (!problem.empty()) return failure(problem);
     Converted result;
     if (status != 0 || !decode(answer, limits, result)) return failure(how_it_ended(status));
@@ -264,17 +265,14 @@ Converted convert_in_child(const ShaderConverter &converter, const Options &opti
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
         return failure(std::string("no pipe can be had: ") + std::strerror(errno));
     }
+    const UniqueFd read_end(pipe[0]);
+    UniqueFd write_end(pipe[1]);
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
-    if (child == 0) be_child(converter, options, input, limits, pipe[1], parent);
-    ::close(pipe[1]);
-    if (child < 0) {
-        ::close(pipe[0]);
-        return failure(std::string("no process can be had: ") + std::strerror(errno));
-    }
-    Converted result = collect(child, pipe[0], client, limits);
-    ::close(pipe[0]);
-    return result;
+    if (child == 0) be_child(converter, options, input, limits, write_end.get(), parent);
+    if (child < 0) return failure(std::string("no process can be had: ") + std::strerror(errno));
+    write_end.reset(-1);
+    return collect(child, read_end.get(), client, limits);
 }
 
 }  // namespace cairn::conversions

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <csignal>
@@ -98,12 +97,11 @@ int convert(const std::vector<const ShaderConverter *> &converters, int argc,
         !parse(argv[4], limits.memory_bytes)) {
         return 2;
     }
-    const auto is_it = [&](const ShaderConverter *one) { return one->id == argv[2]; };
-    const auto found = std::find_if(converters.begin(), converters.end(), is_it);
-    if (found == converters.end()) {
+    const ShaderConverter *found = find_converter(argv[2], converters);
+    if (found == nullptr) {
         return answer(Outcome::no_converter, "", {false, "", "there is no such converter\n"});
     }
-    const ShaderConverter &converter = **found;
+    const ShaderConverter &converter = *found;
     Options options;
     for (int i = kFirstOption; i < argc; ++i) {
         const std::string_view option = argv[i];

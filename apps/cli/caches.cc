@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr const char *kLockFile = "cache.lock";
 constexpr const char *kAboutFile = "about";
+
+std::string root_of_command;  // see choose_root()
 
 std::string explanation(const CacheHandle &cache, int result) {
     const std::string line = first_line(*cache.get_deleter().log);
@@ -62,13 +64,13 @@ bool has_no_index(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
     std::error_code ignored;
     if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) return false;
-    auto file = Directory::working().open_file(folder / kIndexFileName, cairn::Access::read_only);
+    auto file = Directory::working().open_file(folder / kIndexFileName, Access::read_only);
     const auto identity = file.ok() ? read_index_identity(file.value(), identifier)
                                     : Result<CacheIdentity>(file.error());
-    const Error error = identity.ok() ? Index::open(std::move(file.value()), identity.value(),
-                                                    cairn::Access::read_only)
-                                            .error()
-                                      : identity.error();
+    const Error error =
+        identity.ok()
+            ? Index::open(std::move(file.value()), identity.value(), Access::read_only).error()
+            : identity.error();
     return error == Error::not_found || error == Error::corrupt;
 }
 
@@ -85,9 +87,18 @@ std::string first_line(CacheLog &log) {
     return log.first_line;
 }
 
+void choose_root(const std::string &root) {
+    root_of_command = root;
+}
+
+const std::string &chosen_root() {
+    return root_of_command;
+}
+
 std::string resolve_root() {
-    const char *directory = getenv("CAIRN_DIR");
-    if (directory != nullptr && directory[0] != '\0' && directory[0] != '/') {
+    if (!chosen_root().empty()) return chosen_root();
+    const std::string directory = environment_variable("CAIRN_DIR").value_or("");
+    if (!directory.empty() && !directory.starts_with('/')) {
         std::error_code error;
         // The library would ignore it without a word, and use another directory.
         throw Failure(kExitFailure,
@@ -174,7 +185,7 @@ uint64_t limit_of(const std::string &root, const std::string &identifier) {
 }  // namespace
 
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access) {
-    auto [cache, result] = access == Access::read
+    auto [cache, result] = access == Access::read_only
                                ? try_open(root, identifier, CAIRN_OPEN_READ_ONLY)
                                : try_open(root, identifier, 0, limit_of(root, identifier));
     if (result != CAIRN_OK && has_no_index(root, identifier)) {
@@ -248,7 +259,7 @@ CacheSummary summarize(const std::string &root, const std::string &identifier,
         summary.start_keys = read_order(files.value()).size();
     }
     try {
-        summary.stats = cache_stats(open_cache(root, identifier, Access::read));
+        summary.stats = cache_stats(open_cache(root, identifier, Access::read_only));
     } catch (const Failure &failure) {
         summary.problem = failure.what();
     }
@@ -267,6 +278,30 @@ std::vector<CacheSummary> summarize_caches(const std::string &root) {
         progress.add(1);
     }
     return caches;
+}
+
+nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheSummary> &caches) {
+    nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
+    for (const CacheSummary &cache : caches) {
+        nlohmann::ordered_json &made = json["caches"].emplace_back();
+        made = {{"identifier", cache.identifier},
+                {"application", nullptr},
+                {"about", cache.about},
+                {"used_at_ms", cache.used_at_ms}};
+        if (!cache.application.empty()) made["application"] = cache.application;
+        if (!cache.problem.empty()) {
+            made["problem"] = cache.problem;
+            continue;
+        }
+        made["entries"] = cache.stats.entries;
+        made["disk_bytes"] = cache.stats.disk_bytes;
+        made["limit_bytes"] = cache.stats.limit_bytes;
+        made["version"] = cache.stats.version;
+        made["crashes_dropped"] = cache.crashes.dropped;
+        made["crashes_kept_out"] = cache.crashes.kept_out;
+        made["start_keys"] = cache.start_keys;
+    }
+    return json;
 }
 
 int exit_code_of(const std::vector<CacheSummary> &caches) {

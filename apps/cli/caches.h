@@ -18,6 +18,7 @@
 
 #include "cache/crash_memory.h"
 #include "command.h"
+#include "os/file.h"
 #include "output.h"
 
 namespace cairn::cli {
@@ -41,8 +42,14 @@ struct CacheCloser {
 };
 using CacheHandle = std::unique_ptr<cairn_cache, CacheCloser>;
 
-// The root that the library uses: an absolute path. A Failure where there is none, or CAIRN_DIR is
-// relative.
+// From now on `root` is the root, as --dir says, and not that of the environment. Commands pass it
+// on as an argument, since the library ignores CAIRN_DIR in a set-user-id program.
+void choose_root(const std::string &root);
+// Empty: none was chosen.
+const std::string &chosen_root();
+
+// The chosen root, else the one that the library uses: an absolute path. A Failure where there is
+// none, or CAIRN_DIR is relative.
 std::string resolve_root();
 
 // Why the library refuses `root`; empty when it does not, also when there is no such directory yet.
@@ -65,8 +72,6 @@ std::map<std::string, std::string> list_applications(const std::string &root);
 
 // The cache's own text about itself; empty when it has none.
 std::string about_text(const std::string &root, const std::string &identifier);
-
-enum class Access { read, write };
 
 // Opens an existing cache, with the limit that it has.
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access);
@@ -105,6 +110,9 @@ struct CacheSummary {
 
 // Of all caches below a root.
 std::vector<CacheSummary> summarize_caches(const std::string &root);
+
+// What `cairn stats --json` and `cairn ls --json` print of them: see docs/cli.md.
+nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheSummary> &caches);
 
 // Whether all could be read, as an exit code.
 int exit_code_of(const std::vector<CacheSummary> &caches);

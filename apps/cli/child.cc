@@ -17,6 +17,7 @@
 
 #include "common/run_report.h"
 #include "os/file.h"
+#include "os/system_calls.h"
 #include "output.h"
 
 namespace cairn::cli {
@@ -101,10 +102,7 @@ int exit_code_of_start_error(const std::string &program, int error_number) {
 
 int read_start_error(int pipe) {
     int error_number = 0;
-    ssize_t size = 0;
-    do {
-        size = read(pipe, &error_number, sizeof(error_number));
-    } while (size < 0 && errno == EINTR);
+    const ssize_t size = retry([&] { return read(pipe, &error_number, sizeof(error_number)); });
     return size == static_cast<ssize_t>(sizeof(error_number)) ? error_number : 0;
 }
 

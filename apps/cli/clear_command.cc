@@ -88,7 +88,7 @@ int clear(const Options &options) {
     return change_selected(
         options.selection, "clear", [&](const auto &root, const auto &identifier) {
             const Progress progress("Clearing " + identifier);
-            const CacheHandle cache = open_cache(root, identifier, Access::write);
+            const CacheHandle cache = open_cache(root, identifier, Access::read_write);
             return is_whole ? clear_cache(cache, identifier)
                             : clear_range(cache, identifier, begin_ms, end_ms);
         });

@@ -43,7 +43,7 @@ class Arguments {
     void required(const char *name, std::string &value, const char *about);
     void exclusive(std::initializer_list<CLI::Option *> options);
 
-    // --dir and --quiet mean the same in all commands. --dir sets CAIRN_DIR, which names the root.
+    // --dir and --quiet mean the same in all commands. --dir chooses the root, see choose_root().
     void dir();
     void quiet(const char *about = "Say nothing but what fails");
 

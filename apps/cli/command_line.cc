@@ -6,11 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <sstream>
 
+#include "caches.h"
 #include "command.h"
 #include "output.h"
 #include "text.h"
@@ -185,10 +185,9 @@ void Arguments::exclusive(std::initializer_list<CLI::Option *> options) {
 
 void Arguments::dir() {
     const auto set = [](const std::string &dir) {
-        if (dir.empty()) return;
         std::error_code error;
         const auto path = std::filesystem::absolute(dir, error).lexically_normal();
-        setenv("CAIRN_DIR", error ? dir.c_str() : path.c_str(), 1);
+        if (!dir.empty()) choose_root(error ? dir : path.string());
     };
     const char *about =
         "The directory that holds the caches, instead of $CAIRN_DIR or ~/.cache/cairn";

@@ -22,7 +22,7 @@ compressed, 2 wrong usage.)";
 
 std::string compress_cache(const std::string &root, const std::string &identifier) {
     const Progress progress("Compressing " + identifier);
-    const CacheHandle cache = open_cache(root, identifier, Access::write);
+    const CacheHandle cache = open_cache(root, identifier, Access::read_write);
     const uint64_t before = cache_stats(cache).disk_bytes;
     require_ok(cache, cairn_compress(cache.get()), fmt::format("compress `{}`", identifier));
     const uint64_t after = cache_stats(cache).disk_bytes;

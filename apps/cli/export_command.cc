@@ -88,7 +88,7 @@ uint64_t write_set(const WarmSet &set, OutputFile &file) {
 
 void export_cache(const std::string &root, const std::string &identifier, const std::string &path) {
     OutputFile file(path);
-    const CacheHandle cache = open_cache(root, identifier, Access::read);
+    const CacheHandle cache = open_cache(root, identifier, Access::read_only);
     Programs programs = collect_programs(cache, identifier);
     WarmSet &set = programs.set;
     set.identifier = identifier;

@@ -65,16 +65,11 @@ void sort_rows(std::vector<Row> &rows, const Options &options,
 }
 
 constexpr std::array<Order<CacheSummary>, 5> kCacheOrders = {{
-    {"name",
-     [](const CacheSummary &a, const CacheSummary &b) { return a.identifier < b.identifier; }},
-    {"application",
-     [](const CacheSummary &a, const CacheSummary &b) { return a.application < b.application; }},
-    {"entries", [](const CacheSummary &a,
-                   const CacheSummary &b) { return a.stats.entries > b.stats.entries; }},
-    {"size", [](const CacheSummary &a,
-                const CacheSummary &b) { return a.stats.disk_bytes > b.stats.disk_bytes; }},
-    {"used",
-     [](const CacheSummary &a, const CacheSummary &b) { return a.used_at_ms > b.used_at_ms; }},
+    {"name", [](const auto &a, const auto &b) { return a.identifier < b.identifier; }},
+    {"application", [](const auto &a, const auto &b) { return a.application < b.application; }},
+    {"entries", [](const auto &a, const auto &b) { return a.stats.entries > b.stats.entries; }},
+    {"size", [](const auto &a, const auto &b) { return a.stats.disk_bytes > b.stats.disk_bytes; }},
+    {"used", [](const auto &a, const auto &b) { return a.used_at_ms > b.used_at_ms; }},
 }};
 
 void print_caches(const std::vector<CacheSummary> &rows, bool no_header) {
@@ -101,25 +96,6 @@ void print_caches(const std::vector<CacheSummary> &rows, bool no_header) {
             complain(row.problem);
         }
     }
-}
-
-nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheSummary> &rows) {
-    nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
-    for (const CacheSummary &row : rows) {
-        nlohmann::ordered_json cache = {{"identifier", row.identifier},
-                                        {"application", nullptr},
-                                        {"about", row.about},
-                                        {"used_at_ms", row.used_at_ms}};
-        if (!row.application.empty()) cache["application"] = row.application;
-        if (row.problem.empty()) {
-            cache["entries"] = row.stats.entries;
-            cache["disk_bytes"] = row.stats.disk_bytes;
-        } else {
-            cache["problem"] = row.problem;
-        }
-        json["caches"].push_back(std::move(cache));
-    }
-    return json;
 }
 
 int list_all(const std::string &root, const Options &options) {
@@ -196,7 +172,7 @@ nlohmann::ordered_json json_of(const std::string &identifier, const std::vector<
 }
 
 int list_entries(const std::string &root, const std::string &identifier, const Options &options) {
-    const CacheHandle cache = open_cache(root, identifier, Access::read);
+    const CacheHandle cache = open_cache(root, identifier, Access::read_only);
     const std::vector<Entry> entries = read_entries(cache, identifier, options);
     options.json ? print_json(json_of(identifier, entries)) : print_entries(entries, options);
     return kExitOk;

@@ -11,7 +11,7 @@
 #include "common/glvnd.h"
 #include "common/words.h"
 #include "os/environment.h"
-#include "os/text_file.h"
+#include "os/file.h"
 
 namespace cairn::cli {
 namespace {

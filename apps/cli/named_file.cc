@@ -15,6 +15,7 @@
 #include <optional>
 #include <system_error>
 
+#include "os/system_calls.h"
 #include "output.h"
 
 namespace cairn::cli {
@@ -67,12 +68,12 @@ void require(bool is_done) {
 
 void write_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        const ssize_t written = retry([&] { return ::write(fd, bytes.data(), bytes.size()); });
         if (written < 0 && errno == EAGAIN) {  // others may have set O_NONBLOCK on what we share
             pollfd ready = {fd, POLLOUT, 0};
             ::poll(&ready, 1, -1);
         } else {
-            require(written >= 0 || errno == EINTR);
+            require(written >= 0);
         }
         bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
     }
@@ -209,10 +210,7 @@ InputFile::InputFile(const std::string &name)
 
 bool InputFile::append_to(std::string &bytes) {
     std::array<char, 65536> part;
-    ssize_t size = 0;
-    do {
-        size = ::read(fd_.get(), part.data(), part.size());
-    } while (size < 0 && errno == EINTR);
+    const ssize_t size = retry([&] { return ::read(fd_.get(), part.data(), part.size()); });
     if (size < 0) refuse("read", name_, errno);
     bytes.append(part.data(), static_cast<size_t>(size));
     return size > 0;

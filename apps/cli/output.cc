@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "os/text_file.h"
+#include "os/file.h"
 #include "text.h"
 
 namespace cairn::cli {

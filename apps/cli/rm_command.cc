@@ -37,7 +37,7 @@ Failure cannot_remove(const std::string &name, Error error) {
 // cannot be opened is removed all the same.
 void empty(const std::string &root, const std::string &identifier) {
     try {
-        const CacheHandle cache = open_cache(root, identifier, Access::write);
+        const CacheHandle cache = open_cache(root, identifier, Access::read_write);
         (void)cairn_clear(cache.get());
     } catch (const Failure &) {
     }
@@ -93,7 +93,7 @@ std::string digits_of(std::string text) {
 std::string remove_entry(const std::string &root, const std::string &identifier,
                          const std::string &key) {
     const std::string digits = digits_of(key);
-    const CacheHandle cache = open_cache(root, identifier, Access::write);
+    const CacheHandle cache = open_cache(root, identifier, Access::read_write);
     const Words found = find_keys(cache, identifier, digits);
     if (found.size() > 1) {
         throw Failure(kExitFailure,

@@ -190,6 +190,7 @@ int run(const RunOptions &options, const Words &command) {
         switch_off_driver_caches(result.root, !result.manifest.empty());
     }
     if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
+    if (!chosen_root().empty()) setenv("CAIRN_DIR", chosen_root().c_str(), 1);
     const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {

@@ -26,27 +26,12 @@ cairn_stats total_of(const std::vector<CacheSummary> &rows) {
     return total;
 }
 
-nlohmann::ordered_json json_of(const std::string &root, const std::vector<CacheSummary> &rows) {
-    nlohmann::ordered_json json = {{"root", root}, {"caches", nlohmann::ordered_json::array()}};
-    for (const CacheSummary &row : rows) {
-        nlohmann::ordered_json cache = {{"identifier", row.identifier}, {"about", row.about}};
-        if (row.problem.empty()) {
-            cache["entries"] = row.stats.entries;
-            cache["disk_bytes"] = row.stats.disk_bytes;
-            cache["limit_bytes"] = row.stats.limit_bytes;
-            cache["version"] = row.stats.version;
-            cache["crashes_dropped"] = row.crashes.dropped;
-            cache["crashes_kept_out"] = row.crashes.kept_out;
-            cache["start_keys"] = row.start_keys;
-        } else {
-            cache["problem"] = row.problem;
-        }
-        json["caches"].push_back(std::move(cache));
-    }
+void print_all_json(const std::string &root, const std::vector<CacheSummary> &rows) {
+    nlohmann::ordered_json json = json_of(root, rows);
     const cairn_stats total = total_of(rows);
     json["total"] = {
         {"caches", rows.size()}, {"entries", total.entries}, {"disk_bytes", total.disk_bytes}};
-    return json;
+    print_json(json);
 }
 
 void print_row(const CacheSummary &row) {
@@ -81,7 +66,7 @@ void print_rows(const std::string &root, const std::vector<CacheSummary> &rows) 
 
 int print_stats(const std::string &root, bool json) {
     const std::vector<CacheSummary> rows = summarize_caches(root);
-    json ? print_json(json_of(root, rows)) : print_rows(root, rows);
+    json ? print_all_json(root, rows) : print_rows(root, rows);
     return exit_code_of(rows);
 }
 

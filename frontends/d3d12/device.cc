@@ -3,7 +3,6 @@
 
 #include <type_traits>
 
-#include "registry.h"
 #include "session.h"
 
 namespace cairn::d3d12 {
@@ -132,12 +131,6 @@ uint32_t Device::Release() {
     type Device::name parameters {                                                      \
         return real_[level] == nullptr ? absent<type>() : real_[level]->name arguments; \
     }
-METHOD(0, Result, GetPrivateData, (const Guid *guid, uint32_t *size, void *data),
-       (guid, size, data))
-METHOD(0, Result, SetPrivateData, (const Guid *guid, uint32_t size, const void *data),
-       (guid, size, data))
-METHOD(0, Result, SetPrivateDataInterface, (const Guid *guid, const void *object), (guid, object))
-METHOD(0, Result, SetName, (const wchar_t *name), (name))
 #if CAIRN_D3D12_VKD3D
 #define VALUE_METHOD(level, type, name, parameters, arguments)                   \
     type *Device::name CAIRN_D3D12_IN_FRONT(type *result, parameters) {          \

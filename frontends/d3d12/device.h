@@ -29,10 +29,6 @@ class Device final : public DeviceInterface {
     Result CAIRN_COM QueryInterface(const Guid *iid, void **object) override;
     uint32_t CAIRN_COM AddRef() override { return references_.add(); }
     uint32_t CAIRN_COM Release() override;
-    Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) override;
-    Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) override;
-    Result CAIRN_COM SetPrivateDataInterface(const Guid *guid, const void *object) override;
-    Result CAIRN_COM SetName(const wchar_t *name) override;
 
 #define METHOD(level, type, name, parameters, arguments) type CAIRN_COM name parameters override;
 #define OWN_METHOD METHOD

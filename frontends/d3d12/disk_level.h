@@ -12,7 +12,6 @@
 
 #include "base/log.h"
 #include "entry.h"
-#include "key_hash.h"
 #include "presence.h"
 
 namespace cairn::d3d12 {

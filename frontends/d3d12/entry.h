@@ -1,4 +1,5 @@
-// An entry of a cache: a key and its value, in the form in which it is stored.
+// An entry of a cache: a key and its value, in the form in which it is stored, and the hash that it
+// is stored under.
 // SPDX-License-Identifier: MIT
 //
 // Format: docs/formats/d3d12.md.
@@ -8,7 +9,12 @@
 
 #include <cairn/cairn.h>
 
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/bytes.h"
@@ -32,6 +38,25 @@ enum class Outcome : int {
     disabled,         // by ShaderCacheControl
     other_version,    // a session of another Version is open
     cannot_open,      // the log line says why
+};
+
+using KeyHash = std::array<uint8_t, 32>;
+// Tests inject weak ones, to have different keys meet.
+using KeyHashFunction = KeyHash (*)(Bytes key);
+
+// BLAKE2b-256. All zeros when memory cannot be had: different keys are told apart all the same.
+KeyHash hash_key(Bytes key);
+
+// Hexadecimal digits that stand for a text in a name.
+inline constexpr size_t kShortHashSize = 12;
+std::string short_hash(std::string_view text);
+
+struct HashOfKeyHash {
+    size_t operator()(const KeyHash &hash) const {
+        size_t word;
+        std::memcpy(&word, hash.data(), sizeof word);
+        return word;
+    }
 };
 
 class Entry;

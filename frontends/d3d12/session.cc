@@ -9,7 +9,6 @@
 
 #include "base/guarded.h"
 #include "common/application.h"
-#include "key_hash.h"
 #include "os/configuration.h"
 #include "os/environment.h"
 
@@ -38,15 +37,12 @@ bool is_valid(const SessionDesc *desc) {
 }
 
 SessionDesc with_defaults(SessionDesc desc) {
-    if (desc.MaximumInMemoryCacheSizeBytes == 0) {
-        desc.MaximumInMemoryCacheSizeBytes = kDefaultMemoryBytes;
-    }
-    if (desc.MaximumInMemoryCacheEntries == 0) {
-        desc.MaximumInMemoryCacheEntries = kDefaultMemoryEntries;
-    }
-    if (desc.MaximumValueFileSizeBytes == 0) {
-        desc.MaximumValueFileSizeBytes = kDefaultFileBytes;
-    }
+    const auto complete = [](uint32_t &limit, uint32_t usual) {
+        limit = limit == 0 ? usual : limit;
+    };
+    complete(desc.MaximumInMemoryCacheSizeBytes, kDefaultMemoryBytes);
+    complete(desc.MaximumInMemoryCacheEntries, kDefaultMemoryEntries);
+    complete(desc.MaximumValueFileSizeBytes, kDefaultFileBytes);
     return desc;
 }
 

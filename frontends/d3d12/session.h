@@ -11,7 +11,7 @@
 #include "com/object.h"
 #include "com/private_data.h"
 #include "com/types.h"
-#include "registry.h"
+#include "session_cache.h"
 #include "setting.h"
 
 namespace cairn::d3d12 {

@@ -14,7 +14,6 @@
 
 #include "base/mutex.h"
 #include "entry.h"
-#include "key_hash.h"
 #include "os/per_process.h"
 
 namespace cairn::d3d12 {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <iterator>
 
 #include "common/application.h"
 #include "os/environment.h"
@@ -15,6 +16,41 @@ std::atomic<KeyHashFunction> hash_in_use = hash_key;
 
 // The smallest size that was ever published.
 constexpr size_t kOptionsSizeMin = offsetof(cairn_d3d12_options, application);
+
+constexpr MessageRow kRows[] = {
+    {Message::session_created, CAIRN_LOG_INFO, "CreateShaderCacheSession: a session was created"},
+    {Message::session_destroyed, CAIRN_LOG_INFO, "a shader cache session was destroyed"},
+    {Message::create_invalid_arguments, CAIRN_LOG_ERROR,
+     "CreateShaderCacheSession: an argument is invalid"},
+    {Message::create_disabled, CAIRN_LOG_WARNING,
+     "CreateShaderCacheSession: application-managed caches are disabled; "
+     "ShaderCacheControl or `cairn control` enables them"},
+    {Message::create_already_open, CAIRN_LOG_WARNING,
+     "CreateShaderCacheSession: a session of another Version is open, in this or "
+     "another process; release it first"},
+    {Message::control_developer_mode, CAIRN_LOG_ERROR,
+     "ShaderCacheControl: for developer mode only; set CAIRN_DEVELOPER_MODE=1, or "
+     "write `developer_mode = 1` to cairn/config in $XDG_CONFIG_HOME or ~/.config"},
+    {Message::control_invalid_flags, CAIRN_LOG_ERROR,
+     "ShaderCacheControl: needs a kind and a flag, and not DISABLE with ENABLE"},
+    {Message::control_state_already_set, CAIRN_LOG_INFO,
+     "ShaderCacheControl: a kind was in this state already"},
+    {Message::store_already_present, CAIRN_LOG_INFO,
+     "StoreValue: the key is present already; its value stays"},
+    {Message::hash_collision, CAIRN_LOG_WARNING,
+     "another key of the same hash is present; this one cannot be stored"},
+    {Message::store_cache_full, CAIRN_LOG_WARNING,
+     "StoreValue: the cache is full (MaximumValueFileSizeBytes, the disk, or the "
+     "user's quota)"},
+    {Message::find_not_found, CAIRN_LOG_INFO, "FindValue: the key is not present"},
+    {Message::corrupt, CAIRN_LOG_ERROR,
+     "a shader cache cannot be opened or reset; the log line says why"},
+    {Message::disabled, CAIRN_LOG_WARNING,
+     "application-managed caches are disabled; ShaderCacheControl or `cairn "
+     "control` enables them"},
+    {Message::delete_not_supported, CAIRN_LOG_WARNING,
+     "SetDeleteOnDestroy: the cache may not be written, and will stay"},
+};
 
 // Whether a name may stand in the identifier of a cache; "" may be left out.
 bool is_name(const std::string &name) {
@@ -73,6 +109,11 @@ SettingRef read_setting(const cairn_d3d12_options *options, void *device) {
     const std::string root = given.root != nullptr ? given.root : default_root().value_or("");
     setting->root = root.empty() ? root : normalised(root);
     return setting;
+}
+
+MessageRow row_of(Message id) {
+    const auto *row = std::ranges::find(kRows, id, &MessageRow::id);
+    return row == std::end(kRows) ? MessageRow{id, CAIRN_LOG_INFO, ""} : *row;
 }
 
 void Setting::say(Message id) const {

@@ -14,7 +14,7 @@
 #include "common/run_report.h"
 #include "context.h"
 #include "entry.h"
-#include "os/text_file.h"
+#include "os/file.h"
 #include "settings.h"
 
 namespace cairn::egl {

@@ -16,7 +16,6 @@
 #include "key.h"
 #include "os/file.h"
 #include "os/loaded_objects.h"
-#include "os/text_file.h"
 #include "settings.h"
 
 namespace cairn::egl {

@@ -6,7 +6,7 @@
 
 #include "common/glvnd.h"
 #include "common/words.h"
-#include "os/text_file.h"
+#include "os/file.h"
 
 namespace cairn::egl {
 namespace {

@@ -15,7 +15,7 @@
 #include "common/run_report.h"
 #include "common/words.h"
 #include "os/environment.h"
-#include "os/text_file.h"
+#include "os/file.h"
 
 namespace cairn::egl {
 namespace {

@@ -8,7 +8,7 @@
 #include "cache/program_key.h"
 #include "os/configuration.h"
 #include "os/environment.h"
-#include "os/text_file.h"
+#include "os/file.h"
 #include "store/index_file.h"
 #include "store/root.h"
 #include "store/space.h"

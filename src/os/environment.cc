@@ -126,13 +126,11 @@ void sleep_us(unsigned microseconds) {
 }
 
 std::uint64_t boot_number() {
-    const auto file =
-        Directory::working().open_file("/proc/sys/kernel/random/boot_id", Access::read_only);
-    std::array<std::byte, 36> text = {};
-    if (!file.ok() || !file.value().read_at(0, text).ok()) return 0;
+    const auto text = read_text_file("/proc/sys/kernel/random/boot_id", 36);
+    if (!text.ok()) return 0;
     std::uint64_t number = 0xCBF29CE484222325u;  // FNV-1a: random text needs no better
-    for (const std::byte octet : text) {
-        number = (number ^ static_cast<std::uint64_t>(octet)) * 0x100000001B3u;
+    for (const char octet : text.value()) {
+        number = (number ^ static_cast<unsigned char>(octet)) * 0x100000001B3u;
     }
     return number;
 }

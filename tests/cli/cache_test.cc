@@ -3,6 +3,9 @@
 #include <cairn/cairn_program_cache.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -104,6 +107,7 @@ TEST_F(CacheTest, StatsCountsEveryCache) {
     EXPECT_EQ(json["caches"][1]["entries"], 20);
     EXPECT_EQ(json["caches"][1]["about"], "second cache");
     EXPECT_EQ(json["caches"][1]["version"], 77);
+    EXPECT_EQ(json["caches"][1]["application"], nullptr);
     EXPECT_EQ(json["caches"][1]["limit_bytes"], CAIRN_LIMIT_BYTES_DEFAULT);
     EXPECT_EQ(json["total"]["entries"], 23);
     EXPECT_EQ(json["total"]["disk_bytes"], json["caches"][0]["disk_bytes"].get<uint64_t>() +
@@ -223,6 +227,7 @@ TEST_F(CacheTest, LsPrintsJson) {
     EXPECT_EQ(caches["caches"][0]["about"], "a cache");
     EXPECT_GT(caches["caches"][0]["disk_bytes"], 0);
     EXPECT_GT(caches["caches"][0]["used_at_ms"], 1'700'000'000'000u);
+    EXPECT_EQ(caches["caches"][0]["version"], 77);
     EXPECT_EQ(caches["caches"][1]["application"], "game");
     const auto entries =
         nlohmann::json::parse(run({"ls", "alpha", "--json", "--sort", "key"}).standard_output);
@@ -555,6 +560,31 @@ TEST_F(CacheTest, PathIsWhereTheCachesAre) {
     EXPECT_EQ(cairn({"path"}, by_cache_home).standard_output, "/somewhere/cairn\n");
     const Environment by_home = {{"HOME", "/home/somebody"}};
     EXPECT_EQ(cairn({"path"}, by_home).standard_output, "/home/somebody/.cache/cairn\n");
+}
+
+// The library ignores the environment there, and `--dir` must not go through it.
+TEST_F(CacheTest, DirIsFollowedWhereTheProgramIsSetUserId) {
+    struct statvfs system = {};
+    ASSERT_EQ(statvfs(folder_.path().c_str(), &system), 0);
+    if (geteuid() != 0 || (system.f_flag & ST_NOSUID) != 0) {
+        GTEST_SKIP() << "makes a set-user-id program of another user: needs root, and a file "
+                        "system that has such programs";
+    }
+    constexpr uid_t kNobody = 65534;
+    const std::string program = folder_ / "cairn";
+    fs::copy_file(CAIRN_PROGRAM, program);
+    fs::permissions(folder_.path(), fs::perms(0755));
+    ASSERT_EQ(chown(program.c_str(), kNobody, kNobody), 0);
+    ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+    const auto path = [&](const std::vector<std::string> &arguments) {
+        std::vector<std::string> command = {program, "path"};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        Program run(command, {{"CAIRN_DIR", "/ignored"}});
+        EXPECT_EQ(run.wait(), 0) << run.standard_error();
+        return run.standard_output();
+    };
+    EXPECT_NE(path({}), "/ignored\n");
+    EXPECT_EQ(path({"--dir", "/x"}), "/x\n");
 }
 
 TEST_F(CacheTest, ARelativeDirectoryInTheEnvironmentIsRefused) {

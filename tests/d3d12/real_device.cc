@@ -21,10 +21,6 @@ enum Place : unsigned {
     kPlaceQueryInterface,
     kPlaceAddRef,
     kPlaceRelease,
-    kPlaceGetPrivateData,
-    kPlaceSetPrivateData,
-    kPlaceSetPrivateDataInterface,
-    kPlaceSetName,
 #define METHOD(level, type, name, parameters, arguments) kPlace##name,
 #define OWN_METHOD METHOD
 #define VALUE_METHOD METHOD
@@ -65,13 +61,6 @@ class Bridge final : public DeviceInterface {
     type name parameters override {                        \
         return FORWARD(type, name, parameters, arguments); \
     }
-    METHOD(0, Result, GetPrivateData, (const Guid *guid, uint32_t *size, void *data),
-           (guid, size, data))
-    METHOD(0, Result, SetPrivateData, (const Guid *guid, uint32_t size, const void *data),
-           (guid, size, data))
-    METHOD(0, Result, SetPrivateDataInterface, (const Guid *guid, const void *object),
-           (guid, object))
-    METHOD(0, Result, SetName, (const wchar_t *name), (name))
 #define VALUE_METHOD(level, type, name, parameters, arguments)                                \
     type name parameters override {                                                           \
         type result = {};                                                                     \

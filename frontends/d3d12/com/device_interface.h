@@ -40,7 +40,7 @@ inline constexpr std::array<Guid, kDeviceLevels> kIidDevice = {{
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-class DeviceInterface : public Object {
+class DeviceInterface : public Unknown {
   public:
 #define METHOD(level, type, name, parameters, arguments) virtual type CAIRN_COM name parameters = 0;
 #define OWN_METHOD METHOD

@@ -115,27 +115,14 @@ class Unknown {
     ~Unknown() = default;
 };
 
-class Object : public Unknown {
+// With what it inherits of ID3D12Object and ID3D12DeviceChild.
+class ShaderCacheSession : public Unknown {
   public:
     virtual Result CAIRN_COM GetPrivateData(const Guid *guid, uint32_t *size, void *data) = 0;
     virtual Result CAIRN_COM SetPrivateData(const Guid *guid, uint32_t size, const void *data) = 0;
     virtual Result CAIRN_COM SetPrivateDataInterface(const Guid *guid, const void *object) = 0;
     virtual Result CAIRN_COM SetName(const wchar_t *name) = 0;
-
-  protected:
-    ~Object() = default;
-};
-
-class DeviceChild : public Object {
-  public:
     virtual Result CAIRN_COM GetDevice(const Guid *iid, void **device) = 0;
-
-  protected:
-    ~DeviceChild() = default;
-};
-
-class ShaderCacheSession : public DeviceChild {
-  public:
     virtual Result CAIRN_COM FindValue(const void *key, uint32_t key_size, void *value,
                                        uint32_t *value_size) = 0;
     virtual Result CAIRN_COM StoreValue(const void *key, uint32_t key_size, const void *value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "message.h"
+#include "setting.h"
 
 #include <cairn/cairn.h>
 #include <gtest/gtest.h>

@@ -96,7 +96,13 @@ const std::string &chosen_root() {
 }
 
 std::string resolve_root() {
-    if (!chosen_root().empty()) return chosen_root();
+    if (chosen_root().starts_with('/')) return chosen_root();
+    if (!chosen_root().empty()) {
+        throw Failure(kExitFailure,
+                      "the working directory is gone, so that `--dir {}` leads nowhere; give an "
+                      "absolute path",
+                      chosen_root());
+    }
     const std::string directory = environment_variable("CAIRN_DIR").value_or("");
     if (!directory.empty() && !directory.starts_with('/')) {
         std::error_code error;

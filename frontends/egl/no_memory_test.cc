@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "control.h"
 #include "display_cache.h"
 #include "egl_hooks.h"
+#include "share_group.h"
 #include "testing/driver.h"
 #include "testing/front_end.h"
 
@@ -293,6 +295,32 @@ TEST_F(NoMemoryTest, ADisplayBeginsAndEndsAllTheSame) {
         EXPECT_EQ(query(0, nullptr, &devices), EGLBoolean{EGL_TRUE});
         EXPECT_EQ(terminate(display_), EGLBoolean{EGL_TRUE});
     });
+}
+
+// Else the new object would have the settings of the older one.
+TEST(ShareGroupWithoutMemory, ANameThatIsGivenAgainIsNotTheOlderObject) {
+    GlFunctions gl = {};
+    gl.IsProgram = gl.IsShader = [](GLuint) -> GLboolean { return GL_TRUE; };
+    const long failures = starve([&] {
+        std::optional<Spared> spared(std::in_place);
+        ShareGroup group(gl);
+        const ProgramRef program = group.add_program(1);
+        group.add_shader(2, GL_VERTEX_SHADER);
+        const ShaderRef shader = group.shader(2);
+        spared.reset();
+        try {
+            group.add_program(1);
+        } catch (const std::bad_alloc &) {
+        }
+        try {
+            group.add_shader(2, GL_VERTEX_SHADER);
+        } catch (const std::bad_alloc &) {
+        }
+        spared.emplace();
+        EXPECT_NE(group.program(1), program);
+        EXPECT_NE(group.shader(2), shader);
+    });
+    EXPECT_GT(failures, 0);
 }
 
 }  // namespace

@@ -12,11 +12,14 @@ bool ShareGroup::has_gone(const Objects::value_type &item) const {
     return object.is_deleted && is_object(name) == GL_FALSE;
 }
 
+// The older object goes first: without memory for the new one, the name is not tracked.
 void ShareGroup::add_shader(GLuint name, GLenum type) {
+    forget(name);
     add(name, {.shader = std::make_shared<Shader>(name, type)});
 }
 
 ProgramRef ShareGroup::add_program(GLuint name) {
+    forget(name);
     auto program = std::make_shared<Program>(name);
     add(name, {.program = program});
     return program;

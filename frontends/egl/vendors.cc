@@ -48,7 +48,7 @@ void resolve(Vendor &vendor) {
 __PFNEGLMAINPROC open_main(const std::string &path) {
     void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
-        log().write(Severity::error, "vendor %s: %s", path.c_str(), dlerror());
+        log().write(Severity::error, "vendor %s", dlerror());  // begins with the path
         return nullptr;
     }
     return reinterpret_cast<__PFNEGLMAINPROC>(dlsym(library, __EGL_MAIN_PROTO_NAME));

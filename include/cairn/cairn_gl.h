@@ -81,8 +81,8 @@ typedef struct cairn_gl_link {
  * CAIRN_OK: the program is linked, as after glLinkProgram. Everything else: link it, then store
  * it; GL_PROGRAM_BINARY_RETRIEVABLE_HINT is set for that. CAIRN_MISS: there is no such entry, or
  * the driver refused it, which removes it, or `gl` is NULL, so that an engine goes on without a
- * cache with the same code. CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_NO_MEMORY. Where these two
- * are returned, `link` has no key, and the store says CAIRN_ERROR_INVALID_ARGUMENT.
+ * cache with the same code. CAIRN_ERROR_NO_MEMORY. CAIRN_ERROR_INVALID_ARGUMENT: `link` has no key,
+ * the hint is not set, and the store says CAIRN_ERROR_INVALID_ARGUMENT, too.
  *
  * If the process dies while the driver has the binary, the next one does not load it: see
  * cairn_use_begin. */

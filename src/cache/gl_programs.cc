@@ -8,7 +8,6 @@
 
 #include "base/guarded.h"
 #include "base/words.h"
-#include "cache/program_key.h"
 #include "os/environment.h"
 #include "store/record.h"
 
@@ -150,14 +149,15 @@ struct GlPrograms::Driver {
 GlPrograms::GlPrograms(std::unique_ptr<const Driver> driver) : driver_(std::move(driver)) {}
 GlPrograms::~GlPrograms() = default;
 
-Result<std::unique_ptr<GlPrograms>> GlPrograms::find(GetProcAddress get, const Log &log) {
+Result<std::unique_ptr<GlPrograms>> GlPrograms::find(GetProcAddress get) {
     auto driver = std::make_unique<Driver>();
     if (!driver->find_core(get)) return Error::unsupported;
     driver->find_binaries(get);
-    if (driver->formats.empty()) {
-        log.write(Severity::info, "this driver has no program binaries");
-    }
     return std::unique_ptr<GlPrograms>(new GlPrograms(std::move(driver)));
+}
+
+bool GlPrograms::has_binaries() const {
+    return !driver_->formats.empty();
 }
 
 std::string GlPrograms::identity() const {
@@ -172,11 +172,8 @@ std::string GlPrograms::identity() const {
     return all;
 }
 
-Result<bool> GlPrograms::load(Cache &cache, unsigned program, std::span<const Bytes> inputs,
-                              Link &link) {
-    if (driver_->formats.empty()) return false;
-    ProgramKey key("cairn-gl/1");
-    for (const Bytes input : inputs) key.add(1, input);
+Result<bool> GlPrograms::load(Cache &cache, unsigned program, ProgramKey key, Link &link) {
+    if (!has_binaries()) return false;
     link.key = key.finish();
     auto loaded = guarded([&]() -> Result<bool> {
         auto found = cache.get(link.key);
@@ -200,7 +197,7 @@ Result<bool> GlPrograms::load(Cache &cache, unsigned program, std::span<const By
 
 Result<std::optional<PutOutcome>> GlPrograms::store(Cache &cache, unsigned program,
                                                     const Link &link) {
-    if (driver_->formats.empty()) return Error::unsupported;
+    if (!has_binaries()) return Error::unsupported;
     if (link.begin_ns == 0) return Error::invalid_argument;
     const std::uint64_t cost_us = (monotonic_ns() - link.begin_ns) / 1000;
     auto outcome = guarded([&]() -> Result<std::optional<PutOutcome>> {

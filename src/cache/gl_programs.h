@@ -15,12 +15,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
-#include "base/log.h"
 #include "base/result.h"
 #include "cache/cache.h"
+#include "cache/program_key.h"
 
 namespace cairn {
 
@@ -37,17 +36,21 @@ class GlPrograms {
         std::atomic<std::uint64_t> store_failed = 0;  // errors, and entries that were kept out
     };
 
-    static Result<std::unique_ptr<GlPrograms>> find(GetProcAddress get, const Log &log);
+    static Result<std::unique_ptr<GlPrograms>> find(GetProcAddress get);
     ~GlPrograms();
 
+    // Else load() finds nothing, and store() is unsupported.
+    bool has_binaries() const;
     // Of the current context: driver, device, version, profile and flags.
     std::string identity() const;
-    // Whether the program is linked now, by the entry of these inputs. If it is not, the driver is
-    // told that its binary will be wanted. An entry that the driver refuses is removed. Without
-    // program binaries there is no entry, and `link` stays as it is.
-    Result<bool> load(Cache &cache, unsigned program, std::span<const Bytes> inputs, Link &link);
-    // nullopt: the program is not linked, or the driver gives no binary of it. unsupported: the
-    // driver has no program binaries; invalid_argument: `link` is all zero.
+    // For the inputs of a program, each with tag 1.
+    static ProgramKey new_key() { return ProgramKey("cairn-gl/1"); }
+    // Whether the program is linked now, by the entry of that key. If it is not, the driver is told
+    // that its binary will be wanted. An entry that the driver refuses is removed. Without program
+    // binaries `link` stays as it is.
+    Result<bool> load(Cache &cache, unsigned program, ProgramKey key, Link &link);
+    // nullopt: the program is not linked, or the driver gives no binary of it. invalid_argument:
+    // `link` is all zero.
     Result<std::optional<PutOutcome>> store(Cache &cache, unsigned program, const Link &link);
 
     const Counts &counts() const { return counts_; }

@@ -18,15 +18,18 @@ class GlProgramsTest : public ::testing::Test {
   protected:
     GlProgramsTest() { driver = {}; }
 
-    void open() { programs_ = std::move(*GlPrograms::find(testing::get_proc_address, Log())); }
+    void open() { programs_ = std::move(*GlPrograms::find(testing::get_proc_address)); }
+    bool load(unsigned program, const std::vector<std::string> &sources, GlPrograms::Link &link) {
+        ProgramKey key = GlPrograms::new_key();
+        for (const std::string &source : sources) key.add(1, as_bytes(source));
+        auto loaded = programs_->load(cache_, program, key, link);
+        EXPECT_TRUE(loaded.ok());
+        return *loaded;
+    }
     // A program made of these inputs, as an engine makes it; whether it was loaded.
     bool make(unsigned program, const std::vector<std::string> &sources) {
-        std::vector<Bytes> inputs;
-        for (const std::string &source : sources) inputs.push_back(as_bytes(source));
         GlPrograms::Link link = {};
-        auto loaded = programs_->load(cache_, program, inputs, link);
-        EXPECT_TRUE(loaded.ok());
-        if (*loaded) return true;
+        if (load(program, sources, link)) return true;
         testing::Program &own = driver.programs[program];
         own.linked = sources[0] != "not GLSL";
         own.made_of = "binary of " + sources[0];
@@ -63,6 +66,9 @@ TEST_F(GlProgramsTest, ARefusedBinaryIsRemovedAndReplaced) {
     for (const bool with_error : {false, true}) {
         driver.refuses_with_error = with_error;
         spoil(std::string("\x01\x80\0\0", 4) + "of another driver");
+        GlPrograms::Link link = {};
+        EXPECT_FALSE(load(2, {"a"}, link));
+        EXPECT_FALSE(cache_.contains(link.key).value());
         EXPECT_FALSE(make(2, "a"));
         EXPECT_TRUE(is_stored_);
         EXPECT_TRUE(driver.errors.empty());

@@ -38,8 +38,9 @@ Lease::Table &Lease::table() {
     return kTables->get();
 }
 
-Lease::Lease(Scope scope, Bytes key)
-    : scope_(scope),
+Lease::Lease(Cache &cache, Scope scope, Bytes key)
+    : cache_(cache),
+      scope_(scope),
       byte_(byte_of(key)),
       process_(process_number()),
       thread_(std::this_thread::get_id()) {}
@@ -51,7 +52,6 @@ Lease::~Lease() {
         if (file_ != nullptr) (void)file_->release();
         return;
     }
-    if (cache_ != nullptr) (void)guarded([&] { return cache_->flush(kWritePatienceUs); });
     Table &all = table();
     const MutexLock lock(all.mutex);
     Lease **link = &all.first;
@@ -66,7 +66,13 @@ Lease::~Lease() {
     all.released.wake_all();
 }
 
-Result<std::unique_ptr<Lease>> Lease::make(const Cache &cache, Bytes key) {
+void Lease::flush() {
+    if (process_ == process_number()) {
+        (void)guarded([&] { return cache_.flush(kWritePatienceUs); });
+    }
+}
+
+Result<std::unique_ptr<Lease>> Lease::make(Cache &cache, Bytes key) {
     const CachePlace *place = cache.place();
     if (place == nullptr) return Error::unsupported;
     Scope scope = {0, cache.serial()};
@@ -77,7 +83,7 @@ Result<std::unique_ptr<Lease>> Lease::make(const Cache &cache, Bytes key) {
         TRY_ASSIGN(const FileInfo info, opened.directory.info());
         scope = {info.device, info.inode};
     }
-    std::unique_ptr<Lease> made(new (std::nothrow) Lease(scope, key));
+    std::unique_ptr<Lease> made(new (std::nothrow) Lease(cache, scope, key));
     if (made == nullptr) return Error::no_memory;
     TRY(made->join(place->is_in_memory() ? nullptr : &opened.directory));
     return made;
@@ -144,10 +150,7 @@ Result<std::unique_ptr<Lease>> Lease::acquire(Cache &cache, Bytes key, std::uint
         TRY_ASSIGN(const bool held, lease->try_hold());
         const auto is_there = guarded([&] { return cache.contains(key); });
         if (is_there.ok() && is_there.value()) return std::unique_ptr<Lease>();
-        if (held) {
-            lease->cache_ = &cache;
-            return lease;
-        }
+        if (held) return lease;
         const std::uint64_t now_ns = monotonic_ns();
         if (!may_wait || now_ns >= deadline_ns) return Error::busy;
         wait_until(std::min(now_ns + pause_ns, deadline_ns));

@@ -41,8 +41,10 @@ class Lease {
     // again while somebody else has the lease, without any lock of ours. `cache` outlives the lease.
     static Result<std::unique_ptr<Lease>> acquire(Cache &cache, Bytes key,
                                                   std::uint64_t patience_us);
-    // Entries that were put are written before: others would not find them.
     ~Lease();
+    // Waits until the entries that were put are written, a tenth of a second at most. For before it
+    // is given back: else others do not find them. A point where a thread can be cancelled.
+    void flush();
     Lease(const Lease &) = delete;
     Lease &operator=(const Lease &) = delete;
 
@@ -54,16 +56,16 @@ class Lease {
         bool operator==(const Scope &) const = default;
     };
 
-    Lease(Scope scope, Bytes key);
+    Lease(Cache &cache, Scope scope, Bytes key);
     static Table &table();
-    static Result<std::unique_ptr<Lease>> make(const Cache &cache, Bytes key);
+    static Result<std::unique_ptr<Lease>> make(Cache &cache, Bytes key);
     Status join(const Directory *directory);
     Result<bool> try_hold();
     static bool is_held_by_this_thread();
     static void wait_until(std::uint64_t deadline_ns);
     bool excludes(const Lease &other) const;
 
-    Cache *cache_ = nullptr;  // null: it was not acquired
+    Cache &cache_;
     const Scope scope_;
     const std::uint64_t byte_;
     const std::uint64_t process_;

@@ -7,7 +7,6 @@
 #include <bit>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cache/gl_programs.h"
 #include "capi/cache_handle.h"
@@ -55,13 +54,17 @@ int cairn_gl_open(const cairn_gl_options *options, cairn_gl **gl) {
         options->get_proc_address == nullptr)
         return CAIRN_ERROR_INVALID_ARGUMENT;
     return result_of([&]() -> int {
-        auto programs =
-            GlPrograms::find(options->get_proc_address, Log(options->log, options->log_user));
+        auto programs = GlPrograms::find(options->get_proc_address);
         if (!programs.ok()) return result_code(programs.error());
         std::unique_ptr<cairn_gl> made(new cairn_gl{std::move(*programs)});
         const int opened = open_cache(*options, made->programs->identity(), &made->cache);
-        if (opened == CAIRN_OK) *gl = made.release();
-        return opened;
+        if (opened != CAIRN_OK) return opened;
+        if (!made->programs->has_binaries()) {
+            const Log log(options->log, options->log_user);
+            log.write(Severity::info, "this driver has no program binaries");
+        }
+        *gl = made.release();
+        return CAIRN_OK;
     });
 }
 
@@ -79,16 +82,12 @@ int cairn_gl_program_load(cairn_gl *gl, uint32_t program, const cairn_gl_input *
     *link = {};
     if (!are_valid(inputs, count)) return CAIRN_ERROR_INVALID_ARGUMENT;
     if (gl == nullptr) return CAIRN_MISS;
-    return result_of([&] {
-        std::vector<Bytes> all;
-        for (std::size_t i = 0; i < count; ++i) {
-            all.push_back(bytes(inputs[i].data, inputs[i].size));
-        }
-        GlPrograms::Link made = {};
-        const auto loaded = gl->programs->load(*gl->cache->cache, program, all, made);
-        *link = std::bit_cast<cairn_gl_link>(made);
-        return result_code(loaded);
-    });
+    ProgramKey key = GlPrograms::new_key();
+    for (std::size_t i = 0; i < count; ++i) key.add(1, bytes(inputs[i].data, inputs[i].size));
+    GlPrograms::Link made = {};
+    const auto loaded = gl->programs->load(*gl->cache->cache, program, key, made);
+    *link = std::bit_cast<cairn_gl_link>(made);
+    return result_code(loaded);
 }
 
 int cairn_gl_program_store(cairn_gl *gl, uint32_t program, const cairn_gl_link *link) {

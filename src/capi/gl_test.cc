@@ -77,6 +77,21 @@ TEST_F(GlTest, TheNextProcessLoadsWhatThisOneHasLinked) {
     EXPECT_TRUE(driver.errors.empty());
 }
 
+TEST_F(GlTest, TheDriverRefusesAnEntryOrGivesNone) {
+    open();
+    make(1, "a");
+    driver.formats = {1};  // an update of it, under the same name
+    close();
+    open();
+    EXPECT_FALSE(make(2, "a"));
+    EXPECT_EQ(load_result_, CAIRN_MISS);
+    EXPECT_EQ(stats().refused, 1u);
+    const cairn_gl_input input = {"b", 1};
+    cairn_gl_link link;
+    EXPECT_EQ(cairn_gl_program_load(gl_, 3, &input, 1, &link), CAIRN_MISS);
+    EXPECT_EQ(cairn_gl_program_store(gl_, 3, &link), CAIRN_MISS);  // not linked
+}
+
 TEST_F(GlTest, AnotherDriverFindsNothingAndTheOldOneStillItsOwn) {
     open();
     make(1, "a");

@@ -25,5 +25,6 @@ int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t key_size, ui
 }
 
 void cairn_lease_release(cairn_lease *lease) {
-    delete lease;
+    const std::unique_ptr<cairn_lease> given_back(lease);  // also where the thread is cancelled
+    if (lease != nullptr) lease->lease->flush();
 }

@@ -1,5 +1,7 @@
 // Program caches used by many threads at once, beside a fork, and over a disk that stands.
 // SPDX-License-Identifier: MIT
+#include <pthread.h>
+
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +17,30 @@ using cairn::testing::Programs;
 using cairn_test::run_in_child;
 
 class ProgramThreadsTest : public cairn::testing::ProgramCacheTest {};
+
+// Made before the cache is open and gone after it: its thread must not see the table change.
+class StandingDisk {
+  public:
+    StandingDisk() {
+        stands = is_met_ = false;
+        calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
+            is_met_ = stands.load();
+            while (stands) cairn::sleep_us(100);
+            return cairn::kKernel.pwritev(fd, pieces, count, offset);
+        };
+        cairn::system_calls = &calls_;
+    }
+    ~StandingDisk() { cairn::system_calls = &cairn::kKernel; }
+
+    static void wait_until_met() {
+        while (!is_met_) cairn::sleep_us(100);
+    }
+    static inline std::atomic<bool> stands;
+
+  private:
+    static inline std::atomic<bool> is_met_;
+    static inline cairn::SystemCalls calls_;
+};
 
 TEST_F(ProgramThreadsTest, AForkedChildUsesItWhateverThreadsDo) {
     if (const char *why = cairn_test::why_no_fork_beside_threads()) GTEST_SKIP() << why;
@@ -95,29 +121,15 @@ TEST_F(ProgramThreadsTest, ThreadsSeeTheLatestOfTheirKeys) {
 }
 
 TEST_F(ProgramThreadsTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
-    static std::atomic<bool> stands;
-    static std::atomic<bool> is_met;
-    stands = is_met = false;
-    static cairn::SystemCalls calls = cairn::kKernel;
-    calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
-        is_met = true;
-        while (stands) cairn::sleep_us(100);
-        return cairn::kKernel.pwritev(fd, pieces, count, offset);
-    };
-    // Before the cache is open, and after it: its thread must not see the change.
-    struct Replace {
-        Replace() { cairn::system_calls = &calls; }
-        ~Replace() { cairn::system_calls = &cairn::kKernel; }
-    } const replace;
+    const StandingDisk disk;
     auto none = options();
     none.memory_bytes = CAIRN_NONE;
     const Programs programs(none);
     programs.put("old", "1");
     ASSERT_EQ(programs.flush(), CAIRN_OK);
-    stands = true;
-    is_met = false;
+    StandingDisk::stands = true;
     programs.put("a", "2");
-    while (!is_met) cairn::sleep_us(100);
+    StandingDisk::wait_until_met();
     EXPECT_EQ(programs.get("old"), "1");
     EXPECT_EQ(programs.get("a"), "2");
     EXPECT_EQ(programs.get("b"), "(miss)");
@@ -126,9 +138,36 @@ TEST_F(ProgramThreadsTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
     cairn_use_end(programs.handle(), programs.begin_use("a"));
     EXPECT_EQ(programs.stats().queue_entries, 2u);
     EXPECT_EQ(cairn_flush(programs.handle(), 10), CAIRN_ERROR_BUSY);
-    stands = false;
+    StandingDisk::stands = false;
     EXPECT_EQ(programs.flush(), CAIRN_OK);
     EXPECT_EQ(programs.get("b"), "3");
+}
+
+TEST_F(ProgramThreadsTest, AThreadThatIsCancelledWhileItGivesALeaseBackHasGivenItBack) {
+    const StandingDisk disk;
+    const Programs programs(options());
+    const auto acquire = [&](cairn_lease *&lease) {
+        return cairn_lease_acquire(programs.handle(), "key", 3, 0, &lease);
+    };
+    StandingDisk::stands = true;
+    std::atomic<bool> is_cancelled = false;
+    std::thread thread([&] {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+        cairn_lease *lease = nullptr;
+        EXPECT_EQ(acquire(lease), CAIRN_OK);
+        programs.put("another", "1");
+        while (!is_cancelled) cairn::sleep_us(100);
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+        cairn_lease_release(lease);
+        ADD_FAILURE() << "it was not cancelled";
+    });
+    pthread_cancel(thread.native_handle());
+    is_cancelled = true;
+    thread.join();
+    cairn_lease *lease = nullptr;
+    EXPECT_EQ(acquire(lease), CAIRN_OK);
+    StandingDisk::stands = false;
+    cairn_lease_release(lease);
 }
 
 // A value too large for memory leaves room there, and a look-up may have read the value before it.

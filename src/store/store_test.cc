@@ -4,18 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
-#include "os/byte_lock.h"
 #include "os/environment.h"
+#include "os/system_calls.h"
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
@@ -343,28 +340,32 @@ TEST_F(StoreTest, ABoundOnEntriesHolds) {
     EXPECT_GE(store_->stats().entries, 45u);
 }
 
+// For longer than a lock is waited for at once, and not as long as a put waits.
 TEST_F(StoreTest, APutWaitsWhileAnotherProcessMakesTheIndexLarger) {
-    const auto lock_file = std::make_shared<File>(
-        std::move(directory().open_file(kLockFileName, Access::read_write).value()));
-    auto space = std::optional(ByteLock::acquire(lock_file, kSpaceByte, 0));
-    ASSERT_TRUE(space->ok());
-    std::atomic<int> done = 0;
-    std::thread other([&] {  // lets go when no put has ended for 10 ms
-        for (int before = -1; done != before;) {
-            before = done;
-            sleep_us(10'000);
+    static int refusals;
+    refusals = 0;
+    SystemCalls calls;
+    calls.lock = [](int fd, int command, struct flock *range) {
+        constexpr auto kSpace = static_cast<off_t>(kSpaceByte);
+        const bool takes_space = range->l_start == kSpace && range->l_type == F_WRLCK;
+        if (command != F_OFD_SETLK || !takes_space || refusals == 25) {
+            return kKernel.lock(fd, command, range);
         }
-        space.reset();
-    });
+        ++refusals;
+        errno = EAGAIN;
+        return -1;
+    };
+    system_calls = &calls;
     const auto levels = [&] {
         std::array<std::byte, 8> word = {};
         const auto index = directory().open_file(kIndexFileName, Access::read_only);
         EXPECT_TRUE(index->read_at(counter_offset(Counter::levels), word).ok());
         return get_le<std::uint64_t>(word, 0);
     };
-    for (; levels() == 1 && !HasFailure(); ++done) put(std::to_string(done), "");
-    other.join();
+    for (int i = 0; levels() == 1 && !HasFailure(); ++i) put(std::to_string(i), "");
     EXPECT_EQ(levels(), 2u);
+    EXPECT_EQ(refusals, 25);
+    system_calls = &kKernel;
 }
 
 TEST_F(StoreTest, AfterSegmentsWereDeletedByHandWhatIsStoredIsFound) {

@@ -20,7 +20,7 @@ constexpr std::uint64_t kExcessMax = 64;
 constexpr unsigned kPutAttempts = 100;
 // Eviction steps, each of a megabyte at most, that one put takes before it gives in with `full`.
 constexpr unsigned kRoomAttempts = 256;
-// How long a put waits for another process to make room. After a wait in vain, no put waits for
+// How long a put waits for another process to make room or a larger index. After a wait in vain, no put waits for
 // kHasteNs.
 constexpr std::uint64_t kRoomPatienceUs = 50'000;
 constexpr std::uint64_t kHasteNs = 1'000'000'000;
@@ -154,7 +154,8 @@ Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header,
     }
 }
 
-// Waits for the process that evicts, but not for one that was stopped meanwhile.
+// Waits for the process that evicts or makes the index larger, but not for one that was stopped
+// meanwhile.
 bool Store::wait_for_room(Backoff &backoff) {
     if (monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed)) return false;
     if (backoff.pause()) return true;
@@ -183,7 +184,10 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
         if (index.free_damaged(hash)) continue;
         const Status grown = writer_->grow_index(index, hash);
         if (grown.ok()) continue;
-        if (grown.error() == Error::busy && wait_for_room(backoff)) continue;
+        // Where another process makes the index larger. In a forked child the index may be busy for
+        // ever: it cannot refresh() then.
+        const bool is_locked = grown.error() == Error::busy && index.refresh().ok();
+        if (is_locked && wait_for_room(backoff)) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
             const auto progress = evictor_->step(index, UINT64_MAX);
             if (progress.ok() && progress.value() < Evictor::Progress::busy) continue;

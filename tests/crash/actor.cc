@@ -15,9 +15,11 @@ unsigned long long number(std::uint64_t value) {
 
 }  // namespace
 
-int try_again_while_busy(Refusals refusals, const std::function<int()> &store) {
+int try_again_while_busy(Ledger &ledger, unsigned self, Refusals refusals,
+                         const std::function<int()> &store) {
     int result = store();
     for (int i = 0; result == CAIRN_ERROR_BUSY && refusals == Refusals::none && i < 1000; ++i) {
+        ++ledger.progress[self].refused;
         usleep(10'000);
         result = store();
     }
@@ -119,7 +121,7 @@ void Actor::put_once(std::uint64_t key) {
 
 int Actor::put(const ByteVector &key, const ByteVector &value, std::uint32_t flags,
                std::uint32_t cost_us) {
-    return try_again_while_busy(rules_.refusals,
+    return try_again_while_busy(ledger_, self_, rules_.refusals,
                                 [&] { return cache_->put(key, value, flags, cost_us); });
 }
 

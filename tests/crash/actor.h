@@ -24,8 +24,9 @@ enum class Losses { none, allowed };
 // processes that hold up the change are slow, not stopped.
 enum class Refusals { none, busy, any };
 
-// store(), tried again for 10 s.
-int try_again_while_busy(Refusals refusals, const std::function<int()> &store);
+// store(), tried again for 10 s and counted as refused.
+int try_again_while_busy(Ledger &ledger, unsigned self, Refusals refusals,
+                         const std::function<int()> &store);
 
 struct ActorRules {
     Losses losses = Losses::none;

@@ -153,8 +153,9 @@ void grow(Arena &arena, unsigned self, const std::string &root, std::uint64_t se
             const std::uint64_t value = tiny_value(self, n);
             ByteVector bytes(sizeof(value));
             std::memcpy(bytes.data(), &value, sizeof(value));
-            const int result = try_again_while_busy(
-                arena.refusals, [&] { return cache.put(tiny_key(self, n), bytes); });
+            const int result = try_again_while_busy(arena.ledger, self, arena.refusals, [&] {
+                return cache.put(tiny_key(self, n), bytes);
+            });
             if (result == CAIRN_OK) {
                 arena.tiny_acked[self][n] = 1;
                 ++progress.writes;
@@ -228,8 +229,8 @@ void use_in_version(Arena &arena, unsigned self, Cache &cache, std::uint64_t ver
         const std::uint64_t sequence = arena.wipe_sequence[self].fetch_add(1) + 1;
         const Wiped put = {version, self, sequence};
         const auto value = stamped_value({0, self, version, sequence}, 64 + random.below(4096));
-        const int result =
-            try_again_while_busy(arena.refusals, [&] { return cache.put(put.key(), value); });
+        const int result = try_again_while_busy(arena.ledger, self, arena.refusals,
+                                                [&] { return cache.put(put.key(), value); });
         if (result != CAIRN_OK) {
             report(arena.findings(), arena.findings().failed, "put: %s",
                    cairn_result_string(result));

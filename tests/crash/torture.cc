@@ -175,18 +175,20 @@ void print_round(const TortureOptions &options, std::uint64_t round, Arena &aren
     if (options.verbosity == Verbosity::quiet) return;
     std::uint64_t reads = 0;
     std::uint64_t writes = 0;
+    std::uint64_t refused = 0;
     for (const Progress &progress : arena.ledger.progress) {
         reads += progress.reads;
         writes += progress.writes;
+        refused += progress.refused;
     }
     std::printf(
-        "round %llu %s: kills %llu of %llu, %llu stores, %llu lookups, lost %llu wrong %llu failed "
-        "%llu\n",
+        "round %llu %s: kills %llu of %llu, %llu stores, %llu refused, %llu lookups, "
+        "lost %llu wrong %llu failed %llu\n",
         static_cast<unsigned long long>(round), scenario_name(arena.scenario).data(),
         static_cast<unsigned long long>(result.kills),
         static_cast<unsigned long long>(options.kills), static_cast<unsigned long long>(writes),
-        static_cast<unsigned long long>(reads), static_cast<unsigned long long>(result.lost),
-        static_cast<unsigned long long>(result.wrong),
+        static_cast<unsigned long long>(refused), static_cast<unsigned long long>(reads),
+        static_cast<unsigned long long>(result.lost), static_cast<unsigned long long>(result.wrong),
         static_cast<unsigned long long>(result.failed));
     std::fflush(stdout);
 }

@@ -26,10 +26,12 @@ namespace cairn {
 }
 
 // call() or, if it throws, `otherwise`, or otherwise() where that is a function. Does not stop the
-// cancellation of a thread. The caller holds the locks that `call` requires.
+// cancellation of a thread, for which libstdc++ gives the handler a null reference. The caller holds
+// the locks that `call` requires.
 template <typename Call, typename Otherwise>
-CAIRN_ANNOTATION(no_thread_safety_analysis)
-auto guarded(Call call, Otherwise otherwise) -> decltype(call()) {
+__attribute__((no_sanitize("undefined")))
+CAIRN_ANNOTATION(no_thread_safety_analysis) auto guarded(Call call, Otherwise otherwise)
+    -> decltype(call()) {
     try {
         return call();
     } catch (abi::__forced_unwind &) {

@@ -48,9 +48,9 @@ void require_plain(const SessionVariable &variable) {
 
 // The user's choice of a vendor, also where an earlier `cairn enable` has put ours in its place.
 std::string chosen_glx_vendor() {
-    const std::string chosen = environment_variable(kGlxVariable).value_or("");
-    return chosen.empty() || chosen == kGlxName
-               ? environment_variable(kGlxVendorVariable).value_or("")
+    const std::string chosen = environment_variable(kGlxVendorEnv).value_or("");
+    return chosen.empty() || chosen == kGlxVendor
+               ? environment_variable(kGlxRealVendorEnv).value_or("")
                : chosen;
 }
 
@@ -120,8 +120,8 @@ SessionVariables session_variables(const std::string &manifest, const std::strin
     variables.push_back({name, value, manifest});
     if (!glx_library.empty()) {
         const std::string vendor = chosen_glx_vendor();
-        variables.push_back({kGlxVariable, kGlxName, glx_library});
-        if (!vendor.empty()) variables.push_back({kGlxVendorVariable, vendor, glx_library});
+        variables.push_back({kGlxVendorEnv, kGlxVendor, glx_library});
+        if (!vendor.empty()) variables.push_back({kGlxRealVendorEnv, vendor, glx_library});
     }
     for (const SessionVariable &variable : variables) require_plain(variable);
     return variables;

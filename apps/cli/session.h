@@ -20,13 +20,6 @@
 
 namespace cairn::cli {
 
-// The library of the GLX front end, which GLVND finds by the dynamic loader only.
-inline constexpr const char *kGlxLibrary = "libGLX_cairn.so.0";
-inline constexpr const char *kGlxVariable = "__GLX_VENDOR_LIBRARY_NAME";
-inline constexpr const char *kGlxName = "cairn";
-// The vendor that the user had chosen, behind our front end.
-inline constexpr const char *kGlxVendorVariable = "CAIRN_GLX_VENDOR";
-
 struct SessionVariable {
     std::string name;
     std::string value;

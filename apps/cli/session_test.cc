@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "manifest.h"
 #include "output.h"
 
 namespace cairn::cli {
@@ -26,7 +27,7 @@ class SessionTest : public testing::Test {
     ~SessionTest() override { clean(); }
     static void clean() {
         for (const char *name : {"__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS",
-                                 kGlxVariable, kGlxVendorVariable}) {
+                                 kGlxVendorEnv, kGlxRealVendorEnv}) {
             unsetenv(name);
         }
     }
@@ -61,19 +62,19 @@ TEST_F(SessionTest, BothKindsOfProgramsAreServed) {
     EXPECT_THAT(value_of(variables, "__EGL_VENDOR_LIBRARY_DIRS"),
                 HasSubstr(":/usr/share/glvnd/egl_vendor.d:"))
         << "without Cairn's folder there are the system's";
-    EXPECT_EQ(value_of(variables, kGlxVariable), "cairn");
-    EXPECT_EQ(value_of(variables, kGlxVendorVariable), "(none)");
-    EXPECT_EQ(value_of(session_variables(kManifest, ""), kGlxVariable), "(none)");
+    EXPECT_EQ(value_of(variables, kGlxVendorEnv), "cairn");
+    EXPECT_EQ(value_of(variables, kGlxRealVendorEnv), "(none)");
+    EXPECT_EQ(value_of(session_variables(kManifest, ""), kGlxVendorEnv), "(none)");
 }
 
 TEST_F(SessionTest, TheVendorThatTheUserChoseStaysBehindOurs) {
-    setenv(kGlxVariable, "nvidia", 1);
-    EXPECT_EQ(value_of(session_variables(kManifest, kGlx), kGlxVendorVariable), "nvidia");
+    setenv(kGlxVendorEnv, "nvidia", 1);
+    EXPECT_EQ(value_of(session_variables(kManifest, kGlx), kGlxRealVendorEnv), "nvidia");
     // In the session that this made.
-    setenv(kGlxVariable, "cairn", 1);
-    setenv(kGlxVendorVariable, "nvidia", 1);
-    EXPECT_EQ(value_of(session_variables(kManifest, kGlx), kGlxVendorVariable), "nvidia");
-    EXPECT_EQ(value_of(session_variables(kManifest, kGlx), kGlxVariable), "cairn");
+    setenv(kGlxVendorEnv, "cairn", 1);
+    setenv(kGlxRealVendorEnv, "nvidia", 1);
+    EXPECT_EQ(value_of(session_variables(kManifest, kGlx), kGlxRealVendorEnv), "nvidia");
+    EXPECT_EQ(value_of(session_variables(kManifest, kGlx), kGlxVendorEnv), "cairn");
     setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/opt/mine.json", 1);
     EXPECT_THAT(value_of(session_variables(kManifest, ""), "__EGL_VENDOR_LIBRARY_FILENAMES"),
                 HasSubstr(":/opt/mine.json:"));
@@ -85,7 +86,7 @@ TEST_F(SessionTest, WhatAShellWouldTakeForMoreIsRefused) {
     EXPECT_TRUE(is_refused("/opt/a b/cairn_egl.json", ""));
     EXPECT_TRUE(is_refused("/opt/a\nb/cairn_egl.json", ""));
     EXPECT_TRUE(is_refused(kManifest, "/opt/`id`/libGLX_cairn.so.0"));
-    setenv(kGlxVariable, "nvidia'; rm -rf ~; '", 1);
+    setenv(kGlxVendorEnv, "nvidia'; rm -rf ~; '", 1);
     EXPECT_TRUE(is_refused(kManifest, kGlx));
     EXPECT_FALSE(is_refused(kManifest, "")) << "then nothing is said of GLX";
 }

@@ -13,6 +13,7 @@
 #include "common/glvnd.h"
 #include "common/permission.h"
 #include "common/words.h"
+#include "manifest.h"
 #include "os/configuration.h"
 #include "os/environment.h"
 #include "output.h"
@@ -106,8 +107,8 @@ Interface find_egl() {
 
 Interface find_glx() {
     Interface glx;
-    if (environment_variable(kGlxVariable) != kGlxName) return glx;
-    glx.by = fmt::format("{}={}", kGlxVariable, kGlxName);
+    if (environment_variable(kGlxVendorEnv) != kGlxVendor) return glx;
+    glx.by = fmt::format("{}={}", kGlxVendorEnv, kGlxVendor);
     glx.library = kGlxLibrary;
     glx.problem = load_problem(kGlxLibrary);
     return glx;
@@ -116,7 +117,7 @@ Interface find_glx() {
 void add_source(State &state, const std::string &file, const std::string &text) {
     const bool has_egl =
         text.find(kFilenamesEnv) != std::string::npos || text.find(kDirsEnv) != std::string::npos;
-    const bool has_glx = text.find(kGlxVariable) != std::string::npos;
+    const bool has_glx = text.find(kGlxVendorEnv) != std::string::npos;
     if (has_egl || has_glx) state.sources.push_back({file, has_egl, has_glx});
 }
 

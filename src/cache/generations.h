@@ -66,8 +66,8 @@ Status claim(const Directory &directory, const Generation &generation,
              const std::function<Status()> &empty);
 
 // What the user wants of an application's caches; nullopt: the user has said nothing. The
-// configuration calls an application what people call it, without the prefix "egl-" of the EGL
-// front end.
+// configuration calls an application what people call it, without the prefix "gl-" of the
+// front ends for GL.
 struct Wishes {
     // The room that they may take: by CAIRN_LIMIT, else by the configuration. At least kLimitLeast.
     std::optional<std::uint64_t> limit_bytes;

@@ -248,7 +248,7 @@ TEST_F(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
 TEST_F(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
     const Played run = stage_.cached(kScenario, {{"CAIRN_LOG", "1"}});
     EXPECT_EQ(run.transcript, plain_.transcript);
-    EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache egl-"));
+    EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache gl-"));
 }
 
 // With one arena for all threads, memory that one of them frees is the next that another one gets:

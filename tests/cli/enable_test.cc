@@ -288,6 +288,38 @@ TEST_F(EnableTest, StatusSaysForWhichProgramsItIsOffAndWhy) {
     EXPECT_TRUE(status()["only_allowed"]);
 }
 
+// With the manifests of `cmake --install BUILD --component enable_for_all`.
+TEST_F(EnableTest, ForAllUsersItIsOnWithoutAVariable) {
+    const std::string first = "/etc/glvnd/egl_vendor.d";
+    const std::string second = "/usr/share/glvnd/egl_vendor.d";
+    std::vector<std::string> container = {"bwrap",   "--dev-bind", "/",       "/",
+                                          "--tmpfs", first,        "--tmpfs", second};
+    const auto bind = [&](const std::string &from, const std::string &to) {
+        container.insert(container.end(), {"--ro-bind", from, to});
+    };
+    for (const auto &entry : fs::directory_iterator(second)) bind(entry.path(), entry.path());
+    bind(installed_ + "/cairn_egl.json", first + "/05_cairn.json");
+    bind(installed_ + "/last/cairn_egl_last.json", second + "/95_cairn_last.json");
+    const auto in_container = [&](const std::vector<std::string> &command) {
+        std::vector<std::string> all = container;
+        all.insert(all.end(), command.begin(), command.end());
+        Program program(all, environment_);
+        const int exit_code = program.wait();
+        return Finished{exit_code, program.standard_output(), program.standard_error()};
+    };
+    const Finished probe = in_container({"true"});
+    if (probe.exit_code != 0) {
+        GTEST_SKIP() << "bwrap (the package bubblewrap) cannot make a container here: "
+                     << probe.standard_error;
+    }
+    EXPECT_EQ(in_container({CLI_VIEW_CLIENT}).standard_output,
+              client(environment_).standard_output);
+    EXPECT_EQ(cache_count(), 1u);
+    const Finished status = in_container({CAIRN_PROGRAM, "status"});
+    EXPECT_THAT(status.standard_output,
+                HasSubstr("EGL  on, by " + first + "/05_cairn.json, for all users"));
+}
+
 TEST_F(EnableTest, StatusNamesEachMistakeInTheConfiguration) {
     write_config("limit = 4G\nlimt = 1\n[aplication x]\n");
     const nlohmann::json json = status({}, 1);

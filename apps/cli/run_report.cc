@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 #include "os/environment.h"
+#include "os/root.h"
 #include "output.h"
-#include "store/root.h"
 
 namespace cairn::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "os/configuration.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "os/root.h"
 #include "store/index_file.h"
-#include "store/root.h"
 #include "store/space.h"
 #include "store/store.h"
 

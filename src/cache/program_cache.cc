@@ -8,7 +8,7 @@
 #include "cache/memory_cache.h"
 #include "cache/queued_cache.h"
 #include "cache/tiered_cache.h"
-#include "store/root.h"
+#include "os/root.h"
 
 namespace cairn {
 namespace {

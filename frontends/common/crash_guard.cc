@@ -11,6 +11,7 @@
 #include "os/byte_lock.h"
 #include "os/file.h"
 #include "os/mapping.h"
+#include "os/root.h"
 
 namespace cairn {
 
@@ -68,14 +69,6 @@ std::string file_of(const std::string &application) {
     return kCrashGuardPrefix + application;
 }
 
-// The root must be ours alone, as for caches.
-Result<Directory> open_own(const std::string &root) {
-    TRY_ASSIGN(Directory directory, Directory::open(root));
-    TRY_ASSIGN(const FileInfo info, directory.info());
-    if (info.owner != effective_user() || info.writable_by_others) return Error::denied;
-    return directory;
-}
-
 Result<GuardFile> map(File file) {
     TRY_ASSIGN(Mapping mapping, Mapping::file(file, Access::read_write, 0, sizeof(Layout)));
     return GuardFile{std::move(file), std::move(mapping)};
@@ -83,7 +76,7 @@ Result<GuardFile> map(File file) {
 
 // not_found, too, where the file is not one of these.
 Result<GuardFile> open_existing(const std::string &root, const std::string &application) {
-    TRY_ASSIGN(const Directory directory, open_own(root));
+    TRY_ASSIGN(const Directory directory, open_root(root, Create::no, Log()));
     TRY_ASSIGN(File file, directory.open_file(file_of(application), Access::read_write));
     TRY_ASSIGN(const FileInfo info, file.info());
     if (info.size_bytes < sizeof(Layout)) return Error::not_found;
@@ -95,7 +88,7 @@ Result<GuardFile> open_existing(const std::string &root, const std::string &appl
 // Zeros are all that a new file needs, so several processes may make it at once; what is no such
 // file is replaced. Its block is there before it is mapped: a full disk cannot raise SIGBUS later.
 Result<GuardFile> open_or_make(const std::string &root, const std::string &application) {
-    TRY_ASSIGN(const Directory directory, open_own(root));
+    TRY_ASSIGN(const Directory directory, open_root(root, Create::yes, Log()));
     for (unsigned attempt = 0; attempt < 2; ++attempt) {
         TRY_ASSIGN(File file, directory.open_or_make_file(file_of(application)));
         TRY_ASSIGN(const FileInfo info, file.info());

@@ -249,10 +249,18 @@ TEST_F(CrashGuardTest, AChildOfForkLeavesItsParentsPlaceAlone) {
     EXPECT_EQ(next().crashes, 1u);
 }
 
-TEST_F(CrashGuardTest, WithoutARootOrInSomebodyElsesNobodyIsWatched) {
+TEST_F(CrashGuardTest, TheFirstProcessOfAllIsWatched) {
+    fs::remove_all(root_);
+    crash();
+    EXPECT_EQ(next().crashes, 1u);
+    EXPECT_TRUE(fs::exists(root_ + "/CACHEDIR.TAG"));
+}
+
+TEST_F(CrashGuardTest, WhereNoCacheCanBeNobodyIsWatched) {
     fs::create_directory_symlink(root_, directory_ / "link");
+    cairn_test::write_file(directory_ / "file", {});
     fs::permissions(root_, fs::perms::all);
-    for (const char *root : {"missing", "link", "root"}) {
+    for (const char *root : {"file/root", "link", "root"}) {
         Child child([&] {
             const CrashRecord record = join_crash_guard(directory_ / root, kName);
             const InsideFrontEnd inside;
@@ -260,7 +268,6 @@ TEST_F(CrashGuardTest, WithoutARootOrInSomebodyElsesNobodyIsWatched) {
         });
         EXPECT_EQ(cairn_test::describe_status(child.wait()), "") << root;
     }
-    EXPECT_FALSE(fs::exists(directory_ / "missing"));
     EXPECT_TRUE(guarded_applications(root_).empty()) << "nothing was made there";
 }
 

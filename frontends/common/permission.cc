@@ -81,8 +81,10 @@ Permission ask() {
     own.is_disabled = switch_of_environment("CAIRN_DISABLE").value_or(false);
     own.is_cairn_run = !environment_variable(kRunReportVariable).value_or("").empty();
     Permission permission = permission_for(own, configuration);
-    // Only a process that would be served is watched.
-    const auto root = permission.is_served ? default_root() : std::nullopt;
+    // Only a process that would be served is watched, and none that is to keep off the disk.
+    const bool is_watched =
+        permission.is_served && switch_of_environment("CAIRN_EGL_PERSIST").value_or(true);
+    const auto root = is_watched ? default_root() : std::nullopt;
     if (root) {
         const CrashRecord record = join_crash_guard(*root, application);
         own.is_off_after_crashes = record.off_since_ns != 0;

@@ -142,6 +142,13 @@ TEST_F(OwnPermissionTest, TwoCrashesSwitchItOffUnderThisNameOnly) {
     EXPECT_EQ(said_by("other"), "served");
 }
 
+TEST_F(OwnPermissionTest, WhatKeepsOffTheDiskIsNotWatched) {
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(said_by("probe", "CAIRN_EGL_PERSIST=0", "die 2>/dev/null"), "served");
+    }
+    EXPECT_TRUE(fs::is_empty(directory_ / "root"));
+}
+
 TEST_F(OwnPermissionTest, AProgramWithAnotherUsersRightsIsNotServed) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can make such a program";
     const std::string file = install("probe");

@@ -9,6 +9,7 @@
 #include "caches.h"
 #include "common/application.h"
 #include "common/crash_guard.h"
+#include "common/permission.h"
 #include "os/configuration.h"
 #include "output.h"
 #include "session.h"
@@ -77,6 +78,15 @@ void require_application_name(const std::string &name) {
                   name);
 }
 
+// Whether the front ends follow this text so, whatever has crashed.
+bool is_so(const std::string &text, const std::string &application, Switch to) {
+    Circumstances circumstances;
+    circumstances.application = application;
+    const Configuration configuration(text, "", Log());
+    return to == Switch::on ? permission_for(circumstances, configuration).is_served
+                            : configuration.enabled(application) == std::optional(false);
+}
+
 // Cairn would not follow the file, and nothing would be switched.
 void require_followed(const std::string &path) {
     struct stat status = {};
@@ -113,9 +123,9 @@ void switch_applications(const Words &applications, Switch to) {
     const std::string before = read_user_file(*path).value_or("");
     std::string text = before;
     for (const std::string &name : applications) {
+        if (is_so(text, name, to)) continue;
         text = with_switch(text, name, to);
-        const bool is_on = to == Switch::on;
-        if (Configuration(text, "", Log()).enabled(name) != std::optional(is_on)) {
+        if (!is_so(text, name, to)) {
             throw Failure(kExitFailure, "{} is written so that it cannot be changed; edit it",
                           *path);
         }

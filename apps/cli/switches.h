@@ -16,7 +16,8 @@ enum class Switch { off, on };
 // counts, else below the section's header, else in a new section. All else stays byte for byte.
 std::string with_switch(const std::string &text, const std::string &application, Switch to);
 
-// Says so in the file for each of these. Those that are switched on are forgiven their crashes.
+// Says so in the file for each of these, where it is not so already. Those that are switched on are
+// forgiven their crashes.
 void switch_applications(const Words &applications, Switch to);
 
 }  // namespace cairn::cli

@@ -279,11 +279,13 @@ TEST_F(EnableTest, StatusSaysForWhichProgramsItIsOffAndWhy) {
     EXPECT_EQ(run({"enable", "game", "Xwayland"}).exit_code, 0);
     EXPECT_EQ(reason_of("game"), "");
     EXPECT_EQ(reason_of("Xwayland"), "");
+    fs::remove(config_);
     switch_off_by_crashes();
     EXPECT_THAT(reason_of("game"), HasSubstr("died twice"));
     EXPECT_THAT(run({"status"}).standard_output, HasSubstr("since 2026-09-21"));
     EXPECT_EQ(run({"enable", "game"}).exit_code, 0);
     EXPECT_EQ(reason_of("game"), "");
+    EXPECT_FALSE(fs::exists(config_)) << "nothing needed to be written";
     write_config("enabled = 0\n");
     EXPECT_TRUE(status()["only_allowed"]);
 }

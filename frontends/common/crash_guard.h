@@ -63,11 +63,25 @@ class InsideFrontEnd {
     InsideFrontEnd &operator=(const InsideFrontEnd &) = delete;
 
   private:
+    friend class CrashIsExpected;
+
     static void note(std::uint64_t time_ns) {
         if (t_guarded.word == nullptr) find_word();
         std::atomic_ref<std::uint64_t>(*t_guarded.word).store(time_ns, std::memory_order_release);
     }
     static void find_word();
+};
+
+// While it lives, a crash of this thread is not counted: something else sees to it that the next
+// process does not crash there, such as the memory of entries in use (docs/formats/crashes.md).
+class CrashIsExpected {
+  public:
+    CrashIsExpected() { InsideFrontEnd::note(0); }
+    ~CrashIsExpected() {
+        if (t_guarded.depth > 0) InsideFrontEnd::note(coarse_monotonic_ns());
+    }
+    CrashIsExpected(const CrashIsExpected &) = delete;
+    CrashIsExpected &operator=(const CrashIsExpected &) = delete;
 };
 
 }  // namespace cairn

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "gl/caches.h"
 #include "gl/contexts.h"
@@ -158,8 +159,20 @@ Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
     return made_current(of, context, (of.glx.*Member)(display, draw, read, context));
 }
 
-#define ENTRY(name, function) \
-    { "glX" #name, reinterpret_cast<void *>(function) }
+// The function that GLVND calls.
+template <auto Function>
+struct Entry;
+
+template <typename R, typename... A, R (*Function)(A...)>
+struct Entry<Function> {
+    static R call(A... arguments) {
+        const InsideFrontEnd inside;
+        return Function(arguments...);
+    }
+};
+
+#define ENTRY(name, ...) \
+    { "glX" #name, reinterpret_cast<void *>(&Entry<__VA_ARGS__>::call) }
 
 const gl::NamedFunction kHooks[] = {
     ENTRY(CreateContext, &create_context),
@@ -173,17 +186,20 @@ const gl::NamedFunction kHooks[] = {
     ENTRY(MakeCurrentReadSGI, &make_context_current<&GlxFunctions::MakeCurrentReadSGI>),
 };
 
-#define X(name, screen) ENTRY(name, (&Forward<&GlxFunctions::name, screen>::call)),
-const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(X)};
-#undef X
+#define CORE(name, screen) \
+    {"glX" #name, reinterpret_cast<void *>(&Forward<&GlxFunctions::name, screen>::call)},
+#define EXTENSION(name, type, screen) CORE(name, screen)
+const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(CORE) GLX_EXTENSION_FUNCTIONS(EXTENSION)};
+#undef EXTENSION
+#undef CORE
 
 }  // namespace
 
 void *glx_function(const char *name) {
-    void *ours = gl::function_of_name(kHooks, name);
     // A function of an extension that the vendor does not have is not there.
-    if (ours != nullptr && vendor().function(name) == nullptr) return nullptr;
-    return ours != nullptr ? ours : gl::function_of_name(kForwards, name);
+    if (vendor().function(name) == nullptr) return nullptr;
+    void *hook = gl::function_of_name(kHooks, name);
+    return hook != nullptr ? hook : gl::function_of_name(kForwards, name);
 }
 
 }  // namespace cairn::glx

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "common/run_report.h"
 #include "gl/contexts.h"
 #include "gl/mutex.h"
 #include "gl/settings.h"
@@ -69,12 +68,10 @@ bool resolve(Vendor &vendor) {
 // Extensions and GL.
 void resolve_rest(Vendor &vendor) {
     GlxFunctions &glx = vendor.glx;
-#define FIND(name) glx.name = reinterpret_cast<decltype(glx.name)>(vendor.function("glX" #name));
-    FIND(CreateContextAttribsARB)
-    FIND(CreateContextWithConfigSGIX)
-    FIND(FreeContextEXT)
-    FIND(MakeCurrentReadSGI)
-#undef FIND
+#define X(name, type, screen) \
+    glx.name = reinterpret_cast<type>(gl::or_missing(vendor.function("glX" #name)));
+    GLX_EXTENSION_FUNCTIONS(X)
+#undef X
     gl::fill(vendor.gl, [&vendor](const char *name) { return vendor.function(name); });
     vendor.code = reinterpret_cast<void *>(vendor.imports.isScreenSupported);
 }
@@ -135,7 +132,6 @@ Vendor &choose(Display *display, int screen) {
     if (!vendors.chosen.compare_exchange_strong(chosen, vendor)) return *chosen;
     gl::log().write(Severity::info, "in front of %s", vendor->name.c_str());
     gl::set_default_driver(*vendor);
-    count(&RunReport::displays);
     return *vendor;
 }
 

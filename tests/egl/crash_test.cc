@@ -114,6 +114,25 @@ TEST_P(CrashTest, TheNextStartWorksAndKeepsAllOtherEntries) {
                 testing::HasSubstr("2 dropped after a driver had died with them, 1 kept out"));
 }
 
+// Of what, nobody knows: the third start does without Cairn.
+TEST(CrashGuardTest, TwoCrashesInsideTheFrontEndSwitchItOff) {
+    Stage stage(Client::linked);
+    const std::string manifest = stage.directory() / "crashing.json";
+    write_manifest(manifest, CRASHING_VENDOR);
+    stage.extra = {{"CAIRN_EGL_VENDORS", manifest}, {"CAIRN_LOG", "1"}};
+    const auto start = [&](const char *how) {
+        return stage.cached("shared_shader", {{"CRASHING_HOW", how}});
+    };
+    EXPECT_NE(start("link").status, "") << "the driver dies";
+    const Played second = start("link");
+    EXPECT_NE(second.status, "");
+    EXPECT_THAT(second.complaints, testing::Not(testing::HasSubstr("passes everything through")));
+    const Played third = start("");
+    EXPECT_EQ(third.status, "");
+    EXPECT_EQ(third.report.loads, 0u);
+    EXPECT_THAT(third.complaints, testing::HasSubstr("it died twice within a minute"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Egl, CrashTest, testing::Values("fault", "exit"),
                          [](const auto &how) { return std::string(how.param); });
 

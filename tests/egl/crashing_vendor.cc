@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Mesa with a defect: the process dies when glProgramBinary gets the binary that stands in the file
-// CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit().
+// CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit(). With CRASHING_HOW=link it dies
+// of each link.
 #include <EGL/egl.h>
 #include <GL/gl.h>
 // After gl.h, which it completes.
@@ -42,8 +43,16 @@ void program_binary(GLuint program, GLenum format, const void *binary, GLsizei s
     g_program_binary(program, format, binary, size);
 }
 
+void die(GLuint) {
+    raise(SIGSEGV);
+}
+
 void *get_proc_address(const char *name) {
     void *function = g_mesa.getProcAddress(name);
+    const char *how = getenv("CRASHING_HOW");
+    if (strcmp(name, "glLinkProgram") == 0 && how != nullptr && strcmp(how, "link") == 0) {
+        return reinterpret_cast<void *>(&die);
+    }
     if (function == nullptr || strcmp(name, "glProgramBinary") != 0) {
         return function;
     }

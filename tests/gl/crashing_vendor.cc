@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mesa with a defect: the process dies when glProgramBinary gets the binary that stands in the file
+// Mesa with a defect, as a vendor of EGL and of GLX: the process dies when glProgramBinary gets the binary that stands in the file
 // CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit().
 #include <EGL/egl.h>
 #include <GL/gl.h>
@@ -7,6 +7,7 @@
 #include <GL/glext.h>
 #include <dlfcn.h>
 #include <glvnd/libeglabi.h>
+#include <glvnd/libglxabi.h>
 #include <signal.h>
 
 #include <cstdlib>
@@ -17,7 +18,8 @@
 
 namespace {
 
-__EGLapiImports g_mesa;
+__EGLapiImports g_egl_mesa;
+__GLXapiImports g_glx_mesa;
 PFNGLPROGRAMBINARYPROC g_program_binary = nullptr;
 
 bool is_crashing(const void *binary, GLsizei size) {
@@ -42,8 +44,8 @@ void program_binary(GLuint program, GLenum format, const void *binary, GLsizei s
     g_program_binary(program, format, binary, size);
 }
 
-void *get_proc_address(const char *name) {
-    void *function = g_mesa.getProcAddress(name);
+// `function` is Mesa's of this name.
+void *with_defect(const char *name, void *function) {
     if (function == nullptr || strcmp(name, "glProgramBinary") != 0) {
         return function;
     }
@@ -51,19 +53,43 @@ void *get_proc_address(const char *name) {
     return reinterpret_cast<void *>(&program_binary);
 }
 
+void *egl_proc_address(const char *name) {
+    return with_defect(name, g_egl_mesa.getProcAddress(name));
+}
+
+void *glx_proc_address(const GLubyte *name) {
+    return with_defect(reinterpret_cast<const char *>(name), g_glx_mesa.getProcAddress(name));
+}
+
+template <typename Main>
+Main *main_of(const char *library, const char *name) {
+    void *mesa = dlopen(library, RTLD_NOW);
+    return reinterpret_cast<Main *>(mesa == nullptr ? nullptr : dlsym(mesa, name));
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     uint32_t version, const __EGLapiExports *exports, __EGLvendorInfo *vendor,
     __EGLapiImports *imports) {
-    void *library = dlopen("libEGL_mesa.so.0", RTLD_NOW);
-    const auto mesa_main = reinterpret_cast<EGLBoolean (*)(uint32_t, const __EGLapiExports *,
-                                                           __EGLvendorInfo *, __EGLapiImports *)>(
-        library == nullptr ? nullptr : dlsym(library, "__egl_Main"));
+    const auto mesa_main = main_of<decltype(__egl_Main)>("libEGL_mesa.so.0", "__egl_Main");
     if (mesa_main == nullptr || mesa_main(version, exports, vendor, imports) == EGL_FALSE) {
         return EGL_FALSE;
     }
-    g_mesa = *imports;
-    imports->getProcAddress = get_proc_address;
+    g_egl_mesa = *imports;
+    imports->getProcAddress = egl_proc_address;
     return EGL_TRUE;
+}
+
+extern "C" __attribute__((visibility("default"))) Bool __glx_Main(uint32_t version,
+                                                                  const __GLXapiExports *exports,
+                                                                  __GLXvendorInfo *vendor,
+                                                                  __GLXapiImports *imports) {
+    const auto mesa_main = main_of<decltype(__glx_Main)>("libGLX_mesa.so.0", "__glx_Main");
+    if (mesa_main == nullptr || mesa_main(version, exports, vendor, imports) == False) {
+        return False;
+    }
+    g_glx_mesa = *imports;
+    imports->getProcAddress = glx_proc_address;
+    return True;
 }

@@ -161,7 +161,7 @@ Failure no_such_cache(const std::string &root, const std::string &identifier) {
 }
 
 std::string application_name(const std::string &application) {
-    constexpr std::string_view kFrontEnd = "egl-";
+    constexpr std::string_view kFrontEnd = "gl-";
     return application.starts_with(kFrontEnd) ? application.substr(kFrontEnd.size()) : application;
 }
 

@@ -48,17 +48,17 @@ TEST(BlobServiceTest, OnlyWhatTheDriverAcceptsIsTheApplications) {
     g_answer = EGL_BAD_PARAMETER;
     set_own_blobs(vendor, display, set, get);
     EXPECT_EQ(testing::take_error(), EGL_BAD_PARAMETER);
-    EXPECT_FALSE(display_cache(display).has_own_blobs);
+    EXPECT_FALSE(display_cache(display).is_kept_off_disk);
     g_answer = EGL_SUCCESS;
     set_own_blobs(vendor, display, set, get);
     EXPECT_EQ(testing::take_error(), EGL_SUCCESS);
-    EXPECT_TRUE(display_cache(display).has_own_blobs);
+    EXPECT_TRUE(display_cache(display).is_kept_off_disk);
     g_answer = EGL_BAD_PARAMETER;
     set_own_blobs(vendor, display, set, get);
     EXPECT_EQ(testing::take_error(), EGL_BAD_PARAMETER);
-    EXPECT_TRUE(display_cache(display).has_own_blobs) << "those that were set before";
+    EXPECT_TRUE(display_cache(display).is_kept_off_disk) << "those that were set before";
     stop_serving_blobs(display);
-    EXPECT_FALSE(display_cache(display).has_own_blobs);
+    EXPECT_FALSE(display_cache(display).is_kept_off_disk);
 }
 
 // A driver that is initialised by another thread just when it has said that it is not.

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "hook.h"
+#include "gl/hook.h"
 #include "vendors.h"
 
 namespace cairn::egl {

@@ -27,7 +27,7 @@ bool is_recent(const Result<FileInfo> &info) {
 
 constexpr const char *kLimitVariable = "CAIRN_LIMIT";
 constexpr const char *kLimitFileName = "limit";
-constexpr std::string_view kFrontEndPrefix = "egl-";
+constexpr std::string_view kFrontEndPrefix = "gl-";
 
 std::optional<std::uint64_t> limit_of_environment(const Log &log) {
     const auto text = environment_variable(kLimitVariable);

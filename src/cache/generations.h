@@ -67,7 +67,7 @@ Status claim(const Directory &directory, const Generation &generation,
 
 // Bytes that `application` may take: by CAIRN_LIMIT, else by the configuration; nullopt: nobody has
 // said anything. The configuration calls an application what people call it, without the prefix
-// "egl-" of the EGL front end. At least kLimitLeast.
+// "gl-" of the front ends for GL. At least kLimitLeast.
 std::optional<std::uint64_t> configured_limit(std::string_view application, const Log &log);
 
 // Below this, the parts that generations have would be smaller than a cache can be.

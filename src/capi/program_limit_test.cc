@@ -52,7 +52,7 @@ TEST_F(ProgramCacheLimitTest, TheCallersGoesBeforeTheEnvironmentsAndThatBeforeTh
     EXPECT_EQ(limit_of("game"), CAIRN_LIMIT_BYTES_DEFAULT);
     configure("limit = 20M\n[application game]\nlimit = 8G\n");
     EXPECT_EQ(limit_of("game"), 8192 * kMiB);
-    EXPECT_EQ(limit_of("egl-game"), 8192 * kMiB) << "people know it without the prefix";
+    EXPECT_EQ(limit_of("gl-game"), 8192 * kMiB) << "people know it without the prefix";
     EXPECT_EQ(limit_of("editor"), 20 * kMiB);
     setenv("CAIRN_LIMIT", "30M", 1);
     EXPECT_EQ(limit_of("game"), 30 * kMiB);

@@ -250,7 +250,7 @@ TEST_P(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
 TEST_P(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
     const Played run = stage_.cached(kScenario, {{"CAIRN_LOG", "1"}});
     EXPECT_EQ(run.transcript, plain_.transcript);
-    EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache egl-"));
+    EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache gl-"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, TroubleTest, testing::ValuesIn(kWindowSystems),

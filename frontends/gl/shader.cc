@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "shader.h"
+
+#include <algorithm>
+
+#include "cached.h"
+#include "common/run_report.h"
+#include "context.h"
+#include "entry.h"
+#include "settings.h"
+
+namespace cairn::gl {
+namespace {
+
+// The source that the driver has and would compile. Empty when it has none.
+std::string current_source(const GlFunctions &gl, GLuint shader) {
+    const GLint capacity = shader_value(gl, shader, GL_SHADER_SOURCE_LENGTH);
+    if (capacity <= 1) return {};
+    std::string source(static_cast<size_t>(capacity), '\0');
+    GLsizei size = 0;
+    gl.GetShaderSource(shader, capacity, &size, source.data());
+    source.resize(static_cast<size_t>(size));
+    return source;
+}
+
+void set_source(const GlFunctions &gl, GLuint shader, const std::string &source) {
+    const GLchar *text = source.c_str();
+    const auto size = static_cast<GLint>(source.size());
+    gl.ShaderSource(shader, 1, &text, &size);
+}
+
+// REQUIRES: the shader is locked.
+bool defer(Context &context, Shader &shader, uint64_t start_ns) {
+    const Found found(context.cache, bytes_of(shader.key));
+    auto report = decode_shader(found.bytes());
+    if (!report) return false;
+    shader.state = Shader::State::deferred;
+    shader.report = std::move(*report);
+    shader.lookup_ns = monotonic_ns() - start_ns;
+    return true;
+}
+
+// REQUIRES: the shader is locked.
+void compile_and_store(Context &context, Shader &shader, const CompileRequest &request) {
+    const uint64_t start = monotonic_ns();
+    const Compiled made = make_anew(request, compile_by_driver);
+    shader.compile_ns = made.cost_ns;
+    shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
+    if (made.succeeded && context.cache != nullptr) {
+        store(context.cache, bytes_of(shader.key), encode_shader(made.report), made.cost_ns);
+    }
+    count(&RunReport::overhead_ns, monotonic_ns() - start - made.cost_ns);
+}
+
+// Joins each line that ends in a backslash with the next one, even in the middle of a word.
+std::string joined_lines(std::string_view source) {
+    std::string joined;
+    for (size_t at = 0; at < source.size(); ++at) {
+        const bool ends_line =
+            at + 1 < source.size() && (source[at + 1] == '\n' || source[at + 1] == '\r');
+        if (source[at] != '\\' || !ends_line) {
+            joined.push_back(source[at]);
+            continue;
+        }
+        const bool is_pair = at + 2 < source.size() && source[at + 1] != source[at + 2] &&
+                             (source[at + 2] == '\n' || source[at + 2] == '\r');
+        at += is_pair ? 2 : 1;
+    }
+    return joined;
+}
+
+constexpr std::string_view kBlanks = " \t\v\f";
+constexpr std::string_view kLineEnds = "\r\n";
+
+// The text after the comment at its beginning; all of it where it begins with none.
+std::string_view behind_comment(std::string_view text) {
+    size_t end = 0;
+    if (text.starts_with("//")) {
+        end = text.find_first_of(kLineEnds);
+    } else if (text.starts_with("/*")) {
+        end = text.find("*/", 2);
+        end += end == std::string_view::npos ? 0 : 2;
+    }
+    return text.substr(std::min(end, text.size()));
+}
+
+// The text after blanks and comments.
+std::string_view behind_space(std::string_view text) {
+    for (size_t size = text.size() + 1; text.size() < size;) {
+        size = text.size();
+        text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+        text = behind_comment(text);
+    }
+    return text;
+}
+
+// Drivers differ on what is a comment inside quotes. `text` follows the first quote.
+bool has_quoted_comment(std::string_view text) {
+    const std::string_view quoted = text.substr(0, text.find_first_of("\"\r\n"));
+    return quoted.find("//") != std::string_view::npos ||
+           quoted.find("/*") != std::string_view::npos;
+}
+
+bool has_include(std::string_view text) {
+    bool begins_line = true;
+    while (!text.empty()) {
+        const std::string_view behind = behind_comment(text);
+        if (behind.size() < text.size()) {
+            // Drivers may also differ on whether a line begins at the end of a comment of several
+            // lines.
+            const std::string_view comment = text.substr(0, text.size() - behind.size());
+            begins_line |= comment.find_first_of(kLineEnds) != std::string_view::npos;
+            text = behind;
+            continue;
+        }
+        const char first = text.front();
+        text.remove_prefix(1);
+        if ((first == '#' && begins_line && behind_space(text).starts_with("include")) ||
+            (first == '"' && has_quoted_comment(text))) {
+            return true;
+        }
+        const bool ends_line = kLineEnds.find(first) != std::string_view::npos;
+        const bool is_blank = kBlanks.find(first) != std::string_view::npos;
+        begins_line = ends_line || (begins_line && is_blank);
+    }
+    return false;
+}
+
+}  // namespace
+
+bool may_include_others(std::string_view source) {
+    // Older versions of the language do not join lines.
+    return has_include(source) || has_include(joined_lines(source));
+}
+
+void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
+    const MutexLock lock(shader.mutex);
+    const uint64_t start = monotonic_ns();
+    shader.state = Shader::State::untouched;
+    shader.source.clear();
+    std::string source;
+    if (context.can_cache() && !shader.is_binary) {
+        source = current_source(context.gl(), shader.name);
+    }
+    if (source.empty() || (context.group->has_named_strings && may_include_others(source))) {
+        compile(shader.name);
+        count(&RunReport::driver_compiles);
+        return;
+    }
+    const CompileRequest request = {.traits = context.traits,
+                                    .type = shader.type,
+                                    .source = std::string_view(source),
+                                    .shader = shader.name,
+                                    .gl = &context.gl(),
+                                    .compile = &compile};
+    shader.key = key_of(request);
+    if (defer(context, shader, start)) {
+        shader.source = std::move(source);
+        // Another thread may have ended caching in the group, and not have seen this shader.
+        if (!context.can_cache()) {
+            force_compile(context, shader);
+        }
+        return;
+    }
+    count(&RunReport::overhead_ns, monotonic_ns() - start);
+    compile_and_store(context, shader, request);
+}
+
+void force_compile(Context &context, Shader &shader) {
+    const MutexLock lock(shader.mutex);
+    if (shader.state != Shader::State::deferred) return;
+    const GlFunctions &gl = context.gl();
+    const std::string current = current_source(gl, shader.name);
+    const bool was_changed = current != shader.source;
+    if (was_changed) {
+        set_source(gl, shader.name, shader.source);
+    }
+    const uint64_t start = monotonic_ns();
+    gl.CompileShader(shader.name);
+    count(&RunReport::driver_compiles);
+    const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
+    shader.compile_ns = monotonic_ns() - start;
+    if (was_changed) {
+        set_source(gl, shader.name, current);
+    }
+    shader.source.clear();
+    shader.source.shrink_to_fit();
+    shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
+    if (!compiled && context.cache != nullptr) {
+        log().write(Severity::warning,
+                    "a shader that is known to compile did not: its entry is removed");
+        cairn_remove(context.cache, shader.key.data(), shader.key.size());
+    }
+}
+
+}  // namespace cairn::gl

@@ -14,10 +14,6 @@
 #include "support/run_report.h"
 #include "support/x_server.h"
 
-#ifndef CAIRN_GLX_TEST_FOLDERS
-#define CAIRN_GLX_TEST_FOLDERS ""
-#endif
-
 namespace gl_test {
 namespace {
 
@@ -88,13 +84,13 @@ std::string text_of(const std::string &path) {
 }  // namespace
 
 const char *why_not(WindowSystem window_system) {
-#ifndef CAIRN_GLX_TEST_FOLDERS
-    return window_system == WindowSystem::glx ? "the GLX front end is not built" : nullptr;
-#else
-    return window_system == WindowSystem::glx && x_display().empty()
-               ? "no X server: Debian's package xvfb is missing"
-               : nullptr;
-#endif
+    if (window_system == WindowSystem::egl) {
+        return nullptr;
+    }
+    if (std::string_view(CAIRN_GLX_TEST_FOLDERS).empty()) {
+        return "the GLX front end is not built";
+    }
+    return x_display().empty() ? "no X server: Debian's package xvfb is missing" : nullptr;
 }
 
 std::string name_of(WindowSystem window_system) {

@@ -85,6 +85,7 @@ constexpr Scenario kGlxScenarios[] = {
     {"refused_context", Warmth::all},
     {"indirect_context", Warmth::all},
     {"connections_in_turn", Warmth::all},
+    {"forgotten_contexts", Warmth::all},
     {"two_connections", Warmth::all},
     {"shared_between_connections", Warmth::all},
     {"connections_of_threads", Warmth::all},

@@ -117,7 +117,7 @@ NativeContext::NativeContext(Connection &where, GLXContext made) : on(where), ha
 
 NativeContext::~NativeContext() {
     if (glx.GetCurrentContext() == handle) {
-        make_current(nullptr);
+        glx.MakeContextCurrent(on.display, None, None, nullptr);
     }
     glx.DestroyContext(on.display, handle);
     glx.DestroyPbuffer(on.display, drawable);

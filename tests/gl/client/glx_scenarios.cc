@@ -148,19 +148,30 @@ void indirect_context() {
 // A program of a connection of its own.
 void draw_on_a_connection(const char *title) {
     Connection on;
-    {
-        const Context context(new NativeContext(on, new_context(on, nullptr, True)));
-        const GLuint program = make_program(kOldestVertex, kOldestFragment);
-        note_program(title, program);
-        draw(title, program);
-        glx.MakeContextCurrent(on.display, None, None, nullptr);
-    }
+    const Context context(new NativeContext(on, new_context(on, nullptr, True)));
+    const GLuint program = make_program(kOldestVertex, kOldestFragment);
+    note_program(title, program);
+    draw(title, program);
 }
 
 void connections_in_turn() {
     for (int round = 0; round < 4; ++round) {
         draw_on_a_connection("on a connection");
     }
+}
+
+// The connection goes, and its context with it, although nobody has destroyed that.
+void forgotten_contexts() {
+    for (int round = 0; round < 3; ++round) {
+        Connection on;
+        const GLXContext context = new_context(on, nullptr, True);
+        const HiddenWindow window(on);
+        note("current %d", glx.MakeCurrent(on.display, window.id(), context));
+        prepare_current();
+        draw("forgotten", make_program(kOldestVertex, kOldestFragment));
+        glx.MakeCurrent(on.display, None, nullptr);
+    }
+    draw_on_a_connection("after them");
 }
 
 // Contexts of two connections, in turn, which share nothing.
@@ -209,7 +220,6 @@ void connections_of_threads() {
                                 &status);
                 number += status;
             }
-            glx.MakeContextCurrent(on.display, None, None, nullptr);
         });
     }
     for (std::thread &thread : threads) {
@@ -241,6 +251,7 @@ constexpr Scenario kScenarios[] = {
     {"refused_context", &refused_context},
     {"indirect_context", &indirect_context},
     {"connections_in_turn", &connections_in_turn},
+    {"forgotten_contexts", &forgotten_contexts},
     {"two_connections", &two_connections},
     {"shared_between_connections", &shared_between_connections},
     {"connections_of_threads", &connections_of_threads},

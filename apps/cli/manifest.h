@@ -38,4 +38,12 @@ Manifest check_manifest(const std::string &path);
 // see or load our files.
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest);
 
+// The front end's library for GLX that belongs to the manifest: absolute, or empty where there is
+// none to use.
+std::string glx_library_of(const std::string &manifest);
+
+// Variables that make GLVND load this library for GLX: its name, the vendor that the user had set,
+// and where the loader finds it, which GLVND cannot be told.
+std::vector<std::pair<std::string, std::string>> glx_environment(const std::string &library);
+
 }  // namespace cairn::cli

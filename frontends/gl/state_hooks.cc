@@ -14,7 +14,7 @@ namespace {
 // The context that offers the extension, described; or null.
 Context *control_context() {
     Context *context = bound_context();
-    if (context == nullptr) return nullptr;
+    if (context == nullptr || !context->offers_control) return nullptr;
     describe(*context);
     return context->has_control ? context : nullptr;
 }

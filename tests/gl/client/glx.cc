@@ -62,7 +62,7 @@ void load_window_system() {
         proc_address("glXCreateContextAttribsARB"));
 }
 
-Connection::Connection() : display(XOpenDisplay(nullptr)) {
+Connection::Connection(const char *server) : display(XOpenDisplay(server)) {
     if (display == nullptr) {
         give_up("no X server");
     }

@@ -1,4 +1,4 @@
-// GLX's functions, and connections to the X server of DISPLAY.
+// GLX's functions, and connections to an X server.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: the functions are constant after load_window_system(). A Connection is used by all
@@ -42,7 +42,8 @@ extern Glx glx;
 
 // To an X server, with what all its contexts have in common.
 struct Connection {
-    Connection();
+    // Null: to that of DISPLAY.
+    explicit Connection(const char *server = nullptr);
     ~Connection();
     Connection(const Connection &) = delete;
     Connection &operator=(const Connection &) = delete;

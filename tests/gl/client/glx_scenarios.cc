@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What only GLX has: its first ways to make a context, several connections, indirect contexts.
 #include <array>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -175,8 +176,7 @@ void forgotten_contexts() {
 }
 
 // Contexts of two connections, in turn, which share nothing.
-void two_connections() {
-    Connection other;
+void draw_beside(Connection &other) {
     const Context first(Api::plain);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldestVertex);
     const GLuint program = make_program({vertex, make_shader(GL_FRAGMENT_SHADER, kOldestFragment)});
@@ -186,6 +186,17 @@ void two_connections() {
     first.make_current();
     draw("first", program);
     draw("first again", make_program(kOldestVertex, kOldestFragment));
+}
+
+void two_connections() {
+    Connection other;
+    draw_beside(other);
+}
+
+// The second connection is to another server.
+void two_servers() {
+    Connection other(std::getenv("CLIENT_OTHER_DISPLAY"));
+    draw_beside(other);
 }
 
 // The second context is of another connection than the first one, and shares with it.
@@ -253,6 +264,7 @@ constexpr Scenario kScenarios[] = {
     {"connections_in_turn", &connections_in_turn},
     {"forgotten_contexts", &forgotten_contexts},
     {"two_connections", &two_connections},
+    {"two_servers", &two_servers},
     {"shared_between_connections", &shared_between_connections},
     {"connections_of_threads", &connections_of_threads},
     {"questions", &questions},

@@ -127,6 +127,11 @@ TEST_F(FallbacksTest, AProcessMayHaveSeveralServers) {
     expect_warm(expect_as_plain("two_servers"));
 }
 
+// Of the two contexts of the scenario only the other one is ours.
+TEST_F(FallbacksTest, AContextThatTheServerDrawsForIsLeftAlone) {
+    EXPECT_EQ(expect_as_plain("indirect_context").contexts, 1u);
+}
+
 TEST_F(FallbacksTest, AServerMayHaveNoGlx) {
     const cairn_test::XServer server("Xvfb", {"-extension", "GLX"});
     stage_.extra = {{"DISPLAY", server.display()}};

@@ -164,9 +164,10 @@ std::string link_anew_without_memory(const std::string &source) {
     const GLuint program = hook<PFNGLCREATEPROGRAMPROC>("glCreateProgram")();
     {
         const Spared spared;
-        t_driver.sources[shader] = source;
         t_driver.attached[program] = {shader};
     }
+    const char *text = source.c_str();
+    hook<PFNGLSHADERSOURCEPROC>("glShaderSource")(shader, 1, &text, nullptr);
     hook<PFNGLCOMPILESHADERPROC>("glCompileShader")(shader);
     hook<PFNGLLINKPROGRAMPROC>("glLinkProgram")(program);
     const Spared spared;

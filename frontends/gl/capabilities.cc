@@ -150,6 +150,10 @@ void prepare(Context &context) {
         return;
     }
     if (context.programs == nullptr) return;
+    if (settings().replaces_sources) {
+        log().write(Severity::info, "MESA_SHADER_READ_PATH is set: not cached");
+        return;
+    }
     if (context.binary_formats.empty()) {
         log().write(Severity::info, "%s gives no program binaries: not cached",
                     names.version.c_str());

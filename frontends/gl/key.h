@@ -8,9 +8,12 @@
 #include <cairn/cairn.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <utility>
+
+#include "base/hash.h"
 
 namespace cairn::gl {
 
@@ -34,6 +37,13 @@ enum class Tag : uint32_t {
     setting = 12,
     arguments = 13,
 };
+
+// The hash of a source, which is long.
+inline Key hash_of_source(std::string_view text) {
+    Blake2b hash;
+    hash.add(as_bytes(text));
+    return std::bit_cast<Key>(hash.finish());
+}
 
 class KeyBuilder {
   public:

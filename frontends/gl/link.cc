@@ -158,6 +158,15 @@ bool can_cache(const Context &context, GLsizei count, const GLchar *const *sourc
     return !may_include_others(whole);
 }
 
+std::vector<Key> hashes_of(std::span<const GLchar *const> strings) {
+    std::vector<Key> hashes;
+    hashes.reserve(strings.size());
+    for (const GLchar *text : strings) {
+        hashes.push_back(hash_of_source(text));
+    }
+    return hashes;
+}
+
 }  // namespace
 
 void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
@@ -208,13 +217,14 @@ std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROG
                                     const GLchar *const *sources) {
     const uint64_t start = monotonic_ns();
     if (!can_cache(context, count_of_sources, sources)) return std::nullopt;
-    const SeparableRequest request = {
-        .traits = context.traits,
-        .type = type,
-        .sources = std::span(sources, static_cast<size_t>(count_of_sources)),
-        .gl = &context.gl(),
-        .create = &create,
-        .get_binary = context.get_program_binary};
+    const std::span strings(sources, static_cast<size_t>(count_of_sources));
+    const SeparableRequest request = {.traits = context.traits,
+                                      .type = type,
+                                      .sources = hashes_of(strings),
+                                      .strings = strings,
+                                      .gl = &context.gl(),
+                                      .create = &create,
+                                      .get_binary = context.get_program_binary};
     const ProgramKey key = program_key_of(request);
     if (const GLuint program = load_shader_program(context, key, type, start)) return program;
     count(&RunReport::overhead_ns, monotonic_ns() - start);

@@ -16,7 +16,8 @@ ShaderRef hand_over(GLuint name) {
     ShaderRef shader = find_shader(context, name);
     if (shader != nullptr) {
         const MutexLock lock(shader->mutex);
-        attempt([&] { force_compile(*context, *shader); });
+        force_compile(*context, *shader);
+        give_source(*context, *shader);
         shader->state = Shader::State::untouched;
     }
     return shader;
@@ -50,6 +51,10 @@ bool answer_parameter(const ShaderRef &shader, Real<PFNGLGETSHADERIVPROC> &query
                       GLint *value) {
     if (shader == nullptr || value == nullptr) return false;
     const MutexLock lock(shader->mutex);
+    if (name == GL_SHADER_SOURCE_LENGTH && shader->keeps_source()) {
+        *value = static_cast<GLint>(shader->source->text.size()) + 1;
+        return true;
+    }
     if (shader->state != Shader::State::deferred) return false;
     switch (name) {
         case GL_COMPILE_STATUS:
@@ -86,6 +91,18 @@ bool answer_parameter(const ProgramRef &program, GLenum name, GLint *value) {
     return false;
 }
 
+// Copies as much of the text as there is room for, and a zero.
+void copy_text(std::string_view text, GLsizei capacity, GLsizei *size, GLchar *copy) {
+    size_t copied = 0;
+    if (capacity > 0 && copy != nullptr) {
+        copied = text.copy(copy, static_cast<size_t>(capacity) - 1);
+        copy[copied] = '\0';
+    }
+    if (size != nullptr) {
+        *size = static_cast<GLsizei>(copied);
+    }
+}
+
 // Answers glGet...InfoLog of a shader or program (or null) whose log the driver does not have. A
 // negative capacity is an error, which is the driver's to report.
 template <typename Object>
@@ -95,14 +112,7 @@ bool answer_info_log(const std::shared_ptr<Object> &object, GLsizei capacity, GL
     const MutexLock lock(object->mutex);
     const Report *report = object->kept_report();
     if (report == nullptr) return false;
-    size_t copied = 0;
-    if (capacity > 0 && log != nullptr) {
-        copied = report->log.copy(log, static_cast<size_t>(capacity) - 1);
-        log[copied] = '\0';
-    }
-    if (size != nullptr) {
-        *size = static_cast<GLsizei>(copied);
-    }
+    copy_text(report->log, capacity, size, log);
     return true;
 }
 
@@ -151,6 +161,29 @@ void delete_object(Real<PFNGLDELETEOBJECTARBPROC> &real, GLhandleARB name) {
     if (context != nullptr) {
         context->group->deleted(name);
     }
+}
+
+void shader_source(Real<PFNGLSHADERSOURCEPROC> &real, GLuint name, GLsizei count,
+                   const GLchar *const *strings, const GLint *sizes) {
+    Context *context = current_context();
+    if (const ShaderRef shader = find_shader(context, name)) {
+        take_source(*context, *shader, real, count, strings, sizes);
+    } else {
+        real(name, count, strings, sizes);
+    }
+}
+
+void get_shader_source(Real<PFNGLGETSHADERSOURCEPROC> &real, GLuint name, GLsizei capacity,
+                       GLsizei *size, GLchar *source) {
+    const ShaderRef shader = find_shader(current_context(), name);
+    if (shader != nullptr && capacity >= 0) {
+        const MutexLock lock(shader->mutex);
+        if (shader->keeps_source()) {
+            copy_text(shader->source->text, capacity, size, source);
+            return;
+        }
+    }
+    real(name, capacity, size, source);
 }
 
 void compile_shader(Real<PFNGLCOMPILESHADERPROC> &real, GLuint name) {

@@ -48,7 +48,7 @@ ContextTraits context_traits() {
 CompileRequest compile_request() {
     return {key_of_bytes_0_to_31(),
             GL_VERTEX_SHADER,
-            std::string_view("void main() {}"),
+            hash_of_source("void main() {}"),
             1u,
             nullptr,
             nullptr};
@@ -65,6 +65,7 @@ LinkRequest link_request() {
 SeparableRequest separable_request() {
     return {key_of_bytes_0_to_31(),
             GL_VERTEX_SHADER,
+            std::vector<Key>{hash_of_source(kSources[0]), hash_of_source(kSources[1])},
             std::span<const GLchar *const>(kSources),
             nullptr,
             nullptr,
@@ -82,11 +83,11 @@ TEST(RequestTest, KeysKeepTheirBytes) {
     EXPECT_EQ(hexadecimal(key_of(older)),
               "c8085a7c68426445746984e55f594c1ab2d3e7c6f6378472c82f2398d694d747");
     EXPECT_EQ(hexadecimal(key_of(compile_request())),
-              "d7912c219fb50d820631874d5e881cf4bacfb31e962c6842baa083d18a34ba6e");
+              "43a91c719d30c9514e94ee99032287af56d5156113b32434d68e15a8d7636e28");
     EXPECT_EQ(hexadecimal(program_key_of(link_request())),
               "47e1338be367afb3465fb2702f7e82524bfb7008");
     EXPECT_EQ(hexadecimal(program_key_of(separable_request())),
-              "27684d7bcd440585b66c8aa33c4f214bededa979");
+              "7d2bde1a50bb41c29ee68cdc327e209145ae9c7f");
 }
 
 // Another value than the one that is there.
@@ -175,8 +176,7 @@ TEST(RequestTest, EachMemberOfASettingChangesTheKeyOfItsLink) {
 TEST(RequestTest, ListsKeepTheirElementsApart) {
     SeparableRequest one = separable_request();
     SeparableRequest other = separable_request();
-    const GLchar *const shifted[] = {"void m", "ain() {}"};
-    other.sources.value = std::span(shifted);
+    other.sources.value = {hash_of_source("void m"), hash_of_source("ain() {}")};
     EXPECT_NE(key_of(one), key_of(other));
 }
 

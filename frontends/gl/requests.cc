@@ -97,10 +97,10 @@ Linked link_by_driver(const LinkRequest &request) {
 
 Linked create_by_driver(const SeparableRequest &request) {
     Linked made;
-    const auto sources = *request.sources;
+    const auto strings = *request.strings;
     const uint64_t start = monotonic_ns();
     made.program =
-        (**request.create)(*request.type, static_cast<GLsizei>(sources.size()), sources.data());
+        (**request.create)(*request.type, static_cast<GLsizei>(strings.size()), strings.data());
     judge(**request.gl, *request.get_binary, start, made);
     return made;
 }

@@ -39,10 +39,10 @@ struct ContextTraits {
 
 // glCompileShader.
 struct CompileRequest {
-    static constexpr const char *kDomain = "gl-shader/1";
+    static constexpr const char *kDomain = "gl-shader/2";
     Hashed<Tag::traits, Key> traits;
     Hashed<Tag::type, GLenum> type;
-    Hashed<Tag::source, std::string_view> source;  // as the driver has it; it includes no other
+    Hashed<Tag::source, Key> source;  // its hash; the source includes no other
     GlObject shader;
     OfDriver<const GlFunctions *> gl;
     OfDriver<Real<void (*)(GLuint)> *> compile;
@@ -81,11 +81,12 @@ struct LinkRequest {
 
 // glCreateShaderProgramv.
 struct SeparableRequest {
-    static constexpr const char *kDomain = "gl-shader-program/1";
+    static constexpr const char *kDomain = "gl-shader-program/2";
     Hashed<Tag::traits, Key> traits;
     Hashed<Tag::type, GLenum> type;
-    // A source that is divided into other strings is another one.
-    Hashed<Tag::source, std::span<const GLchar *const>> sources;
+    // The hash of each string: a source that is divided into other strings is another one.
+    Hashed<Tag::source, std::vector<Key>> sources;
+    Unhashed<Because::it_is_in_another, std::span<const GLchar *const>> strings;
     OfDriver<const GlFunctions *> gl;
     OfDriver<Real<PFNGLCREATESHADERPROGRAMVPROC> *> create;
     OfDriver<PFNGLGETPROGRAMBINARYPROC> get_binary;

@@ -30,8 +30,8 @@ constexpr std::string_view kDriverOptions[] = {
     // Mesa's debugging switches and overrides.
     "ACO_", "AMD_DEBUG", "FD_MESA_DEBUG", "GALLIUM_", "GALLIVM_", "INTEL_", "IR3_", "LP_",
     "MESA_DEBUG", "MESA_DRICONF", "MESA_EXTENSION", "MESA_GL", "MESA_LOADER", "MESA_NO_ERROR",
-    "MESA_PROCESS_NAME", "MESA_SHADER_READ_PATH", "MIDGARD_", "NIR_", "NV50_", "NVC0_", "PAN_",
-    "R600_DEBUG", "RADEON_", "ST_DEBUG", "V3D_DEBUG", "ZINK_",
+    "MESA_PROCESS_NAME", "MIDGARD_", "NIR_", "NV50_", "NVC0_", "PAN_", "R600_DEBUG", "RADEON_",
+    "ST_DEBUG", "V3D_DEBUG", "ZINK_",
     // The options of its configuration files, which are variables as well.
     "allow_", "clamp_", "disable_", "dual_color_", "force_", "fp64_", "glsl_", "ignore_", "limit_",
     "lower_", "mesa_", "no_fp", "precise_", "radeonsi_", "transcode_", "vs_position_",
@@ -122,6 +122,7 @@ void load_settings(const char *name) {
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");
     loaded->report = text_of(kRunReportVariable);
     loaded->trace = text_of("CAIRN_TRACE");
+    loaded->replaces_sources = !text_of("MESA_SHADER_READ_PATH").empty();
     loaded->driver_options = driver_options();
     g_settings = loaded;
 }

@@ -23,11 +23,12 @@ struct Settings {
     bool connects = false;  // CAIRN_EGL_BROKER=1: the process connects to a broker by itself
     Log log = {};           // CAIRN_LOG=1: to standard error, each line behind "cairn-NAME: "
     std::string home;       // HOME and
-    std::string drirc_folder;    // DRIRC_CONFIGDIR: where Mesa looks for its configuration
-    std::string report;          // CAIRN_REPORT: where the launcher wants the counters
-    std::string trace;           // CAIRN_TRACE: an existing file that look-ups are noted in
-    std::string driver_options;  // variables that change what drivers compile, as "NAME=value"
-                                 // lines in order of name
+    std::string drirc_folder;       // DRIRC_CONFIGDIR: where Mesa looks for its configuration
+    std::string report;             // CAIRN_REPORT: where the launcher wants the counters
+    std::string trace;              // CAIRN_TRACE: an existing file that look-ups are noted in
+    bool replaces_sources = false;  // MESA_SHADER_READ_PATH: what Mesa compiles is in files
+    std::string driver_options;     // variables that change what drivers compile, as "NAME=value"
+                                    // lines in order of name
 
     // Programs are kept behind a broker, and no file is opened for them.
     bool has_broker() const { return broker_fd >= 0 || connects; }

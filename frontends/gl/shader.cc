@@ -2,6 +2,7 @@
 #include "shader.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "cached.h"
 #include "common/run_report.h"
@@ -12,21 +13,25 @@
 namespace cairn::gl {
 namespace {
 
-// The source that the driver has and would compile. Empty when it has none.
-std::string current_source(const GlFunctions &gl, GLuint shader) {
-    const GLint capacity = shader_value(gl, shader, GL_SHADER_SOURCE_LENGTH);
-    if (capacity <= 1) return {};
-    std::string source(static_cast<size_t>(capacity), '\0');
-    GLsizei size = 0;
-    gl.GetShaderSource(shader, capacity, &size, source.data());
-    source.resize(static_cast<size_t>(size));
-    return source;
+// Gives the driver a source that was taken. REQUIRES: the shader is locked.
+void give(const GlFunctions &gl, Shader &shader, const SourceRef &source) {
+    if (shader.driver_source == source) return;
+    const GLchar *text = source->text.c_str();
+    const auto size = static_cast<GLint>(source->text.size());
+    gl.ShaderSource(shader.name, 1, &text, &size);
+    shader.driver_source = source;
+    std::string().swap(source->text);  // the driver has it
 }
 
-void set_source(const GlFunctions &gl, GLuint shader, const std::string &source) {
-    const GLchar *text = source.c_str();
-    const auto size = static_cast<GLint>(source.size());
-    gl.ShaderSource(shader, 1, &text, &size);
+SourceRef make_source(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
+    const uint64_t start = monotonic_ns();
+    std::string text = joined(count, strings, sizes);
+    if (text.empty()) return nullptr;
+    auto source = std::make_shared<Source>();
+    source->hash = hash_of_source(text);
+    source->text = std::move(text);
+    source->hash_ns = monotonic_ns() - start;
+    return source;
 }
 
 // REQUIRES: the shader is locked.
@@ -36,13 +41,15 @@ bool defer(Context &context, Shader &shader, uint64_t start_ns) {
     if (!report) return false;
     shader.state = Shader::State::deferred;
     shader.report = std::move(*report);
-    shader.lookup_ns = monotonic_ns() - start_ns;
+    shader.compiled = shader.source;
+    shader.lookup_ns = shader.source->hash_ns + monotonic_ns() - start_ns;
     return true;
 }
 
 // REQUIRES: the shader is locked.
 void compile_and_store(Context &context, Shader &shader, const CompileRequest &request) {
     const uint64_t start = monotonic_ns();
+    give_source(context, shader);
     const Compiled made = make_anew(request, compile_by_driver);
     shader.compile_ns = made.cost_ns;
     shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
@@ -126,6 +133,41 @@ bool has_include(std::string_view text) {
     return false;
 }
 
+// Compiles by the driver, which knows the shader alone then.
+void compile_untracked(const Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
+    give_source(context, shader);
+    compile(shader.name);
+    count(&RunReport::driver_compiles);
+}
+
+// REQUIRES: the shader is locked.
+void compile_tracked(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
+    const uint64_t start = monotonic_ns();
+    const SourceRef &source = shader.source;
+    const bool may_include = source != nullptr && context.group->has_named_strings &&
+                             (source->text.empty() || may_include_others(source->text));
+    if (source == nullptr || may_include || !context.can_cache() || shader.is_binary) {
+        compile_untracked(context, shader, compile);
+        return;
+    }
+    const CompileRequest request = {.traits = context.traits,
+                                    .type = shader.type,
+                                    .source = source->hash,
+                                    .shader = shader.name,
+                                    .gl = &context.gl(),
+                                    .compile = &compile};
+    shader.key = key_of(request);
+    if (defer(context, shader, start)) {
+        // Another thread may have ended caching in the group, and not have seen this shader.
+        if (!context.can_cache()) {
+            force_compile(context, shader);
+        }
+        return;
+    }
+    count(&RunReport::overhead_ns, source->hash_ns + monotonic_ns() - start);
+    compile_and_store(context, shader, request);
+}
+
 }  // namespace
 
 bool may_include_others(std::string_view source) {
@@ -133,58 +175,61 @@ bool may_include_others(std::string_view source) {
     return has_include(source) || has_include(joined_lines(source));
 }
 
+std::string joined(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
+    std::string text;
+    for (GLsizei i = 0; strings != nullptr && i < count; ++i) {
+        if (strings[i] == nullptr) return {};
+        const bool is_sized = sizes != nullptr && sizes[i] >= 0;
+        text.append(strings[i], is_sized ? static_cast<size_t>(sizes[i]) : strlen(strings[i]));
+    }
+    return text.find('\0') == std::string::npos ? text : std::string();
+}
+
+void take_source(Context &context, Shader &shader, Real<PFNGLSHADERSOURCEPROC> &give_driver,
+                 GLsizei count, const GLchar *const *strings, const GLint *sizes) {
+    const MutexLock lock(shader.mutex);
+    SourceRef source;
+    if (context.can_cache() && !shader.is_binary) {
+        attempt([&] { source = make_source(count, strings, sizes); });
+    }
+    if (source == nullptr) {
+        force_compile(context, shader);
+        shader.driver_source = nullptr;
+        give_driver(shader.name, count, strings, sizes);
+    }
+    shader.source = std::move(source);
+}
+
+void give_source(const Context &context, Shader &shader) {
+    if (shader.source != nullptr) {
+        give(context.gl(), shader, shader.source);
+    }
+}
+
 void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
     const MutexLock lock(shader.mutex);
-    const uint64_t start = monotonic_ns();
     shader.state = Shader::State::untouched;
-    shader.source.clear();
-    std::string source;
-    if (context.can_cache() && !shader.is_binary) {
-        source = current_source(context.gl(), shader.name);
-    }
-    if (source.empty() || (context.group->has_named_strings && may_include_others(source))) {
-        compile(shader.name);
-        count(&RunReport::driver_compiles);
-        return;
-    }
-    const CompileRequest request = {.traits = context.traits,
-                                    .type = shader.type,
-                                    .source = std::string_view(source),
-                                    .shader = shader.name,
-                                    .gl = &context.gl(),
-                                    .compile = &compile};
-    shader.key = key_of(request);
-    if (defer(context, shader, start)) {
-        shader.source = std::move(source);
-        // Another thread may have ended caching in the group, and not have seen this shader.
-        if (!context.can_cache()) {
-            force_compile(context, shader);
-        }
-        return;
-    }
-    count(&RunReport::overhead_ns, monotonic_ns() - start);
-    compile_and_store(context, shader, request);
+    shader.compiled = nullptr;
+    const auto compile_by_cache = [&] {
+        compile_tracked(context, shader, compile);
+        return true;
+    };
+    if (guarded(compile_by_cache, [&] { return compile.was_called(); })) return;
+    shader.state = Shader::State::untouched;
+    compile_untracked(context, shader, compile);
 }
 
 void force_compile(Context &context, Shader &shader) {
     const MutexLock lock(shader.mutex);
     if (shader.state != Shader::State::deferred) return;
     const GlFunctions &gl = context.gl();
-    const std::string current = current_source(gl, shader.name);
-    const bool was_changed = current != shader.source;
-    if (was_changed) {
-        set_source(gl, shader.name, shader.source);
-    }
+    give(gl, shader, shader.compiled);
     const uint64_t start = monotonic_ns();
     gl.CompileShader(shader.name);
     count(&RunReport::driver_compiles);
     const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
     shader.compile_ns = monotonic_ns() - start;
-    if (was_changed) {
-        set_source(gl, shader.name, current);
-    }
-    shader.source.clear();
-    shader.source.shrink_to_fit();
+    shader.compiled = nullptr;
     shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
     if (!compiled && context.cache != nullptr) {
         log().write(Severity::warning,

@@ -1,8 +1,9 @@
 // One shader object: whether the driver has compiled it, and which source.
 // SPDX-License-Identifier: MIT
 //
-// The cache answered the last compile of a *deferred* shader. The driver has its source but was
-// never told to compile it; code that needs the compiled shader calls force_compile() first.
+// An application's source stays here until the driver needs it: a shader whose compile the cache
+// answers never gives it any. After such a compile the shader is *deferred*; code that needs the
+// compiled shader calls force_compile() first.
 //
 // Thread safety: `mutex` guards everything but the constants; the functions below take it
 // themselves.
@@ -20,6 +21,14 @@
 namespace cairn::gl {
 
 struct Context;
+
+// What glShaderSource was given.
+struct Source {
+    Key hash = {};         // of the text
+    std::string text;      // all strings in a row; empty once the driver has it
+    uint64_t hash_ns = 0;  // that it took to take it
+};
+using SourceRef = std::shared_ptr<Source>;
 
 struct Shader {
     enum class State {
@@ -41,11 +50,15 @@ struct Shader {
     State state = State::untouched;
     bool is_binary = false;   // was given SPIR-V or another binary: never deferred again
     Key key = {};             // of the last compile; valid when deferred or compiled
-    std::string source;       // of the last compile, while deferred
+    SourceRef source;         // the present one; null: only the driver has it
+    SourceRef compiled;       // that of the last compile, while deferred
+    SourceRef driver_source;  // the last of these that the driver was given; null: it has another
     Report report;            // what the driver would say, while deferred
     uint64_t compile_ns = 0;  // that the driver took, when it compiled
     uint64_t lookup_ns = 0;   // that answering from the cache took, when deferred
 
+    // The driver does not have the present source. REQUIRES: mutex is held.
+    bool keeps_source() const { return source != nullptr && source != driver_source; }
     // The report that the driver does not have; null where it has one. REQUIRES: mutex is held.
     const Report *kept_report() const { return state == State::deferred ? &report : nullptr; }
 };
@@ -56,11 +69,24 @@ using ShaderRef = std::shared_ptr<Shader>;
 // the driver compiles more than this source. In doubt, yes.
 bool may_include_others(std::string_view source);
 
+// The text of a source; empty where the driver may have to judge it: no text, or one with a zero
+// inside.
+std::string joined(GLsizei count, const GLchar *const *strings, const GLint *sizes);
+
+// glShaderSource of a shader that is tracked, by the driver's function `give` where the source is
+// not taken.
+void take_source(Context &context, Shader &shader, Real<PFNGLSHADERSOURCEPROC> &give, GLsizei count,
+                 const GLchar *const *strings, const GLint *sizes);
+
+// Gives the driver the present source, if it has another. REQUIRES: the shader is locked, and not
+// deferred with another source.
+void give_source(const Context &context, Shader &shader);
+
 // glCompileShader of a shader that is tracked, by the driver's function `compile`.
 void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile);
 
 // Makes the driver compile a deferred shader. Afterwards the driver's state is as it would be
-// without the front end.
+// without the front end, but for a source that the application has set since.
 void force_compile(Context &context, Shader &shader);
 
 }  // namespace cairn::gl

@@ -60,6 +60,16 @@ void get_shader_source(GLuint shader, GLsizei capacity, GLsizei *size, GLchar *s
     source[*size] = '\0';
 }
 
+void set_shader_source(GLuint shader, GLsizei count, const GLchar *const *strings,
+                       const GLint *sizes) {
+    std::string &text = t_driver.sources[shader];
+    text.clear();
+    for (GLsizei i = 0; i < count; ++i) {
+        const bool is_sized = sizes != nullptr && sizes[i] >= 0;
+        text += is_sized ? std::string(strings[i], static_cast<size_t>(sizes[i])) : strings[i];
+    }
+}
+
 void get_attached_shaders(GLuint program, GLsizei capacity, GLsizei *count, GLuint *shaders) {
     const std::vector<GLuint> &all = t_driver.attached[program];
     *count = std::min(capacity, static_cast<GLsizei>(all.size()));
@@ -114,12 +124,14 @@ void fill(GlFunctions &gl) {
     gl.GetString = get_string;
     gl.LinkProgram = link_program_of_driver;
     gl.ProgramBinary = program_binary_of_driver;
+    gl.ShaderSource = set_shader_source;
 }
 
 std::string link_anew(const std::string &source) {
     const GLuint shader = hook<PFNGLCREATESHADERPROC>("glCreateShader")(GL_VERTEX_SHADER);
     const GLuint program = hook<PFNGLCREATEPROGRAMPROC>("glCreateProgram")();
-    t_driver.sources[shader] = source;
+    const char *text = source.c_str();
+    hook<PFNGLSHADERSOURCEPROC>("glShaderSource")(shader, 1, &text, nullptr);
     hook<PFNGLCOMPILESHADERPROC>("glCompileShader")(shader);
     t_driver.attached[program] = {shader};
     hook<PFNGLLINKPROGRAMPROC>("glLinkProgram")(program);

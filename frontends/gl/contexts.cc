@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contexts.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <utility>
@@ -17,7 +18,7 @@ struct ContextRegistry {
     std::map<ContextHandle, Context *> contexts;  // guarded by mutex
 };
 
-const Driver *g_default_driver = nullptr;
+std::atomic<const Driver *> g_default_driver = nullptr;
 
 // Plain pointers, so that nothing has to run when a thread ends. A context that is current then is
 // never freed, as in the driver.
@@ -57,7 +58,7 @@ std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, ContextHandl
 }  // namespace
 
 void set_default_driver(const Driver &driver) {
-    g_default_driver = &driver;
+    g_default_driver.store(&driver, std::memory_order_release);
 }
 
 Context *current_context() {
@@ -81,7 +82,7 @@ Context *bound_context() {
 }
 
 const Driver &current_driver() {
-    return t_driver == nullptr ? *g_default_driver : *t_driver;
+    return t_driver == nullptr ? *g_default_driver.load(std::memory_order_acquire) : *t_driver;
 }
 
 void context_created(const Driver &driver, ContextHandle handle, ContextHandle share,

@@ -175,17 +175,19 @@ const gl::NamedFunction kHooks[] = {
     ENTRY(MakeCurrentReadSGI, &make_context_current<&GlxFunctions::MakeCurrentReadSGI>),
 };
 
-#define X(name, screen) ENTRY(name, (&Forward<&GlxFunctions::name, screen>::call)),
-const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(X)};
-#undef X
+#define CORE(name, screen) ENTRY(name, (&Forward<&GlxFunctions::name, screen>::call)),
+#define EXTENSION(name, type, screen) CORE(name, screen)
+const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(CORE) GLX_EXTENSION_FUNCTIONS(EXTENSION)};
+#undef EXTENSION
+#undef CORE
 
 }  // namespace
 
 void *glx_function(const char *name) {
-    void *ours = gl::function_of_name(kHooks, name);
     // A function of an extension that the vendor does not have is not there.
-    if (ours != nullptr && vendor().function(name) == nullptr) return nullptr;
-    return ours != nullptr ? ours : gl::function_of_name(kForwards, name);
+    if (vendor().function(name) == nullptr) return nullptr;
+    void *hook = gl::function_of_name(kHooks, name);
+    return hook != nullptr ? hook : gl::function_of_name(kForwards, name);
 }
 
 }  // namespace cairn::glx

@@ -69,12 +69,10 @@ bool resolve(Vendor &vendor) {
 // Extensions and GL.
 void resolve_rest(Vendor &vendor) {
     GlxFunctions &glx = vendor.glx;
-#define FIND(name) glx.name = reinterpret_cast<decltype(glx.name)>(vendor.function("glX" #name));
-    FIND(CreateContextAttribsARB)
-    FIND(CreateContextWithConfigSGIX)
-    FIND(FreeContextEXT)
-    FIND(MakeCurrentReadSGI)
-#undef FIND
+#define X(name, type, screen) \
+    glx.name = reinterpret_cast<type>(gl::or_missing(vendor.function("glX" #name)));
+    GLX_EXTENSION_FUNCTIONS(X)
+#undef X
     gl::fill(vendor.gl, [&vendor](const char *name) { return vendor.function(name); });
     vendor.code = reinterpret_cast<void *>(vendor.imports.isScreenSupported);
 }

@@ -81,6 +81,7 @@ constexpr Scenario kScenarios[] = {
 // What EGL does not have.
 constexpr Scenario kGlxScenarios[] = {
     {"first_calls", Warmth::all},
+    {"extension_calls", Warmth::all},
     {"copied_context", Warmth::all},
     {"refused_context", Warmth::all},
     {"indirect_context", Warmth::all},

@@ -94,6 +94,50 @@ void first_calls() {
     glx.DestroyContext(on.display, first);
 }
 
+template <typename Function>
+Function extension(const char *name) {
+    return reinterpret_cast<Function>(proc_address(name));
+}
+
+// Functions that GLVND reaches by numbers: those by which contexts are made and left, and some that
+// have nothing to do with that.
+void extension_calls() {
+    Connection &on = connection();
+    const HiddenWindow window(on);
+    const auto create =
+        extension<PFNGLXCREATECONTEXTWITHCONFIGSGIXPROC>("glXCreateContextWithConfigSGIX");
+    const auto release = extension<PFNGLXFREECONTEXTEXTPROC>("glXFreeContextEXT");
+    const auto import = extension<PFNGLXIMPORTCONTEXTEXTPROC>("glXImportContextEXT");
+    const auto id_of = extension<PFNGLXGETCONTEXTIDEXTPROC>("glXGetContextIDEXT");
+    const auto renderer =
+        extension<PFNGLXQUERYCURRENTRENDERERSTRINGMESAPROC>("glXQueryCurrentRendererStringMESA");
+    const auto interval = extension<PFNGLXSWAPINTERVALMESAPROC>("glXSwapIntervalMESA");
+    const auto interval_now = extension<PFNGLXGETSWAPINTERVALMESAPROC>("glXGetSwapIntervalMESA");
+
+    const GLXContext first = create(on.display, on.config, GLX_RGBA_TYPE, nullptr, True);
+    note("current %d", glx.MakeCurrent(on.display, window.id(), first));
+    prepare_current();
+    const GLuint program = make_program(kOldestVertex, kOldestFragment);
+    const GLXContext second = create(on.display, on.config, GLX_RGBA_TYPE, first, True);
+    note("current %d", glx.MakeCurrent(on.display, window.id(), second));
+    prepare_current();
+    draw("of the first", program);
+    draw("second", make_program(kOldestVertex, kOldestFragment));
+    note("renderer %s", renderer(GLX_RENDERER_DEVICE_ID_MESA));
+    note("interval set %d, is %d", interval(1), interval_now());
+
+    // Of another process, as it were. Direct contexts cannot be imported.
+    const GLXContext indirect = new_context(on, nullptr, False);
+    const GLXContext imported = import(on.display, id_of(indirect));
+    note("imported %d, direct %d", imported != nullptr, glx.IsDirect(on.display, imported));
+    release(on.display, imported);
+    note("imported %d", import(on.display, id_of(first)) != nullptr);
+    glx.DestroyContext(on.display, indirect);
+    glx.MakeCurrent(on.display, None, nullptr);
+    glx.DestroyContext(on.display, second);
+    glx.DestroyContext(on.display, first);
+}
+
 void copied_context() {
     Connection &on = connection();
     const Context first(new NativeContext(on, new_context(on, nullptr, True)));
@@ -258,6 +302,7 @@ void questions() {
 
 constexpr Scenario kScenarios[] = {
     {"first_calls", &first_calls},
+    {"extension_calls", &extension_calls},
     {"copied_context", &copied_context},
     {"refused_context", &refused_context},
     {"indirect_context", &indirect_context},

@@ -122,6 +122,12 @@ void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
     release(held);
 }
 
+bool has_contexts() {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    return !all.contexts.empty();
+}
+
 void context_made_current(const Driver &driver, ContextHandle handle) {
     Context *next = handle.context != nullptr ? hold_context(handle) : nullptr;
     release(std::exchange(t_current, next));

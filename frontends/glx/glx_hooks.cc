@@ -134,12 +134,14 @@ GLXContext create_context_attribs(Display *display, GLXFBConfig config, GLXConte
                    share, attributes);
 }
 
-// The driver keeps a context that is current until it is released, and so does the thread.
+// The driver keeps a context that is current until it is released, and so does the thread. GLX has
+// no call like eglTerminate: with its last context an application has probably done its drawing.
 template <auto Member>
 void destroy_context(Display *display, GLXContext context) {
     gl::Context *held = gl::hold_context(handle_of(context));
     (vendor_of_display(display).glx.*Member)(display, context);
     gl::context_left(handle_of(context), held, true);
+    if (held != nullptr && !gl::has_contexts()) gl::attempt([] { gl::flush_caches(); });
 }
 
 Bool made_current(const Vendor &of, GLXContext context, Bool done) {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@
 #include "support/cache.h"
 #include "support/files.h"
 
-namespace egl_test {
+namespace gl_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,9 +81,10 @@ size_t change_programs(const std::string &root, Change change) {
     return programs.size();
 }
 
-class TroubleTest : public testing::Test {
+class TroubleTest : public testing::TestWithParam<WindowSystem> {
   protected:
     void SetUp() override {
+        SKIP_WITHOUT(GetParam());
         plain_ = stage_.plain(kScenario);
         ASSERT_EQ(plain_.status, "");
     }
@@ -100,11 +102,11 @@ class TroubleTest : public testing::Test {
     }
 
     static constexpr const char *kScenario = "shared_shader";
-    Stage stage_{Client::linked};
+    Stage stage_{GetParam()};
     Played plain_;
 };
 
-TEST_F(TroubleTest, ABinaryThatTheDriverRefusesIsLinkedAndReplaced) {
+TEST_P(TroubleTest, ABinaryThatTheDriverRefusesIsLinkedAndReplaced) {
     expect_as_plain(stage_.cached(kScenario));
     const size_t programs =
         change_programs(stage_.cache_root(), [](ByteVector &value) { value.back() ^= 0x5a; });
@@ -117,7 +119,7 @@ TEST_F(TroubleTest, ABinaryThatTheDriverRefusesIsLinkedAndReplaced) {
     expect_warm(stage_.cached(kScenario));
 }
 
-TEST_F(TroubleTest, ABinaryOfAnUnknownFormatIsLinkedAndReplacedWithoutAnError) {
+TEST_P(TroubleTest, ABinaryOfAnUnknownFormatIsLinkedAndReplacedWithoutAnError) {
     expect_as_plain(stage_.cached(kScenario));
     const size_t programs =
         change_programs(stage_.cache_root(), [](ByteVector &value) { value[20] ^= 0xff; });
@@ -127,7 +129,7 @@ TEST_F(TroubleTest, ABinaryOfAnUnknownFormatIsLinkedAndReplacedWithoutAnError) {
     expect_warm(stage_.cached(kScenario));
 }
 
-TEST_F(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
+TEST_P(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
     expect_as_plain(stage_.cached(kScenario));
     size_t turn = 0;
     change_programs(stage_.cache_root(), [&turn](ByteVector &value) {
@@ -144,7 +146,7 @@ TEST_F(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
 }
 
 // This machine does not link again the programs that another one has linked.
-TEST_F(TroubleTest, AnImportedWarmSetAnswersEveryLink) {
+TEST_P(TroubleTest, AnImportedWarmSetAnswersEveryLink) {
     expect_as_plain(stage_.cached(kScenario));
     const std::string root = stage_.cache_root();
     const std::string file = stage_.directory() / "warm.set";
@@ -161,7 +163,7 @@ TEST_F(TroubleTest, AnImportedWarmSetAnswersEveryLink) {
     EXPECT_EQ(warm.report.driver_links, 0u);
 }
 
-TEST_F(TroubleTest, DamageToAnyFileIsAMiss) {
+TEST_P(TroubleTest, DamageToAnyFileIsAMiss) {
     expect_as_plain(stage_.cached(kScenario));
     const std::string folder = stage_.cache_root() + "/" + only_cache(stage_.cache_root());
     for (const char *extension : {".val", ".idx"}) {
@@ -175,7 +177,7 @@ TEST_F(TroubleTest, DamageToAnyFileIsAMiss) {
     }
 }
 
-TEST_F(TroubleTest, ACacheThatMayNotBeUsedIsNotUsed) {
+TEST_P(TroubleTest, ACacheThatMayNotBeUsedIsNotUsed) {
     const std::string elsewhere = stage_.directory() / "elsewhere";
     fs::create_directory(elsewhere);
     fs::create_directory_symlink(elsewhere, stage_.directory() / "link");
@@ -190,7 +192,7 @@ TEST_F(TroubleTest, ACacheThatMayNotBeUsedIsNotUsed) {
     EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
-TEST_F(TroubleTest, ADriverThatGivesNoBinariesIsLeftAlone) {
+TEST_P(TroubleTest, ADriverThatGivesNoBinariesIsLeftAlone) {
     // Mesa does so without its own cache.
     stage_.extra = {{"MESA_SHADER_CACHE_DISABLE", "true"}};
     plain_ = stage_.plain(kScenario);
@@ -202,7 +204,7 @@ TEST_F(TroubleTest, ADriverThatGivesNoBinariesIsLeftAlone) {
     }
 }
 
-TEST_F(TroubleTest, SwitchedOffItTouchesNothing) {
+TEST_P(TroubleTest, SwitchedOffItTouchesNothing) {
     const Played run = stage_.cached(kScenario, {{"CAIRN_DISABLE", "1"}});
     expect_as_plain(run);
     EXPECT_FALSE(fs::exists(stage_.cache_root()));
@@ -210,7 +212,7 @@ TEST_F(TroubleTest, SwitchedOffItTouchesNothing) {
     EXPECT_EQ(run.report.processes, 0u);
 }
 
-TEST_F(TroubleTest, ADriverOptionMakesAnotherDriverOfIt) {
+TEST_P(TroubleTest, ADriverOptionMakesAnotherDriverOfIt) {
     expect_as_plain(stage_.cached(kScenario));
     const Played other = stage_.cached(kScenario, {{"NIR_DEBUG", "novalidate"}});
     expect_as_plain(other);
@@ -220,7 +222,7 @@ TEST_F(TroubleTest, ADriverOptionMakesAnotherDriverOfIt) {
 }
 
 // `KEY SIZE_BYTES COST_US` for each entry that is stored or found: the same ones cold and warm.
-TEST_F(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
+TEST_P(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
     const auto traced = [&](const std::string &path) {
         std::ofstream(path).close();
         expect_as_plain(stage_.cached(kScenario, {{"CAIRN_TRACE", path}}));
@@ -245,16 +247,23 @@ TEST_F(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
     EXPECT_FALSE(fs::exists(stage_.directory() / "none"));
 }
 
-TEST_F(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
+TEST_P(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
     const Played run = stage_.cached(kScenario, {{"CAIRN_LOG", "1"}});
     EXPECT_EQ(run.transcript, plain_.transcript);
-    EXPECT_THAT(run.complaints, testing::HasSubstr("cairn-egl: cache gl-"));
+    const std::string who = GetParam() == WindowSystem::egl ? "cairn-egl" : "cairn-glx";
+    EXPECT_THAT(run.complaints, testing::HasSubstr(who + ": cache gl-"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Both, TroubleTest, testing::ValuesIn(kWindowSystems),
+                         [](const auto &played) { return name_of(played.param); });
+
+class ContextsTest : public testing::TestWithParam<WindowSystem> {};
 
 // With one arena for all threads, memory that one of them frees is the next that another one gets:
 // contexts are made under handles that are just being destroyed.
-TEST(ContextsTest, AHandleThatIsUsedAgainAtOnceIsTheNewContext) {
-    Stage stage(Client::linked);
+TEST_P(ContextsTest, AHandleThatIsUsedAgainAtOnceIsTheNewContext) {
+    SKIP_WITHOUT(GetParam());
+    Stage stage(GetParam());
     stage.extra = {{"MALLOC_ARENA_MAX", "1"}};
     const Played plain = stage.plain("contexts_come_and_go");
     for (int round = 0; round < 2; ++round) {
@@ -266,11 +275,16 @@ TEST(ContextsTest, AHandleThatIsUsedAgainAtOnceIsTheNewContext) {
     }
 }
 
-class EndTest : public testing::TestWithParam<const char *> {};
+INSTANTIATE_TEST_SUITE_P(Both, ContextsTest, testing::ValuesIn(kWindowSystems),
+                         [](const auto &played) { return name_of(played.param); });
+
+class EndTest : public testing::TestWithParam<std::tuple<WindowSystem, const char *>> {};
 
 TEST_P(EndTest, CountersAndEntriesAreThereHoweverTheProcessEnds) {
-    const std::string end = GetParam();
-    Stage stage(Client::dlopened);
+    const auto [window_system, parameter] = GetParam();
+    SKIP_WITHOUT(window_system);
+    const std::string end = parameter;
+    Stage stage(window_system, Client::dlopened);
     const Played first = stage.cached("simple", {}, end);
     const Played second = stage.cached("simple", {}, end);
     EXPECT_EQ(first.status.empty(), end != "kill") << first.status;
@@ -282,11 +296,14 @@ TEST_P(EndTest, CountersAndEntriesAreThereHoweverTheProcessEnds) {
     EXPECT_EQ(first.transcript, second.transcript);
 }
 
-INSTANTIATE_TEST_SUITE_P(Egl, EndTest, testing::Values("return", "exit", "_exit", "kill"),
-                         [](const auto &end_of) {
-                             const std::string end = end_of.param;
-                             return end == "_exit" ? std::string("at_once") : end;
+INSTANTIATE_TEST_SUITE_P(Both, EndTest,
+                         testing::Combine(testing::ValuesIn(kWindowSystems),
+                                          testing::Values("return", "exit", "_exit", "kill")),
+                         [](const auto &played) {
+                             const std::string end = std::get<1>(played.param);
+                             return name_of(std::get<0>(played.param)) + "_" +
+                                    (end == "_exit" ? "at_once" : end);
                          });
 
 }  // namespace
-}  // namespace egl_test
+}  // namespace gl_test

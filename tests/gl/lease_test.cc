@@ -13,7 +13,7 @@
 #include "support/process.h"
 #include "support/shared.h"
 
-namespace egl_test {
+namespace gl_test {
 namespace {
 
 constexpr unsigned kProcesses = 3;
@@ -25,20 +25,23 @@ struct Board {
     std::array<cairn::RunReport, kProcesses> reports;
 };
 
-TEST(LeaseTest, ProcessesThatStartAtOnceLinkEachProgramOnce) {
-    Stage alone(Client::linked);
+class LeaseTest : public testing::TestWithParam<WindowSystem> {};
+
+TEST_P(LeaseTest, ProcessesThatStartAtOnceLinkEachProgramOnce) {
+    SKIP_WITHOUT(GetParam());
+    Stage alone(GetParam());
     const std::string transcript = alone.plain(kScenario).transcript;
     const Played cold = alone.cached(kScenario, kWaiting);
     const Played warm = alone.cached(kScenario, kWaiting);
     EXPECT_EQ(cold.transcript, transcript);
     ASSERT_GT(cold.report.misses, warm.report.misses);
 
-    const Stage shared(Client::linked);
+    const Stage shared(GetParam());
     const cairn_test::Shared<Board> board;
     std::vector<cairn_test::Child> children;
     for (unsigned i = 0; i < kProcesses; ++i) {
         children.emplace_back([&, i] {
-            Stage own(Client::linked);
+            Stage own(GetParam());
             Environment environment = kWaiting;
             environment["CAIRN_DIR"] = shared.cache_root();
             ++board->ready;
@@ -59,5 +62,8 @@ TEST(LeaseTest, ProcessesThatStartAtOnceLinkEachProgramOnce) {
     EXPECT_EQ(sum.hits, cold.report.hits + (kProcesses - 1) * warm.report.hits);
 }
 
+INSTANTIATE_TEST_SUITE_P(Both, LeaseTest, testing::ValuesIn(kWindowSystems),
+                         [](const auto &played) { return name_of(played.param); });
+
 }  // namespace
-}  // namespace egl_test
+}  // namespace gl_test

@@ -11,14 +11,15 @@
 #include "runner.h"
 #include "support/files.h"
 
-namespace egl_test {
+namespace gl_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-class SwitchTest : public testing::Test {
+class SwitchTest : public testing::TestWithParam<WindowSystem> {
   protected:
     void SetUp() override {
+        SKIP_WITHOUT(GetParam());
         setenv("CAIRN_DEVELOPER_MODE", "1", 1);
         // Keeps the drivers' files of the user who runs the test out.
         setenv("XDG_CACHE_HOME", (stage_.directory() / "home").c_str(), 1);
@@ -54,11 +55,11 @@ class SwitchTest : public testing::Test {
         return count;
     }
 
-    Stage stage_{Client::linked};
+    Stage stage_{GetParam()};
     Played plain_;
 };
 
-TEST_F(SwitchTest, DisabledNothingIsLookedUpOrStored) {
+TEST_P(SwitchTest, DisabledNothingIsLookedUpOrStored) {
     expect_as_plain(stage_.cached("switched"));
     apply(CAIRN_CONTROL_DISABLE);
     for (int round = 0; round < 2; ++round) {
@@ -76,7 +77,7 @@ TEST_F(SwitchTest, DisabledNothingIsLookedUpOrStored) {
     EXPECT_EQ(on.report.hits, on.report.link_calls) << "what was stored before is there still";
 }
 
-TEST_F(SwitchTest, OtherKindsDoNotMatter) {
+TEST_P(SwitchTest, OtherKindsDoNotMatter) {
     apply(CAIRN_CONTROL_DISABLE, CAIRN_KIND_ALL & ~uint32_t{CAIRN_KIND_CACHE_FOR_DRIVER});
     expect_as_plain(stage_.cached("switched"));
     const Played warm = stage_.cached("switched");
@@ -84,7 +85,7 @@ TEST_F(SwitchTest, OtherKindsDoNotMatter) {
     EXPECT_EQ(warm.report.hits, warm.report.link_calls);
 }
 
-TEST_F(SwitchTest, ClearedTheNextApplicationCompilesAgain) {
+TEST_P(SwitchTest, ClearedTheNextApplicationCompilesAgain) {
     expect_as_plain(stage_.cached("switched"));
     apply(CAIRN_CONTROL_CLEAR);
     const Played cold = stage_.cached("switched");
@@ -95,10 +96,9 @@ TEST_F(SwitchTest, ClearedTheNextApplicationCompilesAgain) {
 }
 
 // Linked: at first, while it is off, after it was emptied and switched on again, and once more.
-TEST_F(SwitchTest, AnApplicationThatRunsObeys) {
-    const Played run =
-        stage_.cached("switched", {{"EGL_CLIENT_AFTER_0", command("--disable")},
-                                   {"EGL_CLIENT_AFTER_1", command("--enable --clear")}});
+TEST_P(SwitchTest, AnApplicationThatRunsObeys) {
+    const Played run = stage_.cached("switched", {{"CLIENT_AFTER_0", command("--disable")},
+                                                  {"CLIENT_AFTER_1", command("--enable --clear")}});
     expect_as_plain(run);
     EXPECT_EQ(run.report.link_calls, 4u);
     EXPECT_EQ(run.report.bypassed, 1u);
@@ -114,10 +114,10 @@ std::string digits_after(const std::string &word, const std::string &text) {
     return digits;
 }
 
-TEST_F(SwitchTest, WhatADisplayHoldsInMemoryGoesWhenCleared) {
+TEST_P(SwitchTest, WhatADisplayHoldsInMemoryGoesWhenCleared) {
+    if (GetParam() != WindowSystem::egl) GTEST_SKIP() << "only EGL has a call that tells";
     const Played run = stage_.cached(
-        "switched",
-        {{"EGL_CLIENT_AFTER_1", command("--clear --disable")}, {"EGL_CLIENT_SHOW_HELD", "1"}});
+        "switched", {{"CLIENT_AFTER_1", command("--clear --disable")}, {"CLIENT_SHOW_HELD", "1"}});
     EXPECT_EQ(run.status, "");
     EXPECT_EQ(run.complaints, "");
     EXPECT_EQ(digits_after("held ", run.transcript), "1100");
@@ -125,19 +125,19 @@ TEST_F(SwitchTest, WhatADisplayHoldsInMemoryGoesWhenCleared) {
 }
 
 // Without a file at its start it is noticed when one is made.
-TEST_F(SwitchTest, AnApplicationThatKeepsProgramsInMemoryObeysToo) {
+TEST_P(SwitchTest, AnApplicationThatKeepsProgramsInMemoryObeysToo) {
     const std::string wait = " && sleep 0.3";
     const Played run =
         stage_.cached("switched", {{"CAIRN_EGL_PERSIST", "0"},
-                                   {"EGL_CLIENT_AFTER_0", command("--disable") + wait},
-                                   {"EGL_CLIENT_AFTER_1", command("--enable --clear") + wait}});
+                                   {"CLIENT_AFTER_0", command("--disable") + wait},
+                                   {"CLIENT_AFTER_1", command("--enable --clear") + wait}});
     expect_as_plain(run);
     EXPECT_EQ(run.report.bypassed, 1u);
     EXPECT_EQ(run.report.misses, 2u);
     EXPECT_EQ(run.report.hits, 1u);
 }
 
-TEST_F(SwitchTest, ADamagedControlFileIsNotInTheWay) {
+TEST_P(SwitchTest, ADamagedControlFileIsNotInTheWay) {
     expect_as_plain(stage_.cached("switched"));
     apply(CAIRN_CONTROL_DISABLE);
     cairn_test::write_file(stage_.cache_root() + "/.control",
@@ -147,5 +147,8 @@ TEST_F(SwitchTest, ADamagedControlFileIsNotInTheWay) {
     EXPECT_EQ(run.report.hits, run.report.link_calls);
 }
 
+INSTANTIATE_TEST_SUITE_P(Both, SwitchTest, testing::ValuesIn(kWindowSystems),
+                         [](const auto &played) { return name_of(played.param); });
+
 }  // namespace
-}  // namespace egl_test
+}  // namespace gl_test

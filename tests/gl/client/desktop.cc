@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Desktop OpenGL through EGL, with what OpenGL ES does not have.
+// Desktop OpenGL, with what OpenGL ES does not have.
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "scenarios.h"
 #include "scene.h"
@@ -13,6 +14,9 @@ namespace {
 
 constexpr GLenum kSpirvFormat = 0x9551;
 constexpr GLenum kNamedString = 0x8DAE;
+constexpr GLenum kFragmentProgram = 0x8804;
+constexpr GLenum kAsciiFormat = 0x8875;
+constexpr GLenum kProgramLength = 0x8627;
 
 constexpr const char *kTwoOutputs = R"(#version 430 core
 in vec2 place;
@@ -279,6 +283,27 @@ void spirv() {
     note_shader("made of words", turned);
     draw("turned", make_program({vertex, turned}));
     note_errors("words");
+}
+
+// Programs that are not linked.
+void assembly() {
+    const Context context(Api::compatibility);
+    gl.Enable(kFragmentProgram);
+    for (const char *source : {kAssembly, "!!ARBfp1.0\nMOV nothing\n"}) {
+        GLuint program = 0;
+        gl.GenProgramsARB(1, &program);
+        gl.BindProgramARB(kFragmentProgram, program);
+        gl.ProgramStringARB(kFragmentProgram, kAsciiFormat,
+                            static_cast<GLsizei>(std::strlen(source)), source);
+        note_errors("assembled");
+        GLint size = 0;
+        gl.GetProgramivARB(kFragmentProgram, kProgramLength, &size);
+        note("length %d", size);
+        draw_current("of assembly");
+        gl.DeleteProgramsARB(1, &program);
+    }
+    gl.Disable(kFragmentProgram);
+    draw("of a shader", make_program(kOldestVertex, kOldestFragment));
 }
 
 }  // namespace client

@@ -11,7 +11,7 @@
 
 #include "runner.h"
 
-namespace egl_test {
+namespace gl_test {
 namespace {
 
 // How much of a scenario can come from the cache.
@@ -61,18 +61,35 @@ constexpr Scenario kScenarios[] = {
     {"old_objects", Warmth::all},
     {"included_source", Warmth::none},
     {"spirv", Warmth::none},
+    {"assembly", Warmth::all},
     {"two_contexts", Warmth::some},
     {"context_goes", Warmth::all},
     {"older_context", Warmth::all},
     {"unlike_contexts", Warmth::none},
     {"unlike_profiles", Warmth::none},
     {"unlike_later", Warmth::none},
+    {"plain_contexts", Warmth::all},
+    {"context_moves", Warmth::all},
     {"two_threads", Warmth::all},
     {"threads_share_shader", Warmth::all},
     {"contexts_come_and_go", Warmth::all},
     {"own_binaries", Warmth::some},
     {"binary_with_bindings", Warmth::some},
     {"parallel_compile", Warmth::all},
+};
+
+// What EGL does not have.
+constexpr Scenario kGlxScenarios[] = {
+    {"first_calls", Warmth::all},
+    {"extension_calls", Warmth::all},
+    {"copied_context", Warmth::all},
+    {"refused_context", Warmth::all},
+    {"indirect_context", Warmth::all},
+    {"connections_in_turn", Warmth::all},
+    {"forgotten_contexts", Warmth::all},
+    {"two_connections", Warmth::all},
+    {"shared_between_connections", Warmth::all},
+    {"connections_of_threads", Warmth::all},
 };
 
 void expect_warm(Warmth warmth, const cairn::RunReport &cold, const cairn::RunReport &warm) {
@@ -101,11 +118,12 @@ void expect_warm(Warmth warmth, const cairn::RunReport &cold, const cairn::RunRe
     }
 }
 
-class TranscriptTest : public testing::TestWithParam<std::tuple<Client, Scenario>> {};
+class TranscriptTest : public testing::TestWithParam<std::tuple<WindowSystem, Client, Scenario>> {};
 
 TEST_P(TranscriptTest, IsTheSameWithoutColdAndWarm) {
-    const auto [client, scenario] = GetParam();
-    Stage stage(client);
+    const auto [window_system, client, scenario] = GetParam();
+    SKIP_WITHOUT(window_system);
+    Stage stage(window_system, client);
     const Played plain = stage.plain(scenario.name);
     ASSERT_EQ(plain.status, "") << plain.complaints << plain.transcript;
     ASSERT_THAT(plain.transcript, testing::HasSubstr("\n"));
@@ -122,14 +140,22 @@ TEST_P(TranscriptTest, IsTheSameWithoutColdAndWarm) {
     expect_warm(scenario.warmth, cold.report, warm.report);
 }
 
-INSTANTIATE_TEST_SUITE_P(Egl, TranscriptTest,
-                         testing::Combine(testing::Values(Client::linked, Client::dlopened),
+std::string name_of_test(const testing::TestParamInfo<TranscriptTest::ParamType> &played) {
+    const auto [window_system, client, scenario] = played.param;
+    return name_of(window_system) + "_" + name_of(client) + "_" + scenario.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, TranscriptTest,
+                         testing::Combine(testing::ValuesIn(kWindowSystems),
+                                          testing::ValuesIn(kClients),
                                           testing::ValuesIn(kScenarios)),
-                         [](const testing::TestParamInfo<TranscriptTest::ParamType> &played) {
-                             const bool is_linked = std::get<0>(played.param) == Client::linked;
-                             return std::string(is_linked ? "Linked_" : "Dlopened_") +
-                                    std::get<1>(played.param).name;
-                         });
+                         name_of_test);
+
+INSTANTIATE_TEST_SUITE_P(Glx, TranscriptTest,
+                         testing::Combine(testing::Values(WindowSystem::glx),
+                                          testing::ValuesIn(kClients),
+                                          testing::ValuesIn(kGlxScenarios)),
+                         name_of_test);
 
 }  // namespace
-}  // namespace egl_test
+}  // namespace gl_test

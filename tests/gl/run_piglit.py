@@ -3,14 +3,17 @@
 """Runs piglit's programs about shaders, programs and program binaries three times: without Cairn, with an empty cache, with
 the cache so filled. The results must be the same, and the last time programs must have come from the cache.
 
-Usage: run_piglit.py MANIFEST [PATTERN...]     patterns replace the list below
-Exits with 77, which ctest shows as skipped, when Debian's package `piglit` is not installed.
+Usage: run_piglit.py egl MANIFEST [PATTERN...]     without windows; patterns replace the list below
+       run_piglit.py glx FOLDER [PATTERN...]       on an X server of its own; FOLDER has libGLX_cairn.so.0
+Exits with 77, which ctest shows as skipped, when Debian's package `piglit` is not installed, or for GLX `xvfb`.
 """
 import concurrent.futures
+import contextlib
 import fcntl
 import glob
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -41,6 +44,12 @@ PATTERNS = [
     "getactiveattrib*",
     "shader-source-*",
 ]
+# Contexts, connections and threads of GLX, with what they share.
+GLX_PATTERNS = [
+    "arb_fragment_program-*",
+    "arb_vertex_program-*",
+    "glx-*",
+]
 # Programs that test several things, one for each of these arguments.
 ARGUMENTS = {
     "arb_get_program_binary-overrun": [["shader"], ["program"]],
@@ -49,8 +58,8 @@ ARGUMENTS = {
                                           ["link_other_active"], ["link_other_paused"],
                                           ["useprogstage_noactive"], ["not_enough_varyings"]],
 }
-# Not about the front end: they take long, or ask for a window.
-LEFT_OUT = re.compile(r"mix-and-match|400-combinations|rendezvous_by_location$|ProgramUniform-coverage|dlist")
+# Not about the front end: they take long, measure time, ask for a window, or end in one way or another.
+LEFT_OUT = re.compile(r"glx-oml-sync-control-timing|glx-make-current-multi-process|mix-and-match|400-combinations|rendezvous_by_location$|ProgramUniform-coverage|dlist")
 # The order of the numbers in RunReport.
 FIELDS = ["layout", "processes", "contexts", "compile_calls", "compile_ns", "link_calls", "link_ns", "driver_compiles",
           "driver_links", "hits", "misses", "rejected"]
@@ -92,14 +101,8 @@ def play(command, environment, folder):
     return f"{run.returncode} {sorted(results)}"
 
 
-def main():
-    manifest, patterns = sys.argv[1], sys.argv[2:] or PATTERNS
-    if not FOLDERS:
-        print("skipped: piglit is not installed (Debian package piglit)")
-        return 77
-    plain = {name: value for name, value in os.environ.items()
-             if not name.startswith(("CAIRN_", "MESA_", "__EGL_", "EGL_", "DISPLAY"))}
-    plain |= {"PIGLIT_PLATFORM": "surfaceless_egl", "LIBGL_ALWAYS_SOFTWARE": "1", "PIGLIT_NO_WINDOW": "1"}
+def compare(patterns, plain, under_cairn):
+    """Runs them with the environment `plain`, and with what puts Cairn in front of the driver."""
     commands = programs(patterns)
     reports = {"cold": Report(), "warm": Report()}
     results = {}
@@ -107,8 +110,7 @@ def main():
         for how in ["plain", "cold", "warm"]:
             environment = dict(plain)
             if how != "plain":
-                environment |= {"__EGL_VENDOR_LIBRARY_FILENAMES": manifest, "CAIRN_DIR": f"{folder}/cache",
-                                "CAIRN_REPORT": reports[how].path()}
+                environment |= under_cairn | {"CAIRN_DIR": f"{folder}/cache", "CAIRN_REPORT": reports[how].path()}
             results[how] = list(pool.map(lambda command: play(command, environment, folder), commands))
     differences = 0
     for command, plain_result, cold, warm in zip(commands, results["plain"], results["cold"], results["warm"]):
@@ -120,6 +122,42 @@ def main():
     print(f"{len(commands)} programs, {passed} pass without Cairn, {differences} differ under it; "
           f"warm: {warm['hits']} of {warm['link_calls']} links from the cache, {warm['rejected']} refused")
     return 0 if differences == 0 and passed > 0 and warm["hits"] > 0 and warm["rejected"] == 0 else 1
+
+
+@contextlib.contextmanager
+def x_server():
+    """The display of an X server that ends with the block."""
+    reading, writing = os.pipe()
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", "640x480x24", "-nolisten", "tcp",
+                               "-noreset"], pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env=os.environ | {"LIBGL_ALWAYS_SOFTWARE": "1"})
+    try:
+        os.close(writing)
+        with os.fdopen(reading) as number:
+            yield ":" + number.readline().strip()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def main():
+    window_system, front_end, *patterns = sys.argv[1:]
+    if not FOLDERS:
+        print("skipped: piglit is not installed (Debian package piglit)")
+        return 77
+    plain = {name: value for name, value in os.environ.items()
+             if not name.startswith(("CAIRN_", "MESA_", "__EGL_", "EGL_", "__GLX_", "DISPLAY", "LD_LIBRARY_PATH"))}
+    plain |= {"LIBGL_ALWAYS_SOFTWARE": "1", "PIGLIT_NO_WINDOW": "1"}
+    if window_system == "egl":
+        plain["PIGLIT_PLATFORM"] = "surfaceless_egl"
+        return compare(patterns or PATTERNS, plain, {"__EGL_VENDOR_LIBRARY_FILENAMES": front_end})
+    if shutil.which("Xvfb") is None:
+        print("skipped: there is no X server (Debian package xvfb)")
+        return 77
+    with x_server() as display:
+        plain |= {"PIGLIT_PLATFORM": "glx", "DISPLAY": display}
+        return compare(patterns or PATTERNS + GLX_PATTERNS, plain,
+                       {"__GLX_VENDOR_LIBRARY_NAME": "cairn", "LD_LIBRARY_PATH": front_end})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-// Shared by the scenarios: contexts without a window, programs from sources, and a
-// picture to draw.
+// Shared by the scenarios: contexts, programs from sources, and a picture to draw.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: a Context is used by one thread at a time. Failure: aborts where a scenario could
@@ -9,32 +8,31 @@
 #include <initializer_list>
 
 #include "gl.h"
+#include "window_system.h"
 
 namespace client {
 
 inline constexpr int kPictureSize = 64;
 
-enum class Api { es2, es3, es3_debug, core, compatibility };
-
-// The display without a window system, initialised on first use.
-EGLDisplay display();
-
 // A context with a framebuffer of kPictureSize squared, made current.
 class Context {
   public:
-    explicit Context(Api api, EGLContext share = EGL_NO_CONTEXT);
+    explicit Context(Api api, const NativeContext *share = nullptr);
+    // Takes it over.
+    explicit Context(NativeContext *native);
     ~Context();
     Context(const Context &) = delete;
     Context &operator=(const Context &) = delete;
 
     void make_current() const;
-    EGLContext handle() const { return handle_; }
+    const NativeContext *native() const { return native_; }
 
   private:
-    EGLContext handle_;
+    NativeContext *native_;
 };
 
-void release_current();
+// Gives the context that is current a framebuffer of kPictureSize squared and a triangle.
+void prepare_current();
 bool is_desktop();
 bool has_extension(const char *name);
 

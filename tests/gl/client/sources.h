@@ -39,4 +39,18 @@ out vec2 place;
 void main() { place = corner; gl_Position = vec4(corner, 0.0, 1.0); }
 )";
 
+// Of the first version of the language, which contexts without attributes have, too.
+inline constexpr const char *kOldestVertex =
+    "attribute vec2 corner; varying vec2 place;\n"
+    "void main() { place = corner; gl_Position = vec4(corner, 0.0, 1.0); }\n";
+inline constexpr const char *kOldestFragment =
+    "varying vec2 place; uniform float level;\n"
+    "void main() { gl_FragColor = vec4(place * 0.5 + 0.5, level, 1.0); }\n";
+
+// Assembly of GL_ARB_fragment_program.
+inline constexpr const char *kAssembly =
+    "!!ARBfp1.0\n"
+    "MOV result.color, { 0.5, 0.25, 1.0, 1.0 };\n"
+    "END\n";
+
 }  // namespace client

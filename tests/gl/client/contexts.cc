@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several contexts, several threads, and with `vendors` several vendors.
+// Several contexts and several threads.
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -64,7 +64,7 @@ void note_outcomes(const std::array<Outcomes, kThreads> &all) {
 }
 
 // Every thread makes the same programs, at the same time.
-void run_threads(EGLContext share, GLuint shared_vertex) {
+void run_threads(const NativeContext *share, GLuint shared_vertex) {
     std::array<Outcomes, kThreads> all;
     std::vector<std::thread> threads;
     for (Outcomes &outcomes : all) {
@@ -77,7 +77,7 @@ void run_threads(EGLContext share, GLuint shared_vertex) {
                     outcomes.push_back(try_program(vertex, number));
                 }
             }
-            egl.ReleaseThread();
+            release_thread();
         });
     }
     for (std::thread &thread : threads) {
@@ -92,7 +92,7 @@ void two_contexts() {
     const Context first(Api::es3);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
     const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
-    const Context second(Api::es3, first.handle());
+    const Context second(Api::es3, first.native());
     // Compiled in one, linked in the other, drawn in the first.
     const GLuint program = make_program({vertex, fragment});
     note_program("linked in the second", program);
@@ -110,7 +110,7 @@ void two_contexts() {
 
 void context_goes() {
     auto first = std::make_unique<Context>(Api::es3);
-    const Context second(Api::es3, first->handle());
+    const Context second(Api::es3, first->native());
     first->make_current();
     const GLuint program = make_program(kVertex, kFragment);
     const GLuint unlinked = make_unlinked(
@@ -121,7 +121,7 @@ void context_goes() {
     draw("linked before", program);
     gl.LinkProgram(unlinked);
     draw("linked after", unlinked);
-    release_current();
+    make_current(nullptr);
     // Not current any more and made current again.
     second.make_current();
     draw("again", program);
@@ -132,7 +132,7 @@ void older_context() {
     const Context third(Api::es3);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
     const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
-    const Context second(Api::es2, third.handle());
+    const Context second(Api::es2, third.native());
     const GLuint program = make_program({vertex, fragment});
     note_program("compiled elsewhere", program);
     draw("elsewhere", program);
@@ -145,7 +145,7 @@ void unlike_contexts() {
     const Context third(Api::es3);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
     const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kFragment);
-    const Context second(Api::es3_debug, third.handle());
+    const Context second(Api::es3_debug, third.native());
     const GLuint program = make_program({vertex, fragment});
     note_program("compiled elsewhere", program);
     draw("elsewhere", program);
@@ -158,7 +158,7 @@ void unlike_profiles() {
     const Context old(Api::compatibility);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldVertex);
     const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kOldFragment);
-    const Context core(Api::core, old.handle());
+    const Context core(Api::core, old.native());
     note_program("compiled in the older profile", make_program({vertex, fragment}));
 }
 
@@ -167,8 +167,8 @@ void unlike_later() {
     const Context old(Api::compatibility);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldVertex);
     const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kOldFragment);
-    release_current();
-    const Context core(Api::core, old.handle());
+    make_current(nullptr);
+    const Context core(Api::core, old.native());
     old.make_current();
     const GLuint program = make_unlinked({vertex, fragment});
     core.make_current();
@@ -176,16 +176,44 @@ void unlike_later() {
     note_program("compiled in the older profile", program);
 }
 
+// As programs ask for them that know nothing of versions and profiles.
+void plain_contexts() {
+    const Context first(Api::plain);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kOldestVertex);
+    const GLuint fragment = make_shader(GL_FRAGMENT_SHADER, kOldestFragment);
+    const Context second(Api::plain, first.native());
+    const GLuint program = make_program({vertex, fragment});
+    note_program("linked in the second", program);
+    first.make_current();
+    draw("first", program);
+    draw("linked again", make_program({vertex, fragment}));
+}
+
+// Made by one thread, used by another one, and by the first one again.
+void context_moves() {
+    const Context context(Api::es3);
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
+    make_current(nullptr);
+    std::thread([&context, vertex] {
+        context.make_current();
+        draw("elsewhere", make_program({vertex, make_shader(GL_FRAGMENT_SHADER, kFragment)}));
+        make_current(nullptr);
+        release_thread();
+    }).join();
+    context.make_current();
+    draw("here", make_program({vertex, make_shader(GL_FRAGMENT_SHADER, kOtherFragment)}));
+}
+
 void two_threads() {
-    display();
-    run_threads(EGL_NO_CONTEXT, 0);
+    open_display();
+    run_threads(nullptr, 0);
 }
 
 void threads_share_shader() {
     const Context context(Api::es3);
     const GLuint vertex = make_shader(GL_VERTEX_SHADER, kVertex);
     gl.Finish();
-    run_threads(context.handle(), vertex);
+    run_threads(context.native(), vertex);
     draw("after the threads", make_program({vertex, make_shader(GL_FRAGMENT_SHADER, kFragment)}));
 }
 
@@ -200,7 +228,7 @@ void contexts_come_and_go() {
     std::array<int, kThreads> linked = {};
     std::vector<std::thread> threads;
     for (int &number : linked) {
-        threads.emplace_back([&number, share = context.handle(), vertex, fragment] {
+        threads.emplace_back([&number, share = context.native(), vertex, fragment] {
             for (int round = 0; round < kRounds; ++round) {
                 const Context mine(Api::es3, share);
                 const GLuint program = make_program({vertex, fragment});
@@ -209,7 +237,7 @@ void contexts_come_and_go() {
                 number += status;
                 gl.DeleteProgram(program);
             }
-            egl.ReleaseThread();
+            release_thread();
         });
     }
     for (std::thread &thread : threads) {
@@ -218,98 +246,17 @@ void contexts_come_and_go() {
     note("linked: %d %d", linked[0], linked[1]);
 }
 
-// Every device with the vendor that answers for it, and that of its display.
-void note_devices() {
-    const auto query =
-        reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(egl.GetProcAddress("eglQueryDevicesEXT"));
-    const auto string_of = reinterpret_cast<PFNEGLQUERYDEVICESTRINGEXTPROC>(
-        egl.GetProcAddress("eglQueryDeviceStringEXT"));
-    EGLDeviceEXT devices[8] = {};
-    EGLint count = 0;
-    note("queried %d", query(0, nullptr, &count));
-    note("devices %d", count);
-    note("queried %d", query(8, devices, &count));
-    for (EGLint i = 0; i < count; ++i) {
-        note("device %s", string_of(devices[i], EGL_EXTENSIONS));
-        const EGLDisplay one = egl.GetPlatformDisplay(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr);
-        note("initialised %d", egl.Initialize(one, nullptr, nullptr));
-        note("vendor %s", egl.QueryString(one, EGL_VENDOR));
-    }
-}
-
-// The second vendor answers one platform, which nobody else knows; see fake_vendor.cc.
-void vendors() {
-    constexpr EGLenum kFakePlatform = 0x7fff0001;
-    const EGLDisplay fake = egl.GetPlatformDisplay(kFakePlatform, nullptr, nullptr);
-    note("fake display %d", fake != EGL_NO_DISPLAY);
-    EGLint major = 0;
-    note("initialised %d", egl.Initialize(fake, &major, nullptr));
-    note("vendor %s", egl.QueryString(fake, EGL_VENDOR));
-    note("other vendor %s", egl.QueryString(display(), EGL_VENDOR));
-    const Context real(Api::es3);
-    const GLuint program = make_program(kVertex, kFragment);
-    draw("real", program);
-    egl.BindAPI(EGL_OPENGL_ES_API);
-    const EGLContext handle = egl.CreateContext(fake, nullptr, EGL_NO_CONTEXT, nullptr);
-    note("fake context %d", handle != EGL_NO_CONTEXT);
-    for (int round = 0; round < 3; ++round) {
-        note("current %d", egl.MakeCurrent(fake, EGL_NO_SURFACE, EGL_NO_SURFACE, handle));
-        note("renderer %s", reinterpret_cast<const char *>(gl.GetString(GL_RENDERER)));
-        note("created %u", gl.CreateShader(GL_VERTEX_SHADER));
-        real.make_current();
-        note("renderer %s", reinterpret_cast<const char *>(gl.GetString(GL_RENDERER)));
-        draw("real again", program);
-    }
-    // A call that only the fake vendor has, by its own dispatch function.
-    using FakeCall = int (*)(EGLDisplay, int);
-    const auto call = reinterpret_cast<FakeCall>(egl.GetProcAddress("eglFakeAddCAIRN"));
-    note("extension %d", call != nullptr ? call(fake, 41) : -1);
-    using QueryDriver = const char *(*)(EGLDisplay);
-    const auto driver =
-        reinterpret_cast<QueryDriver>(egl.GetProcAddress("eglGetDisplayDriverName"));
-    note("driver %s", driver != nullptr ? driver(display()) : "unknown");
-    note("driver %s", driver != nullptr ? driver(fake) : "unknown");
-    note_devices();
-    note("refused %d", egl.MakeCurrent(fake, EGL_NO_SURFACE, EGL_NO_SURFACE, real.handle()));
-    note("error %#x", static_cast<unsigned>(egl.GetError()));
-    // GLVND leaves nothing current between two vendors then; with Cairn the older one stays, as it
-    // does within one vendor.
-    real.make_current();
-    draw("still real", program);
-    note("terminated %d", egl.Terminate(fake));
-}
-
-void beside() {
-    constexpr EGLenum kFakePlatform = 0x7fff0001;
-    const EGLDisplay fake = egl.GetPlatformDisplay(kFakePlatform, nullptr, nullptr);
-    egl.Initialize(fake, nullptr, nullptr);
-    using GetAttrib = EGLint (*)(EGLDisplay, EGLenum);
-    const auto key_length =
-        reinterpret_cast<GetAttrib>(egl.GetProcAddress("eglProgramCacheGetAttribANGLE"));
-    for (const EGLDisplay one : {fake, display()}) {
-        const EGLint value = key_length(one, 0x3456);
-        const auto error = static_cast<unsigned>(egl.GetError());
-        note("vendor %s, error %x, value %d", egl.QueryString(one, EGL_VENDOR), error, value);
-        const std::string extensions = egl.QueryString(one, EGL_EXTENSIONS);
-        note("named %d", extensions.find("EGL_ANGLE_program_cache_control") != std::string::npos);
-    }
-}
-
 void switched() {
     const Context context(Api::es3);
-    using GetAttrib = EGLint (*)(EGLDisplay, EGLenum);
-    const auto held =
-        reinterpret_cast<GetAttrib>(egl.GetProcAddress("eglProgramCacheGetAttribANGLE"));
     for (int round = 0; round < 4; ++round) {
         draw("round", make_program(kVertex, kFragment));
-        if (held != nullptr && std::getenv("EGL_CLIENT_SHOW_HELD") != nullptr) {
-            constexpr EGLenum kSize = 0x3455;
+        if (std::getenv("CLIENT_SHOW_HELD") != nullptr) {
             constexpr GLenum kEnabled = 0x93AC;
             GLint enabled = -1;
             gl.GetIntegerv(kEnabled, &enabled);
-            note("held %d, enabled %d", held(display(), kSize), enabled);
+            note("held %d, enabled %d", held_programs(), enabled);
         }
-        const std::string variable = "EGL_CLIENT_AFTER_" + std::to_string(round);
+        const std::string variable = "CLIENT_AFTER_" + std::to_string(round);
         const char *command = std::getenv(variable.c_str());
         if (command != nullptr && std::system(command) != 0) {
             note("%s failed", variable.c_str());

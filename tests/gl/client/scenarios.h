@@ -4,8 +4,7 @@
 
 namespace client {
 
-// X(name): programs.cc, objects.cc, stages.cc, desktop.cc, contexts.cc, binaries.cc. `vendors`
-// needs the second test vendor and is not among them.
+// X(name): programs.cc, objects.cc, stages.cc, desktop.cc, contexts.cc, binaries.cc.
 #define CLIENT_SCENARIOS(X) \
     X(simple)               \
     X(old_language)         \
@@ -37,12 +36,15 @@ namespace client {
     X(old_objects)          \
     X(included_source)      \
     X(spirv)                \
+    X(assembly)             \
     X(two_contexts)         \
     X(context_goes)         \
     X(older_context)        \
     X(unlike_contexts)      \
     X(unlike_profiles)      \
     X(unlike_later)         \
+    X(plain_contexts)       \
+    X(context_moves)        \
     X(two_threads)          \
     X(threads_share_shader) \
     X(contexts_come_and_go) \
@@ -54,12 +56,8 @@ namespace client {
 CLIENT_SCENARIOS(X)
 #undef X
 
-// With a second vendor beside Mesa.
-void vendors();
-// The same, asking each vendor's display for its program cache.
-void beside();
 // Links one program four times; after each of the first three the shell does what
-// EGL_CLIENT_AFTER_0 and so on say.
+// CLIENT_AFTER_0 and so on say.
 void switched();
 
 }  // namespace client

@@ -7,12 +7,13 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 #include "runner.h"
 #include "support/cache.h"
 #include "support/files.h"
 
-namespace egl_test {
+namespace gl_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,19 +62,22 @@ cairn_test::ByteVector a_binary_in(const std::string &root) {
     return largest;
 }
 
-class CrashTest : public testing::TestWithParam<const char *> {
+class CrashTest : public testing::TestWithParam<std::tuple<WindowSystem, const char *>> {
   protected:
-    CrashTest() {
+    void SetUp() override {
+        SKIP_WITHOUT(std::get<0>(GetParam()));
         const std::string manifest = stage_.directory() / "crashing.json";
         write_manifest(manifest, CRASHING_VENDOR);
-        stage_.extra = {{"CAIRN_EGL_VENDORS", manifest}, {"CRASHING_HOW", GetParam()}};
+        stage_.extra = {{"CRASHING_HOW", std::get<1>(GetParam())},
+                        {"CAIRN_EGL_VENDORS", manifest},
+                        {"CAIRN_GLX_VENDOR", "crashing"}};
     }
     Played start() {
         return stage_.cached(kScenario, {{"CRASHING_BINARY", binary_}, {"CAIRN_LOG", "1"}});
     }
 
     static constexpr const char *kScenario = "shared_shader";
-    Stage stage_{Client::linked};
+    Stage stage_{std::get<0>(GetParam())};
     const std::string binary_ = stage_.directory() / "binary";
 };
 
@@ -114,12 +118,16 @@ TEST_P(CrashTest, TheNextStartWorksAndKeepsAllOtherEntries) {
                 testing::HasSubstr("2 dropped after a driver had died with them, 1 kept out"));
 }
 
+class CrashGuardTest : public testing::TestWithParam<WindowSystem> {};
+
 // Of what, nobody knows: the third start does without Cairn.
-TEST(CrashGuardTest, TwoCrashesInsideTheFrontEndSwitchItOff) {
-    Stage stage(Client::linked);
+TEST_P(CrashGuardTest, TwoCrashesInsideTheFrontEndSwitchItOff) {
+    SKIP_WITHOUT(GetParam());
+    Stage stage(GetParam());
     const std::string manifest = stage.directory() / "crashing.json";
     write_manifest(manifest, CRASHING_VENDOR);
-    stage.extra = {{"CAIRN_EGL_VENDORS", manifest}, {"CAIRN_LOG", "1"}};
+    stage.extra = {
+        {"CAIRN_EGL_VENDORS", manifest}, {"CAIRN_GLX_VENDOR", "crashing"}, {"CAIRN_LOG", "1"}};
     const auto start = [&](const char *how) {
         return stage.cached("shared_shader", {{"CRASHING_HOW", how}});
     };
@@ -134,8 +142,16 @@ TEST(CrashGuardTest, TwoCrashesInsideTheFrontEndSwitchItOff) {
     EXPECT_THAT(third.complaints, testing::HasSubstr("it died twice within a minute"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Egl, CrashTest, testing::Values("fault", "exit"),
-                         [](const auto &how) { return std::string(how.param); });
+INSTANTIATE_TEST_SUITE_P(Both, CrashGuardTest, testing::ValuesIn(kWindowSystems),
+                         [](const auto &played) { return name_of(played.param); });
+
+INSTANTIATE_TEST_SUITE_P(Both, CrashTest,
+                         testing::Combine(testing::ValuesIn(kWindowSystems),
+                                          testing::Values("fault", "exit")),
+                         [](const auto &played) {
+                             return name_of(std::get<0>(played.param)) + "_" +
+                                    std::get<1>(played.param);
+                         });
 
 }  // namespace
-}  // namespace egl_test
+}  // namespace gl_test

@@ -10,15 +10,31 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "common/run_report.h"
 #include "support/temp_directory.h"
 
-namespace egl_test {
+namespace gl_test {
 
 using Environment = std::map<std::string, std::string>;
 
+// EGL without windows, or GLX on an X server that all tests of the process share.
+enum class WindowSystem { egl, glx };
 enum class Client { linked, dlopened };
+
+inline constexpr auto kWindowSystems = {WindowSystem::egl, WindowSystem::glx};
+inline constexpr auto kClients = {Client::linked, Client::dlopened};
+
+// Why a test must be skipped; null when it need not.
+const char *why_not(WindowSystem window_system);
+
+#define SKIP_WITHOUT(window_system) \
+    if (const char *why = gl_test::why_not(window_system)) GTEST_SKIP() << why
+
+// The parameter's part of a test's name.
+std::string name_of(WindowSystem window_system);
+std::string name_of(Client client);
 
 struct Played {
     std::string transcript;  // standard output
@@ -30,7 +46,8 @@ struct Played {
 // One test's cache directory and what is set around its runs.
 class Stage {
   public:
-    explicit Stage(Client client) : client_(client) {}
+    explicit Stage(WindowSystem window_system, Client client = Client::linked)
+        : window_system_(window_system), client_(client) {}
 
     // Without Cairn.
     Played plain(const std::string &scenario);
@@ -42,10 +59,13 @@ class Stage {
     const cairn_test::TempDirectory &directory() const { return directory_; }
     // For both kinds of run.
     Environment extra;
+    // A command before the client's, such as one that hides files from it. For both kinds of run.
+    std::vector<std::string> prefix;
 
   private:
     Played run(const std::string &scenario, const std::string &end, Environment environment);
 
+    WindowSystem window_system_;
     Client client_;
     cairn_test::TempDirectory directory_;
     int runs_ = 0;
@@ -54,4 +74,4 @@ class Stage {
 // A manifest that names `library`, written to `path`.
 void write_manifest(const std::string &path, const std::string &library);
 
-}  // namespace egl_test
+}  // namespace gl_test

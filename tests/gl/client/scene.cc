@@ -2,19 +2,12 @@
 #include "scene.h"
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "transcript.h"
 
 namespace client {
 namespace {
-
-[[noreturn]] void give_up(const char *what) {
-    std::fprintf(stderr, "%s: EGL error %#x\n", what, static_cast<unsigned>(egl.GetError()));
-    std::abort();
-}
 
 void make_framebuffer() {
     GLuint texture = 0;
@@ -46,54 +39,24 @@ void make_triangle() {
 
 }  // namespace
 
-EGLDisplay display() {
-    static EGLDisplay the_display = [] {
-        const EGLDisplay made =
-            egl.GetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-        if (made == EGL_NO_DISPLAY || egl.Initialize(made, nullptr, nullptr) == EGL_FALSE) {
-            give_up("no display");
-        }
-        return made;
-    }();
-    return the_display;
-}
+Context::Context(Api api, const NativeContext *share) : Context(create_context(api, share)) {}
 
-Context::Context(Api api, EGLContext share) {
-    const bool desktop = api == Api::core || api == Api::compatibility;
-    egl.BindAPI(desktop ? EGL_OPENGL_API : EGL_OPENGL_ES_API);
-    const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, desktop ? 4 : (api == Api::es2 ? 2 : 3),
-                                 EGL_CONTEXT_MINOR_VERSION, desktop ? 5 : (api == Api::es2 ? 0 : 2),
-                                 EGL_CONTEXT_OPENGL_DEBUG,
-                                 api == Api::es3_debug ? EGL_TRUE : EGL_FALSE,
-                                 // The last pair is for desktop contexts only.
-                                 desktop ? EGL_CONTEXT_OPENGL_PROFILE_MASK : EGL_NONE,
-                                 api == Api::core ? EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT
-                                                  : EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT,
-                                 EGL_NONE};
-    handle_ = egl.CreateContext(display(), EGL_NO_CONFIG_KHR, share, attributes);
-    if (handle_ == EGL_NO_CONTEXT) {
-        give_up("no context");
-    }
+Context::Context(NativeContext *native) : native_(native) {
     make_current();
-    make_framebuffer();
-    make_triangle();
+    prepare_current();
 }
 
 Context::~Context() {
-    if (egl.GetCurrentContext() == handle_) {
-        release_current();
-    }
-    egl.DestroyContext(display(), handle_);
+    destroy_context(native_);
 }
 
 void Context::make_current() const {
-    if (egl.MakeCurrent(display(), EGL_NO_SURFACE, EGL_NO_SURFACE, handle_) == EGL_FALSE) {
-        give_up("not current");
-    }
+    client::make_current(native_);
 }
 
-void release_current() {
-    egl.MakeCurrent(display(), EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+void prepare_current() {
+    make_framebuffer();
+    make_triangle();
 }
 
 bool is_desktop() {

@@ -22,12 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFilenamesEnv = "__EGL_VENDOR_LIBRARY_FILENAMES";
 constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
-constexpr const char *kGlxVendorEnv = "__GLX_VENDOR_LIBRARY_NAME";
 constexpr const char *kLibraryPathEnv = "LD_LIBRARY_PATH";
-
-// GLVND makes the name of the library of it.
-constexpr const char *kGlxVendor = "cairn";
-constexpr const char *kGlxLibrary = "libGLX_cairn.so.0";
 
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
@@ -139,7 +134,7 @@ std::vector<std::pair<std::string, std::string>> glx_environment(const std::stri
     std::vector<std::pair<std::string, std::string>> variables = {{kGlxVendorEnv, kGlxVendor}};
     const std::string before = environment_variable(kGlxVendorEnv).value_or("");
     if (!before.empty() && before != kGlxVendor) {
-        variables.emplace_back("CAIRN_GLX_VENDOR", before);
+        variables.emplace_back(kGlxRealVendorEnv, before);
     }
     const std::string folder = fs::path(library).parent_path();
     if (!is_searched(folder)) {

@@ -20,6 +20,13 @@ inline constexpr const char *kManifestEnv = "CAIRN_EGL_MANIFEST";
 // all others.
 inline constexpr const char *kLastManifest = "last/cairn_egl_last.json";
 
+// The GLX front end: its library, which GLVND finds by the dynamic loader only; the variable in which
+// GLVND is told its name; and the variable for the vendor that the user had named there.
+inline constexpr const char *kGlxLibrary = "libGLX_cairn.so.0";
+inline constexpr const char *kGlxVendorEnv = "__GLX_VENDOR_LIBRARY_NAME";
+inline constexpr const char *kGlxVendor = "cairn";  // of which GLVND makes the library's name
+inline constexpr const char *kGlxRealVendorEnv = "CAIRN_GLX_VENDOR";
+
 struct Manifest {
     std::string path;     // empty when there is none to use
     std::string problem;  // why not, when `path` is empty: one line without a line end

@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 #include "os/environment.h"
+#include "os/root.h"
 #include "output.h"
-#include "store/root.h"
 
 namespace cairn::cli {
 namespace {
@@ -77,8 +77,8 @@ std::string nothing_linked(const RunReport &report, const Seen &seen) {
         }
         return text;
     }
-    if (report.displays > 0) return "EGL or GLX was used, but no context was created";
-    if (report.loads > 0) return "EGL was loaded, but no display was initialised";
+    if (report.displays > 0) return "EGL was used, but no context was created";
+    if (report.loads > 0) return "EGL or GLX was loaded, but no display was initialised";
     return drew_past_us(seen);
 }
 

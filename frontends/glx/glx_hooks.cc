@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "gl/caches.h"
 #include "gl/contexts.h"
@@ -160,8 +161,20 @@ Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
     return made_current(of, context, (of.glx.*Member)(display, draw, read, context));
 }
 
-#define ENTRY(name, function) \
-    { "glX" #name, reinterpret_cast<void *>(function) }
+// The function that GLVND calls.
+template <auto Function>
+struct Entry;
+
+template <typename R, typename... A, R (*Function)(A...)>
+struct Entry<Function> {
+    static R call(A... arguments) {
+        const InsideFrontEnd inside;
+        return Function(arguments...);
+    }
+};
+
+#define ENTRY(name, ...) \
+    { "glX" #name, reinterpret_cast<void *>(&Entry<__VA_ARGS__>::call) }
 
 const gl::NamedFunction kHooks[] = {
     ENTRY(CreateContext, &create_context),
@@ -175,7 +188,8 @@ const gl::NamedFunction kHooks[] = {
     ENTRY(MakeCurrentReadSGI, &make_context_current<&GlxFunctions::MakeCurrentReadSGI>),
 };
 
-#define CORE(name, screen) ENTRY(name, (&Forward<&GlxFunctions::name, screen>::call)),
+#define CORE(name, screen) \
+    {"glX" #name, reinterpret_cast<void *>(&Forward<&GlxFunctions::name, screen>::call)},
 #define EXTENSION(name, type, screen) CORE(name, screen)
 const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(CORE) GLX_EXTENSION_FUNCTIONS(EXTENSION)};
 #undef EXTENSION

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "common/run_report.h"
 #include "gl/contexts.h"
 #include "gl/mutex.h"
 #include "gl/settings.h"
@@ -133,7 +132,6 @@ Vendor &choose(Display *display, int screen) {
     if (!vendors.chosen.compare_exchange_strong(chosen, vendor)) return *chosen;
     gl::log().write(Severity::info, "in front of %s", vendor->name.c_str());
     gl::set_default_driver(*vendor);
-    count(&RunReport::displays);
     return *vendor;
 }
 

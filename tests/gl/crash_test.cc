@@ -126,5 +126,31 @@ INSTANTIATE_TEST_SUITE_P(Both, CrashTest,
                                     std::get<1>(played.param);
                          });
 
+class CrashGuardTest : public testing::TestWithParam<WindowSystem> {};
+
+// Of what, nobody knows: the third start does without Cairn.
+TEST_P(CrashGuardTest, TwoCrashesInsideTheFrontEndSwitchItOff) {
+    SKIP_WITHOUT(GetParam());
+    Stage stage(GetParam());
+    const std::string manifest = stage.directory() / "crashing.json";
+    write_manifest(manifest, CRASHING_VENDOR);
+    stage.extra = {
+        {"CAIRN_EGL_VENDORS", manifest}, {"CAIRN_GLX_VENDOR", "crashing"}, {"CAIRN_LOG", "1"}};
+    const auto start = [&](const char *how) {
+        return stage.cached("shared_shader", {{"CRASHING_HOW", how}});
+    };
+    EXPECT_NE(start("link").status, "") << "the driver dies";
+    const Played second = start("link");
+    EXPECT_NE(second.status, "");
+    EXPECT_THAT(second.complaints, testing::Not(testing::HasSubstr("passes everything through")));
+    const Played third = start("");
+    EXPECT_EQ(third.status, "");
+    EXPECT_EQ(third.report.loads, 0u);
+    EXPECT_THAT(third.complaints, testing::HasSubstr("it died twice within a minute"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, CrashGuardTest, testing::ValuesIn(kWindowSystems),
+                         [](const auto &played) { return name_of(played.param); });
+
 }  // namespace
 }  // namespace gl_test

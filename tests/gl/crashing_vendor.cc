@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Mesa with a defect, as a vendor of EGL and of GLX: the process dies when glProgramBinary gets the binary that stands in the file
-// CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit().
+// Mesa with a defect, as a vendor of EGL and of GLX: the process dies when glProgramBinary gets the
+// binary that stands in the file CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit().
+// With CRASHING_HOW=link it dies of each link.
 #include <EGL/egl.h>
 #include <GL/gl.h>
 // After gl.h, which it completes.
@@ -44,8 +45,16 @@ void program_binary(GLuint program, GLenum format, const void *binary, GLsizei s
     g_program_binary(program, format, binary, size);
 }
 
+void die(GLuint) {
+    raise(SIGSEGV);
+}
+
 // `function` is Mesa's of this name.
 void *with_defect(const char *name, void *function) {
+    const char *how = getenv("CRASHING_HOW");
+    if (strcmp(name, "glLinkProgram") == 0 && how != nullptr && strcmp(how, "link") == 0) {
+        return reinterpret_cast<void *>(&die);
+    }
     if (function == nullptr || strcmp(name, "glProgramBinary") != 0) {
         return function;
     }

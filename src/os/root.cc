@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/root.h"
+#include "os/root.h"
 
 #include <algorithm>
 #include <utility>

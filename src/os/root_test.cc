@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/root.h"
+#include "os/root.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,6 @@
 
 #include "os/system_calls.h"
 #include "os/testing/scratch.h"
-#include "store/store.h"
 
 namespace cairn {
 namespace {
@@ -178,19 +177,6 @@ TEST_F(RootTest, TheCachesOwnDirectoryIsLookedAtInTheSameWay) {
     ASSERT_EQ(::symlink("cache", (scratch_ / "root/link").c_str()), 0);
     EXPECT_EQ(open_cache("link").error(), Error::denied);
     EXPECT_EQ(open_cache("missing", Create::no).error(), Error::not_found);
-}
-
-TEST_F(RootTest, TheTextForPeopleIsWrittenOnce) {
-    StoreOptions options;
-    options.root = scratch_ / "root";
-    options.identifier = "cache";
-    options.limit_bytes = 64 << 20;
-    options.about = "programs of a test\n";
-    ASSERT_TRUE(Store::open(options).ok());
-    EXPECT_EQ(content("root/cache/about"), "programs of a test\n");
-    options.about = "something else\n";
-    ASSERT_TRUE(Store::open(options).ok());
-    EXPECT_EQ(content("root/cache/about"), "programs of a test\n");
 }
 
 TEST(Identifiers, AreNamesThatCannotLeaveTheRoot) {

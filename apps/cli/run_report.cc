@@ -82,10 +82,20 @@ std::string nothing_linked(const RunReport &report, const Seen &seen) {
     return drew_past_us(seen);
 }
 
+// Why a process had a problem, as it says.
+std::string problem_text(const RunReport &report) {
+    // Other processes wrote it.
+    const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
+    return printable_line(std::string_view(report.problem_text, size));
+}
+
 // Why there is nothing to tell; empty when there is.
 std::string nothing_passed(const RunResult &result) {
     const RunReport &report = result.report;
     if (!result.problem.empty()) return fmt::format("ran uncached: {}", result.problem);
+    if (report.link_calls == 0 && report.problem == kProblemNotServed) {
+        return "ran uncached: " + problem_text(report);
+    }
     if (report.link_calls == 0) {
         return "no GL program passed through: " + nothing_linked(report, result.seen);
     }
@@ -94,9 +104,8 @@ std::string nothing_passed(const RunResult &result) {
 
 // Why the cache was not used, or entries were not stored; empty when all went well.
 std::string problem_line(const RunReport &report) {
-    // Other processes wrote it.
-    const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
-    std::string why = printable_line(std::string_view(report.problem_text, size));
+    std::string why = problem_text(report);
+    if (report.problem == kProblemNotServed) return "a process ran uncached: " + why;
     if (report.problem == kProblemNotUsed) {
         // A process may have several, and the application several processes.
         return fmt::format("{} cache could not be used: {}",

@@ -120,6 +120,17 @@ TEST(RunReport, SaysWhyTheCacheWasNotUsed) {
     EXPECT_THAT(report_lines(result).back(), EndsWith("used: " + std::string(160, 'x')));
 }
 
+TEST(RunReport, SaysWhyAProcessWasNotServed) {
+    RunResult result = cached_run();
+    result.report.loads = 1;
+    set_problem(result, kProblemNotServed, "the configuration says `enabled = 0` for game");
+    const std::string why = "ran uncached: the configuration says `enabled = 0` for game";
+    EXPECT_EQ(report_lines(result), std::vector<std::string>{why});
+    result.report.link_calls = 1;
+    result.report.hits = 1;
+    EXPECT_EQ(report_lines(result).back(), "a process " + why) << "and another one was";
+}
+
 TEST(RunReport, SaysWhyEntriesCouldNotBeStored) {
     RunResult result = cached_run();
     result.report.link_calls = 1;

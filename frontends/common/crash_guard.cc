@@ -63,7 +63,7 @@ Slot *g_slot = nullptr;
 std::uint64_t g_process = 0;
 std::atomic<unsigned> g_threads = 0;
 // What threads write to that are not watched. They write it, and no process reads it.
-std::uint64_t g_nowhere = 0;
+alignas(Word::required_alignment) std::uint64_t g_nowhere = 0;
 
 std::string file_of(const std::string &application) {
     return kCrashGuardPrefix + application;

@@ -54,6 +54,7 @@ inline constexpr const char *kRunReportVariable = "CAIRN_REPORT";
 // Values of `problem`.
 inline constexpr std::uint64_t kProblemNotUsed = 1;    // the cache could not be opened
 inline constexpr std::uint64_t kProblemNotStored = 2;  // an entry could not be stored
+inline constexpr std::uint64_t kProblemNotServed = 3;  // a process was passed through: permission.h
 
 // Maps the report of that path. Null when it cannot be mapped or is of another layout.
 RunReport *attach_run_report(const char *path);

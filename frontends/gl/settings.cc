@@ -129,6 +129,8 @@ void load_settings(const char *name) {
     g_settings = loaded;
     if (!permission.is_served) {
         log().write(Severity::info, "passes everything through: %s", permission.reason.c_str());
+        if (!loaded->report.empty()) attach_counters(loaded->report.c_str());
+        note_problem(kProblemNotServed, permission.reason);
     }
 }
 

@@ -5,6 +5,7 @@
 // and frees nothing.
 #include <cstring>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "gl/hook.h"
 #include "gl/hooks.h"
@@ -65,6 +66,7 @@ void fill_imports(__GLXapiImports &imports) {
 // Where we are switched off, GLVND takes the server's vendor; or the user's, which only we know.
 Bool start(const Host &host, __GLXapiImports &imports) {
     gl::load_settings("glx");
+    const InsideFrontEnd inside;
     const std::string wanted = environment_variable("CAIRN_GLX_VENDOR").value_or("");
     const gl::Settings &settings = gl::settings();
     if (settings.disabled && wanted.empty()) return False;

@@ -290,6 +290,16 @@ TEST_F(EnableTest, StatusSaysForWhichProgramsItIsOffAndWhy) {
     EXPECT_TRUE(status()["only_allowed"]);
 }
 
+TEST_F(EnableTest, AnApplicationThatIsOffRunsUncachedAndTheReportSaysWhy) {
+    EXPECT_EQ(run({"disable", "cli_view_client"}).exit_code, 0);
+    const Finished off = run({"run", "--", CLI_VIEW_CLIENT});
+    EXPECT_EQ(off.standard_output, client(environment_).standard_output);
+    EXPECT_EQ(off.standard_error,
+              "cairn: ran uncached: the configuration says `enabled = 0` for cli_view_client\n");
+    EXPECT_EQ(run({"enable", "cli_view_client"}).exit_code, 0);
+    EXPECT_THAT(run({"run", "--", CLI_VIEW_CLIENT}).standard_error, HasSubstr("entries stored"));
+}
+
 // With the manifests of `cmake --install BUILD --component enable_for_all`.
 TEST_F(EnableTest, ForAllUsersItIsOnWithoutAVariable) {
     const std::string first = "/etc/glvnd/egl_vendor.d";

@@ -108,7 +108,7 @@ def compare(patterns, plain, under_cairn):
     results = {}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         for how in ["plain", "cold", "warm"]:
-            environment = dict(plain)
+            environment = plain | {"XDG_CONFIG_HOME": folder}
             if how != "plain":
                 environment |= under_cairn | {"CAIRN_DIR": f"{folder}/cache", "CAIRN_REPORT": reports[how].path()}
             results[how] = list(pool.map(lambda command: play(command, environment, folder), commands))

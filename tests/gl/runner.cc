@@ -20,7 +20,7 @@ namespace {
 bool is_ours(std::string_view variable) {
     for (const std::string_view prefix :
          {"CAIRN_", "MESA_", "__EGL_", "EGL_", "__GLX_", "LIBGL_", "DISPLAY", "XDG_CACHE_HOME",
-          "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+          "XDG_CONFIG_HOME", "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
         if (variable.starts_with(prefix)) {
             return true;
         }
@@ -103,6 +103,8 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
     environment.insert(extra.begin(), extra.end());
     environment["MESA_SHADER_CACHE_DIR"] = here + ".mesa";
     environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
+    // Keeps the configuration of the user who runs the test out.
+    environment["XDG_CONFIG_HOME"] = directory_ / "configuration";
     environment["CAIRN_REPORT"] = report.path();
     if (window_system_ == WindowSystem::glx) {
         environment.try_emplace("DISPLAY", x_display());

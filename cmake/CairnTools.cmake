@@ -1,6 +1,6 @@
 # All that is built besides the library: front ends, programs, tests and benchmarks.
 
-cairn_subdirectories(frontends/common frontends/egl frontends/d3d12)
+cairn_subdirectories(frontends/common frontends/gl frontends/egl frontends/glx frontends/d3d12)
 if(NOT CAIRN_FUZZ)
     cairn_subdirectories(apps/broker)
 endif()
@@ -18,7 +18,7 @@ endif()
 cairn_precompile_headers(standard.h cairn_base_objects
     cairn_os_objects cairn_store_objects cairn_ipc_objects cairn_cache_objects cairn_capi_objects
     d3d12_parts d3d12_objects vkd3d_objects)
-cairn_precompile_headers(standard.h cairn_frontends_common EGL_cairn_parts)
+cairn_precompile_headers(standard.h cairn_frontends_common cairn_gl_parts EGL_cairn_parts GLX_cairn_parts)
 cairn_precompile_headers(program.h cairn_cli)
 if(CAIRN_DEVELOPER_MODE)
     cairn_subdirectories(tests fuzz)
@@ -32,7 +32,7 @@ cairn_subdirectories(tests/demo)
 
 # Everything that is installed, without tests and benchmarks: `scripts/build ship ship`.
 add_custom_target(ship)
-foreach(target cairn cairn_static cairn_command cairn_convert cairnd EGL_cairn EGL_cairn_last cairn_d3d12 cairn_vkd3d)
+foreach(target cairn cairn_static cairn_command cairn_convert cairnd EGL_cairn EGL_cairn_last GLX_cairn cairn_d3d12 cairn_vkd3d)
     if(TARGET ${target})
         add_dependencies(ship ${target})
     endif()

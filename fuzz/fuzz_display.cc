@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "display_cache.h"
-#include "entry.h"
+#include "gl/entry.h"
 #include "model/byte_source.h"
 
 namespace {
 
 using cairn::egl::DisplayCache;
-using cairn::egl::ProgramKey;
+using cairn::gl::ProgramKey;
 using cairn_test::ByteSource;
 using Bytes = std::vector<uint8_t>;
 
@@ -116,7 +116,7 @@ class Player {
         const EGLint error = draft ? cache_.draft_populate(key_given, key_size, binary_given, bytes)
                                    : cache_.populate(key_given, key_size, binary_given, bytes);
         const bool is_valid = key_given != nullptr && binary_given != nullptr && key_size == 20 &&
-                              bytes >= (draft ? 0 : 1) && bytes <= DisplayCache::kBinaryMax;
+                              bytes >= (draft ? 0 : 1) && bytes <= EGLint{DisplayCache::kBinaryMax};
         require(error == (is_valid ? EGL_SUCCESS : EGL_BAD_PARAMETER));
         if (is_valid) model_.put(key[0], bytes);
     }
@@ -193,7 +193,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     // Does what a link does with a populated binary, but without the seal, which would let no
     // input pass.
     const std::span input(data, size);
-    if (const auto entry = cairn::egl::decode_program(std::as_bytes(input))) {
+    if (const auto entry = cairn::gl::decode_program(std::as_bytes(input))) {
         require(!entry->binary.empty() && entry->report.log_length >= 0);
         require(entry->report.log.size() + entry->binary.size() < size);
     }

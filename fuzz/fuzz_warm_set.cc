@@ -35,7 +35,7 @@ std::string checked(std::string file) {
 
 // One entry that is whole, so that more than refusals is seen.
 std::string with_entry(const std::string &body) {
-    WarmSet set = {"egl-0", 2, body.substr(0, 16), {}};
+    WarmSet set = {"gl-0", 2, body.substr(0, 16), {}};
     cairn::cli::WarmEntry entry;
     entry.key.fill(3);
     entry.binary = std::string(CAIRN_EGL_ENTRY_HEAD_SIZE, '\0') + body + "x";

@@ -14,8 +14,8 @@
 #include "cache/generations.h"
 #include "cache/start_order.h"
 #include "os/environment.h"
+#include "os/root.h"
 #include "store/index_file.h"
-#include "store/root.h"
 
 namespace cairn::cli {
 namespace {
@@ -161,7 +161,7 @@ Failure no_such_cache(const std::string &root, const std::string &identifier) {
 }
 
 std::string application_name(const std::string &application) {
-    constexpr std::string_view kFrontEnd = "egl-";
+    constexpr std::string_view kFrontEnd = "gl-";
     return application.starts_with(kFrontEnd) ? application.substr(kFrontEnd.size()) : application;
 }
 

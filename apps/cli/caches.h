@@ -64,7 +64,7 @@ Failure no_such_cache(const std::string &root, const std::string &identifier);
 // Identifiers of the caches directly below `root`, sorted.
 Words list_caches(const std::string &root);
 
-// The name of an application as people know it: the EGL front end puts "egl-" in front of it.
+// The name of an application as people know it: the front ends for GL put "gl-" in front of it.
 std::string application_name(const std::string &application);
 
 // The program caches below a root, by identifier: each one's application, as the cache says it.

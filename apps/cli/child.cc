@@ -182,28 +182,18 @@ ChildEnd run_child(const Words &command, const Look &look) {
 
 namespace {
 
-// Toolkits whose choice between GLX and EGL can be steered from outside, by a library of theirs.
-struct Toolkit {
-    std::string_view library;
-    const char *advice;
-};
-constexpr std::array kToolkits = {
-    Toolkit{"libQt5Gui.so", "QT_XCB_GL_INTEGRATION=xcb_egl has Qt use EGL"},
-    Toolkit{"libQt6Gui.so", "QT_XCB_GL_INTEGRATION=xcb_egl has Qt use EGL"},
-    Toolkit{"libSDL2-2.0.so", "SDL_VIDEO_X11_FORCE_EGL=1 has SDL use EGL"},
-    Toolkit{"libSDL3.so", "SDL_VIDEO_FORCE_EGL=1 has SDL use EGL"},
-    Toolkit{"libgtk-4.so", "GDK_DEBUG=gl-egl has GTK use EGL"},
-    Toolkit{"libxul.so", "MOZ_X11_EGL=1 has Firefox use EGL"},
-    Toolkit{"libmpv.so", "--gpu-context=x11egl has mpv use EGL"},
-};
-
 bool has(const Libraries &libraries, std::string_view beginning) {
     const auto found = libraries.lower_bound(beginning);
     return found != libraries.end() && found->starts_with(beginning);
 }
 
-bool has_egl_driver(const Libraries &libraries) {
-    return has(libraries, "libEGL_") && !has(libraries, "libEGL_cairn.so");
+// Whether a driver is used, and not through us. Its library is loaded when it is used; the
+// dispatching one when a program is linked with it. NVIDIA has one library for GLX and Vulkan.
+bool is_past_us(const Libraries &libraries) {
+    const bool egl = has(libraries, "libEGL_") && !has(libraries, "libEGL_cairn.so");
+    const bool glx = has(libraries, "libGLX.so") && has(libraries, "libGLX_") &&
+                     !has(libraries, "libGLX_cairn.so");
+    return egl || glx;
 }
 
 // The names of the files that a process has mapped.
@@ -253,19 +243,10 @@ std::vector<pid_t> children_of(const std::string &process) {
 }  // namespace
 
 void add_libraries(const Libraries &libraries, Seen &seen) {
-    // A driver's library is loaded when it is used; the dispatching one when a program is linked
-    // with it. NVIDIA has one library for GLX and Vulkan.
-    const bool has_glx = has(libraries, "libGLX.so") && has(libraries, "libGLX_");
     const bool has_vulkan = has(libraries, "libvulkan.so") &&
                             (has(libraries, "libvulkan_") || has(libraries, "libGLX_nvidia"));
-    seen.glx = seen.glx || has_glx;
     seen.vulkan = seen.vulkan || has_vulkan;
-    seen.egl_past_us = seen.egl_past_us || has_egl_driver(libraries);
-    for (const Toolkit &toolkit : kToolkits) {
-        if (has_glx && seen.advice.empty() && has(libraries, toolkit.library)) {
-            seen.advice = toolkit.advice;
-        }
-    }
+    seen.past_us = seen.past_us || is_past_us(libraries);
 }
 
 void look_at_processes(pid_t first, Seen &seen) {
@@ -276,7 +257,7 @@ void look_at_processes(pid_t first, Seen &seen) {
         const std::string process = fmt::format("/proc/{}", waiting[i]);
         const Libraries libraries = mapped_files(process);
         add_libraries(libraries, seen);
-        if (has_egl_driver(libraries)) {
+        if (is_past_us(libraries)) {
             seen.cleared_environment = seen.cleared_environment || !has_our_variables(process);
             seen.of_32_bits = seen.of_32_bits || is_of_32_bits(process);
         }

@@ -43,14 +43,12 @@ ChildEnd run_child(const Words &command, const Look &look);
 // They are read from /proc now and then while the processes run, since nobody can tell afterwards.
 // A process that ends between two looks, or cannot be looked into, was not seen.
 struct Seen {
-    bool glx = false;                  // a driver's library for GLX
     bool vulkan = false;               // a driver's library for Vulkan
-    bool egl_past_us = false;          // a driver's library for EGL and not ours
+    bool past_us = false;              // a driver's library for EGL or GLX and not ours
     bool cleared_environment = false;  // ... in a process that does not have our variables
     bool of_32_bits = false;           // ... that ours cannot be loaded into
-    std::string advice;                // how what uses GLX is made to use EGL; empty: not known
 
-    bool anything() const { return glx || vulkan || egl_past_us; }
+    bool anything() const { return vulkan || past_us; }
 };
 
 // Adds what a process uses that has mapped files of these names.

@@ -50,10 +50,10 @@ WarmSet read_set(const std::string &path) {
     const Progress progress("Checking " + file.name());
     std::string problem;
     auto set = decode_warm_set(as_bytes(bytes), problem);
-    // Only caches of the EGL front end have such entries; no file may write to any other.
-    if (set && !set->identifier.starts_with("egl-")) {
+    // Only caches of the front ends for GL have such entries; no file may write to any other.
+    if (set && !set->identifier.starts_with("gl-")) {
         set.reset();
-        problem = "it is for a cache that is not the EGL front end's";
+        problem = "it is for a cache that is not of the front ends for GL";
     }
     if (!set) throw Failure(kExitFailure, "{} is not imported: {}", file.name(), problem);
     return std::move(*set);

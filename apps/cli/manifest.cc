@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFilenamesEnv = "__EGL_VENDOR_LIBRARY_FILENAMES";
 constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
+constexpr const char *kLibraryPathEnv = "LD_LIBRARY_PATH";
 
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
@@ -40,17 +43,33 @@ std::string enclosed(const std::string &first, const std::string &list, const st
     return fmt::format("{}", fmt::join(parts, ":"));
 }
 
+// The library that a manifest names; empty where it names none.
+std::string library_of(const std::string &manifest) {
+    std::ifstream file(manifest);
+    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    const auto name = nlohmann::json::json_pointer("/ICD/library_path");
+    const bool has_name = !json.is_discarded() && json.contains(name) && json.at(name).is_string();
+    return has_name ? json.at(name).get<std::string>() : std::string();
+}
+
+// Whether the loader looks there without being told.
+bool is_searched(const fs::path &folder) {
+    constexpr std::array kSearched = {"/lib",
+                                      "/usr/lib",
+                                      "/lib64",
+                                      "/usr/lib64",
+                                      "/usr/lib/x86_64-linux-gnu",
+                                      "/usr/lib/aarch64-linux-gnu"};
+    return std::ranges::find(kSearched, folder.string()) != kSearched.end();
+}
+
 }  // namespace
 
 Manifest check_manifest(const std::string &path) {
     std::ifstream file(path);
     if (!file) return {"", fmt::format("the EGL front end's manifest {} cannot be read", path)};
-    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-    const auto name = nlohmann::json::json_pointer("/ICD/library_path");
-    if (json.is_discarded() || !json.contains(name) || !json.at(name).is_string()) {
-        return {"", fmt::format("{} is not a manifest of an EGL library", path)};
-    }
-    const auto library = json.at(name).get<std::string>();
+    const std::string library = library_of(path);
+    if (library.empty()) return {"", fmt::format("{} is not a manifest of an EGL library", path)};
     // A bare name is looked for by the dynamic linker, whose search is not repeated here.
     if (library.find('/') != std::string::npos) {
         const fs::path absolute = fs::absolute(path).parent_path() / library;
@@ -94,6 +113,37 @@ std::pair<std::string, std::string> front_end_environment(const std::string &man
     }
     return {kDirsEnv, enclosed(folder, environment_variable(kDirsEnv).value_or(kGlvndFolders),
                                last.parent_path())};
+}
+
+std::string glx_library_of(const std::string &manifest) {
+    const fs::path folder = fs::path(library_of(manifest)).parent_path();
+    // Installed in a folder of its own, so that nothing else is found there; in the build tree; and
+    // where the loader looks.
+    for (const char *place : {"cairn", "../glx", "."}) {
+        const fs::path library = (folder / place / kGlxLibrary).lexically_normal();
+        const bool is_named = place != std::string_view(".") || is_searched(folder);
+        if (folder.is_absolute() && is_named && access(library.c_str(), R_OK) == 0 &&
+            library.string().find(':') == std::string::npos) {
+            return library;
+        }
+    }
+    return {};
+}
+
+std::vector<std::pair<std::string, std::string>> glx_environment(const std::string &library) {
+    std::vector<std::pair<std::string, std::string>> variables = {{kGlxVendorEnv, kGlxVendor}};
+    const std::string before = environment_variable(kGlxVendorEnv).value_or("");
+    if (!before.empty() && before != kGlxVendor) {
+        variables.emplace_back(kGlxRealVendorEnv, before);
+    }
+    const std::string folder = fs::path(library).parent_path();
+    if (!is_searched(folder)) {
+        const std::string paths = environment_variable(kLibraryPathEnv).value_or("");
+        const bool is_first = paths == folder || paths.starts_with(folder + ":");
+        const std::string rest = paths.empty() ? "" : ":" + paths;
+        variables.emplace_back(kLibraryPathEnv, is_first ? paths : folder + rest);
+    }
+    return variables;
 }
 
 }  // namespace cairn::cli

@@ -20,6 +20,13 @@ inline constexpr const char *kManifestEnv = "CAIRN_EGL_MANIFEST";
 // all others.
 inline constexpr const char *kLastManifest = "last/cairn_egl_last.json";
 
+// The GLX front end: its library, which GLVND finds by the dynamic loader only; the variable in which
+// GLVND is told its name; and the variable for the vendor that the user had named there.
+inline constexpr const char *kGlxLibrary = "libGLX_cairn.so.0";
+inline constexpr const char *kGlxVendorEnv = "__GLX_VENDOR_LIBRARY_NAME";
+inline constexpr const char *kGlxVendor = "cairn";  // of which GLVND makes the library's name
+inline constexpr const char *kGlxRealVendorEnv = "CAIRN_GLX_VENDOR";
+
 struct Manifest {
     std::string path;     // empty when there is none to use
     std::string problem;  // why not, when `path` is empty: one line without a line end
@@ -37,5 +44,13 @@ Manifest check_manifest(const std::string &path);
 // before all others, and the last one after them. GLVND passes over them in a process that cannot
 // see or load our files.
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest);
+
+// The front end's library for GLX that belongs to the manifest: absolute, or empty where there is
+// none to use.
+std::string glx_library_of(const std::string &manifest);
+
+// Variables that make GLVND load this library for GLX: its name, the vendor that the user had set,
+// and where the loader finds it, which GLVND cannot be told.
+std::vector<std::pair<std::string, std::string>> glx_environment(const std::string &library);
 
 }  // namespace cairn::cli

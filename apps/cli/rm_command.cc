@@ -8,7 +8,7 @@
 #include "cache/generations.h"
 #include "caches.h"
 #include "command.h"
-#include "store/root.h"
+#include "os/root.h"
 #include "store/space.h"
 #include "text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `cairn run`: starts an application with the EGL front end in front of its driver, and reports at
+// `cairn run`: starts an application with the front ends for GL in front of its driver, and reports at
 // exit how much that saved.
 #include <cairn/cairn.h>
 #include <unistd.h>
@@ -174,6 +174,11 @@ void prepare_cached(const std::string &trace_path, RunResult &result,
         const auto [name, value] = front_end_environment(manifest.path);
         setenv(name.c_str(), value.c_str(), 1);
         result.manifest = manifest.path;
+        result.glx = glx_library_of(manifest.path);
+        if (result.glx.empty()) return;
+        for (const auto &[variable, text] : glx_environment(result.glx)) {
+            setenv(variable.c_str(), text.c_str(), 1);
+        }
     } catch (const std::exception &error) {
         result.problem = error.what();
     }

@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 #include "os/environment.h"
+#include "os/root.h"
 #include "output.h"
-#include "store/root.h"
 
 namespace cairn::cli {
 namespace {
@@ -53,18 +53,15 @@ void remove_left(const Directory &root) {
 // How an application drew that was not seen by the front end, as far as that is known.
 std::string drew_past_us(const Seen &seen) {
     if (seen.cleared_environment) {
-        return "a process used EGL whose environment was cleared, so that Cairn was not reached";
+        return "a process drew whose environment was cleared, so that Cairn was not reached";
     }
-    if (seen.of_32_bits) return "a program of 32 bits used EGL, which Cairn cannot be loaded into";
-    if (seen.egl_past_us) {
-        return "a process used EGL that cannot see or load Cairn's library, as in a container";
-    }
-    if (seen.glx) {
-        return "the application used GLX, which is not covered; " +
-               (seen.advice.empty() ? "if it can be told to use EGL, it is cached" : seen.advice);
+    if (seen.of_32_bits) return "a program of 32 bits drew, which Cairn cannot be loaded into";
+    if (seen.past_us) {
+        return "a process drew that cannot see or load Cairn's library, as in a container";
     }
     if (seen.vulkan) return "the application used Vulkan, which is not covered";
-    return "the application was not seen to use EGL (GLX, Vulkan and set-user-id programs are not "
+    return "the application was not seen to use EGL or GLX (Vulkan and set-user-id programs are "
+           "not "
            "covered)";
 }
 
@@ -81,14 +78,24 @@ std::string nothing_linked(const RunReport &report, const Seen &seen) {
         return text;
     }
     if (report.displays > 0) return "EGL was used, but no context was created";
-    if (report.loads > 0) return "EGL was loaded, but no display was initialised";
+    if (report.loads > 0) return "EGL or GLX was loaded, but no display was initialised";
     return drew_past_us(seen);
+}
+
+// Why a process had a problem, as it says.
+std::string problem_text(const RunReport &report) {
+    // Other processes wrote it.
+    const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
+    return printable_line(std::string_view(report.problem_text, size));
 }
 
 // Why there is nothing to tell; empty when there is.
 std::string nothing_passed(const RunResult &result) {
     const RunReport &report = result.report;
     if (!result.problem.empty()) return fmt::format("ran uncached: {}", result.problem);
+    if (report.link_calls == 0 && report.problem == kProblemNotServed) {
+        return "ran uncached: " + problem_text(report);
+    }
     if (report.link_calls == 0) {
         return "no GL program passed through: " + nothing_linked(report, result.seen);
     }
@@ -97,9 +104,8 @@ std::string nothing_passed(const RunResult &result) {
 
 // Why the cache was not used, or entries were not stored; empty when all went well.
 std::string problem_line(const RunReport &report) {
-    // Other processes wrote it.
-    const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
-    std::string why = printable_line(std::string_view(report.problem_text, size));
+    std::string why = problem_text(report);
+    if (report.problem == kProblemNotServed) return "a process ran uncached: " + why;
     if (report.problem == kProblemNotUsed) {
         // A process may have several, and the application several processes.
         return fmt::format("{} cache could not be used: {}",
@@ -141,6 +147,9 @@ std::string time_line(const RunReport &report) {
     if (report.hits > 0) {
         line += fmt::format("; about {} saved", format_duration_ns(saved_ns(report)));
     }
+    if (report.glx_contexts > 0) {
+        line += report.glx_contexts < report.contexts ? "; through EGL and GLX" : "; through GLX";
+    }
     return line;
 }
 
@@ -165,7 +174,8 @@ nlohmann::ordered_json counters_json(const RunReport &report) {
             {"overhead_ns", report.overhead_ns},
             {"loads", report.loads},
             {"displays", report.displays},
-            {"own_binaries", report.own_binaries}};
+            {"own_binaries", report.own_binaries},
+            {"glx_contexts", report.glx_contexts}};
 }
 
 }  // namespace
@@ -249,6 +259,7 @@ nlohmann::ordered_json report_json(const RunResult &result) {
     json["wall_ns"] = result.wall_ns;
     json["root"] = result.root;
     json["manifest"] = text_or_null(result.manifest);
+    json["glx"] = text_or_null(result.glx);
     json["problem"] = text_or_null(result.problem);
     json["cache_problem"] = text_or_null(problem_line(result.report));
     json["report"] = counters_json(result.report);

@@ -63,6 +63,7 @@ struct RunResult {
     Seen seen;                  // of its processes, while none used the front end
     std::string root;           // directory that holds the caches
     std::string manifest;       // of the front end; empty: ran uncached
+    std::string glx;            // the front end's library for GLX; empty: GLX ran uncached
     std::string problem;        // why it ran uncached, or was not started; empty: it ran cached
     RunReport report = {};
 };

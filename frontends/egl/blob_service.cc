@@ -3,11 +3,11 @@
 
 #include <cairn/internal/front_end.h>
 
-#include "caches.h"
 #include "common/words.h"
 #include "display_cache.h"
-#include "identity.h"
-#include "settings.h"
+#include "gl/caches.h"
+#include "gl/identity.h"
+#include "gl/settings.h"
 
 namespace cairn::egl {
 namespace {
@@ -20,11 +20,11 @@ const char *string_of(const Vendor &vendor, EGLDisplay display, EGLint name) {
 // A driver's keys say what it is, so the version of EGL would do. The libraries in the identity
 // keep blobs of different drivers apart, which could never use each other's.
 cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
-    const DriverNames names = {.vendor = string_of(vendor, display, EGL_VENDOR),
-                               .renderer = "the driver's own cache",
-                               .version = string_of(vendor, display, EGL_VERSION),
-                               .language = {}};
-    return cache_for(driver_identity(vendor.code(), names), kBlobsPercent);
+    const gl::DriverNames names = {.vendor = string_of(vendor, display, EGL_VENDOR),
+                                   .renderer = "the driver's own cache",
+                                   .version = string_of(vendor, display, EGL_VERSION),
+                                   .language = {}};
+    return gl::cache_for(gl::driver_identity(vendor.code, names), gl::kBlobsPercent);
 }
 
 // cairn_egl_blob_cache_attach gets its functions by name alone.
@@ -37,30 +37,30 @@ cairn_egl_function function_of_vendor(const char *name) {
 }  // namespace
 
 void serve_blobs(const Vendor &vendor, EGLDisplay display) {
-    if (!settings().persists || vendor.egl.SetBlobCacheFuncsANDROID == nullptr ||
+    if (!gl::settings().persists || vendor.egl.SetBlobCacheFuncsANDROID == nullptr ||
         !has_word(string_of(vendor, display, EGL_EXTENSIONS), "EGL_ANDROID_blob_cache")) {
         return;
     }
     DisplayCache &state = display_cache(display);
     const MutexLock lock(state.changing_blobs);
-    if (state.serves_blobs || state.has_own_blobs) return;
+    if (state.leaves_room_for_blobs || state.is_kept_off_disk) return;
     cairn_cache *cache = cache_of(vendor, display);
     t_vendor = &vendor;
     const int result = cache == nullptr
                            ? int{CAIRN_ERROR_IO}
                            : cairn_egl_blob_cache_attach(display, cache, function_of_vendor);
-    state.serves_blobs = result == CAIRN_OK;
+    state.leaves_room_for_blobs = result == CAIRN_OK;
     if (result != CAIRN_OK) {
-        log().write(Severity::warning, "the driver's own cache is not served: %s",
-                    cairn_result_string(result));
+        gl::log().write(Severity::warning, "the driver's own cache is not served: %s",
+                        cairn_result_string(result));
     }
 }
 
 void stop_serving_blobs(EGLDisplay display) {
     DisplayCache &state = display_cache(display);
     const MutexLock lock(state.changing_blobs);
-    state.has_own_blobs = false;
-    if (state.serves_blobs.exchange(false)) {
+    state.is_kept_off_disk = false;
+    if (state.leaves_room_for_blobs.exchange(false)) {
         cairn_egl_blob_cache_detach(display);
     }
 }
@@ -70,16 +70,16 @@ void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDRO
     DisplayCache &state = display_cache(display);
     const MutexLock lock(state.changing_blobs);
     EGLint error = EGL_BAD_PARAMETER;
-    if (!state.serves_blobs) {
+    if (!state.leaves_room_for_blobs) {
         vendor.egl.GetError();
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
         error = vendor.egl.GetError();
-    } else if (set != nullptr && get != nullptr && !state.has_own_blobs &&
+    } else if (set != nullptr && get != nullptr && !state.is_kept_off_disk &&
                cairn_egl_blob_cache_redirect(display, set, get) == CAIRN_OK) {
         error = EGL_SUCCESS;
     }
     if (error == EGL_SUCCESS) {
-        state.has_own_blobs = true;
+        state.is_kept_off_disk = true;
     }
     host().exports->setEGLError(error);
 }

@@ -10,10 +10,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "caches.h"
 #include "common/words.h"
 #include "display_cache.h"
-#include "hook.h"
+#include "gl/caches.h"
+#include "gl/hook.h"
 
 namespace cairn::egl {
 namespace {
@@ -38,7 +38,7 @@ struct Entry<R (*)(EGLDisplay, A...), Method> {
         const auto ask = [&] {
             const EGLint state = initialisation(vendor_of_display(display), display);
             if (state != EGL_SUCCESS) return state;
-            is_caching_on();  // what was cleared elsewhere is not to be seen any more
+            gl::is_caching_on();  // what was cleared elsewhere is not to be seen any more
             if constexpr (std::is_void_v<R>) {
                 return (display_cache(display).*Method)(arguments...);
             } else {

@@ -9,27 +9,14 @@
 #include <limits>
 #include <map>
 
-#include "cached.h"
-#include "caches.h"
-#include "mutex.h"
+#include "gl/cached.h"
+#include "gl/caches.h"
 
 namespace cairn::egl {
 namespace {
 
-static_assert(sizeof(ProgramKey) == CAIRN_EGL_KEY_SIZE);
-constexpr EGLint kKeySize = sizeof(ProgramKey);
-
-cairn_cache *open_entries() {
-    cairn_options options = {};
-    options.size = sizeof options;
-    options.identifier = "display";
-    options.mode = CAIRN_MODE_MEMORY;
-    options.flags = CAIRN_OPEN_COUNT_VALUES_ONLY;
-    options.limit_bytes = DisplayCache::kLimitDefault;
-    options.limit_entries = DisplayCache::kEntriesMax;
-    cairn_cache *cache = nullptr;
-    return cairn_open(&options, &cache) == CAIRN_OK ? cache : nullptr;
-}
+static_assert(sizeof(gl::ProgramKey) == CAIRN_EGL_KEY_SIZE);
+constexpr EGLint kKeySize = sizeof(gl::ProgramKey);
 
 // No limit is above it, so that all sums fit.
 EGLint as_int(uint64_t bytes) {
@@ -37,32 +24,16 @@ EGLint as_int(uint64_t bytes) {
 }
 
 struct Displays {
-    Mutex mutex;
+    gl::Mutex mutex;
     std::map<EGLDisplay, DisplayCache *> caches;  // guarded by mutex
 };
 
 }  // namespace
 
-DisplayCache::DisplayCache() : entries_(open_entries()) {}
-
-void DisplayCache::put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns) {
-    if (!is_on() || !is_caching_on() || binary.size() > size_t{kBinaryMax}) return;
-    const cairn_put_options options = put_options(cost_ns);
-    cairn_put(entries_, key.data(), key.size(), binary.data(), binary.size(), &options);
-}
-
-EGLint DisplayCache::set_limit(EGLint bytes, EGLint keep_bytes) {
-    const MutexLock lock(changing_limit_);
-    limit_ = bytes;
-    uint64_t freed = 0;
-    cairn_resize(entries_, static_cast<uint64_t>(bytes), static_cast<uint64_t>(keep_bytes), &freed);
-    return as_int(freed);
-}
-
 EGLint DisplayCache::count() const {
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    cairn_stats_get(entries_, &stats);
+    cairn_stats_get(entries(), &stats);
     return as_int(stats.entries);
 }
 
@@ -82,8 +53,8 @@ EGLint DisplayCache::read(bool is_draft, EGLint index, void *key, EGLint *key_si
         (!is_draft && key != nullptr && *key_size != kKeySize)) {
         return EGL_BAD_PARAMETER;
     }
-    ProgramKey found_key = {};
-    const Found entry(entries_, static_cast<uint64_t>(index), found_key);
+    gl::ProgramKey found_key = {};
+    const gl::Found entry(entries(), static_cast<uint64_t>(index), found_key);
     if (!entry) {
         return EGL_BAD_ACCESS;  // another thread was faster
     }
@@ -120,11 +91,11 @@ EGLint DisplayCache::populate(const void *key, EGLint key_size, const void *bina
 EGLint DisplayCache::draft_populate(const void *key, EGLint key_size, const void *binary,
                                     EGLint binary_size) {
     if (key_size != kKeySize || key == nullptr || binary == nullptr || binary_size < 0 ||
-        binary_size > kBinaryMax) {
+        static_cast<uint32_t>(binary_size) > kBinaryMax) {
         return EGL_BAD_PARAMETER;
     }
-    if (!is_on() || !is_caching_on()) return EGL_SUCCESS;
-    const int result = cairn_put(entries_, key, size_t{kKeySize}, binary,
+    if (!is_on() || !gl::is_caching_on()) return EGL_SUCCESS;
+    const int result = cairn_put(entries(), key, size_t{kKeySize}, binary,
                                  static_cast<size_t>(binary_size), nullptr);
     return result == CAIRN_ERROR_NO_MEMORY ? EGL_BAD_ACCESS : EGL_SUCCESS;
 }
@@ -133,7 +104,7 @@ EGLint DisplayCache::resize(EGLint limit, EGLint mode, EGLint &bytes) {
     if (limit < 0) return EGL_BAD_PARAMETER;
     if (mode == EGL_PROGRAM_CACHE_TRIM_ANGLE) return trim(limit, bytes);
     if (mode != EGL_PROGRAM_CACHE_RESIZE_ANGLE) return EGL_BAD_PARAMETER;
-    bytes = set_limit(limit, 0);
+    bytes = as_int(set_limit(static_cast<uint32_t>(limit), 0));
     return EGL_SUCCESS;
 }
 
@@ -148,21 +119,13 @@ EGLint DisplayCache::draft_attribute(EGLenum name, EGLint *value) const {
 EGLint DisplayCache::trim(EGLint limit, EGLint &freed) {
     if (limit < 0) return EGL_BAD_PARAMETER;
     uint64_t bytes = 0;
-    cairn_trim(entries_, static_cast<uint64_t>(limit), &bytes);
+    cairn_trim(entries(), static_cast<uint64_t>(limit), &bytes);
     freed = as_int(bytes);
     return EGL_SUCCESS;
 }
 
-void clear_display_caches() {
-    auto &all = the_only<Displays>();
-    const MutexLock lock(all.mutex);
-    for (const auto &[display, cache] : all.caches) {
-        cache->clear();
-    }
-}
-
 DisplayCache &display_cache(EGLDisplay display) {
-    auto &all = the_only<Displays>();
+    auto &all = gl::the_only<Displays>();
     const MutexLock lock(all.mutex);
     DisplayCache *&cache = all.caches[display];
     if (cache == nullptr) {

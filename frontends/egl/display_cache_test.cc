@@ -11,8 +11,8 @@
 namespace cairn::egl {
 namespace {
 
-constexpr ProgramKey kKey = {1};
-constexpr ProgramKey kOther = {2};
+constexpr gl::ProgramKey kKey = {1};
+constexpr gl::ProgramKey kOther = {2};
 
 EGLint count(const DisplayCache &cache) {
     EGLint value = -1;
@@ -31,7 +31,7 @@ TEST(DisplayCacheTest, LinksAndCallsSeeTheSameEntries) {
     DisplayCache cache;
     cache.put(kKey, "binary", 5'000);
     EXPECT_EQ(count(cache), 1);
-    ProgramKey key = {};
+    gl::ProgramKey key = {};
     char binary[6];
     EGLint key_size = 20;
     EGLint size = 6;
@@ -46,15 +46,15 @@ TEST(DisplayCacheTest, LinksAndCallsSeeTheSameEntries) {
 
 TEST(DisplayCacheTest, EntriesWithoutBytesAreBoundedAndGoWithTheRest) {
     DisplayCache cache;
-    ProgramKey key = {};
+    gl::ProgramKey key = {};
     const auto populate = [&](EGLint number) {
         memcpy(key.data(), &number, sizeof number);
         EXPECT_EQ(cache.draft_populate(key.data(), 20, "", 0), EGL_SUCCESS);
     };
-    for (EGLint i = 0; i <= DisplayCache::kEntriesMax; ++i) {
+    for (EGLint i = 0; i <= EGLint{DisplayCache::kEntriesMax}; ++i) {
         populate(i);
     }
-    EXPECT_EQ(count(cache), DisplayCache::kEntriesMax);
+    EXPECT_EQ(count(cache), EGLint{DisplayCache::kEntriesMax});
     const EGLint oldest = 0;
     memcpy(key.data(), &oldest, sizeof oldest);
     EXPECT_EQ(cairn_contains(cache.entries(), key.data(), 20), CAIRN_MISS);

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "blob_service.h"
-#include "caches.h"
 #include "common/run_report.h"
 #include "common/words.h"
-#include "context.h"
 #include "control.h"
 #include "display_cache.h"
-#include "settings.h"
+#include "gl/caches.h"
+#include "gl/contexts.h"
+#include "gl/settings.h"
+#include "gl_slots.h"
 #include "vendors.h"
 
 namespace cairn::egl {
@@ -121,11 +122,61 @@ bool is_to_cache(const Attributes<EGLint> &own, const DisplayCache &programs) {
     return own.values.empty() || (own.values.back() == EGL_TRUE && programs.is_on());
 }
 
+// Takes an attribute and its value into the options.
+void take(gl::ContextOptions &options, EGLint name, EGLint value) {
+    using Options = gl::ContextOptions;
+    switch (name) {
+        case EGL_CONTEXT_MAJOR_VERSION:
+            options.major = value;
+            break;
+        case EGL_CONTEXT_MINOR_VERSION:
+            options.minor = value;
+            break;
+        case EGL_CONTEXT_OPENGL_PROFILE_MASK:
+            options.profile = static_cast<uint32_t>(value);
+            break;
+        case EGL_CONTEXT_FLAGS_KHR:
+            options.add_flag_bits(static_cast<uint32_t>(value));
+            break;
+        case EGL_CONTEXT_OPENGL_DEBUG:
+            options.flags |= value == EGL_TRUE ? Options::kDebug : 0;
+            break;
+        case EGL_CONTEXT_OPENGL_FORWARD_COMPATIBLE:
+            options.flags |= value == EGL_TRUE ? Options::kForwardCompatible : 0;
+            break;
+        case EGL_CONTEXT_OPENGL_ROBUST_ACCESS:
+        case EGL_CONTEXT_OPENGL_ROBUST_ACCESS_EXT:
+            options.flags |= value == EGL_TRUE ? Options::kRobustAccess : 0;
+            break;
+        case EGL_CONTEXT_OPENGL_NO_ERROR_KHR:
+            options.flags |= value == EGL_TRUE ? Options::kNoError : 0;
+            break;
+        case EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY:
+        case EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT:
+            options.flags |= value == EGL_LOSE_CONTEXT_ON_RESET ? Options::kLosesOnReset : 0;
+            break;
+        case EGL_CONTEXT_PRIORITY_LEVEL_IMG:
+            break;
+        default:
+            options.others.append("egl").append(reinterpret_cast<const char *>(&name), sizeof name);
+            options.others.append(reinterpret_cast<const char *>(&value), sizeof value);
+    }
+}
+
+gl::ContextOptions options_of(EGLenum api, const EGLint *attributes) {
+    gl::ContextOptions options = {.is_es = api != EGL_OPENGL_API};
+    for (const EGLint *pair = attributes; pair != nullptr && pair[0] != EGL_NONE; pair += 2) {
+        take(options, pair[0], pair[1]);
+    }
+    return options;
+}
+
 // While switched off, we offer no extension and take no attribute.
 EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share,
                           const EGLint *attributes) {
     Vendor &vendor = vendor_to_call(display);
-    if (settings().disabled) return vendor.egl.CreateContext(display, config, share, attributes);
+    if (gl::settings().disabled)
+        return vendor.egl.CreateContext(display, config, share, attributes);
     const Attributes<EGLint> own(attributes, EGL_CONTEXT_PROGRAM_BINARY_CACHE_ENABLED_ANGLE);
     const EGLint enabled = own.values.empty() ? EGL_TRUE : own.values.back();
     if (enabled != EGL_TRUE && enabled != EGL_FALSE) {
@@ -136,8 +187,9 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
     if (handle == EGL_NO_CONTEXT) return handle;
     const auto enter = [&] {
         DisplayCache &programs = display_cache(display);
-        context_created(vendor, display, handle, share, api, own.for_driver(),
-                        is_to_cache(own, programs) ? &programs : nullptr);
+        gl::context_created(vendor, {display, handle}, {display, share},
+                            options_of(api, own.for_driver()),
+                            is_to_cache(own, programs) ? &programs : nullptr, true);
         return handle;
     };
     // A context that we do not know would use deferred shaders of its sharers as if they were
@@ -155,7 +207,7 @@ const char *query_string(EGLDisplay display, EGLint name) {
     }
     const char *text = vendor_to_call(display).egl.QueryString(display, name);
     const bool is_ours =
-        display != EGL_NO_DISPLAY && name == EGL_EXTENSIONS && !settings().disabled;
+        display != EGL_NO_DISPLAY && name == EGL_EXTENSIONS && !gl::settings().disabled;
     return is_ours ? guarded([text] { return with_control(text); }, [text] { return text; }) : text;
 }
 
@@ -172,15 +224,15 @@ void end(EGLDisplay display) {
 
 EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
     Vendor &vendor = vendor_to_call(display);
-    if (!settings().disabled && display_cache(display).is_terminated.exchange(false) &&
+    if (!gl::settings().disabled && display_cache(display).is_terminated.exchange(false) &&
         initialisation(vendor, display) != EGL_SUCCESS) {
         end(display);
     }
     const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
-    if (done != EGL_FALSE && !settings().disabled) {
+    if (done != EGL_FALSE && !gl::settings().disabled) {
         count(&RunReport::displays);
-        attempt([] { open_switch(); });
-        attempt([&] { serve_blobs(vendor, display); });
+        gl::attempt([] { gl::open_switch(); });
+        gl::attempt([&] { serve_blobs(vendor, display); });
     }
     return done;
 }
@@ -191,7 +243,7 @@ void terminated(const Vendor &vendor, EGLDisplay display) {
     // With some drivers it is not, if a context is current or it was initialised more than once.
     if (initialisation(vendor, display) == EGL_SUCCESS) return;
     end(display);
-    flush_caches();
+    gl::flush_caches();
     // Another thread may have initialised the display again while we still served it.
     if (initialisation(vendor, display) == EGL_SUCCESS) {
         serve_blobs(vendor, display);
@@ -201,8 +253,8 @@ void terminated(const Vendor &vendor, EGLDisplay display) {
 EGLBoolean terminate(EGLDisplay display) {
     Vendor &vendor = vendor_to_call(display);
     const EGLBoolean done = vendor.egl.Terminate(display);
-    if (done != EGL_FALSE && !settings().disabled) {
-        attempt([&] { terminated(vendor, display); });
+    if (done != EGL_FALSE && !gl::settings().disabled) {
+        gl::attempt([&] { terminated(vendor, display); });
     }
     return done;
 }
@@ -210,7 +262,7 @@ EGLBoolean terminate(EGLDisplay display) {
 void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlobFuncANDROID get) {
     Vendor &vendor = vendor_to_call(display);
     // Before the display is initialised the call is an error, which is the driver's to report.
-    if (settings().disabled || initialisation(vendor, display) != EGL_SUCCESS) {
+    if (gl::settings().disabled || initialisation(vendor, display) != EGL_SUCCESS) {
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
     } else {
         set_own_blobs(vendor, display, set, get);
@@ -219,9 +271,9 @@ void set_blob_functions(EGLDisplay display, EGLSetBlobFuncANDROID set, EGLGetBlo
 
 EGLBoolean destroy_context(EGLDisplay display, EGLContext handle) {
     Vendor &vendor = vendor_to_call(display);
-    Context *context = hold_context(display, handle);
+    gl::Context *context = gl::hold_context({display, handle});
     const EGLBoolean done = vendor.egl.DestroyContext(display, handle);
-    context_left(display, handle, context, done != EGL_FALSE);
+    gl::context_left({display, handle}, context, done != EGL_FALSE);
     return done;
 }
 
@@ -232,6 +284,11 @@ struct Current {
     EGLSurface read = host().exports->getCurrentSurface(EGL_READ);
     EGLContext context = host().exports->getCurrentContext();
 };
+
+void made_current(const Vendor &vendor, EGLDisplay display, EGLContext handle) {
+    use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
+    gl::context_made_current(vendor, {display, handle});
+}
 
 EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read, EGLContext handle) {
     Vendor &vendor = vendor_to_call(display);
@@ -245,7 +302,7 @@ EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read, EG
     }
     const EGLBoolean done = vendor.egl.MakeCurrent(display, draw, read, handle);
     if (done != EGL_FALSE) {
-        context_made_current(vendor, display, handle);
+        made_current(vendor, display, handle);
     } else if (changes_vendor) {
         older->egl.MakeCurrent(current.display, current.draw, current.read, current.context);
     }
@@ -258,7 +315,7 @@ EGLBoolean release_thread() {
         done &= vendor->egl.ReleaseThread();
     }
     if (done != EGL_FALSE) {
-        context_made_current(*vendors().front(), EGL_NO_DISPLAY, EGL_NO_CONTEXT);
+        made_current(*vendors().front(), EGL_NO_DISPLAY, EGL_NO_CONTEXT);
     }
     return done;
 }
@@ -280,7 +337,7 @@ EGLBoolean query_devices(EGLint capacity, EGLDeviceEXT *devices, EGLint *count) 
     return EGL_TRUE;
 }
 
-const NamedFunction kRoutes[] = {
+const gl::NamedFunction kRoutes[] = {
     EGL_ENTRY("eglBindAPI", bind_api),
     EGL_ENTRY("eglDebugMessageControlKHR", debug_message_control),
     EGL_ENTRY("eglQueryDebugKHR", query_debug),
@@ -326,7 +383,7 @@ const char *client_extensions() {
 }
 
 void *egl_hook(const char *name) {
-    static const NamedFunction kHooks[] = {
+    static const gl::NamedFunction kHooks[] = {
         EGL_ENTRY("eglCreateContext", create_context),
         EGL_ENTRY("eglDestroyContext", destroy_context),
         EGL_ENTRY("eglGetError", get_error),
@@ -338,7 +395,7 @@ void *egl_hook(const char *name) {
         EGL_ENTRY("eglSetBlobCacheFuncsANDROID", set_blob_functions),
         EGL_ENTRY("eglTerminate", terminate),
     };
-    return function_of_name(kHooks, name);
+    return gl::function_of_name(kHooks, name);
 }
 
 void *egl_function(const char *name) {
@@ -348,14 +405,14 @@ void *egl_function(const char *name) {
     }
     void *ours = of_vendor != nullptr ? egl_hook(name) : nullptr;
     if (ours == nullptr && of_vendor != nullptr && has_several_vendors()) {
-        ours = function_of_name(kRoutes, name);
+        ours = gl::function_of_name(kRoutes, name);
     }
     // Nobody can say what a function that we do not know is routed by.
     return ours != nullptr ? ours : of_vendor;
 }
 
 EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib *attributes) {
-    if (settings().disabled) return find_platform_display(platform, native, attributes);
+    if (gl::settings().disabled) return find_platform_display(platform, native, attributes);
     const Attributes<EGLAttrib> own(attributes, EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE);
     if (!own.values.empty() && limit_in(own.values) < 0) {
         set_own_error(EGL_BAD_ATTRIBUTE);
@@ -364,7 +421,8 @@ EGLDisplay get_platform_display(EGLenum platform, void *native, const EGLAttrib 
     const EGLDisplay display = find_platform_display(platform, native, own.for_driver());
     if (display != EGL_NO_DISPLAY && !own.values.empty()) {
         const EGLint limit = limit_in(own.values);
-        display_cache(display).set_limit(limit, limit);
+        display_cache(display).set_limit(static_cast<uint32_t>(limit),
+                                         static_cast<uint32_t>(limit));
     }
     return display;
 }

@@ -5,7 +5,8 @@
 
 #include <vector>
 
-#include "hook.h"
+#include "common/crash_guard.h"
+#include "gl/hook.h"
 #include "vendors.h"
 
 namespace cairn::egl {
@@ -17,6 +18,7 @@ struct EglEntry;
 template <typename R, typename... A, R (*Function)(A...)>
 struct EglEntry<Function> {
     static R call(A... arguments) {
+        const InsideFrontEnd inside;
         return guarded([&] { return Function(arguments...); },
                        [] {
                            host().exports->setEGLError(EGL_BAD_ALLOC);

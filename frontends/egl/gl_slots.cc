@@ -4,8 +4,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "mutex.h"
-#include "settings.h"
+#include "gl/mutex.h"
+#include "gl/settings.h"
 
 // More than the functions of all of OpenGL and OpenGL ES with their extensions, which GLVND asks
 // for.
@@ -56,7 +56,7 @@ namespace cairn::egl {
 namespace {
 
 struct Slots {
-    Mutex mutex;
+    gl::Mutex mutex;
     std::unordered_map<std::string, size_t> by_name;  // guarded by mutex
 };
 
@@ -72,7 +72,7 @@ bool fill(size_t slot, const char *name) {
     for (const Vendor *vendor : vendors()) {
         void *function = vendor->function(name);
         found |= function != nullptr;
-        g_tables[vendor->index][slot] = or_missing(function);
+        g_tables[vendor->index][slot] = gl::or_missing(function);
     }
     return found;
 }
@@ -80,13 +80,13 @@ bool fill(size_t slot, const char *name) {
 }  // namespace
 
 void *gl_slot(const char *name) {
-    auto &all = the_only<Slots>();
+    auto &all = gl::the_only<Slots>();
     const MutexLock lock(all.mutex);
     const auto known = all.by_name.find(name);
     if (known != all.by_name.end()) return code_of(known->second);
     const size_t slot = all.by_name.size();
     if (slot >= CAIRN_GL_SLOTS) {
-        log().write(Severity::warning, "no slot is left for %s", name);
+        gl::log().write(Severity::warning, "no slot is left for %s", name);
         return nullptr;
     }
     if (!fill(slot, name)) return nullptr;

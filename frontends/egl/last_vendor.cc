@@ -26,7 +26,7 @@ void take_devices() {
 }
 
 EGLBoolean query_devices(EGLint, EGLDeviceEXT *, EGLint *count) {
-    attempt(take_devices);
+    gl::attempt(take_devices);
     if (count != nullptr) {
         *count = 0;
     }
@@ -57,13 +57,13 @@ bool is_egl_function(std::string_view name) {
 }
 
 void *get_proc_address(const char *name) {
-    static const NamedFunction kFunctions[] = {
+    static const gl::NamedFunction kFunctions[] = {
         EGL_ENTRY("eglGetError", get_error),
         EGL_ENTRY("eglQueryDevicesEXT", query_devices),
         EGL_ENTRY("eglQueryString", query_string),
         EGL_ENTRY("eglReleaseThread", release_thread),
     };
-    if (void *function = function_of_name(kFunctions, name)) return function;
+    if (void *function = gl::function_of_name(kFunctions, name)) return function;
     return is_egl_function(name) ? reinterpret_cast<void *>(&nothing) : nullptr;
 }
 

@@ -7,25 +7,26 @@
 #include <cstring>
 #include <string>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "common/words.h"
 #include "control.h"
 #include "egl_hooks.h"
-#include "gl_hooks.h"
+#include "gl/hooks.h"
+#include "gl/settings.h"
 #include "gl_slots.h"
-#include "settings.h"
 #include "vendors.h"
 
 namespace cairn::egl {
 namespace {
 
 void *get_proc_address(const char *name) {
-    const bool is_on = !settings().disabled;
+    const bool is_on = !gl::settings().disabled;
     // Ours, also where a driver has a function of this name: its cache has none of our programs.
     if (const EntryPoint *control = is_on ? control_entry(name) : nullptr) return control->function;
     if (strncmp(name, "egl", 3) == 0) return egl_function(name);
     void *function = has_several_vendors() ? gl_slot(name) : vendors().front()->function(name);
-    void *hook = is_on && function != nullptr ? gl_hook(name) : nullptr;
+    void *hook = is_on && function != nullptr ? gl::gl_hook(name) : nullptr;
     return hook != nullptr ? hook : function;
 }
 
@@ -43,7 +44,7 @@ const char *get_vendor_string(int name) {
 }
 
 void *get_dispatch_address(const char *name) {
-    if (const EntryPoint *control = settings().disabled ? nullptr : control_entry(name)) {
+    if (const EntryPoint *control = gl::settings().disabled ? nullptr : control_entry(name)) {
         return control->dispatch;
     }
     for (const Vendor *vendor : vendors()) {
@@ -81,7 +82,7 @@ void patch_thread_attach() {
 // Patching is not offered: a vendor that rewrites GLVND's entry points would bypass us. If we are
 // switched off and there is one vendor, GLVND gets its imports as they are.
 void fill_imports(__EGLapiImports &imports) {
-    if (settings().disabled && !has_several_vendors()) {
+    if (gl::settings().disabled && !has_several_vendors()) {
         imports = vendors().front()->imports;
         return;
     }
@@ -110,10 +111,12 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     using namespace cairn::egl;
     if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) return EGL_FALSE;
     const auto start = [&] {
-        load_settings();
+        cairn::gl::load_settings("egl");
+        const cairn::InsideFrontEnd inside;
         if (!load_vendors({version, exports, vendor})) return EGLBoolean{EGL_FALSE};
-        if (!settings().disabled && !settings().report.empty()) {
-            cairn::attach_counters(settings().report.c_str());
+        const cairn::gl::Settings &settings = cairn::gl::settings();
+        if (!settings.disabled && !settings.report.empty()) {
+            cairn::attach_counters(settings.report.c_str());
         }
         fill_imports(*imports);
         return EGLBoolean{EGL_TRUE};

@@ -6,6 +6,7 @@
 
 #include "common/glvnd.h"
 #include "common/words.h"
+#include "os/environment.h"
 #include "os/file.h"
 
 namespace cairn::egl {
@@ -86,6 +87,14 @@ std::string library_path_in(std::string_view json) {
     if (colon >= json.size() || json[colon] != ':') return {};
     const size_t quote = skip_spaces(json, colon + 1);
     return quote < json.size() && json[quote] == '"' ? string_at(json, quote) : std::string();
+}
+
+VendorLists vendor_lists() {
+    VendorLists lists = {environment_variable("CAIRN_EGL_VENDORS"),
+                         environment_variable("__EGL_VENDOR_LIBRARY_FILENAMES"),
+                         environment_variable("__EGL_VENDOR_LIBRARY_DIRS")};
+    if (lists.own && lists.own->empty()) lists.own.reset();
+    return lists;
 }
 
 VendorLibraries vendor_libraries(const VendorLists &lists) {

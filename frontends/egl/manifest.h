@@ -1,7 +1,7 @@
 // Finds the manifests of the EGL vendor libraries as GLVND would: *.json files that name a library.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: pure functions of the file system. Failure: files that cannot be read or
+// Thread safety: pure functions of the file system and the environment. Failure: files that cannot be read or
 // understood are left out.
 #pragma once
 
@@ -23,6 +23,10 @@ struct VendorLists {
     std::optional<std::string> files;    // what GLVND is told: manifests; goes before `folders`
     std::optional<std::string> folders;  // what GLVND is told: folders of manifests
 };
+
+// As the environment says it: CAIRN_EGL_VENDORS and what GLVND reads, __EGL_VENDOR_LIBRARY_FILENAMES
+// and __EGL_VENDOR_LIBRARY_DIRS.
+VendorLists vendor_lists();
 
 struct VendorLibraries {
     std::vector<std::string> real;  // what to dlopen, in their order

@@ -12,12 +12,13 @@
 #include <string>
 #include <utility>
 
-#include "caches.h"
 #include "control.h"
 #include "display_cache.h"
 #include "egl_hooks.h"
-#include "share_group.h"
-#include "testing/driver.h"
+#include "gl/caches.h"
+#include "gl/contexts.h"
+#include "gl/share_group.h"
+#include "gl/testing/driver.h"
 #include "testing/front_end.h"
 
 namespace {
@@ -58,8 +59,9 @@ bool fails() {
 namespace cairn::egl {
 namespace {
 
-using testing::hook;
-using testing::t_driver;
+using gl::GlFunctions;
+using gl::testing::hook;
+using gl::testing::t_driver;
 
 // Memory can be had as long as this lives.
 class Spared {
@@ -110,7 +112,7 @@ class NoMemoryTest : public ::testing::Test {
     NoMemoryTest() {
         testing::start_front_end();
         setenv("CAIRN_DIR", folder_.c_str(), 1);
-        testing::fill(vendor_->gl);
+        gl::testing::fill(vendor_->gl);
 #define X(name, ...) Spare<&GlFunctions::name>::stand_before(vendor_->gl);
         GL_FUNCTIONS(X, X)
 #undef X
@@ -129,7 +131,7 @@ class NoMemoryTest : public ::testing::Test {
     }
     // The cache stays open, as it does in applications.
     ~NoMemoryTest() override {
-        flush_caches();
+        gl::flush_caches();
         std::filesystem::remove_all(folder_);
     }
 
@@ -143,7 +145,7 @@ class NoMemoryTest : public ::testing::Test {
     }
     void destroy_context(EGLContext handle) {
         reinterpret_cast<PFNEGLDESTROYCONTEXTPROC>(egl_hook("eglDestroyContext"))(display_, handle);
-        context_made_current(*vendor_, display_, handle);  // unknown by now: nothing is current
+        gl::context_made_current(*vendor_, {});
     }
 
     static inline int contexts_ = 0;
@@ -162,9 +164,10 @@ std::string link_anew_without_memory(const std::string &source) {
     const GLuint program = hook<PFNGLCREATEPROGRAMPROC>("glCreateProgram")();
     {
         const Spared spared;
-        t_driver.sources[shader] = source;
         t_driver.attached[program] = {shader};
     }
+    const char *text = source.c_str();
+    hook<PFNGLSHADERSOURCEPROC>("glShaderSource")(shader, 1, &text, nullptr);
     hook<PFNGLCOMPILESHADERPROC>("glCompileShader")(shader);
     hook<PFNGLLINKPROGRAMPROC>("glLinkProgram")(program);
     const Spared spared;
@@ -173,7 +176,7 @@ std::string link_anew_without_memory(const std::string &source) {
 
 TEST_F(NoMemoryTest, ProgramsAreWhatTheirSourcesSay) {
     const EGLContext handle = create_context();
-    context_made_current(*vendor_, display_, handle);
+    gl::context_made_current(*vendor_, {display_, handle});
     int wrong = 0;
     int number = 0;
     const long failures = starve([&] {
@@ -192,15 +195,15 @@ TEST_F(NoMemoryTest, ProgramsAreWhatTheirSourcesSay) {
     });
     EXPECT_EQ(wrong, 0);
     EXPECT_GT(failures, 20);
-    EXPECT_EQ(testing::link_anew("after"), "after");
+    EXPECT_EQ(gl::testing::link_anew("after"), "after");
     destroy_context(handle);
 }
 
 TEST_F(NoMemoryTest, ASettingThatCannotBeNotedEndsTheCachingOfItsProgram) {
     const EGLContext handle = create_context();
-    context_made_current(*vendor_, display_, handle);
+    gl::context_made_current(*vendor_, {display_, handle});
     const auto bind = hook<PFNGLBINDATTRIBLOCATIONPROC>("glBindAttribLocation");
-    (void)current_context();
+    (void)gl::current_context();
     int noted = 0;
     int ended = 0;
     starve([&] {
@@ -211,7 +214,7 @@ TEST_F(NoMemoryTest, ASettingThatCannotBeNotedEndsTheCachingOfItsProgram) {
         }
         bind(name, 0, "a name that is too long for a string without memory of its own");
         const Spared spared;
-        const ProgramRef program = find_program(current_context(), name);
+        const gl::ProgramRef program = gl::find_program(gl::current_context(), name);
         noted += program->is_understood && program->settings.size() == 1;
         ended += !program->is_understood;
         EXPECT_TRUE(!program->is_understood || program->settings.size() == 1);
@@ -242,7 +245,7 @@ TEST_F(NoMemoryTest, EveryHookAsksTheDriverOnce) {
             {
                 const Spared spared;
                 handle = create_context();
-                context_made_current(*vendor_, display_, handle);
+                gl::context_made_current(*vendor_, {display_, handle});
             }
             wrong += calls_of_driver(name) != 1;
             const Spared spared;
@@ -271,8 +274,8 @@ TEST_F(NoMemoryTest, AContextIsMadeAndKnownOrNeither) {
             return;
         }
         ++made;
-        context_made_current(*vendor_, display_, handle);
-        EXPECT_NE(bound_context(), nullptr);
+        gl::context_made_current(*vendor_, {display_, handle});
+        EXPECT_NE(gl::bound_context(), nullptr);
         destroy_context(handle);
         EXPECT_EQ(contexts_, before);
     });
@@ -303,10 +306,10 @@ TEST(ShareGroupWithoutMemory, ANameThatIsGivenAgainIsNotTheOlderObject) {
     gl.IsProgram = gl.IsShader = [](GLuint) -> GLboolean { return GL_TRUE; };
     const long failures = starve([&] {
         std::optional<Spared> spared(std::in_place);
-        ShareGroup group(gl);
-        const ProgramRef program = group.add_program(1);
+        gl::ShareGroup group(gl);
+        const gl::ProgramRef program = group.add_program(1);
         group.add_shader(2, GL_VERTEX_SHADER);
-        const ShaderRef shader = group.shader(2);
+        const gl::ShaderRef shader = group.shader(2);
         spared.reset();
         try {
             group.add_program(1);

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "caches.h"
 #include "display_cache.h"
-#include "testing/driver.h"
-#include "testing/front_end.h"
+#include "gl/caches.h"
+#include "gl/testing/driver.h"
+#include "gl/testing/front_end.h"
 
 namespace cairn::egl {
 namespace {
@@ -29,36 +29,33 @@ class ThreadsTest : public ::testing::Test {
     static constexpr int kRounds = 150;
 
     ThreadsTest() {
-        testing::start_front_end();
+        gl::testing::start_front_end();
         setenv("CAIRN_DIR", folder_.c_str(), 1);
-        testing::fill(vendor_.gl);
+        gl::testing::fill(driver_.gl);
     }
     // The cache stays open, as it does in applications.
     ~ThreadsTest() override {
-        flush_caches();
+        gl::flush_caches();
         std::filesystem::remove_all(folder_);
     }
 
     // One of a few programs, again and again; every result is what the sources say.
     void link_often(int who) {
         int object = 0;
-        const EGLContext handle = &object;
-        context_created(vendor_, display_, handle, EGL_NO_CONTEXT, EGL_OPENGL_ES_API, nullptr,
-                        &cache_);
-        context_made_current(vendor_, display_, handle);
-        disk_ = current_context()->disk;
+        const gl::ContextHandle handle = {this, &object};
+        gl::testing::make_context(driver_, handle, &cache_);
+        disk_ = gl::current_context()->disk;
         for (int round = 0; round < kRounds; ++round) {
             const std::string source = "source " + std::to_string((who + round) % 5) +
                                        std::string(static_cast<size_t>(round % 50), '.');
-            wrong_ += testing::link_anew(source) != source;
+            wrong_ += gl::testing::link_anew(source) != source;
         }
-        context_left(display_, handle, hold_context(display_, handle), true);
-        context_made_current(vendor_, display_, handle);  // unknown by now: nothing is current
+        gl::testing::end_context(driver_, handle);
     }
 
     // Takes an entry, and puts it back whole, damaged, or under another key.
     void give_back(int round) {
-        ProgramKey key = {};
+        gl::ProgramKey key = {};
         std::string binary(4096, '\0');
         EGLint key_size = 20;
         auto size = static_cast<EGLint>(binary.size());
@@ -93,15 +90,14 @@ class ThreadsTest : public ::testing::Test {
     const std::string folder_ =
         (std::filesystem::temp_directory_path() / ("cairn-threads-" + std::to_string(getpid())))
             .string();
-    Vendor vendor_;
-    EGLDisplay display_ = &vendor_;
+    gl::Driver driver_;
     DisplayCache cache_;
     std::atomic<cairn_cache *> disk_ = nullptr;
     std::atomic<int> wrong_ = 0;
 };
 
 TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
-    const RunReport before = testing::read_report();
+    const RunReport before = gl::testing::read_report();
     std::vector<std::thread> threads;
     for (int who = 0; who < kLinkers; ++who) {
         threads.emplace_back([this, who] { link_often(who); });
@@ -113,7 +109,7 @@ TEST_F(ThreadsTest, LinksAndCallsOfManyThreads) {
         thread.join();
     }
     EXPECT_EQ(wrong_, 0);
-    const RunReport after = testing::read_report();
+    const RunReport after = gl::testing::read_report();
     EXPECT_EQ(after.link_calls - before.link_calls, uint64_t{kLinkers} * kRounds);
     EXPECT_GT(after.hits, before.hits);
     EXPECT_NE(disk_, nullptr) << "not on disk, too";
@@ -124,7 +120,7 @@ TEST(DisplayCacheThreadsTest, AnEntryMayVanishBetweenItsCountAndItsQuery) {
     DisplayCache cache;
     std::atomic<bool> done = false;
     std::thread other([&] {
-        const ProgramKey key = {1};
+        const gl::ProgramKey key = {1};
         while (!done) {
             cache.put(key, "binary", 0);
             cache.remove(key);
@@ -133,7 +129,7 @@ TEST(DisplayCacheThreadsTest, AnEntryMayVanishBetweenItsCountAndItsQuery) {
     std::map<EGLint, int> seen;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (seen[EGL_BAD_ACCESS] == 0 && std::chrono::steady_clock::now() < end) {
-        ProgramKey key = {};
+        gl::ProgramKey key = {};
         char binary[6];
         EGLint key_size = 20;
         EGLint size = sizeof binary;

@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "gl/contexts.h"
+#include "gl/mutex.h"
+#include "gl/settings.h"
 #include "manifest.h"
-#include "mutex.h"
-#include "settings.h"
 
 namespace cairn::egl {
 namespace {
@@ -21,7 +22,7 @@ struct Loaded {
     Host host;
     std::vector<Vendor *> vendors;
     bool are_in_glvnd = false;
-    Mutex mutex;
+    gl::Mutex mutex;
     std::unordered_map<EGLDisplay, Vendor *> displays;   // guarded by mutex
     std::unordered_map<EGLDeviceEXT, Vendor *> devices;  // guarded by mutex
 };
@@ -29,26 +30,19 @@ Loaded *g_loaded = nullptr;
 thread_local Vendor *t_last_vendor = nullptr;
 thread_local EGLint t_own_error = EGL_SUCCESS;
 
-// Returning 0 is right for every GL function. Code that needs a result checks is_missing() first.
-uintptr_t missing_function() {
-    return 0;
-}
-
 void resolve(Vendor &vendor) {
 #define X(name, type) vendor.egl.name = reinterpret_cast<type>(vendor.function("egl" #name));
     EGL_DISPLAY_FUNCTIONS(X)
     EGL_OTHER_FUNCTIONS(X)
 #undef X
-#define X(name, type, ...) \
-    vendor.gl.name = reinterpret_cast<type>(or_missing(vendor.function("gl" #name)));
-    GL_FUNCTIONS(X, X)
-#undef X
+    gl::fill(vendor.gl, [&vendor](const char *name) { return vendor.function(name); });
+    vendor.code = reinterpret_cast<void *>(vendor.imports.getPlatformDisplay);
 }
 
 __PFNEGLMAINPROC open_main(const std::string &path) {
     void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
-        log().write(Severity::error, "vendor %s", dlerror());  // begins with the path
+        gl::log().write(Severity::error, "vendor %s", dlerror());  // begins with the path
         return nullptr;
     }
     return reinterpret_cast<__PFNEGLMAINPROC>(dlsym(library, __EGL_MAIN_PROTO_NAME));
@@ -69,7 +63,7 @@ Vendor *start(const std::string &path, const Host &host) {
     auto vendor = std::make_unique<Vendor>();
     if (entry(host.version, host.exports, host.self, &vendor->imports) == EGL_FALSE ||
         !is_usable(vendor->imports)) {
-        log().write(Severity::error, "vendor %s: does not start", path.c_str());
+        gl::log().write(Severity::error, "vendor %s: does not start", path.c_str());
         return nullptr;
     }
     resolve(*vendor);
@@ -79,9 +73,9 @@ Vendor *start(const std::string &path, const Host &host) {
 }  // namespace
 
 bool load_vendors(const Host &host) {
-    const VendorLibraries libraries = vendor_libraries(settings().vendors);
-    if (settings().disabled && libraries.are_in_glvnd) {
-        log().write(Severity::info, "switched off: the vendors are GLVND's own");
+    const VendorLibraries libraries = vendor_libraries(vendor_lists());
+    if (gl::settings().disabled && libraries.are_in_glvnd) {
+        gl::log().write(Severity::info, "switched off: the vendors are GLVND's own");
         return false;
     }
     auto *loaded = new Loaded;
@@ -94,13 +88,15 @@ bool load_vendors(const Host &host) {
         if (vendor != nullptr) {
             vendor->index = static_cast<unsigned>(loaded->vendors.size());
             loaded->vendors.push_back(vendor);
-            log().write(Severity::info, "in front of %s", path.c_str());
+            gl::log().write(Severity::info, "in front of %s", path.c_str());
         }
     }
     if (loaded->vendors.empty()) {
-        log().write(Severity::error, "no vendor library is found");
+        gl::log().write(Severity::error, "no vendor library is found");
+        return false;
     }
-    return !loaded->vendors.empty();
+    gl::set_default_driver(*loaded->vendors.front());
+    return true;
 }
 
 bool are_vendors_loaded() {
@@ -126,14 +122,6 @@ std::span<Vendor *const> vendors() {
     return g_loaded->vendors;
 }
 
-void *or_missing(void *function) {
-    return function != nullptr ? function : reinterpret_cast<void *>(&missing_function);
-}
-
-bool is_missing(const void *function) {
-    return function == reinterpret_cast<const void *>(&missing_function);
-}
-
 Vendor &vendor_of_display(EGLDisplay display) {
     Loaded &loaded = *g_loaded;
     if (loaded.vendors.size() == 1) return *loaded.vendors.front();
@@ -156,6 +144,13 @@ Vendor *vendor_of_device(EGLDeviceEXT device) {
 void remember_device(EGLDeviceEXT device, Vendor &vendor) {
     const MutexLock lock(g_loaded->mutex);
     g_loaded->devices[device] = &vendor;
+}
+
+Vendor *current_vendor() {
+    // All contexts here are of vendors of EGL.
+    const gl::Context *context = gl::bound_context();
+    return context == nullptr ? nullptr
+                              : const_cast<Vendor *>(static_cast<const Vendor *>(context->driver));
 }
 
 Vendor &last_vendor() {

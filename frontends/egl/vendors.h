@@ -11,54 +11,28 @@
 // Failure: a vendor that cannot be loaded is left out, with a log line.
 #pragma once
 
-#include <GL/gl.h>
-// After gl.h, which it completes.
-#include <GL/glext.h>
 #include <glvnd/libeglabi.h>
 
 #include <span>
 
 #include "egl_functions.inc"
-#include "gl_functions.inc"
+#include "gl/functions.h"
 
 namespace cairn::egl {
 
-// Types that glext.h leaves out, because the functions are as old as OpenGL 1.
-using PFNGLGETINTEGERVPROC = void (*)(GLenum name, GLint *values);
-using PFNGLGETBOOLEANVPROC = void (*)(GLenum name, GLboolean *values);
-using PFNGLGETDOUBLEVPROC = void (*)(GLenum name, GLdouble *values);
-using PFNGLGETFLOATVPROC = void (*)(GLenum name, GLfloat *values);
-using PFNGLISENABLEDPROC = GLboolean (*)(GLenum name);
-using PFNGLGETSTRINGPROC = const GLubyte *(*)(GLenum name);
-
-// Of GL_ANGLE_blob_cache, which it does not know.
-using BlobSetFunction = void (*)(const void *key, GLsizeiptr key_size, const void *value,
-                                 GLsizeiptr value_size, const void *user);
-using BlobGetFunction = GLsizeiptr (*)(const void *key, GLsizeiptr key_size, void *value,
-                                       GLsizeiptr value_size, const void *user);
-using PFNGLBLOBCACHECALLBACKSANGLEPROC = void (*)(BlobSetFunction set, BlobGetFunction get,
-                                                  const void *user);
-
-#define X(name, type, ...) type name = nullptr;
 // A vendor's EGL functions; null where it has none.
 struct EglFunctions {
+#define X(name, type, ...) type name = nullptr;
     EGL_DISPLAY_FUNCTIONS(X)
     EGL_OTHER_FUNCTIONS(X)
-};
-// A vendor's GL functions. Where it has none, a function that does nothing and returns 0.
-struct GlFunctions {
-    GL_FUNCTIONS(X, X)
-};
 #undef X
+};
 
-struct Vendor {
+struct Vendor : gl::Driver {
     unsigned index = 0;
     __EGLapiImports imports = {};
     EglFunctions egl;
-    GlFunctions gl;
 
-    // An address in its library.
-    const void *code() const { return reinterpret_cast<void *>(imports.getPlatformDisplay); }
     // The vendor's function, or null.
     void *function(const char *name) const { return imports.getProcAddress(name); }
 };
@@ -87,11 +61,6 @@ inline bool has_several_vendors() {
     return vendors().size() > 1;
 }
 
-// The function, or one that stands for it where it is null.
-void *or_missing(void *function);
-// Whether `function` only stands for a function that the vendor does not have.
-bool is_missing(const void *function);
-
 // The vendor that made the display; for a display that no vendor made, the first one, which will
 // refuse it.
 Vendor &vendor_of_display(EGLDisplay display);
@@ -99,6 +68,8 @@ void remember_display(EGLDisplay display, Vendor &vendor);
 // The vendor that announced the device, or null.
 Vendor *vendor_of_device(EGLDeviceEXT device);
 void remember_device(EGLDeviceEXT device, Vendor &vendor);
+// The vendor whose context is current on this thread, or null.
+Vendor *current_vendor();
 
 // The vendor that the thread's last EGL call went to, for eglGetError.
 Vendor &last_vendor();

@@ -24,7 +24,7 @@ extern "C" {
 /* Kinds of caches, with the values of D3D12_SHADER_CACHE_KIND_FLAGS. */
 enum {
     /* Kept by Cairn on a driver's behalf: the programs of EGL applications and the blobs of
-     * EGL_ANDROID_blob_cache; on disk the caches whose identifier begins with "egl-". */
+     * EGL_ANDROID_blob_cache; on disk the caches whose identifier begins with "gl-" or "egl-". */
     CAIRN_KIND_CACHE_FOR_DRIVER = 0x1,
     /* Shaders converted from one language to another (cairn_convert.h, `cairn convert`); on disk
      * the cache "conversions". */

@@ -82,9 +82,10 @@ typedef struct cairn_program_cache_options {
  *
  * The user says what an application may take, for all its generations together: by the environment
  * variable CAIRN_LIMIT ("4G"), else by `limit` in the configuration file, for this application (by
- * its name there, without the "egl-" of the EGL front end) or for each. The default is
+ * its name there, without the "gl-" of the front ends for GL) or for each. The default is
  * CAIRN_LIMIT_BYTES_DEFAULT, the least is 4 MiB, and both are read when the cache is opened. Such
  * an application has what the user gave it in every process, and no part in `total_bytes`.
+ * `compress = 1` and `compress = 0` in that file go before CAIRN_OPEN_COMPRESS in the same way.
  *
  * Superseded generations go by themselves. Once an hour, a process that opens a program cache has a
  * thread look for generations that were not used for `unused_days`, and remove them. When all

@@ -20,7 +20,9 @@ constexpr unsigned kEpochShift = 48;
 }  // namespace
 
 Kind kind_of_identifier(std::string_view identifier) {
-    if (identifier.starts_with("egl-")) return kind_cache_for_driver;
+    if (identifier.starts_with("gl-") || identifier.starts_with("egl-")) {
+        return kind_cache_for_driver;
+    }
     if (identifier == "conversions") return kind_conversions;
     if (identifier.starts_with("d3d12-")) return kind_application_managed;
     return kind_none;

@@ -186,7 +186,7 @@ TEST_F(ControlTest, AReadOnlyControlMakesNothingAndChangesNothing) {
 }
 
 TEST_F(ControlTest, ClearingEmptiesTheCachesOfItsKindOnly) {
-    const std::vector<std::string> names = {"egl-1", "egl-2", "conversions", "d3d12-1", "mine"};
+    const std::vector<std::string> names = {"gl-1", "gl-2", "conversions", "d3d12-1", "mine"};
     const Control control = open();
     for (const uint32_t kind : {1u, 2u, 8u}) {
         for (const auto &name : names) fill(name);
@@ -195,9 +195,9 @@ TEST_F(ControlTest, ClearingEmptiesTheCachesOfItsKindOnly) {
             EXPECT_EQ(is_empty(name), cairn_kind_of_identifier(name.c_str()) == kind) << name;
         }
     }
-    fill("egl-1");
+    fill("gl-1");
     EXPECT_EQ(cairn_control_apply(control.get(), 4, CAIRN_CONTROL_CLEAR, nullptr), CAIRN_OK);
-    EXPECT_FALSE(is_empty("egl-1"));
+    EXPECT_FALSE(is_empty("gl-1"));
 }
 
 TEST_F(ControlTest, ClearingReachesACacheThatIsOpenAndKeepsItsLimit) {

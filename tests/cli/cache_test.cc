@@ -215,7 +215,7 @@ TEST_F(CacheTest, LsSorts) {
 
 TEST_F(CacheTest, LsPrintsJson) {
     make_cache("alpha", 3, "a cache");
-    make_program_cache("egl-game");
+    make_program_cache("gl-game");
     const auto caches =
         nlohmann::json::parse(run({"ls", "--json", "--sort", "entries"}).standard_output);
     EXPECT_EQ(caches["root"], root_);
@@ -422,8 +422,8 @@ TEST_F(CacheTest, ClearTakesATimeRange) {
 TEST_F(CacheTest, AnApplicationIsCalledAsPeopleCallIt) {
     make_cache("engine-0123456789abcdef", 2);
     for (const char *command : {"clear", "rm"}) {
-        for (const char *name : {"game", "egl-game"}) {
-            for (const char *application : {"egl-game", "egl-editor"})
+        for (const char *name : {"game", "gl-game"}) {
+            for (const char *application : {"gl-game", "gl-editor"})
                 make_program_cache(application);
             EXPECT_THAT(run({"ls"}).standard_output, HasSubstr("  game  "));
             const Finished finished = run({command, "--application", name});

@@ -128,13 +128,13 @@ TEST_F(ControlCommandTest, WrongUsageIsTwo) {
 }
 
 TEST_F(ControlCommandTest, ClearingAKindEmptiesItsCachesOnly) {
-    for (const char *name : {"egl-0", "conversions", "d3d12-0", "mine"}) {
+    for (const char *name : {"gl-0", "conversions", "d3d12-0", "mine"}) {
         fill(name);
     }
     EXPECT_EQ(control({"--kind", "application-managed", "--clear"}).exit_code, 0);
     const std::string listed = run({"ls"}).standard_output;
     EXPECT_THAT(listed, MatchesRegex("(.|\n)*conversions +- +1 (.|\n)*d3d12-0 +- +0 (.|\n)*"
-                                     "egl-0 +- +1 (.|\n)*mine +- +1 (.|\n)*"));
+                                     "gl-0 +- +1 (.|\n)*mine +- +1 (.|\n)*"));
 }
 
 TEST_F(ControlCommandTest, DriversFilesAreClearedAndOthersAreNot) {

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 using Cache = std::unique_ptr<cairn_cache, decltype(&cairn_close)>;
 
-constexpr const char *kIdentifier = "egl-0123456789abcdef";
+constexpr const char *kIdentifier = "gl-0123456789abcdef";
 
 class WarmSetTest : public testing::Test {
   protected:
@@ -93,7 +93,7 @@ TEST_F(WarmSetTest, WhatIsExportedComesBackElsewhere) {
     std::filesystem::remove_all(root_);
     const Finished imported = run({"import", file_});
     EXPECT_EQ(imported.exit_code, 0) << imported.standard_error;
-    EXPECT_THAT(imported.standard_output, HasSubstr("Imported 3 programs into egl-0123"));
+    EXPECT_THAT(imported.standard_output, HasSubstr("Imported 3 programs into gl-0123"));
     EXPECT_THAT(run({"ls"}).standard_output, HasSubstr("Programs of a test"));
     const Cache cache = open();
     for (int number = 0; number < 3; ++number) {
@@ -139,7 +139,7 @@ TEST_F(WarmSetTest, ACacheThatIsNotTheFrontEndsIsLeftAlone) {
     EXPECT_EQ(run({"export", "my-engine", file_}).exit_code, 0);
     const Finished refused = run({"import", file_});
     EXPECT_EQ(refused.exit_code, 1);
-    EXPECT_THAT(refused.standard_error, HasSubstr("not the EGL front end's"));
+    EXPECT_THAT(refused.standard_error, HasSubstr("not of the front ends for GL"));
 }
 
 TEST_F(WarmSetTest, AnotherVersionEmptiesNothing) {
@@ -311,7 +311,7 @@ TEST_F(WarmSetTest, NothingToExportIsAFailure) {
     const Finished empty = run({"export", kIdentifier, file_});
     EXPECT_EQ(empty.exit_code, 1);
     EXPECT_THAT(empty.standard_error, HasSubstr("has no programs"));
-    EXPECT_EQ(run({"export", "egl-none", file_}).exit_code, 1);
+    EXPECT_EQ(run({"export", "gl-none", file_}).exit_code, 1);
     EXPECT_FALSE(std::filesystem::exists(file_));
     fill();
     const Finished nowhere = run({"export", kIdentifier, file_of("no/such/folder")});

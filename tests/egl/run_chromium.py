@@ -194,7 +194,7 @@ class Browser:
         check(warm["processes"] > 0, "the second start was not counted")
         check(warm["driver_links"] * 100 <= cold["link_calls"] * ALLOWED_PERCENT,
               f"the second start linked again: {warm}")
-        check(len(self.caches()) == 1 and self.caches()[0].startswith("egl-chromium"),
+        check(len(self.caches()) == 1 and self.caches()[0].startswith("gl-chromium"),
               f"not one cache named after Chromium: {self.caches()}")
         return warm
 

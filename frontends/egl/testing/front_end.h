@@ -1,18 +1,14 @@
-// The front end started in a test's process, without a driver behind it.
+// The EGL front end started in a test's process, without a driver behind it.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: externally synchronised.
 #pragma once
 
 #include <EGL/egl.h>
-#include <cairn/cairn.h>
-
-#include "common/run_report.h"
 
 namespace cairn::egl::testing {
 
-// Starts it as GLVND would, once in a process: what it loads lives for ever. Counters are kept as
-// under `cairn run`.
+// Starts it as GLVND would, once in a process: what it loads lives for ever.
 void start_front_end();
 // EGL's error, as the front end has set it since it was last asked for.
 EGLint take_error();
@@ -20,7 +16,5 @@ EGLint take_error();
 // the display. Null and true at first.
 extern void *g_dispatch_entry;
 extern bool g_knows_displays;
-// The counters now. REQUIRES: started.
-RunReport read_report();
 
 }  // namespace cairn::egl::testing

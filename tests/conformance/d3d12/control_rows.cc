@@ -217,7 +217,7 @@ uint64_t programs_after_clear(Verdict &verdict, Stage &stage, unsigned kinds) {
     cairn_options options = {};
     options.size = sizeof options;
     options.root = stage.root().c_str();
-    options.identifier = "egl-a_program";
+    options.identifier = "gl-a_program";
     cairn_cache *cache = nullptr;
     verdict.expect(cairn_open(&options, &cache) == CAIRN_OK, "no cache of GL programs");
     verdict.expect(cairn_put(cache, "key", 3, "value", 5, nullptr) == CAIRN_OK, "a put");

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// `cairn enable`: switches the front ends on for the user's sessions, or one application on again.
+#include "command.h"
+#include "manifest.h"
+#include "os/helper_process.h"
+#include "output.h"
+#include "session.h"
+#include "switches.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char *kFooter =
+    R"(Without APP it writes ~/.config/environment.d/50-cairn.conf, and a block in ~/.xsessionrc. From the
+next log-in, all GL programs of the session use Cairn. `cairn disable` undoes it, `cairn status` shows
+how things are.
+
+Examples:
+  cairn enable
+  cairn enable chromium    serve it, although it was switched off, by the user or after two crashes
+
+Exit codes: 0 done, also where GLX cannot be switched on and EGL is; 1 failed, 2 wrong usage.)";
+
+// A new content for one of the session's files.
+struct NewText {
+    std::string path;
+    std::string text;
+    bool is_changed;
+};
+
+NewText environment_file(const std::string &path, const SessionVariables &variables) {
+    const auto before = read_user_file(path);
+    if (before && !before->empty() && !is_environment_text(*before)) {
+        throw Failure(kExitFailure, "{} was not written by `cairn enable`; move it out of the way",
+                      path);
+    }
+    std::string text = environment_text(variables);
+    const bool is_changed = before != text;
+    return {path, std::move(text), is_changed};
+}
+
+NewText shell_file(const std::string &path, const SessionVariables &variables) {
+    const std::string before = read_user_file(path).value_or("");
+    std::string text = with_block(before, variables);
+    const bool is_changed = before != text;
+    return {path, std::move(text), is_changed};
+}
+
+int enable_session() {
+    const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
+    if (manifest.path.empty()) throw Failure(kExitFailure, manifest.problem);
+    const std::string glx_library = find_glx_library();
+    const SessionVariables variables = session_variables(manifest.path, glx_library);
+    const SessionFiles files = session_files();
+    // Both are made before one is written.
+    const NewText all[] = {environment_file(files.environment, variables),
+                           shell_file(files.shell, variables)};
+    for (const NewText &each : all) {
+        if (each.is_changed) write_user_file(each.path, each.text);
+        say(fmt::format("{}: {}", each.path, each.is_changed ? "written" : "is so already"));
+    }
+    say(fmt::format("From the next log-in, programs that use {} find Cairn.",
+                    glx_library.empty() ? "EGL" : "EGL or GLX"));
+    if (glx_library.empty()) {
+        complain(
+            "GLX is not switched on: the system's loader does not find {}, and GLVND takes no "
+            "path for it; install Cairn where the loader looks (cmake "
+            "-DCMAKE_INSTALL_PREFIX=/usr), or name its folder in a file of /etc/ld.so.conf.d "
+            "and run ldconfig; then `cairn enable` again",
+            kGlxLibrary);
+    }
+    return kExitOk;
+}
+
+Run define(Arguments &take) {
+    auto applications = std::make_shared<Words>();
+    take.values("APP", *applications, "Applications, by the names of their programs");
+    take.dir();
+    take.quiet();
+    return [applications] {
+        if (applications->empty()) return enable_session();
+        switch_applications(*applications, Switch::on);
+        return kExitOk;
+    };
+}
+
+}  // namespace
+
+const Command enable_command = {"enable", "Use Cairn for all GL programs of your sessions", kFooter,
+                                define};
+
+}  // namespace cairn::cli

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "contexts.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "common/run_report.h"
+#include "hook.h"
+#include "settings.h"
+
+namespace cairn::gl {
+namespace {
+
+struct ContextRegistry {
+    Mutex mutex;
+    std::map<ContextHandle, Context *> contexts;  // guarded by mutex
+};
+
+std::atomic<const Driver *> g_default_driver = nullptr;
+
+// Plain pointers, so that nothing has to run when a thread ends. A context that is current then is
+// never freed, as in the driver.
+thread_local Context *t_current = nullptr;
+thread_local const Driver *t_driver = nullptr;
+
+void release(Context *context) {
+    if (context != nullptr && context->references.fetch_sub(1) == 1) {
+        delete context;
+    }
+}
+
+// REQUIRES: the registry is locked.
+Context *find(ContextRegistry &all, ContextHandle handle) {
+    const auto found = all.contexts.find(handle);
+    return found == all.contexts.end() ? nullptr : found->second;
+}
+
+// Takes the context into the registry, and returns its group.
+std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, ContextHandle handle,
+                                  ContextHandle share) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    const Context *shared = find(all, share);
+    context->group =
+        shared != nullptr ? shared->group : std::make_shared<ShareGroup>(context->gl());
+    if (shared != nullptr &&
+        (context->request != shared->request || context->is_newer != shared->is_newer)) {
+        context->group->set_unlike();
+    }
+    Context *&place = all.contexts[handle];
+    // The driver may have destroyed a context of this handle without a word, with its display.
+    release(std::exchange(place, context.release()));
+    return place->group;
+}
+
+}  // namespace
+
+void set_default_driver(const Driver &driver) {
+    g_default_driver.store(&driver, std::memory_order_release);
+}
+
+Context *current_context() {
+    Context *context = t_current;
+    if (context != nullptr && !context->is_prepared) {
+        attempt([&] { prepare(*context); });
+    }
+    if (context != nullptr && context->group->is_unsettled()) {
+        // In a context like the one in which the application compiled them, while there is one.
+        attempt([&] {
+            for (const ShaderRef &shader : context->group->take_unsettled(context->traits)) {
+                force_compile(*context, *shader);
+            }
+        });
+    }
+    return context;
+}
+
+Context *bound_context() {
+    return t_current;
+}
+
+const Driver &current_driver() {
+    return t_driver == nullptr ? *g_default_driver.load(std::memory_order_acquire) : *t_driver;
+}
+
+void context_created(const Driver &driver, ContextHandle handle, ContextHandle share,
+                     const ContextOptions &options, ProgramMemory *programs, bool offers_control) {
+    count_process();
+    count(&RunReport::contexts);
+    auto context = std::make_unique<Context>();
+    context->driver = &driver;
+    context->programs = programs;
+    context->request = options.bytes();
+    context->is_newer = options.is_newer_kind();
+    context->offers_control = offers_control;
+    const std::shared_ptr<ShareGroup> group = enter(std::move(context), handle, share);
+    if (t_current != nullptr && t_current->group == group && group->is_unsettled()) {
+        // The last moment at which this is certain to be possible.
+        current_context();
+    }
+}
+
+Context *hold_context(ContextHandle handle) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    Context *context = find(all, handle);
+    if (context != nullptr) {
+        context->references.fetch_add(1);
+    }
+    return context;
+}
+
+void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    if (was_destroyed && held != nullptr && find(all, handle) == held) {
+        all.contexts.erase(handle);
+        held->references.fetch_sub(1);  // the registry's; the caller's is left
+    }
+    release(held);
+}
+
+bool has_contexts() {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    return !all.contexts.empty();
+}
+
+void context_made_current(const Driver &driver, ContextHandle handle) {
+    Context *next = handle.context != nullptr ? hold_context(handle) : nullptr;
+    release(std::exchange(t_current, next));
+    t_driver = handle.context != nullptr ? &driver : nullptr;
+    // A process with a broker may be about to enter its sandbox: read files before that.
+    if (settings().has_broker()) (void)current_context();
+}
+
+}  // namespace cairn::gl

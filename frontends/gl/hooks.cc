@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "hooks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "common/crash_guard.h"
+
+namespace cairn::gl {
+namespace {
+
+// The function that the application calls: the hook, or the driver where the hook lacks memory.
+template <auto Member, auto Function>
+struct Entry;
+
+template <auto Member, typename R, typename... A, R (*Function)(Real<R (*)(A...)> &, A...)>
+struct Entry<Member, Function> {
+    static R call(A... arguments) {
+        const InsideFrontEnd inside;
+        Real<R (*)(A...)> real(current_gl().*Member);
+        return guarded([&] { return Function(real, arguments...); },
+                       [&] { return real.answer(arguments...); });
+    }
+};
+
+#define HOOKED(name, type, hook) \
+    {"gl" #name, reinterpret_cast<void *>(&Entry<&GlFunctions::name, &hooks::hook>::call)},
+#define CALLED(name, type)
+// In order of name, which gl_hook() searches by halving.
+const NamedFunction kHooks[] = {GL_FUNCTIONS(HOOKED, CALLED)};
+#undef HOOKED
+#undef CALLED
+
+}  // namespace
+
+void *gl_hook(const char *name) {
+    const auto *found = std::ranges::lower_bound(
+        kHooks, std::string_view(name), {}, [](const NamedFunction &hook) { return hook.name; });
+    return found != std::end(kHooks) && found->name == std::string_view(name) ? found->function
+                                                                              : nullptr;
+}
+
+}  // namespace cairn::gl

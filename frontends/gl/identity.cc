@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "identity.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "common/process_start.h"
+#include "common/words.h"
+#include "key.h"
+#include "os/file.h"
+#include "os/loaded_objects.h"
+#include "settings.h"
+
+namespace cairn::gl {
+namespace {
+
+// Parts of drivers that vendor libraries load by name, without being linked with them.
+bool is_driver_part(std::string_view name) {
+    constexpr std::string_view kBeginnings[] = {"libgallium", "libdril", "libnvidia-", "libvulkan_",
+                                                "libmali"};
+    return name.ends_with("_dri.so") || starts_with_any(name, kBeginnings);
+}
+
+// Libraries that drivers need and that do not influence compiled programs. They are updated often,
+// and such an update keeps the cache.
+bool is_unimportant(std::string_view name) {
+    constexpr std::string_view kBeginnings[] = {
+        "ld-linux",     "libX",      "libbsd",   "libbz2",       "libc.so",    "libdl.",
+        "libedit",      "libelf",    "libexpat", "libffi",       "libgcc_s",   "libicu",
+        "liblzma",      "libm.so",   "libmd.so", "libpciaccess", "libpthread", "librt.",
+        "libsensors",   "libstdc++", "libtinfo", "libwayland",   "libxcb",     "libxml2",
+        "libxshmfence", "libz"};
+    return starts_with_any(name, kBeginnings);
+}
+
+// Mesa installs one file under the names of many drivers, and which name is loaded depends on the
+// window system.
+std::string_view common_name(std::string_view name) {
+    constexpr std::string_view kMesa = "_dri.so";
+    return name.ends_with(kMesa) ? kMesa : name;
+}
+
+// The parts that the driver has loaded, and all that these need. A driver without parts is the
+// vendor's library itself; one with parts only has the window system there.
+std::set<std::string> driver_libraries(const void *code) {
+    const std::vector<LoadedObject> objects = loaded_objects();
+    // The program itself and the kernel's page have no path, and are no driver's.
+    const auto is_library = [](const LoadedObject &object) {
+        return object.path.find('/') != std::string::npos;
+    };
+    std::vector<const LoadedObject *> queue;
+    for (const LoadedObject &object : objects) {
+        if (is_library(object) && is_driver_part(object.name)) queue.push_back(&object);
+    }
+    for (const LoadedObject &object : objects) {
+        const bool is_vendor = is_library(object) && object.has(reinterpret_cast<uintptr_t>(code));
+        if (queue.empty() && is_vendor) queue.push_back(&object);
+    }
+    std::set<std::string> lines;
+    while (!queue.empty()) {
+        const LoadedObject &object = *queue.back();
+        queue.pop_back();
+        std::string line(common_name(object.name));
+        line.append(" ").append(object.build_id.empty() ? "no build-id" : object.build_id);
+        if (!lines.insert(std::move(line)).second) continue;
+        for (const std::string &name : object.needed) {
+            const auto needed = std::ranges::find(objects, name, &LoadedObject::name);
+            if (needed != objects.end() && !is_unimportant(name)) {
+                queue.push_back(&*needed);
+            }
+        }
+    }
+    return lines;
+}
+
+constexpr const char *kFolder = "/usr/share/drirc.d";
+constexpr const char *kSystemFile = "/etc/drirc";
+// Debian's file has 60 KB.
+constexpr size_t kFileSizeMax = 4 * 1024 * 1024;
+
+std::string hash_of(const std::string &text) {
+    KeyBuilder builder("gl-driver-configuration/1");
+    builder.add(Tag::arguments, text);
+    const Key hash = builder.finish();
+    return hexadecimal(std::as_bytes(std::span(hash)).first(16));
+}
+
+bool matches(const std::string &expression, const std::string &name) {
+    regex_t compiled;
+    if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0) return false;
+    const bool found = regexec(&compiled, name.c_str(), 0, nullptr, 0) == 0;
+    regfree(&compiled);
+    return found;
+}
+
+bool is_of_a_word(char c) {
+    return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Whether the text has the name anywhere as a whole word, however it is quoted there.
+bool has_name(const std::string &text, const std::string &name) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        const size_t end = at + name.size();
+        if ((at == 0 || !is_of_a_word(text[at - 1])) &&
+            (end >= text.size() || !is_of_a_word(text[end]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the attribute whose name goes on at `at` can apply to an executable of this name that the
+// text does not have as a word. An attribute that is not written as in Mesa's own files can.
+bool attribute_mentions(const std::string &text, size_t at, const std::string &name) {
+    constexpr std::string_view kExpression = "_regexp";
+    const bool is_expression = text.compare(at, kExpression.size(), kExpression) == 0;
+    at += is_expression ? kExpression.size() : 0;
+    const size_t sign = text.find_first_not_of(" \t\r\n", at);
+    if (sign == std::string::npos || text[sign] != '=') {
+        return false;  // of a comment, or a declaration
+    }
+    if (text.compare(at, 2, "=\"") != 0) return true;
+    const size_t begin = at + 2;
+    const std::string value = text.substr(begin, text.find('"', begin) - begin);
+    return value.find('&') != std::string::npos || (is_expression && matches(value, name));
+}
+
+// The executable's file, since some workarounds are for one version of it only.
+std::string application_line(const std::string &name) {
+    const auto info = file_info("/proc/self/exe");
+    const uint64_t size_bytes = info.ok() ? info->size_bytes : 0;
+    const uint64_t modified_ns = info.ok() ? info->modified_ns : 0;
+    return "application: " + name + " of " + std::to_string(size_bytes) + " bytes and " +
+           std::to_string(modified_ns / 1'000'000'000) + " seconds\n";
+}
+
+// The files that Mesa reads, in its order.
+std::vector<std::string> configuration_files() {
+    const std::string folder =
+        settings().drirc_folder.empty() ? std::string(kFolder) : settings().drirc_folder;
+    std::vector<std::string> files = paths_in(folder, ".conf");
+    files.emplace_back(kSystemFile);
+    if (!settings().home.empty()) {
+        files.push_back(settings().home + "/.drirc");
+    }
+    return files;
+}
+
+// The lines for this process, computed once.
+const std::string &driver_configuration() {
+    static const auto *the_lines = new std::string(configuration_lines(
+        configuration_files(), names_for_mesa(program_invocation_name, process_file())));
+    return *the_lines;
+}
+
+}  // namespace
+
+bool mentions_executable(const std::string &text, const std::string &name) {
+    if (has_name(text, name)) return true;
+    constexpr std::string_view kAttribute = "executable";
+    for (size_t at = text.find(kAttribute); at != std::string::npos;
+         at = text.find(kAttribute, at + 1)) {
+        if (attribute_mentions(text, at + kAttribute.size(), name)) return true;
+    }
+    return false;
+}
+
+std::vector<std::string> names_for_mesa(const std::string &invocation, const std::string &file) {
+    const bool is_file = !file.empty() && invocation.starts_with(file);
+    std::vector<std::string> names;
+    for (const std::string &path : {is_file ? file : invocation, file}) {
+        for (const char separator : {'/', '\\'}) {
+            std::string name = path.substr(path.rfind(separator) + 1);
+            if (!name.empty() && std::ranges::find(names, name) == names.end()) {
+                names.push_back(std::move(name));
+            }
+        }
+    }
+    return names;
+}
+
+std::string configuration_lines(const std::vector<std::string> &files,
+                                const std::vector<std::string> &names) {
+    std::string lines;
+    std::string mentioned;
+    for (const std::string &path : files) {
+        const auto read = read_text_file(path, kFileSizeMax);
+        if (!read.ok()) continue;
+        const std::string &text = read.value();
+        lines.append("configuration: ").append(path.substr(path.rfind('/') + 1));
+        lines.append(" ").append(hash_of(text)).append("\n");
+        for (const std::string &name : names) {
+            if (mentioned.empty() && mentions_executable(text, name)) {
+                mentioned = name;
+            }
+        }
+    }
+    return mentioned.empty() ? lines : lines + application_line(mentioned);
+}
+
+std::string driver_identity(const void *code, const DriverNames &names) {
+    const auto &[vendor, renderer, version, language] = names;  // each of them is written below
+    // Lists of caches show the first line.
+    std::string text = "Programs of " + renderer + ", " + version + "\n";
+    text.append("Kept by Cairn's front ends for GL.\n");
+    text.append("GL_VENDOR: ").append(vendor).append("\n");
+    text.append("GL_RENDERER: ").append(renderer).append("\n");
+    text.append("GL_VERSION: ").append(version).append("\n");
+    text.append("GL_SHADING_LANGUAGE_VERSION: ").append(language).append("\n");
+    for (const std::string &library : driver_libraries(code)) {
+        text.append("library: ").append(library).append("\n");
+    }
+    return text.append(driver_configuration()).append(settings().driver_options);
+}
+
+}  // namespace cairn::gl

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "identity.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "settings.h"
+#include "testing/front_end.h"
+
+namespace cairn::gl {
+namespace {
+
+constexpr const char *kText = R"(<driconf>
+    <device>
+        <application name="One" executable="one"><option name="glsl_zero_init" value="true" /></application>
+        <application name="Two" executable_regexp="two[0-9]+"/>
+        <application name="Broken" executable_regexp="three[("/>
+    </device>
+</driconf>)";
+
+// Caches on disk are found by these bytes.
+TEST(IdentityTest, TheTextStaysAsItIs) {
+    testing::start_front_end();
+    const void *code = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    const std::string text = driver_identity(code, {"Maker", "Card", "4.6 Driver 1", "4.60"});
+    EXPECT_THAT(text, ::testing::StartsWith("Programs of Card, 4.6 Driver 1\n"
+                                            "Kept by Cairn's front ends for GL.\n"
+                                            "GL_VENDOR: Maker\n"
+                                            "GL_RENDERER: Card\n"
+                                            "GL_VERSION: 4.6 Driver 1\n"
+                                            "GL_SHADING_LANGUAGE_VERSION: 4.60\n"
+                                            "library: libc.so.6 "));
+    EXPECT_THAT(text, ::testing::EndsWith("\n" + settings().driver_options));
+}
+
+TEST(IdentityTest, AnExecutableIsMentionedByNameOrExpression) {
+    EXPECT_TRUE(mentions_executable(kText, "one"));
+    EXPECT_TRUE(mentions_executable(kText, "two17"));
+    EXPECT_FALSE(mentions_executable(kText, "on"));
+    EXPECT_FALSE(mentions_executable(kText, "ones"));
+    EXPECT_FALSE(mentions_executable(kText, "tw"));
+    EXPECT_FALSE(mentions_executable(kText, "four"));
+    EXPECT_FALSE(mentions_executable("", "one"));
+}
+
+TEST(IdentityTest, MesaKnowsAnApplicationByWhatFollowsTheLastSeparator) {
+    const std::string wine = "/usr/bin/wine64-preloader";
+    EXPECT_THAT(names_for_mesa("Z:\\games\\game.exe", wine), ::testing::Contains("game.exe"));
+    EXPECT_THAT(names_for_mesa("/bin/Z:\\game.exe", wine),
+                ::testing::IsSupersetOf({"game.exe", "Z:\\game.exe", "wine64-preloader"}));
+    EXPECT_THAT(names_for_mesa("/usr/bin/one", "/usr/bin/one"),
+                ::testing::UnorderedElementsAre("one", "/usr/bin/one"));
+    EXPECT_THAT(names_for_mesa("", ""), ::testing::IsEmpty());
+}
+
+// Or each start would have another name, and regular expressions would be asked about paths.
+TEST(IdentityTest, ArgumentsBehindTheNameAreNoPartOfIt) {
+    EXPECT_THAT(names_for_mesa("/usr/bin/one --type=gpu --x=/tmp/scoped_dir", "/usr/bin/one"),
+                ::testing::UnorderedElementsAre("one", "/usr/bin/one"));
+}
+
+TEST(IdentityTest, WhatIsWrittenInAnotherWayMayMentionEveryExecutable) {
+    EXPECT_TRUE(mentions_executable("<application executable='one'>", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable = \"one\">", "one"));
+    EXPECT_TRUE(mentions_executable("<!-- one -->", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable_regexp='o.e'>", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable_regexp= \"o.e\">", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable=\"o&#110;e\">", "one"));
+    EXPECT_TRUE(mentions_executable("<application executable=\"one", "one"));
+    EXPECT_FALSE(mentions_executable("<application executable", "one"));
+    EXPECT_FALSE(mentions_executable("<application executable=\"", "one"));
+    // As in Mesa's own file.
+    EXPECT_FALSE(
+        mentions_executable("<!ATTLIST application executable CDATA #IMPLIED\n"
+                            "executable_regexp CDATA #IMPLIED>\n"
+                            "<!-- an executable name like Mari4.5v2 -->",
+                            "one"));
+}
+
+TEST(IdentityTest, OnlyMentionedApplicationsHaveAnIdentityOfTheirOwn) {
+    std::string folder = std::filesystem::temp_directory_path() / "cairn-drirc-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    const std::string file = folder + "/00-some.conf";
+    std::ofstream(file) << kText;
+    const std::vector<std::string> files = {folder + "/missing", file};
+    const std::string of_one = configuration_lines(files, {"one"});
+    const std::string of_four = configuration_lines(files, {"four"});
+    EXPECT_THAT(of_one, ::testing::HasSubstr("application: one"));
+    EXPECT_THAT(of_four, ::testing::Not(::testing::HasSubstr("application")));
+    EXPECT_EQ(of_four, configuration_lines(files, {"five"}));
+    std::ofstream(file, std::ios::app) << "<!-- changed -->";
+    EXPECT_NE(of_four, configuration_lines(files, {"four"}));
+    EXPECT_EQ(configuration_lines({folder + "/missing"}, {"one"}), "");
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace cairn::gl

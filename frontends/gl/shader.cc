@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "shader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cached.h"
+#include "common/run_report.h"
+#include "context.h"
+#include "entry.h"
+#include "settings.h"
+
+namespace cairn::gl {
+namespace {
+
+// Gives the driver a source that was taken. REQUIRES: the shader is locked.
+void give(const GlFunctions &gl, Shader &shader, const SourceRef &source) {
+    if (shader.driver_source == source) return;
+    const GLchar *text = source->text.c_str();
+    const auto size = static_cast<GLint>(source->text.size());
+    gl.ShaderSource(shader.name, 1, &text, &size);
+    shader.driver_source = source;
+    std::string().swap(source->text);  // the driver has it
+}
+
+SourceRef make_source(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
+    const uint64_t start = monotonic_ns();
+    std::string text = joined(count, strings, sizes);
+    if (text.empty()) return nullptr;
+    auto source = std::make_shared<Source>();
+    source->hash = hash_of_source(text);
+    source->text = std::move(text);
+    source->hash_ns = monotonic_ns() - start;
+    return source;
+}
+
+// REQUIRES: the shader is locked.
+bool defer(Context &context, Shader &shader, uint64_t start_ns) {
+    const Found found(context.cache, bytes_of(shader.key));
+    auto report = decode_shader(found.bytes());
+    if (!report) return false;
+    shader.state = Shader::State::deferred;
+    shader.report = std::move(*report);
+    shader.compiled = shader.source;
+    shader.lookup_ns = shader.source->hash_ns + monotonic_ns() - start_ns;
+    return true;
+}
+
+// REQUIRES: the shader is locked.
+void compile_and_store(Context &context, Shader &shader, const CompileRequest &request) {
+    const uint64_t start = monotonic_ns();
+    give_source(context, shader);
+    const Compiled made = make_anew(request, compile_by_driver);
+    shader.compile_ns = made.cost_ns;
+    shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
+    if (made.succeeded && context.cache != nullptr) {
+        store(context.cache, bytes_of(shader.key), encode_shader(made.report), made.cost_ns);
+    }
+    count(&RunReport::overhead_ns, monotonic_ns() - start - made.cost_ns);
+}
+
+// Joins each line that ends in a backslash with the next one, even in the middle of a word.
+std::string joined_lines(std::string_view source) {
+    std::string joined;
+    for (size_t at = 0; at < source.size(); ++at) {
+        const bool ends_line =
+            at + 1 < source.size() && (source[at + 1] == '\n' || source[at + 1] == '\r');
+        if (source[at] != '\\' || !ends_line) {
+            joined.push_back(source[at]);
+            continue;
+        }
+        const bool is_pair = at + 2 < source.size() && source[at + 1] != source[at + 2] &&
+                             (source[at + 2] == '\n' || source[at + 2] == '\r');
+        at += is_pair ? 2 : 1;
+    }
+    return joined;
+}
+
+constexpr std::string_view kBlanks = " \t\v\f";
+constexpr std::string_view kLineEnds = "\r\n";
+
+// The text after the comment at its beginning; all of it where it begins with none.
+std::string_view behind_comment(std::string_view text) {
+    size_t end = 0;
+    if (text.starts_with("//")) {
+        end = text.find_first_of(kLineEnds);
+    } else if (text.starts_with("/*")) {
+        end = text.find("*/", 2);
+        end += end == std::string_view::npos ? 0 : 2;
+    }
+    return text.substr(std::min(end, text.size()));
+}
+
+// The text after blanks and comments.
+std::string_view behind_space(std::string_view text) {
+    for (size_t size = text.size() + 1; text.size() < size;) {
+        size = text.size();
+        text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+        text = behind_comment(text);
+    }
+    return text;
+}
+
+// Drivers differ on what is a comment inside quotes. `text` follows the first quote.
+bool has_quoted_comment(std::string_view text) {
+    const std::string_view quoted = text.substr(0, text.find_first_of("\"\r\n"));
+    return quoted.find("//") != std::string_view::npos ||
+           quoted.find("/*") != std::string_view::npos;
+}
+
+bool has_include(std::string_view text) {
+    bool begins_line = true;
+    while (!text.empty()) {
+        const std::string_view behind = behind_comment(text);
+        if (behind.size() < text.size()) {
+            // Drivers may also differ on whether a line begins at the end of a comment of several
+            // lines.
+            const std::string_view comment = text.substr(0, text.size() - behind.size());
+            begins_line |= comment.find_first_of(kLineEnds) != std::string_view::npos;
+            text = behind;
+            continue;
+        }
+        const char first = text.front();
+        text.remove_prefix(1);
+        if ((first == '#' && begins_line && behind_space(text).starts_with("include")) ||
+            (first == '"' && has_quoted_comment(text))) {
+            return true;
+        }
+        const bool ends_line = kLineEnds.find(first) != std::string_view::npos;
+        const bool is_blank = kBlanks.find(first) != std::string_view::npos;
+        begins_line = ends_line || (begins_line && is_blank);
+    }
+    return false;
+}
+
+// Compiles by the driver, which knows the shader alone then.
+void compile_untracked(const Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
+    give_source(context, shader);
+    compile(shader.name);
+    count(&RunReport::driver_compiles);
+}
+
+// REQUIRES: the shader is locked.
+void compile_tracked(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
+    const uint64_t start = monotonic_ns();
+    const SourceRef &source = shader.source;
+    const bool may_include = source != nullptr && context.group->has_named_strings &&
+                             (source->text.empty() || may_include_others(source->text));
+    if (source == nullptr || may_include || !context.can_cache() || shader.is_binary) {
+        compile_untracked(context, shader, compile);
+        return;
+    }
+    const CompileRequest request = {.traits = context.traits,
+                                    .type = shader.type,
+                                    .source = source->hash,
+                                    .shader = shader.name,
+                                    .gl = &context.gl(),
+                                    .compile = &compile};
+    shader.key = key_of(request);
+    if (defer(context, shader, start)) {
+        // Another thread may have ended caching in the group, and not have seen this shader.
+        if (!context.can_cache()) {
+            force_compile(context, shader);
+        }
+        return;
+    }
+    count(&RunReport::overhead_ns, source->hash_ns + monotonic_ns() - start);
+    compile_and_store(context, shader, request);
+}
+
+}  // namespace
+
+bool may_include_others(std::string_view source) {
+    // Older versions of the language do not join lines.
+    return has_include(source) || has_include(joined_lines(source));
+}
+
+std::string joined(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
+    std::string text;
+    for (GLsizei i = 0; strings != nullptr && i < count; ++i) {
+        if (strings[i] == nullptr) return {};
+        const bool is_sized = sizes != nullptr && sizes[i] >= 0;
+        text.append(strings[i], is_sized ? static_cast<size_t>(sizes[i]) : strlen(strings[i]));
+    }
+    return text.find('\0') == std::string::npos ? text : std::string();
+}
+
+void take_source(Context &context, Shader &shader, Real<PFNGLSHADERSOURCEPROC> &give_driver,
+                 GLsizei count, const GLchar *const *strings, const GLint *sizes) {
+    const MutexLock lock(shader.mutex);
+    SourceRef source;
+    if (context.can_cache() && !shader.is_binary) {
+        attempt([&] { source = make_source(count, strings, sizes); });
+    }
+    if (source == nullptr) {
+        force_compile(context, shader);
+        shader.driver_source = nullptr;
+        give_driver(shader.name, count, strings, sizes);
+    }
+    shader.source = std::move(source);
+}
+
+void give_source(const Context &context, Shader &shader) {
+    if (shader.source != nullptr) {
+        give(context.gl(), shader, shader.source);
+    }
+}
+
+void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
+    const MutexLock lock(shader.mutex);
+    shader.state = Shader::State::untouched;
+    shader.compiled = nullptr;
+    const auto compile_by_cache = [&] {
+        compile_tracked(context, shader, compile);
+        return true;
+    };
+    if (guarded(compile_by_cache, [&] { return compile.was_called(); })) return;
+    shader.state = Shader::State::untouched;
+    compile_untracked(context, shader, compile);
+}
+
+void force_compile(Context &context, Shader &shader) {
+    const MutexLock lock(shader.mutex);
+    if (shader.state != Shader::State::deferred) return;
+    const GlFunctions &gl = context.gl();
+    give(gl, shader, shader.compiled);
+    const uint64_t start = monotonic_ns();
+    gl.CompileShader(shader.name);
+    count(&RunReport::driver_compiles);
+    const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
+    shader.compile_ns = monotonic_ns() - start;
+    shader.compiled = nullptr;
+    shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
+    if (!compiled && context.cache != nullptr) {
+        log().write(Severity::warning,
+                    "a shader that is known to compile did not: its entry is removed");
+        cairn_remove(context.cache, shader.key.data(), shader.key.size());
+    }
+}
+
+}  // namespace cairn::gl

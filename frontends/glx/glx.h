@@ -1,0 +1,11 @@
+// GLX as applications and GLVND see it, without those macros of X11 that have common names.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <GL/glx.h>
+#include <GL/glxext.h>
+#include <glvnd/libglxabi.h>
+
+#undef Always
+#undef Status
+#undef Success

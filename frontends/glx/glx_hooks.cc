@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "glx_hooks.h"
+
+#include <cstdint>
+
+#include "common/crash_guard.h"
+#include "common/run_report.h"
+#include "gl/caches.h"
+#include "gl/contexts.h"
+#include "gl/hook.h"
+#include "gl/settings.h"
+#include "vendor.h"
+
+namespace cairn::glx {
+namespace {
+
+// The ways in which a call tells the screen that it is about.
+constexpr auto of_number = [](Display *display, int screen, auto...) -> Vendor & {
+    return vendor_of_screen(display, screen);
+};
+constexpr auto of_visual = [](Display *display, const XVisualInfo *visual, auto...) -> Vendor & {
+    return visual == nullptr ? vendor_of_display(display)
+                             : vendor_of_screen(display, visual->screen);
+};
+constexpr auto of_display = [](Display *display, auto...) -> Vendor & {
+    return vendor_of_display(display);
+};
+constexpr auto of_current = [](auto...) -> Vendor & { return vendor(); };
+
+// The vendor's function, of the vendor that `screen` finds.
+template <auto Member, auto screen>
+struct Forward;
+
+template <typename R, typename... A, R (*GlxFunctions::*Member)(A...), auto screen>
+struct Forward<Member, screen> {
+    static R call(A... arguments) { return (screen(arguments...).glx.*Member)(arguments...); }
+};
+
+// A GLXContext is the process's, whatever its display.
+gl::ContextHandle handle_of(GLXContext context) {
+    return {nullptr, context};
+}
+
+// The programs in memory of all contexts of GLX.
+gl::ProgramMemory &programs() {
+    return gl::the_only<gl::ProgramMemory>();
+}
+
+// Takes an attribute of glXCreateContextAttribsARB and its value into the options.
+void take(gl::ContextOptions &options, int name, int value) {
+    using Options = gl::ContextOptions;
+    switch (name) {
+        case GLX_CONTEXT_MAJOR_VERSION_ARB:
+            options.major = value;
+            break;
+        case GLX_CONTEXT_MINOR_VERSION_ARB:
+            options.minor = value;
+            break;
+        case GLX_CONTEXT_PROFILE_MASK_ARB:
+            options.is_es = (value & GLX_CONTEXT_ES_PROFILE_BIT_EXT) != 0;
+            options.profile = options.is_es ? Options().profile : static_cast<uint32_t>(value);
+            break;
+        case GLX_CONTEXT_FLAGS_ARB:
+            options.add_flag_bits(static_cast<uint32_t>(value));
+            break;
+        case GLX_CONTEXT_OPENGL_NO_ERROR_ARB:
+            options.flags |= value != 0 ? Options::kNoError : 0;
+            break;
+        case GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB:
+            options.flags |= value == GLX_LOSE_CONTEXT_ON_RESET_ARB ? Options::kLosesOnReset : 0;
+            break;
+        case GLX_RENDER_TYPE:
+        case GLX_SCREEN:
+            break;
+        default:
+            options.others.append("glx").append(reinterpret_cast<const char *>(&name), sizeof name);
+            options.others.append(reinterpret_cast<const char *>(&value), sizeof value);
+    }
+}
+
+gl::ContextOptions options_of(const int *attributes) {
+    gl::ContextOptions options;
+    for (const int *pair = attributes; pair != nullptr && pair[0] != None; pair += 2) {
+        take(options, pair[0], pair[1]);
+    }
+    return options;
+}
+
+// A new context, of which the front end takes note. The server draws for an indirect one.
+GLXContext entered(Vendor &of, Display *display, GLXContext context, GLXContext share,
+                   const int *attributes) {
+    if (context == nullptr || of.glx.IsDirect(display, context) == False) return context;
+    const auto enter = [&] {
+        gl::open_switch();
+        count(&RunReport::glx_contexts);
+        gl::context_created(of, handle_of(context), handle_of(share), options_of(attributes),
+                            &programs());
+        return context;
+    };
+    // A context that we do not know would use deferred shaders of its sharers as if they were
+    // compiled.
+    return guarded(enter, [&] {
+        of.glx.DestroyContext(display, context);
+        return GLXContext{nullptr};
+    });
+}
+
+GLXContext create_context(Display *display, XVisualInfo *visual, GLXContext share, Bool direct) {
+    Vendor &of = of_visual(display, visual);
+    return entered(of, display, of.glx.CreateContext(display, visual, share, direct), share,
+                   nullptr);
+}
+
+GLXContext create_new_context(Display *display, GLXFBConfig config, int type, GLXContext share,
+                              Bool direct) {
+    Vendor &of = vendor_of_display(display);
+    return entered(of, display, of.glx.CreateNewContext(display, config, type, share, direct),
+                   share, nullptr);
+}
+
+GLXContext create_context_with_config(Display *display, GLXFBConfigSGIX config, int type,
+                                      GLXContext share, Bool direct) {
+    Vendor &of = vendor_of_display(display);
+    return entered(of, display,
+                   of.glx.CreateContextWithConfigSGIX(display, config, type, share, direct), share,
+                   nullptr);
+}
+
+GLXContext create_context_attribs(Display *display, GLXFBConfig config, GLXContext share,
+                                  Bool direct, const int *attributes) {
+    Vendor &of = vendor_of_display(display);
+    return entered(of, display,
+                   of.glx.CreateContextAttribsARB(display, config, share, direct, attributes),
+                   share, attributes);
+}
+
+// The driver keeps a context that is current until it is released, and so does the thread. GLX has
+// no call like eglTerminate: with its last context an application has probably done its drawing.
+template <auto Member>
+void destroy_context(Display *display, GLXContext context) {
+    gl::Context *held = gl::hold_context(handle_of(context));
+    (vendor_of_display(display).glx.*Member)(display, context);
+    gl::context_left(handle_of(context), held, true);
+    if (held != nullptr && !gl::has_contexts()) gl::attempt([] { gl::flush_caches(); });
+}
+
+Bool made_current(const Vendor &of, GLXContext context, Bool done) {
+    if (done != False) gl::context_made_current(of, handle_of(context));
+    return done;
+}
+
+Bool make_current(Display *display, GLXDrawable drawable, GLXContext context) {
+    Vendor &of = vendor_of_display(display);
+    return made_current(of, context, of.glx.MakeCurrent(display, drawable, context));
+}
+
+template <auto Member>
+Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
+                          GLXContext context) {
+    Vendor &of = vendor_of_display(display);
+    return made_current(of, context, (of.glx.*Member)(display, draw, read, context));
+}
+
+// The function that GLVND calls.
+template <auto Function>
+struct Entry;
+
+template <typename R, typename... A, R (*Function)(A...)>
+struct Entry<Function> {
+    static R call(A... arguments) {
+        const InsideFrontEnd inside;
+        return Function(arguments...);
+    }
+};
+
+#define ENTRY(name, ...) \
+    { "glX" #name, reinterpret_cast<void *>(&Entry<__VA_ARGS__>::call) }
+
+const gl::NamedFunction kHooks[] = {
+    ENTRY(CreateContext, &create_context),
+    ENTRY(CreateContextAttribsARB, &create_context_attribs),
+    ENTRY(CreateContextWithConfigSGIX, &create_context_with_config),
+    ENTRY(CreateNewContext, &create_new_context),
+    ENTRY(DestroyContext, &destroy_context<&GlxFunctions::DestroyContext>),
+    ENTRY(FreeContextEXT, &destroy_context<&GlxFunctions::FreeContextEXT>),
+    ENTRY(MakeContextCurrent, &make_context_current<&GlxFunctions::MakeContextCurrent>),
+    ENTRY(MakeCurrent, &make_current),
+    ENTRY(MakeCurrentReadSGI, &make_context_current<&GlxFunctions::MakeCurrentReadSGI>),
+};
+
+#define CORE(name, screen) \
+    {"glX" #name, reinterpret_cast<void *>(&Forward<&GlxFunctions::name, screen>::call)},
+#define EXTENSION(name, type, screen) CORE(name, screen)
+const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(CORE) GLX_EXTENSION_FUNCTIONS(EXTENSION)};
+#undef EXTENSION
+#undef CORE
+
+}  // namespace
+
+void *glx_function(const char *name) {
+    // A function of an extension that the vendor does not have is not there.
+    if (vendor().function(name) == nullptr) return nullptr;
+    void *hook = gl::function_of_name(kHooks, name);
+    return hook != nullptr ? hook : gl::function_of_name(kForwards, name);
+}
+
+}  // namespace cairn::glx

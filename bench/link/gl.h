@@ -54,7 +54,6 @@ namespace bench {
     X(ClearColor)                \
     X(DrawArrays)                \
     X(EnableVertexAttribArray)   \
-    X(Finish)                    \
     X(FramebufferRenderbuffer)   \
     X(GenBuffers)                \
     X(GenFramebuffers)           \

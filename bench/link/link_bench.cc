@@ -60,7 +60,7 @@ std::size_t measure_all(const Settings &settings, const bench::Theatre &theatre)
         std::fprintf(stderr, "%s\n", name.c_str());
         auto result = bench::measure_family(theatre, name, settings.options);
         if (!result || result->programs == 0) {
-            std::printf("%s: left out, its package is not installed\n", name.c_str());
+            std::printf("%s: left out, nothing of it is installed or links\n", name.c_str());
             continue;
         }
         differences += result->differences;

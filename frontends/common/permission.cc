@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "common/permission.h"
 
+#include <cairn/cairn_broker.h>
 #include <sys/auxv.h>
 
 #include <algorithm>
@@ -82,8 +83,10 @@ Permission ask() {
     own.is_cairn_run = !environment_variable(kRunReportVariable).value_or("").empty();
     Permission permission = permission_for(own, configuration);
     // Only a process that would be served is watched, and none that is to keep off the disk.
-    const bool is_watched =
-        permission.is_served && switch_of_environment("CAIRN_EGL_PERSIST").value_or(true);
+    const bool keeps_off_disk = !switch_of_environment("CAIRN_EGL_PERSIST").value_or(true) ||
+                                switch_of_environment("CAIRN_EGL_BROKER").value_or(false) ||
+                                environment_variable(CAIRN_BROKER_FD_ENV).has_value();
+    const bool is_watched = permission.is_served && !keeps_off_disk;
     const auto root = is_watched ? default_root() : std::nullopt;
     if (root) {
         const CrashRecord record = join_crash_guard(*root, application);

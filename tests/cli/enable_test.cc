@@ -77,6 +77,19 @@ class EnableTest : public testing::Test {
         const int exit_code = program.wait();
         return {exit_code, program.standard_output(), program.standard_error()};
     }
+    // In a container that differs in this from the machine; exit code 1000 where there is none.
+    Finished in_container(std::vector<std::string> changes,
+                          const std::vector<std::string> &command) const {
+        changes.insert(changes.begin(), {"bwrap", "--dev-bind", "/", "/"});
+        std::vector<std::string> nothing = changes;
+        nothing.emplace_back("true");
+        Program probe(nothing, environment_);
+        if (probe.wait() != 0) return {kNoContainer, "", probe.standard_error()};
+        changes.insert(changes.end(), command.begin(), command.end());
+        Program program(changes, environment_);
+        const int exit_code = program.wait();
+        return {exit_code, program.standard_output(), program.standard_error()};
+    }
     size_t cache_count() const {
         size_t count = 0;
         for (const auto &entry : fs::directory_iterator(root_)) count += entry.is_directory();
@@ -97,6 +110,7 @@ class EnableTest : public testing::Test {
         std::ofstream(root_ + "/.guard-game", std::ios::binary) << guard;
     }
 
+    static constexpr int kNoContainer = 1000;
     Folder folder_;
     const std::string home_ = folder_ / "home";
     const std::string root_ = folder_ / "root";
@@ -304,32 +318,50 @@ TEST_F(EnableTest, AnApplicationThatIsOffRunsUncachedAndTheReportSaysWhy) {
 TEST_F(EnableTest, ForAllUsersItIsOnWithoutAVariable) {
     const std::string first = "/etc/glvnd/egl_vendor.d";
     const std::string second = "/usr/share/glvnd/egl_vendor.d";
-    std::vector<std::string> container = {"bwrap",   "--dev-bind", "/",       "/",
-                                          "--tmpfs", first,        "--tmpfs", second};
+    std::vector<std::string> container = {"--tmpfs", first, "--tmpfs", second};
     const auto bind = [&](const std::string &from, const std::string &to) {
         container.insert(container.end(), {"--ro-bind", from, to});
     };
     for (const auto &entry : fs::directory_iterator(second)) bind(entry.path(), entry.path());
     bind(installed_ + "/cairn_egl.json", first + "/05_cairn.json");
     bind(installed_ + "/last/cairn_egl_last.json", second + "/95_cairn_last.json");
-    const auto in_container = [&](const std::vector<std::string> &command) {
-        std::vector<std::string> all = container;
-        all.insert(all.end(), command.begin(), command.end());
-        Program program(all, environment_);
-        const int exit_code = program.wait();
-        return Finished{exit_code, program.standard_output(), program.standard_error()};
-    };
-    const Finished probe = in_container({"true"});
-    if (probe.exit_code != 0) {
-        GTEST_SKIP() << "bwrap (the package bubblewrap) cannot make a container here: "
-                     << probe.standard_error;
-    }
-    EXPECT_EQ(in_container({CLI_VIEW_CLIENT}).standard_output,
-              client(environment_).standard_output);
+    const Finished seen = in_container(container, {CLI_VIEW_CLIENT});
+    if (seen.exit_code == kNoContainer) GTEST_SKIP() << "no container: " << seen.standard_error;
+    EXPECT_EQ(seen.standard_output, client(environment_).standard_output);
     EXPECT_EQ(cache_count(), 1u);
-    const Finished status = in_container({CAIRN_PROGRAM, "status"});
-    EXPECT_THAT(status.standard_output,
+    EXPECT_THAT(in_container(container, {CAIRN_PROGRAM, "status"}).standard_output,
                 HasSubstr("EGL  on, by " + first + "/05_cairn.json, for all users"));
+}
+
+TEST_F(EnableTest, GlxIsOnWhereTheLoaderFindsTheLibrary) {
+    const Finished without = run({"enable"});
+    EXPECT_THAT(without.standard_error, HasSubstr("GLX is not switched on"));
+    EXPECT_THAT(read_file(conf_), Not(HasSubstr("GLX")));
+
+    const std::string cache = folder_ / "ld.so.cache";
+    std::vector<std::string> container = {"--tmpfs", "/usr/local/lib", "--ro-bind",
+                                          CLI_GLX_FRONT_END, "/usr/local/lib/libGLX_cairn.so.0"};
+    const Finished made = in_container(container, {"/sbin/ldconfig", "-C", cache});
+    if (made.exit_code != 0 || read_file(cache).find("libGLX_cairn") == std::string::npos) {
+        GTEST_SKIP() << "no container, or a loader that does not look in /usr/local/lib: "
+                     << made.standard_error;
+    }
+    container.insert(container.end(), {"--ro-bind", cache, "/etc/ld.so.cache"});
+    environment_["__GLX_VENDOR_LIBRARY_NAME"] = "mesa";
+    const Finished enabled = in_container(container, {CAIRN_PROGRAM, "enable"});
+    EXPECT_EQ(enabled.exit_code, 0);
+    EXPECT_EQ(enabled.standard_error, "");
+    EXPECT_THAT(enabled.standard_output, HasSubstr("EGL or GLX"));
+    EXPECT_THAT(read_file(conf_), HasSubstr("__GLX_VENDOR_LIBRARY_NAME=cairn\n"
+                                            "CAIRN_GLX_VENDOR=mesa\n"));
+    EXPECT_THAT(read_file(shell_), HasSubstr("if [ -r '/usr/local/lib/libGLX_cairn.so.0' ]; then "
+                                             "__GLX_VENDOR_LIBRARY_NAME='cairn'"));
+    environment_ = of_the_manager();
+    const auto json = nlohmann::json::parse(
+        in_container(container, {CAIRN_PROGRAM, "status", "--json"}).standard_output);
+    EXPECT_TRUE(json["glx"]["on"]) << json.dump();
+    // And when Cairn is gone.
+    EXPECT_FALSE(status({{"__GLX_VENDOR_LIBRARY_NAME", "cairn"}}, 1)["glx"]["on"]);
 }
 
 TEST_F(EnableTest, StatusNamesEachMistakeInTheConfiguration) {

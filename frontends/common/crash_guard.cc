@@ -22,7 +22,12 @@ namespace {
 using Word = std::atomic_ref<std::uint64_t>;
 
 constexpr std::uint64_t kMagic = 0x3144'5241'5547'4e43;  // "CNGUARD1"
-constexpr std::uint64_t kTwoWithinNs = 60'000'000'000;
+// Crashes that follow each other so soon count together.
+constexpr std::uint64_t kTogetherNs = 60'000'000'000;
+// Two crashes are enough; or six of binaries that the cache then drops one after the other.
+constexpr std::uint64_t kStrikesMax = 6;
+constexpr std::uint64_t kStrikesOfCrash = 3;
+constexpr std::uint64_t kStrikesOfBinary = 1;
 constexpr std::size_t kSlots = 31;
 constexpr std::size_t kWords = 14;
 // Bytes of the file that are locked, behind its contents.
@@ -43,7 +48,8 @@ struct Layout {
     std::uint64_t off_since_ns;
     std::uint64_t last_boot;  // of the last crash
     std::uint64_t last_ns;    // when it was, by the monotonic clock of that boot
-    std::array<std::uint64_t, 11> reserved;
+    std::uint64_t strikes;    // of the last crash, and of those that went before it so soon
+    std::array<std::uint64_t, 10> reserved;
     std::array<Slot, kSlots> slots;
 };
 static_assert(sizeof(Slot) == 128 && sizeof(Layout) == 4096);
@@ -116,10 +122,13 @@ std::optional<std::uint64_t> settle(Slot &slot, std::uint64_t boot) {
 }
 
 void note_crash(Layout &layout, std::uint64_t boot, std::uint64_t time_ns) {
-    const bool is_second = layout.last_boot == boot && layout.last_ns != 0 &&
-                           time_ns - std::min(time_ns, layout.last_ns) <= kTwoWithinNs;
+    const bool follows = layout.last_boot == boot && layout.last_ns != 0 &&
+                         time_ns - std::min(time_ns, layout.last_ns) <= kTogetherNs;
+    const bool is_of_binary = (time_ns & InsideFrontEnd::kInDriverBit) != 0;
+    layout.strikes =
+        (follows ? layout.strikes : 0) + (is_of_binary ? kStrikesOfBinary : kStrikesOfCrash);
     Word(layout.crashes).fetch_add(1);
-    if (is_second && layout.off_since_ns == 0) {
+    if (layout.strikes >= kStrikesMax && layout.off_since_ns == 0) {
         Word(layout.off_since_ns).store(wall_clock_ns());
     }
     layout.last_boot = boot;

@@ -1,5 +1,6 @@
 // Notices that processes of an application die inside a front end, and switches Cairn off for the
-// application after two such crashes within a minute: docs/formats/guard.md.
+// application after two such crashes within a minute, or more that the cache can explain:
+// docs/formats/guard.md.
 // SPDX-License-Identifier: MIT
 //
 // Use: own_permission() (permission.h) joins the guard when the front end is loaded. Each function
@@ -54,7 +55,7 @@ extern constinit thread_local GuardedThread t_guarded;
 class InsideFrontEnd {
   public:
     InsideFrontEnd() {
-        if (t_guarded.depth++ == 0) note(coarse_monotonic_ns());
+        if (t_guarded.depth++ == 0) note(now());
     }
     ~InsideFrontEnd() {
         if (--t_guarded.depth == 0) note(0);
@@ -62,9 +63,13 @@ class InsideFrontEnd {
     InsideFrontEnd(const InsideFrontEnd &) = delete;
     InsideFrontEnd &operator=(const InsideFrontEnd &) = delete;
 
-  private:
-    friend class CrashIsExpected;
+    // Set in the time where the driver has a binary from the cache.
+    static constexpr std::uint64_t kInDriverBit = 1;
 
+  private:
+    friend class DriverHasBinary;
+
+    static std::uint64_t now() { return coarse_monotonic_ns() & ~kInDriverBit; }
     static void note(std::uint64_t time_ns) {
         if (t_guarded.word == nullptr) find_word();
         std::atomic_ref<std::uint64_t>(*t_guarded.word).store(time_ns, std::memory_order_release);
@@ -72,16 +77,20 @@ class InsideFrontEnd {
     static void find_word();
 };
 
-// While it lives, a crash of this thread is not counted: something else sees to it that the next
-// process does not crash there, such as the memory of entries in use (docs/formats/crashes.md).
-class CrashIsExpected {
+// Notes that the driver has a binary from the cache while this lives. A crash then counts less: the
+// next process drops that entry (docs/formats/crashes.md), and may well go on.
+class DriverHasBinary {
   public:
-    CrashIsExpected() { InsideFrontEnd::note(0); }
-    ~CrashIsExpected() {
-        if (t_guarded.depth > 0) InsideFrontEnd::note(coarse_monotonic_ns());
+    DriverHasBinary() {
+        if (t_guarded.depth > 0) {
+            InsideFrontEnd::note(InsideFrontEnd::now() | InsideFrontEnd::kInDriverBit);
+        }
     }
-    CrashIsExpected(const CrashIsExpected &) = delete;
-    CrashIsExpected &operator=(const CrashIsExpected &) = delete;
+    ~DriverHasBinary() {
+        if (t_guarded.depth > 0) InsideFrontEnd::note(InsideFrontEnd::now());
+    }
+    DriverHasBinary(const DriverHasBinary &) = delete;
+    DriverHasBinary &operator=(const DriverHasBinary &) = delete;
 };
 
 }  // namespace cairn

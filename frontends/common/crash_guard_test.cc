@@ -145,6 +145,32 @@ TEST_F(CrashGuardTest, TwoWithinAMinuteSwitchItOffUntilItIsForgiven) {
     EXPECT_NE(next().off_since_ns, 0u);
 }
 
+TEST_F(CrashGuardTest, ManyOfBinariesFromTheCacheSwitchItOff) {
+    const auto crash_of_binary = [this] {
+        in_process([]() -> int {
+            const InsideFrontEnd inside;
+            const DriverHasBinary noted;
+            die();
+        });
+    };
+    for (int round = 0; round < 5; ++round) crash_of_binary();
+    EXPECT_EQ(next().crashes, 5u);
+    EXPECT_EQ(next().off_since_ns, 0u);
+    crash_of_binary();
+    EXPECT_NE(next().off_since_ns, 0u);
+}
+
+TEST_F(CrashGuardTest, AfterTheDriverHadABinaryTheThreadIsStillInside) {
+    for (int round = 0; round < 2; ++round) {
+        in_process([]() -> int {
+            const InsideFrontEnd inside;
+            { const DriverHasBinary noted; }
+            die();
+        });
+    }
+    EXPECT_NE(next().off_since_ns, 0u);
+}
+
 TEST_F(CrashGuardTest, TwoFurtherApartAreJustCounted) {
     constexpr std::uint64_t kMinuteNs = 60'000'000'000;
     crash();

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "common/process_start.h"
 #include "common/words.h"
-#include "key.h"
 #include "os/file.h"
 #include "os/loaded_objects.h"
 #include "settings.h"
@@ -86,10 +85,7 @@ constexpr const char *kSystemFile = "/etc/drirc";
 constexpr size_t kFileSizeMax = 4 * 1024 * 1024;
 
 std::string hash_of(const std::string &text) {
-    KeyBuilder builder("gl-driver-configuration/1");
-    builder.add(Tag::arguments, text);
-    const Key hash = builder.finish();
-    return hexadecimal(std::as_bytes(std::span(hash)).first(16));
+    return hexadecimal(Bytes(blake2bp(as_bytes(text))).first(16));
 }
 
 bool matches(const std::string &expression, const std::string &name) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `cairn enable`: switches the front ends on for the user's sessions, or one application on again.
+#include <filesystem>
+
 #include "command.h"
 #include "manifest.h"
 #include "os/helper_process.h"
@@ -9,6 +11,8 @@
 
 namespace cairn::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char *kFooter =
     R"(Without APP it writes ~/.config/environment.d/50-cairn.conf, and a block in ~/.xsessionrc. From the
@@ -46,6 +50,13 @@ NewText shell_file(const std::string &path, const SessionVariables &variables) {
     return {path, std::move(text), is_changed};
 }
 
+// Whether the front end's library lies beside that for EGL. The loader may know that folder, and
+// not yet what is in it.
+bool is_glx_installed(const std::string &manifest) {
+    const fs::path folder = fs::path(library_of(manifest)).parent_path();
+    return folder.is_absolute() && fs::exists(folder / kGlxLibrary);
+}
+
 int enable_session() {
     const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
     if (manifest.path.empty()) throw Failure(kExitFailure, manifest.problem);
@@ -64,10 +75,13 @@ int enable_session() {
     if (glx_library.empty()) {
         complain(
             "GLX is not switched on: the system's loader does not find {}, and GLVND takes no "
-            "path for it; install Cairn where the loader looks (cmake "
+            "path for it; {}install Cairn where the loader looks (cmake "
             "-DCMAKE_INSTALL_PREFIX=/usr), or name its folder in a file of /etc/ld.so.conf.d "
-            "and run ldconfig; then `cairn enable` again",
-            kGlxLibrary);
+            "and run `sudo ldconfig`; then `cairn enable` again",
+            kGlxLibrary,
+            is_glx_installed(manifest.path)
+                ? "run `sudo ldconfig` and `cairn enable` again; if that does not help, "
+                : "");
     }
     return kExitOk;
 }

@@ -129,5 +129,15 @@ TEST_F(ManifestTest, ARunWithinARunChangesNothing) {
     }
 }
 
+// LD_LIBRARY_PATH is split at `;` too, and the loader takes `$` for the beginning of a name.
+TEST_F(ManifestTest, ALibraryWhoseFolderTheLoaderWouldMisreadIsNotNamed) {
+    for (const char *name : {"good", "a;b", "a$b", "a:b"}) {
+        const std::string library = write(std::string(name) + "/libEGL_cairn.so.0", "");
+        const std::string glx = write(std::string(name) + "/cairn/" + kGlxLibrary, "");
+        const std::string path = write(std::string(name) + "/m/a.json", manifest_of(library));
+        EXPECT_EQ(glx_library_of(path), name == std::string("good") ? glx : "") << name;
+    }
+}
+
 }  // namespace
 }  // namespace cairn::cli

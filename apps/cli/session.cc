@@ -224,8 +224,19 @@ std::string library_in(const std::string &listing, const std::string &name) {
     return "";
 }
 
+std::string library_in_loader_folders(const std::string &name) {
+    for (const char *folder : kLoaderFolders) {
+        const std::string path = fmt::format("{}/{}", folder, name);
+        // Each loader looks in some of these folders only, so it is asked.
+        const bool is_there = ::access(path.c_str(), R_OK) == 0;
+        if (is_there && load_problem(path).empty() && load_problem(name).empty()) return path;
+    }
+    return "";
+}
+
 std::string find_glx_library() {
-    return library_in(output_of("/sbin/ldconfig -p 2>/dev/null"), kGlxLibrary);
+    const std::string listed = library_in(output_of("/sbin/ldconfig -p 2>/dev/null"), kGlxLibrary);
+    return listed.empty() ? library_in_loader_folders(kGlxLibrary) : listed;
 }
 
 // In a child: loading runs the library's code.

@@ -59,6 +59,8 @@ void write_user_file(const std::string &path, const std::string &text);
 // The path of a library that the dynamic loader finds in every process; empty: it finds none.
 // `listing` is what `ldconfig -p` prints.
 std::string library_in(const std::string &listing, const std::string &name);
+// The same of a library that lies where the loader looks by itself; ldconfig need not have listed it.
+std::string library_in_loader_folders(const std::string &name);
 std::string find_glx_library();
 
 // Why a library, by its path or a name that the loader looks for, cannot be loaded; empty: it can.

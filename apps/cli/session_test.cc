@@ -148,5 +148,10 @@ TEST(LoadProblemTest, TheLoadersListingNamesTheFirstThatCanBeLoaded) {
     EXPECT_EQ(library_in("", kGlxLibrary), "");
 }
 
+TEST(LoadProblemTest, ALibraryWhereTheLoaderLooksNeedsNoListing) {
+    EXPECT_THAT(library_in_loader_folders("libc.so.6"), EndsWith("/libc.so.6"));
+    EXPECT_EQ(library_in_loader_folders("libother.so.0"), "");
+}
+
 }  // namespace
 }  // namespace cairn::cli

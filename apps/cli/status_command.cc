@@ -2,7 +2,6 @@
 // `cairn status`: whether this session uses Cairn, where that comes from, and for which programs it
 // does not.
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -72,14 +71,9 @@ struct State {
 
 // The library that a manifest names, if it is ours.
 std::string our_library(const std::string &manifest) {
-    std::ifstream file(manifest);
-    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-    const auto name = nlohmann::json::json_pointer("/ICD/library_path");
-    if (json.is_discarded() || !json.contains(name) || !json.at(name).is_string()) return "";
-    const auto library = json.at(name).get<std::string>();
+    std::string library = library_of(manifest);
     if (!fs::path(library).filename().string().starts_with(kEglLibrary)) return "";
-    const bool is_relative = !library.starts_with('/') && library.find('/') != std::string::npos;
-    return is_relative ? (fs::path(manifest).parent_path() / library).string() : library;
+    return library;
 }
 
 // As GLVND looks: the files of one variable, else the folders of the other, else its own folders.

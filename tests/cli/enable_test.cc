@@ -336,6 +336,10 @@ TEST_F(EnableTest, ForAllUsersItIsOnWithoutAVariable) {
 TEST_F(EnableTest, GlxIsOnWhereTheLoaderFindsTheLibrary) {
     const Finished without = run({"enable"});
     EXPECT_THAT(without.standard_error, HasSubstr("GLX is not switched on"));
+    EXPECT_THAT(without.standard_error, Not(HasSubstr("it; run `sudo ldconfig`")));
+    fs::copy_file(CLI_GLX_FRONT_END, installed_ + "/libGLX_cairn.so.0");
+    EXPECT_THAT(run({"enable"}).standard_error, HasSubstr("it; run `sudo ldconfig`"))
+        << "that may be all that is missing";
     EXPECT_THAT(read_file(conf_), Not(HasSubstr("GLX")));
 
     const std::string cache = folder_ / "ld.so.cache";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `cairn enable`: switches the front ends on for the user's sessions, or one application on again.
+#include <algorithm>
 #include <filesystem>
 
 #include "command.h"
@@ -25,29 +26,13 @@ Examples:
 
 Exit codes: 0 done, also where GLX cannot be switched on and EGL is; 1 failed, 2 wrong usage.)";
 
-// A new content for one of the session's files.
-struct NewText {
-    std::string path;
-    std::string text;
-    bool is_changed;
-};
-
-NewText environment_file(const std::string &path, const SessionVariables &variables) {
+FileText environment_file(const std::string &path, const SessionVariables &variables) {
     const auto before = read_user_file(path);
     if (before && !before->empty() && !is_environment_text(*before)) {
         throw Failure(kExitFailure, "{} was not written by `cairn enable`; move it out of the way",
                       path);
     }
-    std::string text = environment_text(variables);
-    const bool is_changed = before != text;
-    return {path, std::move(text), is_changed};
-}
-
-NewText shell_file(const std::string &path, const SessionVariables &variables) {
-    const std::string before = read_user_file(path).value_or("");
-    std::string text = with_block(before, variables);
-    const bool is_changed = before != text;
-    return {path, std::move(text), is_changed};
+    return {path, environment_text(variables)};
 }
 
 // Whether the front end's library lies beside that for EGL. The loader may know that folder, and
@@ -63,12 +48,17 @@ int enable_session() {
     const std::string glx_library = find_glx_library();
     const SessionVariables variables = session_variables(manifest.path, glx_library);
     const SessionFiles files = session_files();
-    // Both are made before one is written.
-    const NewText all[] = {environment_file(files.environment, variables),
-                           shell_file(files.shell, variables)};
-    for (const NewText &each : all) {
-        if (each.is_changed) write_user_file(each.path, each.text);
-        say(fmt::format("{}: {}", each.path, each.is_changed ? "written" : "is so already"));
+    require_own(files.environment);
+    const FolderLock lock(own_home());
+    std::vector<FileText> changed = {
+        environment_file(files.environment, variables),
+        {files.shell, with_block(read_user_file(files.shell), variables)}};
+    std::erase_if(changed,
+                  [](const FileText &file) { return read_user_file(file.path) == file.text; });
+    write_user_files(changed);
+    for (const std::string &path : {files.environment, files.shell}) {
+        const bool is_changed = std::ranges::find(changed, path, &FileText::path) != changed.end();
+        say(fmt::format("{}: {}", path, is_changed ? "written" : "is so already"));
     }
     say(fmt::format("From the next log-in, programs that use {} find Cairn.",
                     glx_library.empty() ? "EGL" : "EGL or GLX"));

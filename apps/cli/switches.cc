@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "caches.h"
@@ -11,11 +12,14 @@
 #include "common/crash_guard.h"
 #include "common/permission.h"
 #include "os/configuration.h"
+#include "os/environment.h"
 #include "output.h"
 #include "session.h"
 
 namespace cairn::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kSetting = "enabled";
@@ -119,7 +123,12 @@ void switch_applications(const Words &applications, Switch to) {
     for (const std::string &name : applications) require_application_name(name);
     const auto path = configuration_path();
     if (!path) throw Failure(kExitFailure, "the user has no home directory; set HOME to yours");
+    if (!path_from_environment("XDG_CONFIG_HOME")) (void)own_home();
+    const std::string folder = fs::path(*path).parent_path();
+    require_own(folder);
     require_followed(*path);
+    const std::string root = to == Switch::on ? resolve_root() : "";
+    const FolderLock lock(folder);
     const std::string before = read_user_file(*path).value_or("");
     std::string text = before;
     for (const std::string &name : applications) {
@@ -134,8 +143,7 @@ void switch_applications(const Words &applications, Switch to) {
     if (text.size() > kConfigurationMax) {
         throw Failure(kExitFailure, "{} would have more than 64 KiB, and not be followed", *path);
     }
-    if (text != before) write_user_file(*path, text);
-    const std::string root = to == Switch::on ? resolve_root() : "";
+    if (text != before) write_user_files({{*path, text}});
     for (const std::string &name : applications) {
         if (to == Switch::on) (void)forgive_crashes(root, name);
         say(fmt::format("{}: {} from its next start", name,

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "program.h"
@@ -33,6 +34,7 @@ class EnableTest : public testing::Test {
         install(CLI_FRONT_END_LAST, "libEGL_cairn_last.so.0", "last/cairn_egl_last.json");
         environment_ = {{"HOME", home_},
                         {"XDG_CONFIG_HOME", ""},
+                        {"SUDO_UID", ""},
                         {"CAIRN_DIR", root_},
                         {"CAIRN_EGL_MANIFEST", installed_ + "/cairn_egl.json"},
                         {"EGL_PLATFORM", "surfaceless"},
@@ -164,6 +166,71 @@ TEST_F(EnableTest, DisableLeavesEverythingAsItWas) {
     ASSERT_EQ(run({"enable"}).exit_code, 0);
     EXPECT_EQ(run({"disable"}).exit_code, 0);
     EXPECT_FALSE(fs::exists(shell_)) << "there was none";
+
+    folder_.write("home/.xsessionrc", "");
+    ASSERT_EQ(run({"enable"}).exit_code, 0);
+    EXPECT_EQ(run({"disable"}).exit_code, 0);
+    EXPECT_TRUE(fs::exists(shell_)) << "there was one, without a line";
+}
+
+TEST_F(EnableTest, NothingIsWrittenWhereOneFileCannotBe) {
+    fs::create_symlink(folder_ / "missing/xsessionrc", shell_);
+    const Finished finished = run({"enable"});
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_THAT(finished.standard_error, HasSubstr("nothing was changed; make it a file"));
+    EXPECT_FALSE(fs::exists(conf_));
+    fs::remove(shell_);
+    // With the block, disable would refuse it as too large.
+    folder_.write("home/.xsessionrc", std::string(1 << 20, '#'));
+    EXPECT_THAT(run({"enable"}).standard_error, HasSubstr("would have more than"));
+    EXPECT_FALSE(fs::exists(conf_));
+    EXPECT_EQ(fs::file_size(shell_), 1u << 20);
+}
+
+TEST_F(EnableTest, CommandsAtOnceLoseNoChange) {
+    const auto all_at_once = [&](const std::vector<std::vector<std::string>> &commands) {
+        std::vector<std::unique_ptr<Program>> programs;
+        for (const auto &arguments : commands) {
+            programs.push_back(std::make_unique<Program>(cairn_command(arguments), environment_));
+        }
+        for (const auto &program : programs)
+            EXPECT_EQ(program->wait(), 0) << program->standard_error();
+    };
+    for (int round = 0; round < 5; ++round) {
+        all_at_once({{"disable", "a"},
+                     {"disable", "b"},
+                     {"disable", "c"},
+                     {"disable", "d"},
+                     {"disable", "e"},
+                     {"disable", "f"},
+                     {"disable", "g"},
+                     {"disable", "h"}});
+        for (const std::string name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+            EXPECT_THAT(read_file(config_), HasSubstr("[application " + name + "]\nenabled = 0\n"));
+        }
+        fs::remove(config_);
+        ASSERT_EQ(run({"enable"}).exit_code, 0);
+        all_at_once({{"disable"}, {"disable"}, {"disable"}, {"disable"}});
+        EXPECT_FALSE(fs::exists(conf_) || fs::exists(shell_));
+    }
+}
+
+TEST_F(EnableTest, RootChangesNothingOfAnotherUser) {
+    if (geteuid() != 0) GTEST_SKIP() << "for root only";
+    const std::string other = folder_ / "other";
+    fs::create_directory(other);
+    ASSERT_EQ(chown(other.c_str(), 65534, 65534), 0);
+    const Environment as_other = {{"HOME", other}};
+    const Environment as_configured = {{"XDG_CONFIG_HOME", other + "/config"}};
+    const Environment by_sudo = {{"SUDO_UID", "1000"}};
+    for (const char *verb : {"enable", "disable"}) {
+        EXPECT_THAT(run({verb, "game"}, as_other).standard_error, HasSubstr("another user's"));
+        EXPECT_THAT(run({verb, "game"}, as_configured).standard_error, HasSubstr("another user's"));
+        EXPECT_THAT(run({verb, "game"}, by_sudo).standard_error, HasSubstr("root's sessions"));
+        EXPECT_THAT(run({verb}, by_sudo).standard_error, HasSubstr("root's sessions"));
+    }
+    EXPECT_TRUE(fs::is_empty(other));
+    EXPECT_FALSE(fs::exists(conf_) || fs::exists(config_));
 }
 
 TEST_F(EnableTest, TheSecondTimeNothingIsWritten) {
@@ -385,7 +452,7 @@ TEST_F(EnableTest, TheConfigurationIsChangedInOneLineOnly) {
     EXPECT_EQ(run({"enable", "game"}).exit_code, 0);
     EXPECT_EQ(read_file(config_),
               "# mine\r\nlimit = 4G\n[application game]\nenabled = 1\nlimit = 8G # large");
-    fs::remove(config_);
+    fs::remove_all(home_ + "/.config");
     Program loose({"sh", "-c", "umask 0; exec " CAIRN_PROGRAM " disable game"}, environment_);
     EXPECT_EQ(loose.wait(), 0);
     EXPECT_EQ(read_file(config_), "[application game]\nenabled = 0\n");
@@ -393,6 +460,11 @@ TEST_F(EnableTest, TheConfigurationIsChangedInOneLineOnly) {
         fs::status(config_).permissions() & (fs::perms::group_write | fs::perms::others_write),
         fs::perms::none)
         << "or it would not be followed";
+    EXPECT_EQ(fs::status(home_ + "/.config").permissions() & fs::perms::others_write,
+              fs::perms::none);
+    fs::remove(config_);
+    EXPECT_EQ(run({"enable", "sway"}, {{"CAIRN_DIR", "relative"}}).exit_code, 1);
+    EXPECT_FALSE(fs::exists(config_)) << "it fails before it writes";
 }
 
 TEST_F(EnableTest, AConfigurationThatCannotBeSwitchedIsLeftAlone) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "caches.h"
 #include "command.h"
 #include "manifest.h"
 #include "os/helper_process.h"
 #include "output.h"
 #include "session.h"
+#include "session_state.h"
 #include "switches.h"
 
 namespace cairn::cli {
@@ -22,7 +24,8 @@ how things are.
 
 Examples:
   cairn enable
-  cairn enable chromium    serve it, although it was switched off, by the user or after two crashes
+  cairn enable chromium    serve it, although it was switched off, by the user or after two crashes;
+                           that alone does not make sessions use Cairn
 
 Exit codes: 0 done, also where GLX cannot be switched on and EGL is; 1 failed, 2 wrong usage.)";
 
@@ -82,8 +85,18 @@ Run define(Arguments &take) {
     take.dir();
     take.quiet();
     return [applications] {
+        if (applications->empty() && !chosen_root().empty()) {
+            throw Failure(kExitUsage,
+                          "--dir is for `cairn enable APP`, which forgives APP the crashes that "
+                          "are noted there; sessions use the directory that CAIRN_DIR names");
+        }
         if (applications->empty()) return enable_session();
         switch_applications(*applications, Switch::on);
+        const std::vector<Source> sources = find_sources();
+        if (!find_egl().is_on() && !find_glx().is_on() &&
+            std::ranges::none_of(sources, &Source::is_on)) {
+            say("Your sessions do not use Cairn; `cairn enable` without APP switches it on.");
+        }
         return kExitOk;
     };
 }

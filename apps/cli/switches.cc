@@ -100,6 +100,14 @@ void require_followed(const std::string &path) {
     }
 }
 
+void forgive(const std::string &root, const std::string &application) {
+    const Status forgiven = forgive_crashes(root, application);
+    if (forgiven.ok() || forgiven.error() == Error::not_found) return;
+    throw Failure(kExitFailure,
+                  "the crashes of {} are noted in {}/{}{}, which cannot be changed; remove it",
+                  application, root, kCrashGuardPrefix, application);
+}
+
 }  // namespace
 
 std::string with_switch(const std::string &text, const std::string &application, Switch to) {
@@ -145,7 +153,7 @@ void switch_applications(const Words &applications, Switch to) {
     }
     if (text != before) write_user_files({{*path, text}});
     for (const std::string &name : applications) {
-        if (to == Switch::on) (void)forgive_crashes(root, name);
+        if (to == Switch::on) forgive(root, name);
         say(fmt::format("{}: {} from its next start", name,
                         to == Switch::on ? "enabled" : "disabled"));
     }

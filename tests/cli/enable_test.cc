@@ -345,6 +345,48 @@ TEST_F(EnableTest, StatusSaysWhatIsOnAndWhereThatComesFrom) {
     EXPECT_THAT(run({"status"}, session).standard_output, HasSubstr("cannot be loaded"));
 }
 
+TEST_F(EnableTest, StatusPromisesNothingThatTheNextLogInCannotHave) {
+    ASSERT_EQ(run({"enable"}).exit_code, 0);
+    fs::remove(installed_ + "/libEGL_cairn.so.0");
+    for (int i = 0; i < 2; ++i) {
+        const nlohmann::json json = status({}, 1);
+        ASSERT_EQ(json["sources"].size(), 2u);
+        for (const auto &source : json["sources"]) {
+            EXPECT_FALSE(source["egl"]);
+            EXPECT_EQ(source["problem"], "it names files for EGL that are gone");
+        }
+        EXPECT_THAT(run({"status"}).standard_output, HasSubstr("At the next log-in: off."));
+        fs::remove_all(installed_);
+    }
+    fs::remove(shell_);
+    fs::remove(conf_);
+    fs::create_directory(shell_);
+    EXPECT_THAT(status({}, 1)["sources"][0]["problem"].get<std::string>(), HasSubstr("not known"));
+    EXPECT_THAT(run({"status"}).standard_output, Not(HasSubstr("At the next log-in: off.")));
+    EXPECT_EQ(status({{"HOME", folder_ / "missing"}}, 1)["sources"].size(), 1u);
+}
+
+TEST_F(EnableTest, WithAnApplicationItSaysThatTheSessionsDoNotUseCairn) {
+    const auto said = [&] { return run({"enable", "game"}).standard_output; };
+    EXPECT_THAT(said(), HasSubstr("sessions do not use Cairn"));
+    ASSERT_EQ(run({"enable"}).exit_code, 0);
+    EXPECT_THAT(said(), Not(HasSubstr("sessions do not use Cairn")));
+    environment_ = of_the_manager();
+    fs::remove(shell_);
+    fs::remove(conf_);
+    EXPECT_THAT(said(), Not(HasSubstr("sessions do not use Cairn"))) << "this one does";
+}
+
+TEST_F(EnableTest, ADirectoryIsForTheCrashesOfApplicationsOnly) {
+    EXPECT_EQ(run({"enable", "--dir", root_}).exit_code, 2);
+    EXPECT_FALSE(fs::exists(conf_));
+    EXPECT_EQ(run({"enable", "--dir", folder_ / "none", "game"}).exit_code, 0);
+    fs::create_directory(root_ + "/.guard-game");
+    const Finished finished = run({"enable", "game"});
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_THAT(finished.standard_error, HasSubstr(root_ + "/.guard-game"));
+}
+
 TEST_F(EnableTest, StatusSaysForWhichProgramsItIsOffAndWhy) {
     const auto reason_of = [&](const std::string &name) -> std::string {
         const nlohmann::json json = status();

@@ -31,11 +31,22 @@ bool same_file(const std::string &one, const std::string &other) {
     return one == other || fs::equivalent(one, other, error);
 }
 
-// `list` between `first` and `last`, which stand in it already within another `cairn run`.
+// Whether a manifest, or a folder with manifests, is of some Cairn and of nothing else.
+bool is_of_cairn(const std::string &part) {
+    std::error_code error;
+    const std::vector<std::string> manifests =
+        fs::is_directory(part, error) ? paths_in(part, ".json") : std::vector<std::string>{part};
+    return !manifests.empty() && std::ranges::all_of(manifests, [](const std::string &manifest) {
+        return fs::path(library_of(manifest)).filename().string().starts_with("libEGL_cairn");
+    });
+}
+
+// `list` between `first` and `last`. These stand in it already within another `cairn run`, and so
+// may those of a Cairn that lies elsewhere, as after `cairn enable` before a move.
 std::string enclosed(const std::string &first, const std::string &list, const std::string &last) {
     std::vector<std::string> parts = split(list, ':');
     std::erase_if(parts, [&](const std::string &part) {
-        return same_file(part, first) || same_file(part, last);
+        return same_file(part, first) || same_file(part, last) || is_of_cairn(part);
     });
     parts.insert(parts.begin(), first);
     parts.push_back(last);

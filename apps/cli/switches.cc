@@ -91,6 +91,30 @@ bool is_so(const std::string &text, const std::string &application, Switch to) {
                             : configuration.enabled(application) == std::optional(false);
 }
 
+// The application of this name, or of the cache of this name, as `cairn ls` shows it.
+std::string named_application(const std::string &name, const std::string &root) {
+    const auto applications = list_applications(root);
+    const auto is_application = [&](const std::string &wanted) {
+        return std::ranges::any_of(applications, [&](const auto &each) {
+            return application_name(each.second) == wanted;
+        });
+    };
+    const auto cache = applications.find(name);
+    const std::string plain = application_name(name);
+    std::string application = is_application(name)          ? name
+                              : cache != applications.end() ? application_name(cache->second)
+                              : is_application(plain)       ? plain
+                                                            : name;
+    require_application_name(application);
+    if (!is_application(application)) {
+        say(
+            fmt::format("{}: no application of this name has a cache yet; `cairn ls` shows those "
+                        "that do",
+                        application));
+    }
+    return application;
+}
+
 // Cairn would not follow the file, and nothing would be switched.
 void require_followed(const std::string &path) {
     struct stat status = {};
@@ -127,15 +151,16 @@ std::string with_switch(const std::string &text, const std::string &application,
     return before + setting + "\n" + text.substr(at);
 }
 
-void switch_applications(const Words &applications, Switch to) {
-    for (const std::string &name : applications) require_application_name(name);
+void switch_applications(const Words &names, Switch to) {
     const auto path = configuration_path();
     if (!path) throw Failure(kExitFailure, "the user has no home directory; set HOME to yours");
     if (!path_from_environment("XDG_CONFIG_HOME")) (void)own_home();
     const std::string folder = fs::path(*path).parent_path();
     require_own(folder);
     require_followed(*path);
-    const std::string root = to == Switch::on ? resolve_root() : "";
+    const std::string root = resolve_root();
+    Words applications;
+    for (const std::string &name : names) applications.push_back(named_application(name, root));
     const FolderLock lock(folder);
     const std::string before = read_user_file(*path).value_or("");
     std::string text = before;

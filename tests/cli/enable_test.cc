@@ -509,6 +509,23 @@ TEST_F(EnableTest, TheConfigurationIsChangedInOneLineOnly) {
     EXPECT_FALSE(fs::exists(config_)) << "it fails before it writes";
 }
 
+TEST_F(EnableTest, ACacheNamesItsApplication) {
+    EXPECT_THAT(run({"disable", "cli_view_client"}).standard_output, HasSubstr("has a cache yet"));
+    fs::remove(config_);
+    EXPECT_EQ(run({"run", "--", CLI_VIEW_CLIENT}).exit_code, 0);
+    std::string cache;
+    for (const auto &entry : fs::directory_iterator(root_)) {
+        if (entry.is_directory()) cache = entry.path().filename();
+    }
+    for (const std::string &name :
+         {cache, std::string("gl-cli_view_client"), std::string("cli_view_client")}) {
+        const Finished finished = run({"disable", name});
+        EXPECT_THAT(finished.standard_output, Not(HasSubstr("has a cache yet"))) << name;
+        EXPECT_EQ(read_file(config_), "[application cli_view_client]\nenabled = 0\n") << name;
+        fs::remove(config_);
+    }
+}
+
 TEST_F(EnableTest, AConfigurationThatCannotBeSwitchedIsLeftAlone) {
     for (const char *name : {"", "a b", "x]\nenabled = 1", "../x", ".hidden", "a#b"}) {
         EXPECT_EQ(run({"disable", name}).exit_code, 2) << name;

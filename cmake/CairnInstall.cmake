@@ -1,6 +1,6 @@
 # What `cmake --install` puts on a system: headers, libraries, the CMake package, pkg-config, the EGL manifest and the
-# licences; apps/cli and frontends/egl add their programs. Everything but the manifest and the
-# broker's service, which name files, may be moved elsewhere afterwards.
+# licences; apps/cli, frontends/egl and frontends/glx add their programs and libraries. Everything but the manifest and
+# the broker's service, which name files, may be moved elsewhere afterwards.
 include(CMakePackageConfigHelpers)
 
 if(TARGET cairn)

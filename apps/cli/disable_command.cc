@@ -24,13 +24,16 @@ Exit codes: 0 done, or there was nothing to do; 1 failed, 2 wrong usage.)";
 
 void remove_file(const std::string &path) {
     std::error_code error;
-    if (!fs::remove(path, error)) {
+    fs::remove(path, error);
+    if (error) {
         throw Failure(kExitFailure, "cannot remove {}: {}", path, error.message());
     }
 }
 
 int disable_session() {
     const SessionFiles files = session_files();
+    require_own(files.environment);
+    const FolderLock lock(own_home());
     const auto environment = read_user_file(files.environment);
     const auto shell = read_user_file(files.shell);
     if (environment && !environment->empty() && !is_environment_text(*environment)) {
@@ -39,18 +42,16 @@ int disable_session() {
     }
     const std::string rest = without_block(shell.value_or(""));
     const bool has_block = shell && rest != *shell;
+    if (has_block) {
+        // Only a file that `cairn enable` has made begins with the block. A link is the user's.
+        const bool is_ours = shell->starts_with(block_in(*shell)) && !fs::is_symlink(files.shell);
+        const bool goes = rest.empty() && is_ours;
+        goes ? remove_file(files.shell) : write_user_files({{files.shell, rest}});
+        say(fmt::format("{}: {}", files.shell, goes ? "removed" : "our block is removed"));
+    }
     if (environment) {
         remove_file(files.environment);
         say(fmt::format("{}: removed", files.environment));
-    }
-    if (has_block) {
-        // A link is the user's, even if nothing is left behind it.
-        if (rest.empty() && !fs::is_symlink(files.shell)) {
-            remove_file(files.shell);
-        } else {
-            write_user_file(files.shell, rest);
-        }
-        say(fmt::format("{}: {}", files.shell, rest.empty() ? "removed" : "our block is removed"));
     }
     say(environment || has_block ? "From the next log-in, programs run as without Cairn."
                                  : "It was not enabled for your sessions.");

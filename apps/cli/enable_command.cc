@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 // `cairn enable`: switches the front ends on for the user's sessions, or one application on again.
+#include <algorithm>
+#include <filesystem>
+
+#include "caches.h"
 #include "command.h"
 #include "manifest.h"
 #include "os/helper_process.h"
 #include "output.h"
 #include "session.h"
+#include "session_state.h"
 #include "switches.h"
 
 namespace cairn::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char *kFooter =
     R"(Without APP it writes ~/.config/environment.d/50-cairn.conf, and a block in ~/.xsessionrc. From the
@@ -17,33 +24,25 @@ how things are.
 
 Examples:
   cairn enable
-  cairn enable chromium    serve it, although it was switched off, by the user or after two crashes
+  cairn enable chromium    serve it, although it was switched off, by the user or after two crashes;
+                           that alone does not make sessions use Cairn
 
 Exit codes: 0 done, also where GLX cannot be switched on and EGL is; 1 failed, 2 wrong usage.)";
 
-// A new content for one of the session's files.
-struct NewText {
-    std::string path;
-    std::string text;
-    bool is_changed;
-};
-
-NewText environment_file(const std::string &path, const SessionVariables &variables) {
+FileText environment_file(const std::string &path, const SessionVariables &variables) {
     const auto before = read_user_file(path);
     if (before && !before->empty() && !is_environment_text(*before)) {
         throw Failure(kExitFailure, "{} was not written by `cairn enable`; move it out of the way",
                       path);
     }
-    std::string text = environment_text(variables);
-    const bool is_changed = before != text;
-    return {path, std::move(text), is_changed};
+    return {path, environment_text(variables)};
 }
 
-NewText shell_file(const std::string &path, const SessionVariables &variables) {
-    const std::string before = read_user_file(path).value_or("");
-    std::string text = with_block(before, variables);
-    const bool is_changed = before != text;
-    return {path, std::move(text), is_changed};
+// Whether the front end's library lies beside that for EGL. The loader may know that folder, and
+// not yet what is in it.
+bool is_glx_installed(const std::string &manifest) {
+    const fs::path folder = fs::path(library_of(manifest)).parent_path();
+    return folder.is_absolute() && fs::exists(folder / kGlxLibrary);
 }
 
 int enable_session() {
@@ -52,22 +51,30 @@ int enable_session() {
     const std::string glx_library = find_glx_library();
     const SessionVariables variables = session_variables(manifest.path, glx_library);
     const SessionFiles files = session_files();
-    // Both are made before one is written.
-    const NewText all[] = {environment_file(files.environment, variables),
-                           shell_file(files.shell, variables)};
-    for (const NewText &each : all) {
-        if (each.is_changed) write_user_file(each.path, each.text);
-        say(fmt::format("{}: {}", each.path, each.is_changed ? "written" : "is so already"));
+    require_own(files.environment);
+    const FolderLock lock(own_home());
+    std::vector<FileText> changed = {
+        environment_file(files.environment, variables),
+        {files.shell, with_block(read_user_file(files.shell), variables)}};
+    std::erase_if(changed,
+                  [](const FileText &file) { return read_user_file(file.path) == file.text; });
+    write_user_files(changed);
+    for (const std::string &path : {files.environment, files.shell}) {
+        const bool is_changed = std::ranges::find(changed, path, &FileText::path) != changed.end();
+        say(fmt::format("{}: {}", path, is_changed ? "written" : "is so already"));
     }
     say(fmt::format("From the next log-in, programs that use {} find Cairn.",
                     glx_library.empty() ? "EGL" : "EGL or GLX"));
     if (glx_library.empty()) {
         complain(
             "GLX is not switched on: the system's loader does not find {}, and GLVND takes no "
-            "path for it; install Cairn where the loader looks (cmake "
+            "path for it; {}install Cairn where the loader looks (cmake "
             "-DCMAKE_INSTALL_PREFIX=/usr), or name its folder in a file of /etc/ld.so.conf.d "
-            "and run ldconfig; then `cairn enable` again",
-            kGlxLibrary);
+            "and run `sudo ldconfig`; then `cairn enable` again",
+            kGlxLibrary,
+            is_glx_installed(manifest.path)
+                ? "run `sudo ldconfig` and `cairn enable` again; if that does not help, "
+                : "");
     }
     return kExitOk;
 }
@@ -78,8 +85,18 @@ Run define(Arguments &take) {
     take.dir();
     take.quiet();
     return [applications] {
+        if (applications->empty() && !chosen_root().empty()) {
+            throw Failure(kExitUsage,
+                          "--dir is for `cairn enable APP`, which forgives APP the crashes that "
+                          "are noted there; sessions use the directory that CAIRN_DIR names");
+        }
         if (applications->empty()) return enable_session();
         switch_applications(*applications, Switch::on);
+        const std::vector<Source> sources = find_sources();
+        if (!find_egl().is_on() && !find_glx().is_on() &&
+            std::ranges::none_of(sources, &Source::is_on)) {
+            say("Your sessions do not use Cairn; `cairn enable` without APP switches it on.");
+        }
         return kExitOk;
     };
 }

@@ -60,9 +60,9 @@ std::string drew_past_us(const Seen &seen) {
         return "a process drew that cannot see or load Cairn's library, as in a container";
     }
     if (seen.vulkan) return "the application used Vulkan, which is not covered";
-    return "the application was not seen to use EGL or GLX (Vulkan and set-user-id programs are "
-           "not "
-           "covered)";
+    return "the application was not seen to use EGL or GLX through this `cairn run` (Vulkan and "
+           "set-user-id programs are not covered; the application, or another `cairn run` inside, "
+           "may have changed the variables)";
 }
 
 std::string nothing_linked(const RunReport &report, const Seen &seen) {

@@ -2,7 +2,9 @@
 #include "session.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "common/words.h"
 #include "manifest.h"
 #include "named_file.h"
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "output.h"
 
@@ -100,6 +103,25 @@ Part find_block(const std::string &text) {
     return {begin, line_end == std::string::npos ? text.size() : line_end + 1};
 }
 
+// While it lives, others may not write what is made.
+class CarefulMask {
+  public:
+    CarefulMask() { ::umask(before_ | 022); }
+    ~CarefulMask() { ::umask(before_); }
+    CarefulMask(const CarefulMask &) = delete;
+    CarefulMask &operator=(const CarefulMask &) = delete;
+
+  private:
+    const mode_t before_ = ::umask(0);
+};
+
+void make_folder(const fs::path &folder) {
+    const CarefulMask mask;
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw Failure(kExitFailure, "cannot make {}: {}", folder.string(), error.message());
+}
+
 // What a command prints; empty where it cannot be run.
 std::string output_of(const char *command) {
     const std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command, "re"), pclose);
@@ -139,11 +161,12 @@ bool is_environment_text(std::string_view text) {
 
 // An empty line goes before the block, and with it: so a text whose last line has no end gets it
 // back.
-std::string with_block(const std::string &text, const SessionVariables &variables) {
-    const Part part = find_block(text);
+std::string with_block(const std::optional<std::string> &text, const SessionVariables &variables) {
     const std::string block = block_of(variables);
-    if (part.begin == std::string::npos) return text + "\n" + block;
-    return text.substr(0, part.begin) + block + text.substr(part.end);
+    if (!text) return block;
+    const Part part = find_block(*text);
+    if (part.begin == std::string::npos) return *text + "\n" + block;
+    return text->substr(0, part.begin) + block + text->substr(part.end);
 }
 
 std::string without_block(const std::string &text) {
@@ -162,7 +185,7 @@ std::string block_in(const std::string &text) {
     return part.begin == std::string::npos ? "" : text.substr(part.begin, part.end - part.begin);
 }
 
-SessionFiles session_files() {
+std::string own_home() {
     const std::string home = home_directory().value_or("");
     struct stat status = {};
     if (home.empty() || ::stat(home.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
@@ -175,7 +198,47 @@ SessionFiles session_files() {
                       "without sudo",
                       home);
     }
+    return home;
+}
+
+SessionFiles session_files() {
+    const std::string home = own_home();
     return {home + "/.config/environment.d/50-cairn.conf", home + "/.xsessionrc"};
+}
+
+void require_own(const std::string &path) {
+    fs::path nearest = path;
+    struct stat status = {};
+    while (::stat(nearest.c_str(), &status) != 0 && nearest.has_relative_path()) {
+        nearest = nearest.parent_path();
+    }
+    if (status.st_uid != ::geteuid()) {
+        throw Failure(kExitFailure, "{} is another user's; run `cairn` as that user, without sudo",
+                      nearest.string());
+    }
+    const std::string caller = environment_variable("SUDO_UID").value_or("0");
+    if (::geteuid() == 0 && caller != "0") {
+        throw Failure(kExitFailure,
+                      "sudo has made you root, and {} is for root's sessions, not for yours; run "
+                      "`cairn` without sudo",
+                      path);
+    }
+}
+
+FolderLock::FolderLock(const std::string &folder) {
+    make_folder(folder);
+    fd_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    constexpr uint64_t kPatienceUs = 10'000'000;
+    Backoff backoff(kPatienceUs);
+    while (fd_.valid() && ::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return;
+        if (!backoff.pause()) {
+            throw Failure(kExitFailure,
+                          "another `cairn enable` or `cairn disable` is at work in {} and does not "
+                          "end; try again when it has",
+                          folder);
+        }
+    }
 }
 
 std::optional<std::string> read_user_file(const std::string &path) {
@@ -199,15 +262,27 @@ std::optional<std::string> read_user_file(const std::string &path) {
     return text;
 }
 
-void write_user_file(const std::string &path, const std::string &text) {
-    std::error_code error;
-    const fs::path folder = fs::path(path).parent_path();
-    fs::create_directories(folder, error);
-    if (error) throw Failure(kExitFailure, "cannot make {}: {}", folder.string(), error.message());
-    const mode_t before = ::umask(0);
-    ::umask(before | 022);
-    OutputFile(path).write(text);
-    ::umask(before);
+void write_user_files(const std::vector<FileText> &files) {
+    std::vector<OutputFile> outputs;
+    for (const auto &[path, text] : files) {
+        if (text.size() > kTextMax) {
+            throw Failure(kExitFailure,
+                          "{} would have more than {} bytes; make it smaller, and try again; "
+                          "nothing was changed",
+                          path, kTextMax);
+        }
+        make_folder(fs::path(path).parent_path());
+        try {
+            outputs.emplace_back(path);
+        } catch (const Failure &failure) {
+            throw Failure(kExitFailure,
+                          "{}; nothing was changed; make it a file that you may write, and try "
+                          "again",
+                          failure.what());
+        }
+    }
+    const CarefulMask mask;
+    for (size_t i = 0; i < files.size(); ++i) outputs[i].write(files[i].text);
 }
 
 std::string library_in(const std::string &listing, const std::string &name) {
@@ -224,8 +299,19 @@ std::string library_in(const std::string &listing, const std::string &name) {
     return "";
 }
 
+std::string library_in_loader_folders(const std::string &name) {
+    for (const char *folder : kLoaderFolders) {
+        const std::string path = fmt::format("{}/{}", folder, name);
+        // Each loader looks in some of these folders only, so it is asked.
+        const bool is_there = ::access(path.c_str(), R_OK) == 0;
+        if (is_there && load_problem(path).empty() && load_problem(name).empty()) return path;
+    }
+    return "";
+}
+
 std::string find_glx_library() {
-    return library_in(output_of("/sbin/ldconfig -p 2>/dev/null"), kGlxLibrary);
+    const std::string listed = library_in(output_of("/sbin/ldconfig -p 2>/dev/null"), kGlxLibrary);
+    return listed.empty() ? library_in_loader_folders(kGlxLibrary) : listed;
 }
 
 // In a child: loading runs the library's code.

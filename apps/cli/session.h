@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "os/file.h"
+
 namespace cairn::cli {
 
 struct SessionVariable {
@@ -36,8 +38,9 @@ std::string environment_text(const SessionVariables &variables);
 bool is_environment_text(std::string_view text);
 
 // The text of ~/.xsessionrc with our block: in its place, or at the end. All else stays byte for
-// byte, also when the block is taken out again. A Failure where the marks do not make a block.
-std::string with_block(const std::string &text, const SessionVariables &variables);
+// byte, also when the block is taken out again. nullopt: there is no such file; then the text
+// begins with the block. A Failure where the marks do not make a block.
+std::string with_block(const std::optional<std::string> &text, const SessionVariables &variables);
 std::string without_block(const std::string &text);
 // Our block; empty: there is none.
 std::string block_in(const std::string &text);
@@ -46,19 +49,43 @@ struct SessionFiles {
     std::string environment;  // 50-cairn.conf
     std::string shell;        // ~/.xsessionrc
 };
-// A Failure where the user's home cannot be used.
+// A Failure where the user's home is not there, or is another user's.
+std::string own_home();
+// The same of the files in it.
 SessionFiles session_files();
+// To be called before a file of the user is changed. A Failure where the file, or the nearest folder
+// above it that is there, is another user's, or where sudo has made us root.
+void require_own(const std::string &path);
+
+// While it lives, no other `cairn` has the lock of this folder. The folder is made where it is
+// missing. Where the file system has no locks there is none. A Failure where another `cairn` does
+// not give the lock back.
+class FolderLock {
+  public:
+    explicit FolderLock(const std::string &folder);
+
+  private:
+    UniqueFd fd_;
+};
 
 // nullopt: there is no such file. A Failure where it is something else, cannot be read, or is too
 // large for a file that people write.
 std::optional<std::string> read_user_file(const std::string &path);
-// Makes the folders that are missing. Links, owner and permissions stay; others may not write a new
-// file.
-void write_user_file(const std::string &path, const std::string &text);
+// A file and its whole text.
+struct FileText {
+    std::string path;
+    std::string text;
+};
+// Makes the folders that are missing. Links, owner and permissions stay; others may not write what is
+// new. A file that cannot be written, or would be too large for read_user_file(), is found before
+// the first is changed.
+void write_user_files(const std::vector<FileText> &files);
 
 // The path of a library that the dynamic loader finds in every process; empty: it finds none.
 // `listing` is what `ldconfig -p` prints.
 std::string library_in(const std::string &listing, const std::string &name);
+// The same of a library that lies where the loader looks by itself; ldconfig need not have listed it.
+std::string library_in_loader_folders(const std::string &name);
 std::string find_glx_library();
 
 // Why a library, by its path or a name that the loader looks for, cannot be loaded; empty: it can.

@@ -109,9 +109,17 @@ TEST_F(SessionTest, TheBlockComesAndGoesAndLeavesTheRestAsItWas) {
         EXPECT_EQ(without_block(before), before);
         EXPECT_EQ(block_in(before), "");
         EXPECT_THAT(block_in(with), HasSubstr("A='1'; export A"));
+        EXPECT_FALSE(with.starts_with(block_in(with))) << "as it would where there was no file";
         EXPECT_EQ(without_block(with + "later\n"),
                   before + (before.empty() || before.ends_with('\n') ? "" : "\n") + "later\n");
     }
+}
+
+TEST_F(SessionTest, WithoutAFileThereIsTheBlockAlone) {
+    const std::string text = with_block(std::nullopt, {{"A", "1", kManifest}});
+    EXPECT_EQ(block_in(text), text);
+    EXPECT_EQ(with_block(text, {{"A", "1", kManifest}}), text);
+    EXPECT_EQ(without_block(text), "");
 }
 
 TEST_F(SessionTest, ABlockIsReplacedWhereItStands) {
@@ -146,6 +154,11 @@ TEST(LoadProblemTest, TheLoadersListingNamesTheFirstThatCanBeLoaded) {
     EXPECT_EQ(library_in(listing, kGlxLibrary), "libm.so.6");
     EXPECT_EQ(library_in(listing, "libother.so.0"), "");
     EXPECT_EQ(library_in("", kGlxLibrary), "");
+}
+
+TEST(LoadProblemTest, ALibraryWhereTheLoaderLooksNeedsNoListing) {
+    EXPECT_THAT(library_in_loader_folders("libc.so.6"), EndsWith("/libc.so.6"));
+    EXPECT_EQ(library_in_loader_folders("libother.so.0"), "");
 }
 
 }  // namespace

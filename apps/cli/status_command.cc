@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `cairn status`: whether this session uses Cairn, where that comes from, and for which programs it
 // does not.
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,19 +9,14 @@
 #include "caches.h"
 #include "command.h"
 #include "common/crash_guard.h"
-#include "common/glvnd.h"
 #include "common/permission.h"
-#include "common/words.h"
-#include "manifest.h"
 #include "os/configuration.h"
 #include "os/environment.h"
 #include "output.h"
-#include "session.h"
+#include "session_state.h"
 
 namespace cairn::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char *kFooter =
     R"(It looks at the environment that it was started with, so start it from the session in question.
@@ -31,28 +25,9 @@ Examples:
   cairn status
   cairn status --json | jq .egl.on
 
-Exit codes: 0 all is well, on or off; 1 a library that is asked for cannot be loaded, or the
-configuration has lines that are not understood; 2 wrong usage.)";
-
-constexpr const char *kFilenamesEnv = "__EGL_VENDOR_LIBRARY_FILENAMES";
-constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
-constexpr std::string_view kEglLibrary = "libEGL_cairn.so";  // not libEGL_cairn_last.so
-
-// Of EGL or GLX, for a process that this session starts now.
-struct Interface {
-    std::string by;       // what names our library; empty: nothing does, it is off
-    std::string library;  // as the dynamic loader is asked for it
-    std::string problem;  // why it cannot be loaded
-
-    bool is_on() const { return !by.empty() && problem.empty(); }
-};
-
-// What a log-in finds.
-struct Source {
-    std::string file;
-    bool has_egl = false;
-    bool has_glx = false;
-};
+Exit codes: 0 all is well, on or off; 1 a library that is asked for cannot be loaded, or is gone at
+the next log-in, a file cannot be read, or the configuration has lines that are not understood; 2
+wrong usage.)";
 
 struct Off {
     std::string application;
@@ -69,73 +44,6 @@ struct State {
     std::string configuration;
     Words mistakes;
 };
-
-// The library that a manifest names, if it is ours.
-std::string our_library(const std::string &manifest) {
-    std::ifstream file(manifest);
-    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-    const auto name = nlohmann::json::json_pointer("/ICD/library_path");
-    if (json.is_discarded() || !json.contains(name) || !json.at(name).is_string()) return "";
-    const auto library = json.at(name).get<std::string>();
-    if (!fs::path(library).filename().string().starts_with(kEglLibrary)) return "";
-    const bool is_relative = !library.starts_with('/') && library.find('/') != std::string::npos;
-    return is_relative ? (fs::path(manifest).parent_path() / library).string() : library;
-}
-
-// As GLVND looks: the files of one variable, else the folders of the other, else its own folders.
-Interface find_egl() {
-    const auto files = environment_variable(kFilenamesEnv);
-    const auto folders = environment_variable(kDirsEnv);
-    Words manifests = files ? split(*files, ':') : Words();
-    for (const std::string &folder : split(folders.value_or(kGlvndFolders), ':')) {
-        if (files) break;
-        for (const std::string &path : paths_in(folder, ".json")) manifests.push_back(path);
-    }
-    Interface egl;
-    for (const std::string &manifest : manifests) {
-        egl.library = our_library(manifest);
-        if (egl.library.empty()) continue;
-        egl.by = files     ? fmt::format("{} names {}", kFilenamesEnv, manifest)
-                 : folders ? fmt::format("{} names {}", kDirsEnv,
-                                         fs::path(manifest).parent_path().string())
-                           : fmt::format("{}, for all users", manifest);
-        egl.problem = load_problem(egl.library);
-        break;
-    }
-    return egl;
-}
-
-Interface find_glx() {
-    Interface glx;
-    if (environment_variable(kGlxVendorEnv) != kGlxVendor) return glx;
-    glx.by = fmt::format("{}={}", kGlxVendorEnv, kGlxVendor);
-    glx.library = kGlxLibrary;
-    glx.problem = load_problem(kGlxLibrary);
-    return glx;
-}
-
-void add_source(State &state, const std::string &file, const std::string &text) {
-    const bool has_egl =
-        text.find(kFilenamesEnv) != std::string::npos || text.find(kDirsEnv) != std::string::npos;
-    const bool has_glx = text.find(kGlxVendorEnv) != std::string::npos;
-    if (has_egl || has_glx) state.sources.push_back({file, has_egl, has_glx});
-}
-
-void find_sources(State &state) {
-    try {
-        const SessionFiles files = session_files();
-        const std::string text = read_user_file(files.environment).value_or("");
-        if (is_environment_text(text)) add_source(state, files.environment, text);
-        add_source(state, files.shell, block_in(read_user_file(files.shell).value_or("")));
-    } catch (const Failure &failure) {
-        complain(failure.what());
-    }
-    for (const std::string &folder : split(kGlvndFolders, ':')) {
-        for (const std::string &path : paths_in(folder, ".json")) {
-            if (!our_library(path).empty()) state.sources.push_back({path, true, false});
-        }
-    }
-}
 
 void keep_mistake(void *user, int, const char *line) {
     static_cast<Words *>(user)->emplace_back(line);
@@ -168,15 +76,16 @@ State look() {
     if (!disabled.empty() && disabled != "0") state.disabled = "CAIRN_DISABLE is set";
     state.egl = find_egl();
     state.glx = find_glx();
-    find_sources(state);
+    state.sources = find_sources();
     find_applications(state, resolve_root());
     return state;
 }
 
+nlohmann::ordered_json or_null(const std::string &text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
+
 nlohmann::ordered_json json_of(const Interface &found) {
-    const auto or_null = [](const std::string &text) {
-        return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-    };
     return {{"on", found.is_on()},
             {"by", or_null(found.by)},
             {"library", or_null(found.library)},
@@ -187,12 +96,13 @@ void print_state_json(const State &state) {
     nlohmann::ordered_json json;
     json["egl"] = json_of(state.egl);
     json["glx"] = json_of(state.glx);
-    json["disabled"] =
-        state.disabled.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(state.disabled);
+    json["disabled"] = or_null(state.disabled);
     json["sources"] = nlohmann::ordered_json::array();
     for (const Source &source : state.sources) {
-        json["sources"].push_back(
-            {{"file", source.file}, {"egl", source.has_egl}, {"glx", source.has_glx}});
+        json["sources"].push_back({{"file", source.file},
+                                   {"egl", source.has_egl},
+                                   {"glx", source.has_glx},
+                                   {"problem", or_null(source.problem)}});
     }
     json["only_allowed"] = state.only_allowed;
     json["off"] = nlohmann::ordered_json::array();
@@ -215,6 +125,22 @@ void print_interface(const char *name, const Interface &found) {
     } else {
         print_line("{}  off: {} cannot be loaded: {} (asked for by {})", name, found.library,
                    found.problem, found.by);
+    }
+}
+
+void print_sources(const std::vector<Source> &sources) {
+    const bool is_off = std::ranges::none_of(
+        sources, [](const Source &source) { return source.is_on() || !source.is_known; });
+    print_line(is_off ? "At the next log-in: off. `cairn enable` switches it on."
+                      : "At the next log-in:");
+    for (const Source &source : sources) {
+        const char *what = source.has_egl && source.has_glx ? "EGL and GLX"
+                           : source.has_egl                 ? "EGL"
+                           : source.has_glx                 ? "GLX"
+                           : source.is_known                ? "off"
+                                                            : "";
+        const char *between = *what == '\0' || source.problem.empty() ? "" : "; ";
+        print_line("    {}: {}{}{}", source.file, what, between, source.problem);
     }
 }
 
@@ -241,17 +167,7 @@ void print_state(const State &state) {
     }
     print_interface("EGL", state.egl);
     print_interface("GLX", state.glx);
-    if (state.sources.empty()) {
-        print_line("At the next log-in: off. `cairn enable` switches it on.");
-    } else {
-        print_line("At the next log-in:");
-    }
-    for (const Source &source : state.sources) {
-        print_line("    {}: {}", source.file,
-                   source.has_egl && source.has_glx ? "EGL and GLX"
-                   : source.has_egl                 ? "EGL"
-                                                    : "GLX");
-    }
+    print_sources(state.sources);
     print_applications(state);
     for (const std::string &mistake : state.mistakes) print_line(mistake);
 }
@@ -264,7 +180,8 @@ Run define(Arguments &take) {
         const State state = look();
         *json ? print_state_json(state) : print_state(state);
         const bool is_well =
-            state.egl.problem.empty() && state.glx.problem.empty() && state.mistakes.empty();
+            state.egl.problem.empty() && state.glx.problem.empty() && state.mistakes.empty() &&
+            std::ranges::all_of(state.sources, &std::string::empty, &Source::problem);
         return is_well ? kExitOk : kExitFailure;
     };
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "caches.h"
@@ -11,11 +12,14 @@
 #include "common/crash_guard.h"
 #include "common/permission.h"
 #include "os/configuration.h"
+#include "os/environment.h"
 #include "output.h"
 #include "session.h"
 
 namespace cairn::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kSetting = "enabled";
@@ -87,6 +91,30 @@ bool is_so(const std::string &text, const std::string &application, Switch to) {
                             : configuration.enabled(application) == std::optional(false);
 }
 
+// The application of this name, or of the cache of this name, as `cairn ls` shows it.
+std::string named_application(const std::string &name, const std::string &root) {
+    const auto applications = list_applications(root);
+    const auto is_application = [&](const std::string &wanted) {
+        return std::ranges::any_of(applications, [&](const auto &each) {
+            return application_name(each.second) == wanted;
+        });
+    };
+    const auto cache = applications.find(name);
+    const std::string plain = application_name(name);
+    std::string application = is_application(name)          ? name
+                              : cache != applications.end() ? application_name(cache->second)
+                              : is_application(plain)       ? plain
+                                                            : name;
+    require_application_name(application);
+    if (!is_application(application)) {
+        say(
+            fmt::format("{}: no application of this name has a cache yet; `cairn ls` shows those "
+                        "that do",
+                        application));
+    }
+    return application;
+}
+
 // Cairn would not follow the file, and nothing would be switched.
 void require_followed(const std::string &path) {
     struct stat status = {};
@@ -94,6 +122,14 @@ void require_followed(const std::string &path) {
         throw Failure(kExitFailure, "others may write {}, so it is not followed; `chmod go-w {}`",
                       path, path);
     }
+}
+
+void forgive(const std::string &root, const std::string &application) {
+    const Status forgiven = forgive_crashes(root, application);
+    if (forgiven.ok() || forgiven.error() == Error::not_found) return;
+    throw Failure(kExitFailure,
+                  "the crashes of {} are noted in {}/{}{}, which cannot be changed; remove it",
+                  application, root, kCrashGuardPrefix, application);
 }
 
 }  // namespace
@@ -115,11 +151,17 @@ std::string with_switch(const std::string &text, const std::string &application,
     return before + setting + "\n" + text.substr(at);
 }
 
-void switch_applications(const Words &applications, Switch to) {
-    for (const std::string &name : applications) require_application_name(name);
+void switch_applications(const Words &names, Switch to) {
     const auto path = configuration_path();
     if (!path) throw Failure(kExitFailure, "the user has no home directory; set HOME to yours");
+    if (!path_from_environment("XDG_CONFIG_HOME")) (void)own_home();
+    const std::string folder = fs::path(*path).parent_path();
+    require_own(folder);
     require_followed(*path);
+    const std::string root = resolve_root();
+    Words applications;
+    for (const std::string &name : names) applications.push_back(named_application(name, root));
+    const FolderLock lock(folder);
     const std::string before = read_user_file(*path).value_or("");
     std::string text = before;
     for (const std::string &name : applications) {
@@ -134,10 +176,9 @@ void switch_applications(const Words &applications, Switch to) {
     if (text.size() > kConfigurationMax) {
         throw Failure(kExitFailure, "{} would have more than 64 KiB, and not be followed", *path);
     }
-    if (text != before) write_user_file(*path, text);
-    const std::string root = to == Switch::on ? resolve_root() : "";
+    if (text != before) write_user_files({{*path, text}});
     for (const std::string &name : applications) {
-        if (to == Switch::on) (void)forgive_crashes(root, name);
+        if (to == Switch::on) forgive(root, name);
         say(fmt::format("{}: {} from its next start", name,
                         to == Switch::on ? "enabled" : "disabled"));
     }

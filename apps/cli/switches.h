@@ -17,7 +17,7 @@ enum class Switch { off, on };
 std::string with_switch(const std::string &text, const std::string &application, Switch to);
 
 // Says so in the file for each of these, where it is not so already. Those that are switched on are
-// forgiven their crashes.
-void switch_applications(const Words &applications, Switch to);
+// forgiven their crashes. The name of one of its caches stands for an application, too.
+void switch_applications(const Words &names, Switch to);
 
 }  // namespace cairn::cli

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "program.h"
@@ -33,6 +34,7 @@ class EnableTest : public testing::Test {
         install(CLI_FRONT_END_LAST, "libEGL_cairn_last.so.0", "last/cairn_egl_last.json");
         environment_ = {{"HOME", home_},
                         {"XDG_CONFIG_HOME", ""},
+                        {"SUDO_UID", ""},
                         {"CAIRN_DIR", root_},
                         {"CAIRN_EGL_MANIFEST", installed_ + "/cairn_egl.json"},
                         {"EGL_PLATFORM", "surfaceless"},
@@ -164,6 +166,71 @@ TEST_F(EnableTest, DisableLeavesEverythingAsItWas) {
     ASSERT_EQ(run({"enable"}).exit_code, 0);
     EXPECT_EQ(run({"disable"}).exit_code, 0);
     EXPECT_FALSE(fs::exists(shell_)) << "there was none";
+
+    folder_.write("home/.xsessionrc", "");
+    ASSERT_EQ(run({"enable"}).exit_code, 0);
+    EXPECT_EQ(run({"disable"}).exit_code, 0);
+    EXPECT_TRUE(fs::exists(shell_)) << "there was one, without a line";
+}
+
+TEST_F(EnableTest, NothingIsWrittenWhereOneFileCannotBe) {
+    fs::create_symlink(folder_ / "missing/xsessionrc", shell_);
+    const Finished finished = run({"enable"});
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_THAT(finished.standard_error, HasSubstr("nothing was changed; make it a file"));
+    EXPECT_FALSE(fs::exists(conf_));
+    fs::remove(shell_);
+    // With the block, disable would refuse it as too large.
+    folder_.write("home/.xsessionrc", std::string(1 << 20, '#'));
+    EXPECT_THAT(run({"enable"}).standard_error, HasSubstr("would have more than"));
+    EXPECT_FALSE(fs::exists(conf_));
+    EXPECT_EQ(fs::file_size(shell_), 1u << 20);
+}
+
+TEST_F(EnableTest, CommandsAtOnceLoseNoChange) {
+    const auto all_at_once = [&](const std::vector<std::vector<std::string>> &commands) {
+        std::vector<std::unique_ptr<Program>> programs;
+        for (const auto &arguments : commands) {
+            programs.push_back(std::make_unique<Program>(cairn_command(arguments), environment_));
+        }
+        for (const auto &program : programs)
+            EXPECT_EQ(program->wait(), 0) << program->standard_error();
+    };
+    for (int round = 0; round < 5; ++round) {
+        all_at_once({{"disable", "a"},
+                     {"disable", "b"},
+                     {"disable", "c"},
+                     {"disable", "d"},
+                     {"disable", "e"},
+                     {"disable", "f"},
+                     {"disable", "g"},
+                     {"disable", "h"}});
+        for (const std::string name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+            EXPECT_THAT(read_file(config_), HasSubstr("[application " + name + "]\nenabled = 0\n"));
+        }
+        fs::remove(config_);
+        ASSERT_EQ(run({"enable"}).exit_code, 0);
+        all_at_once({{"disable"}, {"disable"}, {"disable"}, {"disable"}});
+        EXPECT_FALSE(fs::exists(conf_) || fs::exists(shell_));
+    }
+}
+
+TEST_F(EnableTest, RootChangesNothingOfAnotherUser) {
+    if (geteuid() != 0) GTEST_SKIP() << "for root only";
+    const std::string other = folder_ / "other";
+    fs::create_directory(other);
+    ASSERT_EQ(chown(other.c_str(), 65534, 65534), 0);
+    const Environment as_other = {{"HOME", other}};
+    const Environment as_configured = {{"XDG_CONFIG_HOME", other + "/config"}};
+    const Environment by_sudo = {{"SUDO_UID", "1000"}};
+    for (const char *verb : {"enable", "disable"}) {
+        EXPECT_THAT(run({verb, "game"}, as_other).standard_error, HasSubstr("another user's"));
+        EXPECT_THAT(run({verb, "game"}, as_configured).standard_error, HasSubstr("another user's"));
+        EXPECT_THAT(run({verb, "game"}, by_sudo).standard_error, HasSubstr("root's sessions"));
+        EXPECT_THAT(run({verb}, by_sudo).standard_error, HasSubstr("root's sessions"));
+    }
+    EXPECT_TRUE(fs::is_empty(other));
+    EXPECT_FALSE(fs::exists(conf_) || fs::exists(config_));
 }
 
 TEST_F(EnableTest, TheSecondTimeNothingIsWritten) {
@@ -278,6 +345,48 @@ TEST_F(EnableTest, StatusSaysWhatIsOnAndWhereThatComesFrom) {
     EXPECT_THAT(run({"status"}, session).standard_output, HasSubstr("cannot be loaded"));
 }
 
+TEST_F(EnableTest, StatusPromisesNothingThatTheNextLogInCannotHave) {
+    ASSERT_EQ(run({"enable"}).exit_code, 0);
+    fs::remove(installed_ + "/libEGL_cairn.so.0");
+    for (int i = 0; i < 2; ++i) {
+        const nlohmann::json json = status({}, 1);
+        ASSERT_EQ(json["sources"].size(), 2u);
+        for (const auto &source : json["sources"]) {
+            EXPECT_FALSE(source["egl"]);
+            EXPECT_EQ(source["problem"], "it names files for EGL that are gone");
+        }
+        EXPECT_THAT(run({"status"}).standard_output, HasSubstr("At the next log-in: off."));
+        fs::remove_all(installed_);
+    }
+    fs::remove(shell_);
+    fs::remove(conf_);
+    fs::create_directory(shell_);
+    EXPECT_THAT(status({}, 1)["sources"][0]["problem"].get<std::string>(), HasSubstr("not known"));
+    EXPECT_THAT(run({"status"}).standard_output, Not(HasSubstr("At the next log-in: off.")));
+    EXPECT_EQ(status({{"HOME", folder_ / "missing"}}, 1)["sources"].size(), 1u);
+}
+
+TEST_F(EnableTest, WithAnApplicationItSaysThatTheSessionsDoNotUseCairn) {
+    const auto said = [&] { return run({"enable", "game"}).standard_output; };
+    EXPECT_THAT(said(), HasSubstr("sessions do not use Cairn"));
+    ASSERT_EQ(run({"enable"}).exit_code, 0);
+    EXPECT_THAT(said(), Not(HasSubstr("sessions do not use Cairn")));
+    environment_ = of_the_manager();
+    fs::remove(shell_);
+    fs::remove(conf_);
+    EXPECT_THAT(said(), Not(HasSubstr("sessions do not use Cairn"))) << "this one does";
+}
+
+TEST_F(EnableTest, ADirectoryIsForTheCrashesOfApplicationsOnly) {
+    EXPECT_EQ(run({"enable", "--dir", root_}).exit_code, 2);
+    EXPECT_FALSE(fs::exists(conf_));
+    EXPECT_EQ(run({"enable", "--dir", folder_ / "none", "game"}).exit_code, 0);
+    fs::create_directory(root_ + "/.guard-game");
+    const Finished finished = run({"enable", "game"});
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_THAT(finished.standard_error, HasSubstr(root_ + "/.guard-game"));
+}
+
 TEST_F(EnableTest, StatusSaysForWhichProgramsItIsOffAndWhy) {
     const auto reason_of = [&](const std::string &name) -> std::string {
         const nlohmann::json json = status();
@@ -336,6 +445,10 @@ TEST_F(EnableTest, ForAllUsersItIsOnWithoutAVariable) {
 TEST_F(EnableTest, GlxIsOnWhereTheLoaderFindsTheLibrary) {
     const Finished without = run({"enable"});
     EXPECT_THAT(without.standard_error, HasSubstr("GLX is not switched on"));
+    EXPECT_THAT(without.standard_error, Not(HasSubstr("it; run `sudo ldconfig`")));
+    fs::copy_file(CLI_GLX_FRONT_END, installed_ + "/libGLX_cairn.so.0");
+    EXPECT_THAT(run({"enable"}).standard_error, HasSubstr("it; run `sudo ldconfig`"))
+        << "that may be all that is missing";
     EXPECT_THAT(read_file(conf_), Not(HasSubstr("GLX")));
 
     const std::string cache = folder_ / "ld.so.cache";
@@ -381,7 +494,7 @@ TEST_F(EnableTest, TheConfigurationIsChangedInOneLineOnly) {
     EXPECT_EQ(run({"enable", "game"}).exit_code, 0);
     EXPECT_EQ(read_file(config_),
               "# mine\r\nlimit = 4G\n[application game]\nenabled = 1\nlimit = 8G # large");
-    fs::remove(config_);
+    fs::remove_all(home_ + "/.config");
     Program loose({"sh", "-c", "umask 0; exec " CAIRN_PROGRAM " disable game"}, environment_);
     EXPECT_EQ(loose.wait(), 0);
     EXPECT_EQ(read_file(config_), "[application game]\nenabled = 0\n");
@@ -389,6 +502,28 @@ TEST_F(EnableTest, TheConfigurationIsChangedInOneLineOnly) {
         fs::status(config_).permissions() & (fs::perms::group_write | fs::perms::others_write),
         fs::perms::none)
         << "or it would not be followed";
+    EXPECT_EQ(fs::status(home_ + "/.config").permissions() & fs::perms::others_write,
+              fs::perms::none);
+    fs::remove(config_);
+    EXPECT_EQ(run({"enable", "sway"}, {{"CAIRN_DIR", "relative"}}).exit_code, 1);
+    EXPECT_FALSE(fs::exists(config_)) << "it fails before it writes";
+}
+
+TEST_F(EnableTest, ACacheNamesItsApplication) {
+    EXPECT_THAT(run({"disable", "cli_view_client"}).standard_output, HasSubstr("has a cache yet"));
+    fs::remove(config_);
+    EXPECT_EQ(run({"run", "--", CLI_VIEW_CLIENT}).exit_code, 0);
+    std::string cache;
+    for (const auto &entry : fs::directory_iterator(root_)) {
+        if (entry.is_directory()) cache = entry.path().filename();
+    }
+    for (const std::string &name :
+         {cache, std::string("gl-cli_view_client"), std::string("cli_view_client")}) {
+        const Finished finished = run({"disable", name});
+        EXPECT_THAT(finished.standard_output, Not(HasSubstr("has a cache yet"))) << name;
+        EXPECT_EQ(read_file(config_), "[application cli_view_client]\nenabled = 0\n") << name;
+        fs::remove(config_);
+    }
 }
 
 TEST_F(EnableTest, AConfigurationThatCannotBeSwitchedIsLeftAlone) {

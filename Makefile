@@ -1,5 +1,5 @@
 # The front door: each target installs what it needs, then hands over to CMake, ctest and scripts/.
-# Nothing but build/ is written, except by `make install`.
+# Nothing but build/ is written, except by `make install` and `make compatibility`.
 
 # Number of parallel jobs.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -11,16 +11,18 @@ SECONDS ?= 60
 PREFIX ?= /usr/local
 # Single steps of `make check`, such as STEPS="format layers".
 STEPS ?=
+# What `make compatibility` is told, such as OPTIONS="--headless glmark2"; scripts/compatibility --help has all of it.
+OPTIONS ?=
 
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture fuzz conformance install clean
+.PHONY: help run test check bench torture fuzz conformance compatibility install clean
 
 help: ## Explain these targets (the default)
 	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Debian packages that are missing are installed first (with sudo where you are not root);'
 	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once.'
@@ -59,6 +61,11 @@ conformance: ## Run the conformance suites, one line per row
 	@scripts/install-packages convert tests large
 	@scripts/build dev
 	@scripts/run-conformance
+
+compatibility: ## Run the installed ones of 50 real programs cold and warm; writes docs/compatibility.md
+	@scripts/install-packages
+	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn
+	@scripts/compatibility $(OPTIONS)
 
 install: ## Install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install-packages convert

@@ -121,13 +121,18 @@ std::optional<std::uint64_t> settle(Slot &slot, std::uint64_t boot) {
     return std::min(last_ns, monotonic_ns());
 }
 
-void note_crash(Layout &layout, std::uint64_t boot, std::uint64_t time_ns) {
+// Crashes that are found together are one event: each process settles what went before it, so
+// theirs ran at the same time.
+void note_crashes(Layout &layout, std::uint64_t boot, const std::vector<std::uint64_t> &crashes) {
+    if (crashes.empty()) return;
+    Word(layout.crashes).fetch_add(crashes.size());
+    const std::uint64_t time_ns = std::ranges::max(crashes);
     const bool follows = layout.last_boot == boot && layout.last_ns != 0 &&
                          time_ns - std::min(time_ns, layout.last_ns) <= kTogetherNs;
-    const bool is_of_binary = (time_ns & InsideFrontEnd::kInDriverBit) != 0;
+    const bool are_of_binaries = std::ranges::all_of(
+        crashes, [](std::uint64_t crash) { return (crash & InsideFrontEnd::kInDriverBit) != 0; });
     layout.strikes =
-        (follows ? layout.strikes : 0) + (is_of_binary ? kStrikesOfBinary : kStrikesOfCrash);
-    Word(layout.crashes).fetch_add(1);
+        (follows ? layout.strikes : 0) + (are_of_binaries ? kStrikesOfBinary : kStrikesOfCrash);
     if (layout.strikes >= kStrikesMax && layout.off_since_ns == 0) {
         Word(layout.off_since_ns).store(wall_clock_ns());
     }
@@ -152,8 +157,7 @@ Slot *settle_and_take(const GuardFile &guard, std::uint64_t boot) {
             guard.file.unlock(kFirstSlotByte + i);
         }
     }
-    std::ranges::sort(crashes);
-    for (const std::uint64_t crash : crashes) note_crash(guard.layout(), boot, crash);
+    note_crashes(guard.layout(), boot, crashes);
     return own;
 }
 

@@ -68,6 +68,7 @@ class InsideFrontEnd {
 
   private:
     friend class DriverHasBinary;
+    friend class InsideDriver;
 
     static std::uint64_t now() { return coarse_monotonic_ns() & ~kInDriverBit; }
     static void note(std::uint64_t time_ns) {
@@ -75,6 +76,20 @@ class InsideFrontEnd {
         std::atomic_ref<std::uint64_t>(*t_guarded.word).store(time_ns, std::memory_order_release);
     }
     static void find_word();
+};
+
+// Notes that the thread is inside the driver, and not in the front end, while this lives: the driver
+// would be called without the front end, too, and may take its time.
+class InsideDriver {
+  public:
+    InsideDriver() {
+        if (t_guarded.depth > 0) InsideFrontEnd::note(0);
+    }
+    ~InsideDriver() {
+        if (t_guarded.depth > 0) InsideFrontEnd::note(InsideFrontEnd::now());
+    }
+    InsideDriver(const InsideDriver &) = delete;
+    InsideDriver &operator=(const InsideDriver &) = delete;
 };
 
 // Notes that the driver has a binary from the cache while this lives. A crash then counts less: the

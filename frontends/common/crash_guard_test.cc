@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -158,6 +159,46 @@ TEST_F(CrashGuardTest, ManyOfBinariesFromTheCacheSwitchItOff) {
     EXPECT_EQ(next().off_since_ns, 0u);
     crash_of_binary();
     EXPECT_NE(next().off_since_ns, 0u);
+}
+
+// As an empty battery, or a system without memory, ends them.
+TEST_F(CrashGuardTest, ProcessesThatEndTogetherAreOneCrash) {
+    std::vector<Child> children;
+    std::array<int, 2> ready = {};
+    ASSERT_EQ(::pipe(ready.data()), 0);
+    for (int i = 0; i < 3; ++i) {
+        children.emplace_back([&]() -> int {
+            (void)join_crash_guard(root_, kName);
+            const InsideFrontEnd inside;
+            if (::write(ready[1], "r", 1) != 1) return 1;
+            while (true) ::pause();
+        });
+    }
+    for (int i = 0; i < 3; ++i) {
+        char byte = 0;
+        ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    }
+    for (Child &child : children) child.kill();
+    EXPECT_EQ(next().crashes, 3u);
+    EXPECT_EQ(next().off_since_ns, 0u);
+    crash();
+    EXPECT_NE(next().off_since_ns, 0u) << "the next start crashed again";
+}
+
+// It would be called without the front end, too.
+TEST_F(CrashGuardTest, ADeathInsideTheDriverIsNone) {
+    in_process([]() -> int {
+        const InsideFrontEnd inside;
+        const InsideDriver driver;
+        die();
+    });
+    EXPECT_EQ(next().crashes, 0u);
+    in_process([]() -> int {
+        const InsideFrontEnd inside;
+        { const InsideDriver driver; }
+        die();
+    });
+    EXPECT_EQ(next().crashes, 1u);
 }
 
 TEST_F(CrashGuardTest, AfterTheDriverHadABinaryTheThreadIsStillInside) {

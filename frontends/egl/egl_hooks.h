@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "common/crash_guard.h"
 #include "gl/hook.h"
 #include "vendors.h"
 
@@ -18,7 +17,6 @@ struct EglEntry;
 template <typename R, typename... A, R (*Function)(A...)>
 struct EglEntry<Function> {
     static R call(A... arguments) {
-        const InsideFrontEnd inside;
         return guarded([&] { return Function(arguments...); },
                        [] {
                            host().exports->setEGLError(EGL_BAD_ALLOC);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "hook.h"
 #include "settings.h"
@@ -87,6 +88,7 @@ const Driver &current_driver() {
 
 void context_created(const Driver &driver, ContextHandle handle, ContextHandle share,
                      const ContextOptions &options, ProgramMemory *programs, bool offers_control) {
+    const InsideFrontEnd inside;
     count_process();
     count(&RunReport::contexts);
     auto context = std::make_unique<Context>();
@@ -113,6 +115,7 @@ Context *hold_context(ContextHandle handle) {
 }
 
 void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
+    const InsideFrontEnd inside;
     auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     if (was_destroyed && held != nullptr && find(all, handle) == held) {
@@ -129,6 +132,7 @@ bool has_contexts() {
 }
 
 void context_made_current(const Driver &driver, ContextHandle handle) {
+    const InsideFrontEnd inside;
     Context *next = handle.context != nullptr ? hold_context(handle) : nullptr;
     release(std::exchange(t_current, next));
     t_driver = handle.context != nullptr ? &driver : nullptr;

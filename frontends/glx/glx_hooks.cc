@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "gl/caches.h"
 #include "gl/contexts.h"
@@ -69,6 +68,8 @@ void take(gl::ContextOptions &options, int name, int value) {
         case GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB:
             options.flags |= value == GLX_LOSE_CONTEXT_ON_RESET_ARB ? Options::kLosesOnReset : 0;
             break;
+        // What does not change how anything compiles.
+        case GLX_CONTEXT_RELEASE_BEHAVIOR_ARB:
         case GLX_RENDER_TYPE:
         case GLX_SCREEN:
             break;
@@ -89,7 +90,12 @@ gl::ContextOptions options_of(const int *attributes) {
 // A new context, of which the front end takes note. The server draws for an indirect one.
 GLXContext entered(Vendor &of, Display *display, GLXContext context, GLXContext share,
                    const int *attributes) {
-    if (context == nullptr || of.glx.IsDirect(display, context) == False) return context;
+    if (context == nullptr) return context;
+    if (of.glx.IsDirect(display, context) == False) {
+        // The driver may have given it the handle of one that went with its display.
+        gl::context_left(handle_of(context), gl::hold_context(handle_of(context)), true);
+        return context;
+    }
     const auto enter = [&] {
         gl::open_switch();
         count(&RunReport::glx_contexts);
@@ -161,20 +167,8 @@ Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
     return made_current(of, context, (of.glx.*Member)(display, draw, read, context));
 }
 
-// The function that GLVND calls.
-template <auto Function>
-struct Entry;
-
-template <typename R, typename... A, R (*Function)(A...)>
-struct Entry<Function> {
-    static R call(A... arguments) {
-        const InsideFrontEnd inside;
-        return Function(arguments...);
-    }
-};
-
 #define ENTRY(name, ...) \
-    { "glX" #name, reinterpret_cast<void *>(&Entry<__VA_ARGS__>::call) }
+    { "glX" #name, reinterpret_cast<void *>(__VA_ARGS__) }
 
 const gl::NamedFunction kHooks[] = {
     ENTRY(CreateContext, &create_context),

@@ -7,6 +7,7 @@
 
 #include "common/crash_guard.h"
 #include "common/run_report.h"
+#include "gl/contexts.h"
 #include "gl/hook.h"
 #include "gl/hooks.h"
 #include "gl/settings.h"
@@ -75,6 +76,7 @@ Bool start(const Host &host, __GLXapiImports &imports) {
         imports = vendor().imports;
         return True;
     }
+    (void)gl::has_contexts();  // makes the registry while a lack of memory can still be told
     if (!settings.report.empty()) attach_counters(settings.report.c_str());
     fill_imports(imports);
     return True;

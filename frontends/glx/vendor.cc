@@ -76,14 +76,20 @@ void resolve_rest(Vendor &vendor) {
     vendor.code = reinterpret_cast<void *>(vendor.imports.isScreenSupported);
 }
 
+// A library that has other names as well, as Mesa's is also `indirect`, starts once. REQUIRES: the
+// mutex is held.
 Vendor *start(const std::string &name, const Host &host) {
     // As GLVND, which makes a file name of it.
     if (name.empty() || name.find('/') != std::string::npos) return nullptr;
     const __PFNGLXMAINPROC entry = open_main(name);
     // This library under another name would call itself for ever.
     if (entry == nullptr || entry == &__glx_Main) return nullptr;
+    for (const auto &[other, vendor] : all().started) {
+        if (vendor != nullptr && vendor->main == entry) return vendor;
+    }
     auto vendor = std::make_unique<Vendor>();
     vendor->name = name;
+    vendor->main = entry;
     if (entry(host.version, host.exports, host.self, &vendor->imports) == False ||
         !is_usable(vendor->imports) || !resolve(*vendor)) {
         gl::log().write(Severity::error, "vendor %s: does not start", name.c_str());

@@ -33,6 +33,7 @@ struct GlxFunctions {
 
 struct Vendor : gl::Driver {
     std::string name;
+    __PFNGLXMAINPROC main = nullptr;
     __GLXapiImports imports = {};
     GlxFunctions glx;
 

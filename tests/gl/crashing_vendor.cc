@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Mesa with a defect, as a vendor of EGL and of GLX: the process dies when glProgramBinary gets the
 // binary that stands in the file CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit().
-// With CRASHING_HOW=link it dies of each link.
+// With CRASHING_HOW=ask it dies of
+// glGetProgramBinary.
 #include <EGL/egl.h>
 #include <GL/gl.h>
 // After gl.h, which it completes.
@@ -45,14 +46,14 @@ void program_binary(GLuint program, GLenum format, const void *binary, GLsizei s
     g_program_binary(program, format, binary, size);
 }
 
-void die(GLuint) {
+void die(GLuint, GLsizei, GLsizei *, GLenum *, void *) {
     raise(SIGSEGV);
 }
 
 // `function` is Mesa's of this name.
 void *with_defect(const char *name, void *function) {
     const char *how = getenv("CRASHING_HOW");
-    if (strcmp(name, "glLinkProgram") == 0 && how != nullptr && strcmp(how, "link") == 0) {
+    if (strcmp(name, "glGetProgramBinary") == 0 && how != nullptr && strcmp(how, "ask") == 0) {
         return reinterpret_cast<void *>(&die);
     }
     if (function == nullptr || strcmp(name, "glProgramBinary") != 0) {

@@ -216,8 +216,8 @@ void require_own(const std::string &path) {
         throw Failure(kExitFailure, "{} is another user's; run `cairn` as that user, without sudo",
                       nearest.string());
     }
-    const std::string caller = environment_variable("SUDO_UID").value_or("0");
-    if (::geteuid() == 0 && caller != "0") {
+    const std::string caller = environment_variable("SUDO_UID").value_or("");
+    if (::geteuid() == 0 && !caller.empty() && caller != "0") {
         throw Failure(kExitFailure,
                       "sudo has made you root, and {} is for root's sessions, not for yours; run "
                       "`cairn` without sudo",

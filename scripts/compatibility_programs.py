@@ -144,7 +144,7 @@ PROGRAMS = [
     Program("GStreamer gleffects", "gstreamer1.0-gl",
             [*GSTREAMER, "glupload", "!", "gleffects_bulge", "!", "glcolorconvert", "!", "glimagesink"],
             picture="last", seconds=30),
-    Program("mpv", "mpv", ["mpv", "--no-config", "--vo=gpu", "--ao=null", "--pause", "--osc=no", "--osd-level=0",
+    Program("mpv", "mpv", ["mpv", "--no-config", "--vo=gpu", "--gpu-sw=yes", "--ao=null", "--pause", "--osc=no", "--osd-level=0",
                            "--force-window=yes", "{files}/video.y4m"], files={"video.y4m": VIDEO}),
     Program("OBS Studio", "obs-studio", ["obs", "--multi", "--minimize-to-tray=false"], seconds=15),
     # Browsers

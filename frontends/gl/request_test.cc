@@ -73,7 +73,7 @@ SeparableRequest separable_request() {
 }
 
 // Entries that are on people's disks are found by these bytes. A change of them needs another
-// CAIRN_EGL_CONTENTS_VERSION. They were computed by other means, from the encoding in docs/egl.md.
+// revision in kDomain. They were computed by other means, from the encoding in docs/egl.md.
 TEST(RequestTest, KeysKeepTheirBytes) {
     EXPECT_EQ(hexadecimal(key_of(context_traits())),
               "03cc8789f8d980c01548aa8ffb833ddab50aa701a282484cc155e71b4b5ea009");

@@ -41,10 +41,11 @@ check: ## Everything a change must pass: style, layers, both compilers, tests, s
 	@scripts/install-packages convert tests bench large
 	@scripts/check $(STEPS)
 
-bench: ## Compare the store with its rivals; writes build/bench/store.json
+bench: ## Compare the store with its rivals, and links with the driver's; writes build/bench/*.json
 	@scripts/install-packages tests bench
 	@scripts/build release bench
 	@bench/run
+	@bench/link/run --quick
 
 torture: ## Kill processes that share a cache, KILLS=200 times, and check every promise
 	@scripts/install-packages tests

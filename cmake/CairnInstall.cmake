@@ -1,6 +1,6 @@
 # What `cmake --install` puts on a system: headers, libraries, the CMake package, pkg-config, the EGL manifest and the
-# licences; apps/cli and frontends/egl add their programs. Everything but the manifest and the
-# broker's service, which name files, may be moved elsewhere afterwards.
+# licences; apps/cli, frontends/egl and frontends/glx add their programs and libraries. Everything but the manifest and
+# the broker's service, which name files, may be moved elsewhere afterwards.
 include(CMakePackageConfigHelpers)
 
 if(TARGET cairn)
@@ -42,25 +42,33 @@ if(TARGET cairn)
     endif()
 endif()
 
-# cairn_install_manifest(DIRECTORY NAME LIBRARY): a GLVND manifest below the prefix that is chosen when installing.
+# cairn_install_manifest(DIRECTORY NAME LIBRARY [INSTALL_OPTION...]): a GLVND manifest in a folder that is absolute, or below
+# the prefix that is chosen when installing.
 function(cairn_install_manifest directory name library)
+    if(NOT IS_ABSOLUTE "${directory}")
+        set(directory "\${CMAKE_INSTALL_PREFIX}/${directory}")
+    endif()
     install(CODE "
         set(library_path \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${library}.so.0\")
-        set(manifest \"\${CMAKE_INSTALL_PREFIX}/${directory}/${name}\")
+        set(manifest \"${directory}/${name}\")
         message(STATUS \"Installing: \$ENV{DESTDIR}\${manifest}\")
         configure_file(\"${PROJECT_SOURCE_DIR}/frontends/egl/cairn_egl.json.in\" \"\$ENV{DESTDIR}\${manifest}\" @ONLY)
-        list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${manifest}\")")
+        list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${manifest}\")" ${ARGN})
 endfunction()
 
 if(TARGET EGL_cairn)
     # Each alone in its folder: `cairn run` names the folders to libEGL.
     cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn cairn_egl.json libEGL_cairn)
     cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn/last cairn_egl_last.json libEGL_cairn_last)
-    if(CAIRN_ENABLE_FOR_ALL)
-        # Before and after every driver's manifest: libEGL asks the vendors in the order of these names.
-        cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/glvnd/egl_vendor.d 05_cairn.json libEGL_cairn)
-        cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/glvnd/egl_vendor.d 95_cairn_last.json libEGL_cairn_last)
+    # The EGL programs of all users: `cmake --install BUILD --component enable_for_all`, or the option. Whatever the prefix,
+    # libEGL reads /etc/glvnd first and /usr/share/glvnd then, and in each of them it goes by the manifests' names. So
+    # one is before those of all drivers, and the other one behind them.
+    set(for_all COMPONENT enable_for_all)
+    if(NOT CAIRN_ENABLE_FOR_ALL)
+        list(APPEND for_all EXCLUDE_FROM_ALL)
     endif()
+    cairn_install_manifest(/etc/glvnd/egl_vendor.d 05_cairn.json libEGL_cairn ${for_all})
+    cairn_install_manifest(/usr/share/glvnd/egl_vendor.d 95_cairn_last.json libEGL_cairn_last ${for_all})
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md

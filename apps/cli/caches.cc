@@ -14,8 +14,8 @@
 #include "cache/generations.h"
 #include "cache/start_order.h"
 #include "os/environment.h"
+#include "os/root.h"
 #include "store/index_file.h"
-#include "store/root.h"
 
 namespace cairn::cli {
 namespace {

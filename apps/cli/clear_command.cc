@@ -17,7 +17,7 @@ constexpr const char *kFooter =
 altogether. TIME is 2026-01-31, 2026-01-31T12:00:00 (both local time), or @SECONDS since 1970.
 
 Examples:
-  cairn clear egl-0123456789abcdef
+  cairn clear gl-0123456789abcdef
   cairn clear --all
   cairn clear --application glmark2-es2
   cairn clear --all --since 2026-01-31 --until 2026-02-01

@@ -77,7 +77,10 @@ struct Command {
 // In the order of `cairn --help`.
 #define CAIRN_COMMANDS(X) \
     X(run)                \
+    X(enable)             \
+    X(disable)            \
     X(stats)              \
+    X(status)             \
     X(ls)                 \
     X(clear)              \
     X(rm)                 \

@@ -13,7 +13,7 @@ constexpr const char *kFooter =
 some microseconds more. What an application is writing just now stays as it is.
 
 Examples:
-  cairn compress egl-0123456789abcdef
+  cairn compress gl-0123456789abcdef
   cairn compress --application glmark2-es2
   cairn compress --all
 

@@ -14,7 +14,7 @@ namespace cairn::cli {
 namespace {
 
 constexpr const char *kFooter =
-    R"(KIND is cache-for-driver (programs of EGL applications, drivers' blobs), conversions (of `cairn convert`),
+    R"(KIND is cache-for-driver (programs of GL applications, drivers' blobs), conversions (of `cairn convert`),
 driver-managed (what Mesa and NVIDIA keep by themselves), application-managed (D3D12 sessions), or all.
 
 Without an action: the state of each kind. Actions are for developer mode: set CAIRN_DEVELOPER_MODE=1, or write
@@ -36,7 +36,7 @@ struct KindName {
     const char *about;
 };
 constexpr std::array<KindName, 5> kKinds = {{
-    {"cache-for-driver", CAIRN_KIND_CACHE_FOR_DRIVER, "EGL programs and drivers' blobs, egl-..."},
+    {"cache-for-driver", CAIRN_KIND_CACHE_FOR_DRIVER, "GL programs and drivers' blobs, gl-..."},
     {"conversions", CAIRN_KIND_CONVERSIONS, "converted shaders, `conversions`"},
     {"driver-managed", CAIRN_KIND_DRIVER_MANAGED, "what Mesa and NVIDIA keep by themselves"},
     {"application-managed", CAIRN_KIND_APPLICATION_MANAGED, "D3D12 sessions, d3d12-..."},

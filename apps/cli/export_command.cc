@@ -21,7 +21,7 @@ eglProgramCachePopulateANGLE takes. Only this very driver, in this version and c
 them. An older FILE is replaced when the new one is whole; - is standard output.
 
 Examples:
-  cairn export egl-0123456789abcdef warm.set
+  cairn export gl-0123456789abcdef warm.set
   cairn export CACHE - | zstd > warm.set.zst
   cairn import warm.set                      on another machine, or after `cairn clear`
 

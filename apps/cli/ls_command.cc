@@ -22,7 +22,7 @@ entries. Numbers begin with the largest, times with the latest; --reverse turns 
 
 Examples:
   cairn ls --sort size
-  cairn ls egl-game-0123456789abcdef
+  cairn ls gl-game-0123456789abcdef
   cairn ls --json CACHE | jq -r .entries[].key
 
 Exit codes: 0 listed (there may be nothing), 1 the cache does not exist or cannot be read, 2 wrong usage.)";

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,12 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFilenamesEnv = "__EGL_VENDOR_LIBRARY_FILENAMES";
 constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
-constexpr const char *kGlxVendorEnv = "__GLX_VENDOR_LIBRARY_NAME";
 constexpr const char *kLibraryPathEnv = "LD_LIBRARY_PATH";
-
-// GLVND makes the name of the library of it.
-constexpr const char *kGlxVendor = "cairn";
-constexpr const char *kGlxLibrary = "libGLX_cairn.so.0";
 
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
@@ -37,38 +31,44 @@ bool same_file(const std::string &one, const std::string &other) {
     return one == other || fs::equivalent(one, other, error);
 }
 
-// `list` between `first` and `last`, which stand in it already within another `cairn run`.
+// Whether a manifest, or a folder with manifests, is of some Cairn and of nothing else.
+bool is_of_cairn(const std::string &part) {
+    std::error_code error;
+    const std::vector<std::string> manifests =
+        fs::is_directory(part, error) ? paths_in(part, ".json") : std::vector<std::string>{part};
+    return !manifests.empty() && std::ranges::all_of(manifests, [](const std::string &manifest) {
+        return fs::path(library_of(manifest)).filename().string().starts_with("libEGL_cairn");
+    });
+}
+
+// `list` between `first` and `last`. These stand in it already within another `cairn run`, and so
+// may those of a Cairn that lies elsewhere, as after `cairn enable` before a move.
 std::string enclosed(const std::string &first, const std::string &list, const std::string &last) {
     std::vector<std::string> parts = split(list, ':');
     std::erase_if(parts, [&](const std::string &part) {
-        return same_file(part, first) || same_file(part, last);
+        return same_file(part, first) || same_file(part, last) || is_of_cairn(part);
     });
     parts.insert(parts.begin(), first);
     parts.push_back(last);
     return fmt::format("{}", fmt::join(parts, ":"));
 }
 
-// The library that a manifest names; empty where it names none.
+// Whether the loader looks there without being told.
+bool is_searched(const fs::path &folder) {
+    return std::ranges::find(kLoaderFolders, folder.string()) != kLoaderFolders.end();
+}
+
+}  // namespace
+
 std::string library_of(const std::string &manifest) {
     std::ifstream file(manifest);
     const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
     const auto name = nlohmann::json::json_pointer("/ICD/library_path");
-    const bool has_name = !json.is_discarded() && json.contains(name) && json.at(name).is_string();
-    return has_name ? json.at(name).get<std::string>() : std::string();
+    if (json.is_discarded() || !json.contains(name) || !json.at(name).is_string()) return "";
+    const auto library = json.at(name).get<std::string>();
+    const bool is_relative = !library.starts_with('/') && library.find('/') != std::string::npos;
+    return is_relative ? (fs::absolute(manifest).parent_path() / library).string() : library;
 }
-
-// Whether the loader looks there without being told.
-bool is_searched(const fs::path &folder) {
-    constexpr std::array kSearched = {"/lib",
-                                      "/usr/lib",
-                                      "/lib64",
-                                      "/usr/lib64",
-                                      "/usr/lib/x86_64-linux-gnu",
-                                      "/usr/lib/aarch64-linux-gnu"};
-    return std::ranges::find(kSearched, folder.string()) != kSearched.end();
-}
-
-}  // namespace
 
 Manifest check_manifest(const std::string &path) {
     std::ifstream file(path);
@@ -77,9 +77,8 @@ Manifest check_manifest(const std::string &path) {
     if (library.empty()) return {"", fmt::format("{} is not a manifest of an EGL library", path)};
     // A bare name is looked for by the dynamic linker, whose search is not repeated here.
     if (library.find('/') != std::string::npos) {
-        const fs::path absolute = fs::absolute(path).parent_path() / library;
-        if (access(absolute.c_str(), R_OK) != 0) {
-            return {"", fmt::format("the EGL front end {} cannot be read", absolute.string())};
+        if (access(library.c_str(), R_OK) != 0) {
+            return {"", fmt::format("the EGL front end {} cannot be read", library)};
         }
     }
     if (fs::absolute(path).string().find(':') != std::string::npos) {
@@ -122,13 +121,13 @@ std::pair<std::string, std::string> front_end_environment(const std::string &man
 
 std::string glx_library_of(const std::string &manifest) {
     const fs::path folder = fs::path(library_of(manifest)).parent_path();
-    // Installed in a folder of its own, so that nothing else is found there; in the build tree; and
-    // where the loader looks.
-    for (const char *place : {"cairn", "../glx", "."}) {
+    // Where the loader looks; in a folder of its own, so that nothing else is found there; and in the
+    // build tree.
+    for (const char *place : {".", "cairn", "../glx"}) {
         const fs::path library = (folder / place / kGlxLibrary).lexically_normal();
         const bool is_named = place != std::string_view(".") || is_searched(folder);
         if (folder.is_absolute() && is_named && access(library.c_str(), R_OK) == 0 &&
-            library.string().find(':') == std::string::npos) {
+            library.string().find_first_of(":;$") == std::string::npos) {
             return library;
         }
     }
@@ -139,7 +138,7 @@ std::vector<std::pair<std::string, std::string>> glx_environment(const std::stri
     std::vector<std::pair<std::string, std::string>> variables = {{kGlxVendorEnv, kGlxVendor}};
     const std::string before = environment_variable(kGlxVendorEnv).value_or("");
     if (!before.empty() && before != kGlxVendor) {
-        variables.emplace_back("CAIRN_GLX_VENDOR", before);
+        variables.emplace_back(kGlxRealVendorEnv, before);
     }
     const std::string folder = fs::path(library).parent_path();
     if (!is_searched(folder)) {

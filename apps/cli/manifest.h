@@ -6,6 +6,7 @@
 // runs uncached.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,21 @@ inline constexpr const char *kManifestEnv = "CAIRN_EGL_MANIFEST";
 // all others.
 inline constexpr const char *kLastManifest = "last/cairn_egl_last.json";
 
+// The GLX front end: its library, which GLVND finds by the dynamic loader only; the variable in which
+// GLVND is told its name; and the variable for the vendor that the user had named there.
+inline constexpr const char *kGlxLibrary = "libGLX_cairn.so.0";
+inline constexpr const char *kGlxVendorEnv = "__GLX_VENDOR_LIBRARY_NAME";
+inline constexpr const char *kGlxVendor = "cairn";  // of which GLVND makes the library's name
+inline constexpr const char *kGlxRealVendorEnv = "CAIRN_GLX_VENDOR";
+
+// The folders in which the dynamic loader of some system looks without being told.
+inline constexpr std::array kLoaderFolders = {"/lib",
+                                              "/usr/lib",
+                                              "/lib64",
+                                              "/usr/lib64",
+                                              "/usr/lib/x86_64-linux-gnu",
+                                              "/usr/lib/aarch64-linux-gnu"};
+
 struct Manifest {
     std::string path;     // empty when there is none to use
     std::string problem;  // why not, when `path` is empty: one line without a line end
@@ -32,6 +48,10 @@ Manifest find_manifest(const std::string &executable);
 // The manifest `path` if it is alone in its folder and it, and the library that it names by a path,
 // can be read; else the reason.
 Manifest check_manifest(const std::string &path);
+
+// The library that a manifest names: a path from the manifest's folder, or a bare name; empty where
+// it names none.
+std::string library_of(const std::string &manifest);
 
 // A variable's name and value. In the application's environment it makes GLVND load `manifest`
 // before all others, and the last one after them. GLVND passes over them in a process that cannot

@@ -129,5 +129,30 @@ TEST_F(ManifestTest, ARunWithinARunChangesNothing) {
     }
 }
 
+TEST_F(ManifestTest, AnotherCairnLeavesTheList) {
+    const std::string other = write("o/cairn_egl.json", manifest_of("/opt/o/libEGL_cairn.so.0"));
+    const std::string last = write("l/x.json", manifest_of("libEGL_cairn_last.so.0"));
+    const std::string driver = write("d/mesa.json", manifest_of("libEGL_mesa.so.0"));
+    const std::string both = write("b/a.json", manifest_of("libEGL_cairn.so.0"));
+    write("b/mesa.json", manifest_of("libEGL_mesa.so.0"));
+    const std::string f = folder_;
+    setenv(kDirs, (f + "/o:" + f + "/d:" + f + "/b:" + f + "/l:/gone").c_str(), 1);
+    EXPECT_THAT(front_end_environment("/c/d.json"),
+                Pair(kDirs, "/c:" + f + "/d:" + f + "/b:/gone:/c/last"));
+    setenv(kFilenames, (other + ":" + driver + ":" + last).c_str(), 1);
+    EXPECT_THAT(front_end_environment("/c/d.json"),
+                Pair(kFilenames, "/c/d.json:" + driver + ":/c/last/cairn_egl_last.json"));
+}
+
+// LD_LIBRARY_PATH is split at `;` too, and the loader takes `$` for the beginning of a name.
+TEST_F(ManifestTest, ALibraryWhoseFolderTheLoaderWouldMisreadIsNotNamed) {
+    for (const char *name : {"good", "a;b", "a$b", "a:b"}) {
+        const std::string library = write(std::string(name) + "/libEGL_cairn.so.0", "");
+        const std::string glx = write(std::string(name) + "/cairn/" + kGlxLibrary, "");
+        const std::string path = write(std::string(name) + "/m/a.json", manifest_of(library));
+        EXPECT_EQ(glx_library_of(path), name == std::string("good") ? glx : "") << name;
+    }
+}
+
 }  // namespace
 }  // namespace cairn::cli

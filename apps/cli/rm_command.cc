@@ -8,7 +8,7 @@
 #include "cache/generations.h"
 #include "caches.h"
 #include "command.h"
-#include "store/root.h"
+#include "os/root.h"
 #include "store/space.h"
 #include "text.h"
 
@@ -21,8 +21,8 @@ as many of them as tell it from the others. Applications that are running keep w
 next is compiled again. `cairn clear` empties a cache and leaves its directory.
 
 Examples:
-  cairn rm egl-game-0123456789abcdef
-  cairn rm egl-game-0123456789abcdef/6b65792d31
+  cairn rm gl-game-0123456789abcdef
+  cairn rm gl-game-0123456789abcdef/6b65792d31
   cairn rm --application game
   cairn rm --all --yes
 

@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 #include "os/environment.h"
+#include "os/root.h"
 #include "output.h"
-#include "store/root.h"
 
 namespace cairn::cli {
 namespace {
@@ -60,9 +60,9 @@ std::string drew_past_us(const Seen &seen) {
         return "a process drew that cannot see or load Cairn's library, as in a container";
     }
     if (seen.vulkan) return "the application used Vulkan, which is not covered";
-    return "the application was not seen to use EGL or GLX (Vulkan and set-user-id programs are "
-           "not "
-           "covered)";
+    return "the application was not seen to use EGL or GLX through this `cairn run` (Vulkan and "
+           "set-user-id programs are not covered; the application, or another `cairn run` inside, "
+           "may have changed the variables)";
 }
 
 std::string nothing_linked(const RunReport &report, const Seen &seen) {
@@ -77,15 +77,25 @@ std::string nothing_linked(const RunReport &report, const Seen &seen) {
         }
         return text;
     }
-    if (report.displays > 0) return "EGL or GLX was used, but no context was created";
-    if (report.loads > 0) return "EGL was loaded, but no display was initialised";
+    if (report.displays > 0) return "EGL was used, but no context was created";
+    if (report.loads > 0) return "EGL or GLX was loaded, but no display was initialised";
     return drew_past_us(seen);
+}
+
+// Why a process had a problem, as it says.
+std::string problem_text(const RunReport &report) {
+    // Other processes wrote it.
+    const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
+    return printable_line(std::string_view(report.problem_text, size));
 }
 
 // Why there is nothing to tell; empty when there is.
 std::string nothing_passed(const RunResult &result) {
     const RunReport &report = result.report;
     if (!result.problem.empty()) return fmt::format("ran uncached: {}", result.problem);
+    if (report.link_calls == 0 && report.problem == kProblemNotServed) {
+        return "ran uncached: " + problem_text(report);
+    }
     if (report.link_calls == 0) {
         return "no GL program passed through: " + nothing_linked(report, result.seen);
     }
@@ -94,9 +104,8 @@ std::string nothing_passed(const RunResult &result) {
 
 // Why the cache was not used, or entries were not stored; empty when all went well.
 std::string problem_line(const RunReport &report) {
-    // Other processes wrote it.
-    const size_t size = strnlen(report.problem_text, sizeof report.problem_text);
-    std::string why = printable_line(std::string_view(report.problem_text, size));
+    std::string why = problem_text(report);
+    if (report.problem == kProblemNotServed) return "a process ran uncached: " + why;
     if (report.problem == kProblemNotUsed) {
         // A process may have several, and the application several processes.
         return fmt::format("{} cache could not be used: {}",

@@ -63,7 +63,8 @@ TEST(RunReport, SaysWhyNothingPassedThrough) {
     result.report.displays = 0;
     EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("no display was initialised")));
     result.report.loads = 0;
-    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("was not seen to use EGL")));
+    EXPECT_THAT(report_lines(result), ElementsAre(AllOf(HasSubstr("was not seen to use EGL"),
+                                                        HasSubstr("another `cairn run`"))));
     result.problem = "the EGL front end cannot be read";
     EXPECT_THAT(report_lines(result),
                 ElementsAre("ran uncached: the EGL front end cannot be read"));
@@ -118,6 +119,17 @@ TEST(RunReport, SaysWhyTheCacheWasNotUsed) {
     // Not ended by a zero, as nobody of ours would leave it.
     set_problem(result, kProblemNotUsed, std::string(1000, 'x'));
     EXPECT_THAT(report_lines(result).back(), EndsWith("used: " + std::string(160, 'x')));
+}
+
+TEST(RunReport, SaysWhyAProcessWasNotServed) {
+    RunResult result = cached_run();
+    result.report.loads = 1;
+    set_problem(result, kProblemNotServed, "the configuration says `enabled = 0` for game");
+    const std::string why = "ran uncached: the configuration says `enabled = 0` for game";
+    EXPECT_EQ(report_lines(result), std::vector<std::string>{why});
+    result.report.link_calls = 1;
+    result.report.hits = 1;
+    EXPECT_EQ(report_lines(result).back(), "a process " + why) << "and another one was";
 }
 
 TEST(RunReport, SaysWhyEntriesCouldNotBeStored) {

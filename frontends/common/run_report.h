@@ -39,7 +39,7 @@ struct RunReport {
     std::uint64_t bytes_written;  // program binaries, to the cache
     std::uint64_t overhead_ns;    // time in Cairn itself on misses: keys, look-ups, stores
     std::uint64_t loads;          // processes that loaded a front end
-    std::uint64_t displays;       // of EGL, initialised; and processes that used GLX
+    std::uint64_t displays;       // of EGL, initialised
     std::uint64_t own_binaries;   // that the application gave its driver by itself
     std::uint64_t problem;        // the first that any process had with the cache; 0: none
     char problem_text[160];       // why, with a terminating zero; written before `problem`
@@ -54,6 +54,7 @@ inline constexpr const char *kRunReportVariable = "CAIRN_REPORT";
 // Values of `problem`.
 inline constexpr std::uint64_t kProblemNotUsed = 1;    // the cache could not be opened
 inline constexpr std::uint64_t kProblemNotStored = 2;  // an entry could not be stored
+inline constexpr std::uint64_t kProblemNotServed = 3;  // a process was passed through: permission.h
 
 // Maps the report of that path. Null when it cannot be mapped or is of another layout.
 RunReport *attach_run_report(const char *path);

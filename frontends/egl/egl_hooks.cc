@@ -155,7 +155,9 @@ void take(gl::ContextOptions &options, EGLint name, EGLint value) {
         case EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT:
             options.flags |= value == EGL_LOSE_CONTEXT_ON_RESET ? Options::kLosesOnReset : 0;
             break;
+        // What does not change how anything compiles.
         case EGL_CONTEXT_PRIORITY_LEVEL_IMG:
+        case EGL_CONTEXT_RELEASE_BEHAVIOR_KHR:
             break;
         default:
             options.others.append("egl").append(reinterpret_cast<const char *>(&name), sizeof name);

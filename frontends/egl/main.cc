@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "common/words.h"
 #include "control.h"
@@ -111,6 +112,7 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     if (EGL_VENDOR_ABI_GET_MAJOR_VERSION(version) != EGL_VENDOR_ABI_MAJOR_VERSION) return EGL_FALSE;
     const auto start = [&] {
         cairn::gl::load_settings("egl");
+        const cairn::InsideFrontEnd inside;
         if (!load_vendors({version, exports, vendor})) return EGLBoolean{EGL_FALSE};
         const cairn::gl::Settings &settings = cairn::gl::settings();
         if (!settings.disabled && !settings.report.empty()) {

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "caches.h"
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "context.h"
 #include "entry.h"
@@ -54,6 +55,7 @@ bool load(Context &context, Program &program, const ProgramKey &key,
     // An unknown format would be a GL error, and the application would see it.
     if (context.has_format(entry->format)) {
         // If the driver crashes meanwhile, the next process drops the entry.
+        const DriverHasBinary noted;
         uint32_t ticket = 0;
         (void)cairn_use_begin(context.cache, key.data(), key.size(), &ticket);
         context.program_binary(program.name, entry->format, entry->binary.data(),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A thread of each cache writes entries within milliseconds. Entries that are still queued are
-// written when an EGLDisplay is terminated and when the process exits; a process that ends otherwise
-// loses them.
+// written when an EGLDisplay is terminated, when the last context of GLX is destroyed, and when the
+// process exits; a process that ends otherwise loses them.
 //
 // Thread safety: internally synchronised. Ownership: a cache stays open as long as the process
 // lives; the store promises that ending without closing costs nothing else.

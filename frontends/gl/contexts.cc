@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "contexts.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "hook.h"
 #include "settings.h"
@@ -17,7 +19,7 @@ struct ContextRegistry {
     std::map<ContextHandle, Context *> contexts;  // guarded by mutex
 };
 
-const Driver *g_default_driver = nullptr;
+std::atomic<const Driver *> g_default_driver = nullptr;
 
 // Plain pointers, so that nothing has to run when a thread ends. A context that is current then is
 // never freed, as in the driver.
@@ -57,7 +59,7 @@ std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, ContextHandl
 }  // namespace
 
 void set_default_driver(const Driver &driver) {
-    g_default_driver = &driver;
+    g_default_driver.store(&driver, std::memory_order_release);
 }
 
 Context *current_context() {
@@ -81,11 +83,12 @@ Context *bound_context() {
 }
 
 const Driver &current_driver() {
-    return t_driver == nullptr ? *g_default_driver : *t_driver;
+    return t_driver == nullptr ? *g_default_driver.load(std::memory_order_acquire) : *t_driver;
 }
 
 void context_created(const Driver &driver, ContextHandle handle, ContextHandle share,
                      const ContextOptions &options, ProgramMemory *programs, bool offers_control) {
+    const InsideFrontEnd inside;
     count_process();
     count(&RunReport::contexts);
     auto context = std::make_unique<Context>();
@@ -112,6 +115,7 @@ Context *hold_context(ContextHandle handle) {
 }
 
 void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
+    const InsideFrontEnd inside;
     auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
     if (was_destroyed && held != nullptr && find(all, handle) == held) {
@@ -121,7 +125,14 @@ void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
     release(held);
 }
 
+bool has_contexts() {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    return !all.contexts.empty();
+}
+
 void context_made_current(const Driver &driver, ContextHandle handle) {
+    const InsideFrontEnd inside;
     Context *next = handle.context != nullptr ? hold_context(handle) : nullptr;
     release(std::exchange(t_current, next));
     t_driver = handle.context != nullptr ? &driver : nullptr;

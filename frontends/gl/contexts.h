@@ -50,4 +50,7 @@ void context_made_current(const Driver &driver, ContextHandle handle);
 Context *hold_context(ContextHandle handle);
 void context_left(ContextHandle handle, Context *held, bool was_destroyed);
 
+// Whether the process has a context that was not destroyed.
+bool has_contexts();
+
 }  // namespace cairn::gl

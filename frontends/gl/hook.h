@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "base/guarded.h"
+#include "common/crash_guard.h"
 
 namespace cairn::gl {
 
@@ -46,6 +47,7 @@ class Real<R (*)(A...)> {
     Real &operator=(const Real &) = delete;
 
     R operator()(A... arguments) {
+        const InsideDriver inside;
         was_called_ = true;
         if constexpr (std::is_void_v<R>) {
             function_(arguments...);

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "common/crash_guard.h"
+
 namespace cairn::gl {
 namespace {
 
@@ -15,6 +17,7 @@ struct Entry;
 template <auto Member, typename R, typename... A, R (*Function)(Real<R (*)(A...)> &, A...)>
 struct Entry<Member, Function> {
     static R call(A... arguments) {
+        const InsideFrontEnd inside;
         Real<R (*)(A...)> real(current_gl().*Member);
         return guarded([&] { return Function(real, arguments...); },
                        [&] { return real.answer(arguments...); });

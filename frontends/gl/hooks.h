@@ -1,5 +1,5 @@
 // The GL entry points that the front end stands in front of: those that change or observe what it
-// keeps back, and those that tell of what it adds. gl_functions.inc lists them.
+// keeps back, and those that tell of what it adds. functions.inc lists them.
 // SPDX-License-Identifier: MIT
 //
 // The names of one function (core, ARB, EXT) share a hook, which gets the driver's function that

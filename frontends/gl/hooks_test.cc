@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hooks in front of functions that the drivers of the tests in tests/egl do not have.
+// Hooks in front of functions that the drivers of the tests in tests/gl do not have.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "common/process_start.h"
 #include "common/words.h"
-#include "key.h"
 #include "os/file.h"
 #include "os/loaded_objects.h"
 #include "settings.h"
@@ -21,11 +20,31 @@
 namespace cairn::gl {
 namespace {
 
-// Parts of drivers that vendor libraries load by name, without being linked with them.
-bool is_driver_part(std::string_view name) {
-    constexpr std::string_view kBeginnings[] = {"libgallium", "libdril", "libnvidia-", "libvulkan_",
-                                                "libmali"};
+// Parts of drivers that vendor libraries load by name, without being linked with them. Mesa draws
+// through Vulkan drivers, too.
+bool is_mesas_part(std::string_view name) {
+    constexpr std::string_view kBeginnings[] = {"libgallium", "libdril", "libvulkan_"};
     return name.ends_with("_dri.so") || starts_with_any(name, kBeginnings);
+}
+bool is_nvidias_part(std::string_view name) {
+    return name.starts_with("libnvidia-");
+}
+bool is_any_part(std::string_view name) {
+    return is_mesas_part(name) || is_nvidias_part(name) || name.starts_with("libmali");
+}
+
+// What a vendor's library of this name may load. Mesa's and NVIDIA's have the window system in that
+// library, and all that compiles in such parts.
+struct Family {
+    bool (*has)(std::string_view part);
+    bool is_in_parts;
+};
+Family family_of(std::string_view vendor) {
+    constexpr std::string_view kMesa[] = {"libEGL_mesa", "libGLX_mesa", "libGLX_indirect"};
+    constexpr std::string_view kNvidia[] = {"libEGL_nvidia", "libGLX_nvidia"};
+    if (starts_with_any(vendor, kMesa)) return {is_mesas_part, true};
+    if (starts_with_any(vendor, kNvidia)) return {is_nvidias_part, true};
+    return {is_any_part, false};
 }
 
 // Libraries that drivers need and that do not influence compiled programs. They are updated often,
@@ -47,21 +66,21 @@ std::string_view common_name(std::string_view name) {
     return name.ends_with(kMesa) ? kMesa : name;
 }
 
-// The parts that the driver has loaded, and all that these need. A driver without parts is the
-// vendor's library itself; one with parts only has the window system there.
+// The driver's parts, or the vendor's library, or both, and all that these need.
 std::set<std::string> driver_libraries(const void *code) {
     const std::vector<LoadedObject> objects = loaded_objects();
-    // The program itself and the kernel's page have no path, and are no driver's.
-    const auto is_library = [](const LoadedObject &object) {
-        return object.path.find('/') != std::string::npos;
-    };
+    const auto vendor = std::ranges::find_if(objects, [code](const LoadedObject &object) {
+        return object.has(reinterpret_cast<uintptr_t>(code));
+    });
+    const Family family = family_of(vendor == objects.end() ? "" : vendor->name);
     std::vector<const LoadedObject *> queue;
     for (const LoadedObject &object : objects) {
-        if (is_library(object) && is_driver_part(object.name)) queue.push_back(&object);
+        // The program itself and the kernel's page have no path, and are no driver's.
+        const bool is_library = object.path.find('/') != std::string::npos;
+        if (is_library && family.has(object.name)) queue.push_back(&object);
     }
-    for (const LoadedObject &object : objects) {
-        const bool is_vendor = is_library(object) && object.has(reinterpret_cast<uintptr_t>(code));
-        if (queue.empty() && is_vendor) queue.push_back(&object);
+    if (vendor != objects.end() && (queue.empty() || !family.is_in_parts)) {
+        queue.push_back(&*vendor);
     }
     std::set<std::string> lines;
     while (!queue.empty()) {
@@ -86,10 +105,7 @@ constexpr const char *kSystemFile = "/etc/drirc";
 constexpr size_t kFileSizeMax = 4 * 1024 * 1024;
 
 std::string hash_of(const std::string &text) {
-    KeyBuilder builder("gl-driver-configuration/1");
-    builder.add(Tag::arguments, text);
-    const Key hash = builder.finish();
-    return hexadecimal(std::as_bytes(std::span(hash)).first(16));
+    return hexadecimal(Bytes(blake2bp(as_bytes(text))).first(16));
 }
 
 bool matches(const std::string &expression, const std::string &name) {

@@ -40,9 +40,7 @@ enum class Tag : uint32_t {
 
 // The hash of a source, which is long.
 inline Key hash_of_source(std::string_view text) {
-    Blake2b hash;
-    hash.add(as_bytes(text));
-    return std::bit_cast<Key>(hash.finish());
+    return std::bit_cast<Key>(blake2bp(as_bytes(text)));
 }
 
 class KeyBuilder {

@@ -4,7 +4,7 @@
 // Entries are in exact order of use, and their size counts without keys.
 //
 // Thread safety: internally synchronised; a call sees each other call before or after it.
-// Ownership: whoever makes it; links in other threads may use it, so that front ends never free
+// Ownership: its maker. Links in other threads may use it, so that front ends never free
 // one. Failure: without memory it finds nothing and keeps nothing.
 #pragma once
 

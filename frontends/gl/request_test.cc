@@ -73,7 +73,7 @@ SeparableRequest separable_request() {
 }
 
 // Entries that are on people's disks are found by these bytes. A change of them needs another
-// CAIRN_EGL_CONTENTS_VERSION. They were computed by other means, from the encoding in docs/egl.md.
+// revision in kDomain. They were computed by other means, from the encoding in docs/egl.md.
 TEST(RequestTest, KeysKeepTheirBytes) {
     EXPECT_EQ(hexadecimal(key_of(context_traits())),
               "03cc8789f8d980c01548aa8ffb833ddab50aa701a282484cc155e71b4b5ea009");
@@ -83,11 +83,11 @@ TEST(RequestTest, KeysKeepTheirBytes) {
     EXPECT_EQ(hexadecimal(key_of(older)),
               "c8085a7c68426445746984e55f594c1ab2d3e7c6f6378472c82f2398d694d747");
     EXPECT_EQ(hexadecimal(key_of(compile_request())),
-              "43a91c719d30c9514e94ee99032287af56d5156113b32434d68e15a8d7636e28");
+              "a34c8df237eae7fb45575ca0767a9c0a608ce1c787855fe9d1cc327f4de9e5d2");
     EXPECT_EQ(hexadecimal(program_key_of(link_request())),
               "47e1338be367afb3465fb2702f7e82524bfb7008");
     EXPECT_EQ(hexadecimal(program_key_of(separable_request())),
-              "7d2bde1a50bb41c29ee68cdc327e209145ae9c7f");
+              "c93d52dbbd0d044edd84b1a8d45781c6bbbe37ba");
 }
 
 // Another value than the one that is there.

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/permission.h"
 #include "common/run_report.h"
 #include "common/words.h"
 #include "os/environment.h"
@@ -110,8 +111,9 @@ bool changes_compiling(std::string_view variable) {
 
 void load_settings(const char *name) {
     auto *loaded = new Settings;
-    loaded->disabled = is_on("CAIRN_DISABLE");
-    if (is_on("CAIRN_LOG")) {
+    const Permission &permission = own_permission();
+    loaded->disabled = !permission.is_served;
+    if (permission.logs) {
         loaded->log = Log(write_line, const_cast<char *>(name));
     }
     loaded->persists = text_of("CAIRN_EGL_PERSIST") != "0";
@@ -125,6 +127,11 @@ void load_settings(const char *name) {
     loaded->replaces_sources = !text_of("MESA_SHADER_READ_PATH").empty();
     loaded->driver_options = driver_options();
     g_settings = loaded;
+    if (!permission.is_served) {
+        log().write(Severity::info, "passes everything through: %s", permission.reason.c_str());
+        if (!loaded->report.empty()) attach_counters(loaded->report.c_str());
+        note_problem(kProblemNotServed, permission.reason);
+    }
 }
 
 const Settings &settings() {

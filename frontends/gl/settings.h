@@ -15,14 +15,14 @@
 namespace cairn::gl {
 
 struct Settings {
-    bool disabled = false;  // CAIRN_DISABLE=1: the real drivers are passed through untouched
+    bool disabled = false;  // see permission.h: the real drivers are passed through untouched
     bool persists = true;   // CAIRN_EGL_PERSIST=0: programs are kept in memory only
     int lease_ms = 0;       // CAIRN_EGL_LEASE: how long a link waits for another process that makes
                             // the same program; 0: not at all
     int broker_fd = -1;     // CAIRN_BROKER_FD: an inherited connection to a broker; -1: none
     bool connects = false;  // CAIRN_EGL_BROKER=1: the process connects to a broker by itself
-    Log log = {};           // CAIRN_LOG=1: to standard error, each line behind "cairn-NAME: "
-    std::string home;       // HOME and
+    Log log = {};      // to standard error where the user wants it, each line behind "cairn-NAME: "
+    std::string home;  // HOME and
     std::string drirc_folder;       // DRIRC_CONFIGDIR: where Mesa looks for its configuration
     std::string report;             // CAIRN_REPORT: where the launcher wants the counters
     std::string trace;              // CAIRN_TRACE: an existing file that look-ups are noted in

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cached.h"
+#include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "context.h"
 #include "entry.h"
@@ -13,23 +14,51 @@
 namespace cairn::gl {
 namespace {
 
-// Gives the driver a source that was taken. REQUIRES: the shader is locked.
+// Gives the driver a source that was taken, as the application divided it. Where the driver refuses
+// (between glBegin and glEnd), the source stays here. REQUIRES: the shader is locked.
 void give(const GlFunctions &gl, Shader &shader, const SourceRef &source) {
     if (shader.driver_source == source) return;
-    const GLchar *text = source->text.c_str();
+    gl.ShaderSource(shader.name, static_cast<GLsizei>(source->strings.size()),
+                    source->strings.data(), source->sizes.data());
     const auto size = static_cast<GLint>(source->text.size());
-    gl.ShaderSource(shader.name, 1, &text, &size);
+    if (shader_value(gl, shader.name, GL_SHADER_SOURCE_LENGTH) != size + 1) return;
     shader.driver_source = source;
-    std::string().swap(source->text);  // the driver has it
+    std::string().swap(source->text);
+}
+
+// The strings in a row, and their sizes. Nothing where the driver may have to judge them: without
+// any text, or with a zero inside.
+SourceRef joined(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
+    auto source = std::make_shared<Source>();
+    for (GLsizei i = 0; strings != nullptr && i < count; ++i) {
+        if (strings[i] == nullptr) return nullptr;
+        const bool is_sized = sizes != nullptr && sizes[i] >= 0;
+        const size_t size = is_sized ? static_cast<size_t>(sizes[i]) : strlen(strings[i]);
+        source->text.append(strings[i], size);
+        source->sizes.push_back(static_cast<GLint>(size));
+    }
+    const bool is_odd = source->text.empty() || source->text.find('\0') != std::string::npos;
+    return is_odd ? nullptr : source;
 }
 
 SourceRef make_source(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
     const uint64_t start = monotonic_ns();
-    std::string text = joined(count, strings, sizes);
-    if (text.empty()) return nullptr;
-    auto source = std::make_shared<Source>();
-    source->hash = hash_of_source(text);
-    source->text = std::move(text);
+    SourceRef source = joined(count, strings, sizes);
+    if (source == nullptr) return nullptr;
+    const size_t size = source->text.size();
+    if (source->sizes.size() > 1) {
+        // Behind a zero, which no text has.
+        const auto *division = reinterpret_cast<const char *>(source->sizes.data());
+        source->text.push_back('\0');
+        source->text.append(division, source->sizes.size() * sizeof source->sizes[0]);
+    }
+    source->hash = hash_of_source(source->text);
+    source->text.resize(size);
+    const GLchar *next = source->text.c_str();
+    for (const GLint each : source->sizes) {
+        source->strings.push_back(next);
+        next += each;
+    }
     source->hash_ns = monotonic_ns() - start;
     return source;
 }
@@ -49,7 +78,6 @@ bool defer(Context &context, Shader &shader, uint64_t start_ns) {
 // REQUIRES: the shader is locked.
 void compile_and_store(Context &context, Shader &shader, const CompileRequest &request) {
     const uint64_t start = monotonic_ns();
-    give_source(context, shader);
     const Compiled made = make_anew(request, compile_by_driver);
     shader.compile_ns = made.cost_ns;
     shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
@@ -165,7 +193,12 @@ void compile_tracked(Context &context, Shader &shader, Real<void (*)(GLuint)> &c
         return;
     }
     count(&RunReport::overhead_ns, source->hash_ns + monotonic_ns() - start);
-    compile_and_store(context, shader, request);
+    give_source(context, shader);
+    if (shader.keeps_source()) {
+        compile_untracked(context, shader, compile);
+    } else {
+        compile_and_store(context, shader, request);
+    }
 }
 
 }  // namespace
@@ -173,16 +206,6 @@ void compile_tracked(Context &context, Shader &shader, Real<void (*)(GLuint)> &c
 bool may_include_others(std::string_view source) {
     // Older versions of the language do not join lines.
     return has_include(source) || has_include(joined_lines(source));
-}
-
-std::string joined(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
-    std::string text;
-    for (GLsizei i = 0; strings != nullptr && i < count; ++i) {
-        if (strings[i] == nullptr) return {};
-        const bool is_sized = sizes != nullptr && sizes[i] >= 0;
-        text.append(strings[i], is_sized ? static_cast<size_t>(sizes[i]) : strlen(strings[i]));
-    }
-    return text.find('\0') == std::string::npos ? text : std::string();
 }
 
 void take_source(Context &context, Shader &shader, Real<PFNGLSHADERSOURCEPROC> &give_driver,
@@ -193,7 +216,9 @@ void take_source(Context &context, Shader &shader, Real<PFNGLSHADERSOURCEPROC> &
         attempt([&] { source = make_source(count, strings, sizes); });
     }
     if (source == nullptr) {
+        // The call may fail, and leave the shader with the source that it has.
         force_compile(context, shader);
+        give_source(context, shader);
         shader.driver_source = nullptr;
         give_driver(shader.name, count, strings, sizes);
     }
@@ -224,14 +249,19 @@ void force_compile(Context &context, Shader &shader) {
     if (shader.state != Shader::State::deferred) return;
     const GlFunctions &gl = context.gl();
     give(gl, shader, shader.compiled);
+    if (shader.driver_source != shader.compiled) return;
     const uint64_t start = monotonic_ns();
-    gl.CompileShader(shader.name);
+    {
+        const InsideDriver inside;
+        gl.CompileShader(shader.name);
+    }
     count(&RunReport::driver_compiles);
     const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
     shader.compile_ns = monotonic_ns() - start;
     shader.compiled = nullptr;
     shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
-    if (!compiled && context.cache != nullptr) {
+    // A driver without a current context, as after a failed glXMakeCurrent, knows no shader.
+    if (!compiled && context.cache != nullptr && gl.IsShader(shader.name) != GL_FALSE) {
         log().write(Severity::warning,
                     "a shader that is known to compile did not: its entry is removed");
         cairn_remove(context.cache, shader.key.data(), shader.key.size());

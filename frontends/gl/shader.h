@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mutex.h"
 #include "requests.h"
@@ -24,8 +25,11 @@ struct Context;
 
 // What glShaderSource was given.
 struct Source {
-    Key hash = {};         // of the text
-    std::string text;      // all strings in a row; empty once the driver has it
+    Key hash = {};     // of the text, and of how it is divided
+    std::string text;  // all strings in a row; empty once the driver has it
+    // The strings, as the application gave them: drivers count lines in each of them.
+    std::vector<const GLchar *> strings;
+    std::vector<GLint> sizes;
     uint64_t hash_ns = 0;  // that it took to take it
 };
 using SourceRef = std::shared_ptr<Source>;
@@ -68,10 +72,6 @@ using ShaderRef = std::shared_ptr<Shader>;
 // Whether a source has a directive that includes another (GL_ARB_shading_language_include), so that
 // the driver compiles more than this source. In doubt, yes.
 bool may_include_others(std::string_view source);
-
-// The text of a source; empty where the driver may have to judge it: no text, or one with a zero
-// inside.
-std::string joined(GLsizei count, const GLchar *const *strings, const GLint *sizes);
 
 // glShaderSource of a shader that is tracked, by the driver's function `give` where the source is
 // not taken.

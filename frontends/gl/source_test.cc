@@ -83,6 +83,7 @@ TEST_F(SourceTest, IsReadBackThoughTheDriverHasNone) {
     EXPECT_EQ(value(GL_SHADER_SOURCE_LENGTH), 15);
     compile();
     EXPECT_EQ(of_driver(), "void main() {}") << "it is new";
+    EXPECT_EQ(t_driver.divided[shader_], 3) << "drivers count lines in each string";
     EXPECT_EQ(seen(), "void main() {}");
     EXPECT_EQ(value(GL_SHADER_SOURCE_LENGTH), 15);
 }
@@ -136,6 +137,41 @@ TEST_F(SourceTest, ThatIsOddIsTheDriversOwn) {
     set("");
     EXPECT_EQ(of_driver(), "");
     EXPECT_EQ(value(GL_SHADER_SOURCE_LENGTH), 1);
+}
+
+TEST_F(SourceTest, StaysWhereAnotherCannotBeSet) {
+    set("good");
+    set(-1, nullptr, nullptr);
+    EXPECT_EQ(seen(), "good");
+    EXPECT_EQ(of_driver(), "good");
+    compile();
+    EXPECT_TRUE(t_driver.compiled[shader_]);
+}
+
+TEST_F(SourceTest, StaysWhereTheDriverRefusesIt) {
+    set("good");
+    t_driver.refuses_sources = true;
+    compile();
+    t_driver.refuses_sources = false;
+    EXPECT_EQ(of_driver(), "");
+    compile();
+    EXPECT_EQ(of_driver(), "good");
+}
+
+TEST_F(SourceTest, OfOtherStringsIsAnother) {
+    const char *const strings[] = {"in ", "two"};
+    const char *const others[] = {"in t", "wo"};
+    const auto is_known = [&](GLsizei count, const char *const *all) {
+        shader_ = hook<PFNGLCREATESHADERPROC>("glCreateShader")(GL_VERTEX_SHADER);
+        set(count, all, nullptr);
+        compile();
+        return is_deferred();
+    };
+    EXPECT_FALSE(is_known(2, strings));
+    EXPECT_TRUE(is_known(2, strings));
+    EXPECT_FALSE(is_known(2, others));
+    const char *const whole[] = {"in two"};
+    EXPECT_FALSE(is_known(1, whole));
 }
 
 TEST_F(SourceTest, IsTheDriversWhereNothingIsCached) {

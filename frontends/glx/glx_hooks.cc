@@ -68,6 +68,8 @@ void take(gl::ContextOptions &options, int name, int value) {
         case GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB:
             options.flags |= value == GLX_LOSE_CONTEXT_ON_RESET_ARB ? Options::kLosesOnReset : 0;
             break;
+        // What does not change how anything compiles.
+        case GLX_CONTEXT_RELEASE_BEHAVIOR_ARB:
         case GLX_RENDER_TYPE:
         case GLX_SCREEN:
             break;
@@ -88,7 +90,12 @@ gl::ContextOptions options_of(const int *attributes) {
 // A new context, of which the front end takes note. The server draws for an indirect one.
 GLXContext entered(Vendor &of, Display *display, GLXContext context, GLXContext share,
                    const int *attributes) {
-    if (context == nullptr || of.glx.IsDirect(display, context) == False) return context;
+    if (context == nullptr) return context;
+    if (of.glx.IsDirect(display, context) == False) {
+        // The driver may have given it the handle of one that went with its display.
+        gl::context_left(handle_of(context), gl::hold_context(handle_of(context)), true);
+        return context;
+    }
     const auto enter = [&] {
         gl::open_switch();
         count(&RunReport::glx_contexts);
@@ -133,12 +140,14 @@ GLXContext create_context_attribs(Display *display, GLXFBConfig config, GLXConte
                    share, attributes);
 }
 
-// The driver keeps a context that is current until it is released, and so does the thread.
+// The driver keeps a context that is current until it is released, and so does the thread. GLX has
+// no call like eglTerminate: with its last context an application has probably done its drawing.
 template <auto Member>
 void destroy_context(Display *display, GLXContext context) {
     gl::Context *held = gl::hold_context(handle_of(context));
     (vendor_of_display(display).glx.*Member)(display, context);
     gl::context_left(handle_of(context), held, true);
+    if (held != nullptr && !gl::has_contexts()) gl::attempt([] { gl::flush_caches(); });
 }
 
 Bool made_current(const Vendor &of, GLXContext context, Bool done) {
@@ -158,8 +167,8 @@ Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
     return made_current(of, context, (of.glx.*Member)(display, draw, read, context));
 }
 
-#define ENTRY(name, function) \
-    { "glX" #name, reinterpret_cast<void *>(function) }
+#define ENTRY(name, ...) \
+    { "glX" #name, reinterpret_cast<void *>(__VA_ARGS__) }
 
 const gl::NamedFunction kHooks[] = {
     ENTRY(CreateContext, &create_context),
@@ -173,17 +182,20 @@ const gl::NamedFunction kHooks[] = {
     ENTRY(MakeCurrentReadSGI, &make_context_current<&GlxFunctions::MakeCurrentReadSGI>),
 };
 
-#define X(name, screen) ENTRY(name, (&Forward<&GlxFunctions::name, screen>::call)),
-const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(X)};
-#undef X
+#define CORE(name, screen) \
+    {"glX" #name, reinterpret_cast<void *>(&Forward<&GlxFunctions::name, screen>::call)},
+#define EXTENSION(name, type, screen) CORE(name, screen)
+const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(CORE) GLX_EXTENSION_FUNCTIONS(EXTENSION)};
+#undef EXTENSION
+#undef CORE
 
 }  // namespace
 
 void *glx_function(const char *name) {
-    void *ours = gl::function_of_name(kHooks, name);
     // A function of an extension that the vendor does not have is not there.
-    if (ours != nullptr && vendor().function(name) == nullptr) return nullptr;
-    return ours != nullptr ? ours : gl::function_of_name(kForwards, name);
+    if (vendor().function(name) == nullptr) return nullptr;
+    void *hook = gl::function_of_name(kHooks, name);
+    return hook != nullptr ? hook : gl::function_of_name(kForwards, name);
 }
 
 }  // namespace cairn::glx

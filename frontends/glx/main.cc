@@ -5,7 +5,9 @@
 // and frees nothing.
 #include <cstring>
 
+#include "common/crash_guard.h"
 #include "common/run_report.h"
+#include "gl/contexts.h"
 #include "gl/hook.h"
 #include "gl/hooks.h"
 #include "gl/settings.h"
@@ -65,6 +67,7 @@ void fill_imports(__GLXapiImports &imports) {
 // Where we are switched off, GLVND takes the server's vendor; or the user's, which only we know.
 Bool start(const Host &host, __GLXapiImports &imports) {
     gl::load_settings("glx");
+    const InsideFrontEnd inside;
     const std::string wanted = environment_variable("CAIRN_GLX_VENDOR").value_or("");
     const gl::Settings &settings = gl::settings();
     if (settings.disabled && wanted.empty()) return False;
@@ -73,6 +76,7 @@ Bool start(const Host &host, __GLXapiImports &imports) {
         imports = vendor().imports;
         return True;
     }
+    (void)gl::has_contexts();  // makes the registry while a lack of memory can still be told
     if (!settings.report.empty()) attach_counters(settings.report.c_str());
     fill_imports(imports);
     return True;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "common/run_report.h"
 #include "gl/contexts.h"
 #include "gl/mutex.h"
 #include "gl/settings.h"
@@ -69,24 +68,28 @@ bool resolve(Vendor &vendor) {
 // Extensions and GL.
 void resolve_rest(Vendor &vendor) {
     GlxFunctions &glx = vendor.glx;
-#define FIND(name) glx.name = reinterpret_cast<decltype(glx.name)>(vendor.function("glX" #name));
-    FIND(CreateContextAttribsARB)
-    FIND(CreateContextWithConfigSGIX)
-    FIND(FreeContextEXT)
-    FIND(MakeCurrentReadSGI)
-#undef FIND
+#define X(name, type, screen) \
+    glx.name = reinterpret_cast<type>(gl::or_missing(vendor.function("glX" #name)));
+    GLX_EXTENSION_FUNCTIONS(X)
+#undef X
     gl::fill(vendor.gl, [&vendor](const char *name) { return vendor.function(name); });
     vendor.code = reinterpret_cast<void *>(vendor.imports.isScreenSupported);
 }
 
+// A library that has other names as well, as Mesa's is also `indirect`, starts once. REQUIRES: the
+// mutex is held.
 Vendor *start(const std::string &name, const Host &host) {
     // As GLVND, which makes a file name of it.
     if (name.empty() || name.find('/') != std::string::npos) return nullptr;
     const __PFNGLXMAINPROC entry = open_main(name);
     // This library under another name would call itself for ever.
     if (entry == nullptr || entry == &__glx_Main) return nullptr;
+    for (const auto &[other, vendor] : all().started) {
+        if (vendor != nullptr && vendor->main == entry) return vendor;
+    }
     auto vendor = std::make_unique<Vendor>();
     vendor->name = name;
+    vendor->main = entry;
     if (entry(host.version, host.exports, host.self, &vendor->imports) == False ||
         !is_usable(vendor->imports) || !resolve(*vendor)) {
         gl::log().write(Severity::error, "vendor %s: does not start", name.c_str());
@@ -135,7 +138,6 @@ Vendor &choose(Display *display, int screen) {
     if (!vendors.chosen.compare_exchange_strong(chosen, vendor)) return *chosen;
     gl::log().write(Severity::info, "in front of %s", vendor->name.c_str());
     gl::set_default_driver(*vendor);
-    count(&RunReport::displays);
     return *vendor;
 }
 

@@ -21,19 +21,19 @@
 
 namespace cairn::glx {
 
-// A vendor's GLX functions; null where it has none.
+// A vendor's GLX functions. Where it has none, a function that does nothing and returns 0.
 struct GlxFunctions {
 #define X(name, screen) decltype(&glX##name) name = nullptr;
     GLX_FUNCTIONS(X)
 #undef X
-    PFNGLXCREATECONTEXTATTRIBSARBPROC CreateContextAttribsARB = nullptr;
-    PFNGLXCREATECONTEXTWITHCONFIGSGIXPROC CreateContextWithConfigSGIX = nullptr;
-    PFNGLXFREECONTEXTEXTPROC FreeContextEXT = nullptr;
-    PFNGLXMAKECURRENTREADSGIPROC MakeCurrentReadSGI = nullptr;
+#define X(name, type, screen) type name = nullptr;
+    GLX_EXTENSION_FUNCTIONS(X)
+#undef X
 };
 
 struct Vendor : gl::Driver {
     std::string name;
+    __PFNGLXMAINPROC main = nullptr;
     __GLXapiImports imports = {};
     GlxFunctions glx;
 

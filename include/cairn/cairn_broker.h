@@ -46,7 +46,7 @@ extern "C" {
  * descriptor of cairn_broker_connect, made with CAIRN_EGL_CONTENTS_VERSION as version. The front
  * end then keeps the programs of all drivers in the cache behind it, and nowhere else. */
 #define CAIRN_BROKER_FD_ENV "CAIRN_BROKER_FD"
-#define CAIRN_EGL_CONTENTS_VERSION 3u
+#define CAIRN_EGL_CONTENTS_VERSION 2u
 
 typedef struct cairn_broker_options {
     size_t size; /* sizeof(cairn_broker_options) */

@@ -85,6 +85,7 @@ typedef struct cairn_program_cache_options {
  * its name there, without the "gl-" of the front ends for GL) or for each. The default is
  * CAIRN_LIMIT_BYTES_DEFAULT, the least is 4 MiB, and both are read when the cache is opened. Such
  * an application has what the user gave it in every process, and no part in `total_bytes`.
+ * `compress = 1` and `compress = 0` in that file go before CAIRN_OPEN_COMPRESS in the same way.
  *
  * Superseded generations go by themselves. Once an hour, a process that opens a program cache has a
  * thread look for generations that were not used for `unused_days`, and remove them. When all

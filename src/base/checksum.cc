@@ -3,12 +3,7 @@
 
 #include <atomic>
 
-#if defined(__x86_64__)
-// glibc's header has C's name for it, which Clang does not know in C++.
-#define _Bool bool
-#include <sys/platform/x86.h>
-#undef _Bool
-#endif
+#include "base/processor.h"
 
 namespace cairn {
 
@@ -21,12 +16,8 @@ namespace {
 using Kernel = std::uint64_t (*)(const void *, std::size_t, std::uint64_t);
 
 Kernel choose_kernel() {
-#if defined(__x86_64__)
-    // The loader has asked the processor already; asking again would cost a trap for each question
-    // in a virtual machine, tens of microseconds in every process.
-    if (CPU_FEATURE_ACTIVE(AVX512F)) return checksum_avx512;
-    if (CPU_FEATURE_ACTIVE(AVX2)) return checksum_avx2;
-#endif
+    if (has_avx512()) return checksum_avx512;
+    if (has_avx2()) return checksum_avx2;
     return checksum_baseline;
 }
 

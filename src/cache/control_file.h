@@ -24,7 +24,7 @@
 #include "base/result.h"
 #include "os/file.h"
 #include "os/mapping.h"
-#include "store/root.h"
+#include "os/root.h"
 
 namespace cairn {
 

@@ -8,7 +8,7 @@
 
 #include "os/environment.h"
 #include "os/file.h"
-#include "store/root.h"
+#include "os/root.h"
 
 namespace cairn {
 namespace {

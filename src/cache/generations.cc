@@ -9,8 +9,8 @@
 #include "os/configuration.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "os/root.h"
 #include "store/index_file.h"
-#include "store/root.h"
 #include "store/space.h"
 #include "store/store.h"
 
@@ -221,14 +221,15 @@ Status claim(const Directory &directory, const Generation &generation,
     return {};
 }
 
-std::optional<std::uint64_t> configured_limit(std::string_view application, const Log &log) {
+Wishes wishes_for(std::string_view application, const Log &log) {
     if (application.starts_with(kFrontEndPrefix)) {
         application.remove_prefix(kFrontEndPrefix.size());
     }
+    const Configuration configuration = Configuration::read(log);
     auto limit = limit_of_environment(log);
-    if (!limit) limit = Configuration::read(log).limit_bytes(application);
+    if (!limit) limit = configuration.limit_bytes(application);
     if (limit) limit = std::max(*limit, kLimitLeast);
-    return limit;
+    return {limit, configuration.compress(application)};
 }
 
 std::optional<std::uint64_t> recorded_limit(const Directory &directory) {

@@ -18,7 +18,7 @@
 // A directory is renamed before its files are deleted: a process that is killed in between leaves
 // a directory that nobody takes for a cache, and the next process deletes it.
 //
-// Thread safety: functions without state; any number of processes may be at it. configured_limit()
+// Thread safety: functions without state; any number of processes may be at it. wishes_for()
 // reads the environment.
 // Failure: as their Status. A generation that cannot be read is none, and one that cannot be
 // removed stays. A limit that is not understood counts for nothing, and has a log line; a file that
@@ -65,10 +65,15 @@ Result<bool> is_of_another(const Directory &directory, const Generation &generat
 Status claim(const Directory &directory, const Generation &generation,
              const std::function<Status()> &empty);
 
-// Bytes that `application` may take: by CAIRN_LIMIT, else by the configuration; nullopt: nobody has
-// said anything. The configuration calls an application what people call it, without the prefix
-// "gl-" of the front ends for GL. At least kLimitLeast.
-std::optional<std::uint64_t> configured_limit(std::string_view application, const Log &log);
+// What the user wants of an application's caches; nullopt: the user has said nothing. The
+// configuration calls an application what people call it, without the prefix "gl-" of the
+// front ends for GL.
+struct Wishes {
+    // The room that they may take: by CAIRN_LIMIT, else by the configuration. At least kLimitLeast.
+    std::optional<std::uint64_t> limit_bytes;
+    std::optional<bool> compress;
+};
+Wishes wishes_for(std::string_view application, const Log &log);
 
 // Below this, the parts that generations have would be smaller than a cache can be.
 inline constexpr std::uint64_t kLimitLeast = 4u << 20;

@@ -9,7 +9,7 @@
 #include "base/mutex.h"
 #include "os/environment.h"
 #include "os/per_process.h"
-#include "store/root.h"
+#include "os/root.h"
 
 namespace cairn {
 namespace {

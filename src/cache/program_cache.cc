@@ -8,7 +8,7 @@
 #include "cache/memory_cache.h"
 #include "cache/queued_cache.h"
 #include "cache/tiered_cache.h"
-#include "store/root.h"
+#include "os/root.h"
 
 namespace cairn {
 namespace {
@@ -65,8 +65,9 @@ std::unique_ptr<CrashMemory> open_crash_memory(const Directory &directory, Cache
 
 }  // namespace
 
-void ProgramCache::Options::share_limit(std::uint64_t percent, std::uint64_t otherwise) {
-    application_bytes = configured_limit(generation.application, store.log);
+void ProgramCache::Options::share_limit(std::optional<std::uint64_t> given, std::uint64_t percent,
+                                        std::uint64_t otherwise) {
+    application_bytes = given;
     const std::uint64_t all = application_bytes.value_or(otherwise);
     store.limit_bytes = all / 100 * percent + all % 100 * percent / 100;
 }

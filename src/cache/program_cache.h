@@ -45,9 +45,10 @@ class ProgramCache final : public Cache {
         std::optional<std::uint64_t> application_bytes;
         StartRecorder::Times times;
 
-        // Limits the generation to `percent` of what the user gives the application, which is
-        // `otherwise` where the user says nothing.
-        void share_limit(std::uint64_t percent, std::uint64_t otherwise);
+        // Limits the generation to `percent` of what the user gives the application (`given`), which
+        // is `otherwise` where the user says nothing.
+        void share_limit(std::optional<std::uint64_t> given, std::uint64_t percent,
+                         std::uint64_t otherwise);
     };
 
     static Result<std::unique_ptr<ProgramCache>> open(const Options &options);

@@ -47,8 +47,10 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.generation.build = options.build == nullptr ? "" : options.build;
     own.generation.identity = options.identity;
     own.store.limit_bytes = options.limit_bytes;
+    const Wishes wishes = wishes_for(own.generation.application, own.store.log);
     if (options.limit_bytes == 0) {
-        own.share_limit(or_default(options.limit_percent, kPercentMax), CAIRN_LIMIT_BYTES_DEFAULT);
+        own.share_limit(wishes.limit_bytes, or_default(options.limit_percent, kPercentMax),
+                        CAIRN_LIMIT_BYTES_DEFAULT);
     }
     own.memory_bytes = memory_bytes_of(options.memory_bytes, own.store.limit_bytes);
     own.queue_bytes = bytes_or(options.queue_bytes, CAIRN_QUEUE_BYTES_DEFAULT);
@@ -61,7 +63,7 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.store.access = access_of(options.flags);
     own.store.create = (options.flags & CAIRN_OPEN_EXISTING) != 0 ? Create::no : Create::yes;
     own.store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
-    own.store.compress = (options.flags & CAIRN_OPEN_COMPRESS) != 0;
+    own.store.compress = wishes.compress.value_or((options.flags & CAIRN_OPEN_COMPRESS) != 0);
     own.store.limit_bytes = std::max<std::uint64_t>(own.store.limit_bytes, CAIRN_LIMIT_BYTES_MIN);
     own.load = (options.flags & CAIRN_PROGRAM_CACHE_NO_LOADING) == 0;
     return own;

@@ -64,6 +64,34 @@ TEST_F(ProgramCacheLimitTest, TheCallersGoesBeforeTheEnvironmentsAndThatBeforeTh
     EXPECT_EQ(limit_of("editor"), 4 * kMiB) << "the least";
 }
 
+// Whether stored values take less room than they have bytes, some time after they were put.
+bool gets_compressed(const cairn_program_cache_options &options) {
+    const Programs programs(options);
+    for (unsigned i = 0; i < 10; ++i) {
+        std::string value;
+        while (value.size() < 1u << 20) value += std::to_string(value.size() * 2654435761u + i);
+        EXPECT_EQ(programs.put("key " + std::to_string(i), value), CAIRN_OK);
+    }
+    EXPECT_EQ(programs.flush(), CAIRN_OK);
+    bool is_smaller = false;
+    const auto look = [](void *user, const cairn_entry *entry) {
+        *static_cast<bool *>(user) |= entry->stored_size < entry->value_size;
+        return 0;
+    };
+    for (int i = 0; i < 60'000 && !is_smaller; ++i) {
+        EXPECT_EQ(cairn_enumerate(programs.handle(), look, &is_smaller), CAIRN_OK);
+        cairn::sleep_us(1000);
+    }
+    return is_smaller;
+}
+
+TEST_F(ProgramCacheLimitTest, TheFileSaysWhetherEntriesAreCompressed) {
+    cairn_program_cache_options asked = options();
+    asked.application = "gl-game";
+    configure("limit = 16M\n[application game]\ncompress = 1\n");
+    EXPECT_TRUE(gets_compressed(asked));
+}
+
 TEST_F(ProgramCacheLimitTest, CachesThatAreUsedTogetherHaveTheirPartsOfIt) {
     setenv("CAIRN_LIMIT", "30M", 1);
     EXPECT_EQ(limit_of("game", 0, 25) + limit_of("game", 0, 75), 30 * kMiB);

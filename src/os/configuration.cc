@@ -16,6 +16,9 @@ constexpr std::size_t kSizeMax = 65536;
 constexpr const char *kVariable = "CAIRN_DEVELOPER_MODE";
 constexpr std::string_view kDeveloperMode = "developer_mode";
 constexpr std::string_view kLimit = "limit";
+constexpr std::string_view kEnabled = "enabled";
+constexpr std::string_view kCompress = "compress";
+constexpr std::string_view kLog = "log";
 constexpr std::string_view kShared = "shared";
 constexpr std::string_view kApplication = "application ";
 constexpr std::string_view kD3d12 = "d3d12 ";
@@ -34,6 +37,10 @@ std::optional<std::uint64_t> truth(std::string_view value) {
     return std::nullopt;
 }
 
+std::optional<bool> as_truth(std::optional<std::uint64_t> value) {
+    return value ? std::optional<bool>(*value != 0) : std::nullopt;
+}
+
 // All settings: their sections, their names, and how their values are read.
 struct Known {
     std::string_view section;  // its first word, with the space behind it
@@ -42,7 +49,13 @@ struct Known {
 };
 constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {"", kLimit, size_from_text},
+                            {"", kEnabled, truth},
+                            {"", kCompress, truth},
+                            {"", kLog, truth},
                             {kApplication, kLimit, size_from_text},
+                            {kApplication, kEnabled, truth},
+                            {kApplication, kCompress, truth},
+                            {kApplication, kLog, truth},
                             {kD3d12, kShared, truth}};
 
 const Known *known_setting(std::string_view section, std::string_view name) {
@@ -51,6 +64,10 @@ const Known *known_setting(std::string_view section, std::string_view name) {
         return known.section == first && known.name == name;
     });
     return found == std::end(kKnown) ? nullptr : found;
+}
+
+bool is_known_elsewhere(std::string_view name) {
+    return std::ranges::any_of(kKnown, [&](const Known &known) { return known.name == name; });
 }
 
 // "application NAME" as it is written, and "d3d12 GUID" as is_d3d12_shared wants it; nullopt: there
@@ -142,32 +159,40 @@ Configuration::Configuration(std::string_view text, const char *name, const Log 
         const std::string_view whole = text.substr(0, end);
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         const std::string_view line = trimmed(whole.substr(0, whole.find('#')));
-        if (line.empty() || take_line(line, section)) continue;
-        log.write(Severity::warning,
-                  "%s:%u: `%s` is not understood; write, for example, limit = 4G, "
-                  "[application NAME] or developer_mode = 1",
-                  name, number, printable(line).c_str());
+        const char *problem = line.empty() ? nullptr : take_line(line, section);
+        if (problem == nullptr) continue;
+        log.write(Severity::warning, "%s:%u: `%s`: %s", name, number, printable(line).c_str(),
+                  problem);
     }
 }
 
-// Lines below a section that is not understood count for nothing.
-bool Configuration::take_line(std::string_view line, std::string &section) {
+// What is wrong with it; null: nothing. Lines below a section that is not understood count for
+// nothing.
+const char *Configuration::take_line(std::string_view line, std::string &section) {
     constexpr const char *kUnknownSection = "? ";
     if (line.starts_with('[')) {
         const auto found = line.ends_with(']')
                                ? section_name(trimmed(line.substr(1, line.size() - 2)))
                                : std::nullopt;
         section = found.value_or(kUnknownSection);
-        return found.has_value();
+        return found ? nullptr
+                     : "there is no such section; write [application NAME] or [d3d12 GUID]";
     }
     const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) return false;
-    const Known *known = known_setting(section, trimmed(line.substr(0, equals)));
-    const auto value =
-        known == nullptr ? std::nullopt : known->value(trimmed(line.substr(equals + 1)));
-    if (!value) return false;
+    if (equals == std::string_view::npos) return "a line is NAME = VALUE or [SECTION]";
+    const std::string_view name = trimmed(line.substr(0, equals));
+    const Known *known = known_setting(section, name);
+    if (known == nullptr) {
+        return section == kUnknownSection ? "it stands below a section that is not known"
+               : is_known_elsewhere(name) ? "it does not belong into this section"
+                                          : "there is no setting of this name";
+    }
+    const auto value = known->value(trimmed(line.substr(equals + 1)));
+    if (!value) {
+        return known->value == truth ? "the value is 1 or 0" : "the value is a size, such as 4G";
+    }
     settings_.push_back({section, known->name, *value});
-    return true;
+    return nullptr;
 }
 
 Configuration Configuration::read(const Log &log) {
@@ -188,9 +213,43 @@ bool Configuration::developer_mode() const {
     return find("", kDeveloperMode).value_or(0) != 0;
 }
 
+std::optional<std::uint64_t> Configuration::find_of(std::string_view application,
+                                                    std::string_view name) const {
+    const auto own = find(std::string(kApplication).append(application), name);
+    return own ? own : find("", name);
+}
+
+std::optional<bool> Configuration::enabled() const {
+    return as_truth(find("", kEnabled));
+}
+
+std::optional<bool> Configuration::enabled(std::string_view application) const {
+    return as_truth(find(std::string(kApplication).append(application), kEnabled));
+}
+
+std::vector<std::string> Configuration::disabled_applications() const {
+    std::vector<std::string> names;
+    for (const Setting &setting : settings_) {
+        if (setting.name != kEnabled || !setting.section.starts_with(kApplication)) continue;
+        std::string name = setting.section.substr(kApplication.size());
+        const bool is_off = enabled(name) == std::optional(false);
+        if (is_off && std::ranges::find(names, name) == names.end()) {
+            names.push_back(std::move(name));
+        }
+    }
+    return names;
+}
+
+std::optional<bool> Configuration::compress(std::string_view application) const {
+    return as_truth(find_of(application, kCompress));
+}
+
+std::optional<bool> Configuration::log(std::string_view application) const {
+    return as_truth(find_of(application, kLog));
+}
+
 std::optional<std::uint64_t> Configuration::limit_bytes(std::string_view application) const {
-    const auto own = find(std::string(kApplication).append(application), kLimit);
-    return own ? own : find("", kLimit);
+    return find_of(application, kLimit);
 }
 
 bool Configuration::is_d3d12_shared(std::string_view guid) const {

@@ -7,14 +7,19 @@
 // own or the system's, and not writable by others, and have at most 64 KiB.
 //
 //     developer_mode = 1
+//     enabled = 1                     # front ends serve all applications but those that say 0
+//     compress = 1                    # program caches
+//     log = 0                         # front ends say on standard error what they do
 //     limit = 4G                      # of each application; bytes, or with K, M, G or T
-//     [application chromium]
+//     [application chromium]          # all of these but developer_mode
 //     limit = 8G
+//     enabled = 0
 //     [d3d12 6f1c0e9a-4b6c-4f0e-9d50-2f8f3c1de0a7]
 //     shared = 1                      # by all programs
 //
 // Thread safety: const methods at once. Functions read the environment when they are called.
-// Failure: a line that cannot be read or understood counts for nothing, and is logged.
+// Failure: a line that cannot be read or understood counts for nothing, and is logged with its
+// number, its text and what is wrong with it.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +49,16 @@ class Configuration {
     static Configuration read(const Log &log);
 
     bool developer_mode() const;
+    // Whether front ends serve applications of which nothing else is said; nullopt: nothing is
+    // said of all.
+    std::optional<bool> enabled() const;
+    // What the application's own section says; nullopt: nothing.
+    std::optional<bool> enabled(std::string_view application) const;
+    // The applications that are switched off in a section of their own.
+    std::vector<std::string> disabled_applications() const;
+    // These two: by the application's section, else by the line for all; nullopt: by neither.
+    std::optional<bool> compress(std::string_view application) const;
+    std::optional<bool> log(std::string_view application) const;
     // Bytes that the caches of an application may take; nullopt: the default.
     std::optional<std::uint64_t> limit_bytes(std::string_view application) const;
     // Whether all programs share the D3D12 sessions of this identifier: lower-case digits and
@@ -57,8 +72,9 @@ class Configuration {
         std::uint64_t value;
     };
 
-    bool take_line(std::string_view line, std::string &section);
+    const char *take_line(std::string_view line, std::string &section);
     std::optional<std::uint64_t> find(std::string_view section, std::string_view name) const;
+    std::optional<std::uint64_t> find_of(std::string_view application, std::string_view name) const;
 
     std::vector<Setting> settings_;
 };

@@ -147,6 +147,51 @@ TEST_F(ConfigurationTest, ALineCountsInItsSectionOnly) {
     EXPECT_EQ(lines_.size(), 2u);
 }
 
+TEST_F(ConfigurationTest, ApplicationsAreSwitchedOffOneByOneOrAllButSome) {
+    const Configuration deny =
+        in("[application game]\nenabled = 0\n[application one]\nenabled = 0\nenabled = 1\n");
+    EXPECT_TRUE(lines_.empty());
+    EXPECT_EQ(deny.enabled(), std::nullopt);
+    EXPECT_EQ(deny.enabled("game"), false);
+    EXPECT_EQ(deny.enabled("one"), true) << "the last one counts";
+    EXPECT_EQ(deny.enabled("other"), std::nullopt);
+    EXPECT_EQ(deny.disabled_applications(), std::vector<std::string>{"game"});
+    const Configuration allow = in("enabled = off\n[application game]\nenabled = on\n");
+    EXPECT_EQ(allow.enabled(), false);
+    EXPECT_EQ(allow.enabled("game"), true);
+    EXPECT_TRUE(allow.disabled_applications().empty());
+}
+
+TEST_F(ConfigurationTest, AnApplicationsOwnLineGoesBeforeThatOfAll) {
+    const Configuration both =
+        in("compress = 1\nlog = 0\n[application game]\ncompress = 0\n"
+           "[application other]\nlog = 1\n");
+    EXPECT_TRUE(lines_.empty());
+    EXPECT_EQ(both.compress("game"), false);
+    EXPECT_EQ(both.compress("other"), true);
+    EXPECT_EQ(both.log("game"), false);
+    EXPECT_EQ(both.log("other"), true);
+    EXPECT_EQ(Configuration().compress("game"), std::nullopt);
+    EXPECT_EQ(Configuration().log("game"), std::nullopt);
+}
+
+TEST_F(ConfigurationTest, EachMistakeIsNamedWithItsLineAndReason) {
+    in("enabled = 2\ncolour = 1\n[aplication game]\nenabled = 1\n[application game]\n"
+       "shared = 1\nlimit = lots\nenabled\n");
+    const char *expected[] = {
+        "config:1: `enabled = 2`: the value is 1 or 0",
+        "config:2: `colour = 1`: there is no setting of this name",
+        "config:3: `[aplication game]`: there is no such section",
+        "config:4: `enabled = 1`: it stands below a section that is not known",
+        "config:6: `shared = 1`: it does not belong into this section",
+        "config:7: `limit = lots`: the value is a size, such as 4G",
+        "config:8: `enabled`: a line is NAME = VALUE or [SECTION]"};
+    ASSERT_EQ(lines_.size(), std::size(expected));
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        EXPECT_EQ(lines_[i].find(expected[i]), 0u) << lines_[i];
+    }
+}
+
 TEST_F(ConfigurationTest, SessionsOfAnIdentifierAreShared) {
     const std::string guid = "6f1c0e9a-4b6c-4f0e-9d50-2f8f3c1de0a7";
     EXPECT_TRUE(in("[d3d12 " + guid + "]\nshared = 1\n").is_d3d12_shared(guid));

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "os/deadline.h"
 #include "os/file.h"
+#include "os/root.h"
 #include "store/compactor.h"
 #include "store/evictor.h"
 #include "store/index.h"
@@ -30,7 +31,6 @@
 #include "store/publish.h"
 #include "store/rebuild.h"
 #include "store/record_reader.h"
-#include "store/root.h"
 #include "store/writer.h"
 
 namespace cairn {

@@ -83,6 +83,16 @@ TEST_F(StoreTest, FindsWhatWasStoredNowAndAfterOpeningAgain) {
     EXPECT_FALSE(store_->contains(as_bytes("another")).value());
 }
 
+TEST_F(StoreTest, TheTextForPeopleIsWrittenOnce) {
+    options_.identifier = "another";
+    for (const char *about : {"programs of a test\n", "something else\n"}) {
+        options_.about = about;
+        open();
+        EXPECT_EQ(read_text_file(scratch_ / "root/another/about", 100).value(),
+                  "programs of a test\n");
+    }
+}
+
 TEST_F(StoreTest, AnEmptyValueIsAValue) {
     put("key", "");
     EXPECT_EQ(get("key"), "");

@@ -36,6 +36,8 @@ const Environment kClean = {{"CAIRN_DIR", ""},
                             {"CAIRN_EGL_VENDORS", ""},
                             {"XDG_CACHE_HOME", ""},
                             {"__EGL_VENDOR_LIBRARY_FILENAMES", ""},
+                            {"__GLX_VENDOR_LIBRARY_NAME", ""},
+                            {"CAIRN_GLX_VENDOR", ""},
                             {"TZ", "UTC"},
                             {"__EGL_VENDOR_LIBRARY_DIRS", ""}};
 

@@ -150,38 +150,61 @@ TEST_F(ContainerTest, ThatSeesTheDriversInAnotherOfTheSystemsFolders) {
 
 // The library folder of a Flatpak runtime has the drivers' manifests in it, where Debian's libEGL
 // does not look; that of the runtime does, for which a variable stands here.
-TEST_F(ContainerTest, LikeFlatpaks) {
-    const std::string libraries = "/usr/lib/" CLI_LIBRARY_ARCHITECTURE;
-    if (!fs::exists(libraries + "/ld-linux-x86-64.so.2")) {
-        GTEST_SKIP() << "no machine whose libraries are in " << libraries;
+class FlatpakTest : public ContainerTest {
+  protected:
+    void SetUp() override {
+        ContainerTest::SetUp();
+        if (!fs::exists(libraries_ + "/ld-linux-x86-64.so.2")) {
+            GTEST_SKIP() << "no machine whose libraries are in " << libraries_;
+        }
+        fs::create_directory(folder_ / "lib");
     }
-    const std::string moved = folder_ / "lib";
-    fs::create_directory(moved);
-    const std::string drivers = libraries + "/GL/glvnd/egl_vendor.d";
-    const Words runtime = without_cairn_ + Words{"--bind",
-                                                 libraries,
-                                                 moved,
-                                                 "--tmpfs",
-                                                 libraries,
-                                                 "--ro-bind",
-                                                 libraries + "/ld-linux-x86-64.so.2",
-                                                 libraries + "/ld-linux-x86-64.so.2",
-                                                 "--bind",
-                                                 kSystemFolder,
-                                                 drivers,
-                                                 "--tmpfs",
-                                                 "/usr/share/glvnd",
-                                                 "--setenv",
-                                                 "LD_LIBRARY_PATH",
-                                                 moved,
-                                                 "--setenv",
-                                                 "LIBGL_DRIVERS_PATH",
-                                                 moved + "/dri"};
-    const std::string plain = without(bwrap(runtime + Words{"--setenv", kFolders, drivers}));
+    Words runtime() const {
+        const std::string moved = folder_ / "lib";
+        const std::string loader = libraries_ + "/ld-linux-x86-64.so.2";
+        return {"--bind",
+                libraries_,
+                moved,
+                "--tmpfs",
+                libraries_,
+                "--ro-bind",
+                loader,
+                loader,
+                "--bind",
+                kSystemFolder,
+                drivers_,
+                "--tmpfs",
+                "/usr/share/glvnd",
+                "--setenv",
+                "LD_LIBRARY_PATH",
+                moved,
+                "--setenv",
+                "LIBGL_DRIVERS_PATH",
+                moved + "/dri"};
+    }
+
+    const std::string libraries_ = "/usr/lib/" CLI_LIBRARY_ARCHITECTURE;
+    const std::string drivers_ = libraries_ + "/GL/glvnd/egl_vendor.d";
+};
+
+TEST_F(FlatpakTest, ThatDoesNotSeeCairn) {
+    const Words container = without_cairn_ + runtime();
+    const std::string plain = without(bwrap(container + Words{"--setenv", kFolders, drivers_}));
     EXPECT_THAT(plain, HasSubstr("renderer"));
-    const View view = with(bwrap(runtime));
+    const View view = with(bwrap(container));
     EXPECT_EQ(view.text, plain);
     EXPECT_EQ(view.links, 0u);
+}
+
+// As after `flatpak override --filesystem=PREFIX:ro`.
+TEST_F(FlatpakTest, ThatIsShownCairn) {
+    const std::string plain = without(bwrap(runtime() + Words{"--setenv", kFolders, drivers_}));
+    EXPECT_THAT(plain, HasSubstr("renderer"));
+    EXPECT_EQ(with(bwrap(runtime())).text, plain);
+    const View warm = with(bwrap(runtime()));
+    EXPECT_EQ(warm.text, plain);
+    EXPECT_EQ(warm.links, 2u);
+    EXPECT_EQ(warm.hits, 2u);
 }
 
 // A program of 32 bits cannot load the library that it finds at the path of the front end.

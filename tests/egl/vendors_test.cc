@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "runner.h"
+#include "gl/runner.h"
 
-namespace egl_test {
+namespace gl_test {
 namespace {
 
 constexpr const char *kScenario = "vendors";
@@ -50,7 +50,7 @@ class VendorsTest : public testing::TestWithParam<Client> {
         EXPECT_GT(warm.report.hits, 0u);
     }
 
-    Stage stage_{GetParam()};
+    Stage stage_{WindowSystem::egl, GetParam()};
     std::string fake_;
     std::string mesa_;
 };
@@ -124,10 +124,8 @@ TEST_P(VendorsTest, EveryVendorBehindUsHasAProgramCache) {
               "vendor Mesa Project, error 3000, value 20\nnamed 1\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(Egl, VendorsTest, testing::Values(Client::linked, Client::dlopened),
-                         [](const auto &client) {
-                             return client.param == Client::linked ? "Linked" : "Dlopened";
-                         });
+INSTANTIATE_TEST_SUITE_P(Egl, VendorsTest, testing::ValuesIn(kClients),
+                         [](const auto &played) { return name_of(played.param); });
 
 }  // namespace
-}  // namespace egl_test
+}  // namespace gl_test

@@ -84,6 +84,17 @@ case $how in
             [ "$(find "$(dirname "$manifest")" -maxdepth 1 -name '*.json')" = "$manifest" ] ||
                 { echo "$manifest is not alone in its folder" >&2; exit 1; }
         done
+        # For all users, where every libEGL looks, with the libraries of any prefix, and only if that is asked for.
+        for some in /usr /usr/local /opt/cairn; do
+            rm -rf "$work/for_all"
+            DESTDIR=$work/for_all cmake --install "$build" --prefix "$some" --component enable_for_all >"$work/for_all.log"
+            first=etc/glvnd/egl_vendor.d/05_cairn.json last=usr/share/glvnd/egl_vendor.d/95_cairn_last.json
+            [ "$(cd "$work/for_all" && find . -type f | sort | tr '\n' ' ')" = "./$first ./$last " ] ||
+                { find "$work/for_all" >&2; exit 1; }
+            grep -q "\"$some/lib/libEGL_cairn.so.0\"" "$work/for_all/$first"
+            grep -q "\"$some/lib/libEGL_cairn_last.so.0\"" "$work/for_all/$last"
+        done
+        rm -rf "$work/for_all"
         # systemd takes a path apart at spaces.
         grep -qx "ExecStart=\"$work/installed/bin/cairnd\"" "$work/installed/lib/systemd/user/cairnd.service"
         mv "$work/installed" "$prefix"
@@ -99,7 +110,7 @@ case $how in
             "$prefix/bin/cairn" convert --list >"$work/converters"
         fi
         # Nothing may activate itself by being installed.
-        [ ! -e "$prefix/share/glvnd" ] || { echo "the EGL manifest is active" >&2; exit 1; }
+        [ ! -e "$prefix/share/glvnd" ] && [ ! -e "$prefix/etc" ] || { echo "the EGL manifest is active" >&2; exit 1; }
         # No text file may know the build tree.
         if grep -rIF "$build" "$prefix" | grep -v -e '"library_path"' -e ':ExecStart='; then
             echo "the lines above name the build tree" >&2

@@ -33,8 +33,9 @@ static void set_vertices(ID3D11Device *device, ID3D11DeviceContext *context, ID3
             "CreateInputLayout");
     float vertices[4][6][4];
     for (int quadrant = 0; quadrant < 4; ++quadrant) corners(quadrant, vertices[quadrant]);
-    const D3D11_BUFFER_DESC description = {
-        .ByteWidth = sizeof(vertices), .Usage = D3D11_USAGE_DEFAULT, .BindFlags = D3D11_BIND_VERTEX_BUFFER};
+    const D3D11_BUFFER_DESC description = {.ByteWidth = sizeof(vertices),
+                                           .Usage = D3D11_USAGE_DEFAULT,
+                                           .BindFlags = D3D11_BIND_VERTEX_BUFFER};
     const D3D11_SUBRESOURCE_DATA data = {.pSysMem = vertices};
     ID3D11Buffer *buffer = NULL;
     require(ID3D11Device_CreateBuffer(device, &description, &data, &buffer), "CreateBuffer");

@@ -11,8 +11,8 @@ static const char kVertexSource[] =
 static IDirect3DDevice9 *make_device(void) {
     IDirect3D9 *d3d = Direct3DCreate9(D3D_SDK_VERSION);
     if (!d3d) require(E_FAIL, "Direct3DCreate9");
-    HWND window = CreateWindowA("static", "Direct3D 9", WS_OVERLAPPEDWINDOW | WS_VISIBLE, 0, 0, kSize,
-                                kSize, NULL, NULL, NULL, NULL);
+    HWND window = CreateWindowA("static", "Direct3D 9", WS_OVERLAPPEDWINDOW | WS_VISIBLE, 0, 0,
+                                kSize, kSize, NULL, NULL, NULL, NULL);
     D3DPRESENT_PARAMETERS parameters = {.Windowed = TRUE,
                                         .SwapEffect = D3DSWAPEFFECT_DISCARD,
                                         .BackBufferFormat = D3DFMT_X8R8G8B8,
@@ -30,7 +30,8 @@ static void draw(IDirect3DDevice9 *device) {
     const D3DVERTEXELEMENT9 elements[] = {
         {0, 0, D3DDECLTYPE_FLOAT4, D3DDECLMETHOD_DEFAULT, D3DDECLUSAGE_POSITION, 0}, D3DDECL_END()};
     IDirect3DVertexDeclaration9 *declaration = NULL;
-    require(IDirect3DDevice9_CreateVertexDeclaration(device, elements, &declaration), "declaration");
+    require(IDirect3DDevice9_CreateVertexDeclaration(device, elements, &declaration),
+            "declaration");
     IDirect3DDevice9_SetVertexDeclaration(device, declaration);
     ID3DBlob *code = compile(kVertexSource, "vs_2_0");
     IDirect3DVertexShader9 *vertex = NULL;
@@ -45,8 +46,9 @@ static void draw(IDirect3DDevice9 *device) {
         corners(quadrant, vertices);
         code = compile(pixel_source(quadrant, "COLOR"), "ps_2_0");
         IDirect3DPixelShader9 *pixel = NULL;
-        require(IDirect3DDevice9_CreatePixelShader(device, ID3D10Blob_GetBufferPointer(code), &pixel),
-                "CreatePixelShader");
+        require(
+            IDirect3DDevice9_CreatePixelShader(device, ID3D10Blob_GetBufferPointer(code), &pixel),
+            "CreatePixelShader");
         IDirect3DDevice9_SetPixelShader(device, pixel);
         require(IDirect3DDevice9_DrawPrimitiveUP(device, D3DPT_TRIANGLELIST, 2, vertices,
                                                  sizeof(vertices[0])),

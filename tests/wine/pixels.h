@@ -21,8 +21,8 @@ static void require(HRESULT result, const char *what) {
 static ID3DBlob *compile(const char *source, const char *profile) {
     ID3DBlob *code = NULL;
     ID3DBlob *messages = NULL;
-    const HRESULT result = D3DCompile(source, strlen(source), NULL, NULL, NULL, "main", profile, 0, 0,
-                                      &code, &messages);
+    const HRESULT result = D3DCompile(source, strlen(source), NULL, NULL, NULL, "main", profile, 0,
+                                      0, &code, &messages);
     if (messages) fprintf(stderr, "%s\n", (const char *)ID3D10Blob_GetBufferPointer(messages));
     require(result, profile);
     return code;

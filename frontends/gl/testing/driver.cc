@@ -62,8 +62,10 @@ void get_shader_source(GLuint shader, GLsizei capacity, GLsizei *size, GLchar *s
 
 void set_shader_source(GLuint shader, GLsizei count, const GLchar *const *strings,
                        const GLint *sizes) {
+    if (t_driver.refuses_sources || count < 0 || strings == nullptr) return;
     std::string &text = t_driver.sources[shader];
     text.clear();
+    t_driver.divided[shader] = count;
     for (GLsizei i = 0; i < count; ++i) {
         const bool is_sized = sizes != nullptr && sizes[i] >= 0;
         text += is_sized ? std::string(strings[i], static_cast<size_t>(sizes[i])) : strings[i];

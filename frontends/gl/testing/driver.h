@@ -16,6 +16,8 @@ namespace cairn::gl::testing {
 struct FakeDriver {
     GLuint last_name = 0;
     std::map<GLuint, std::string> sources;
+    std::map<GLuint, GLsizei> divided;  // into how many strings
+    bool refuses_sources = false;       // as between glBegin and glEnd
     std::map<GLuint, bool> compiled;
     std::map<GLuint, std::vector<GLuint>> attached;
     std::map<GLuint, std::string> linked;

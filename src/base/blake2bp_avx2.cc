@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#define CAIRN_HASH_LEAVES_NAME hash_leaves_avx2
+#include "base/blake2bp_kernel.h"

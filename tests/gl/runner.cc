@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "runner.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "support/files.h"
+#include "support/process.h"
+#include "support/run_report.h"
+#include "support/x_server.h"
+
+namespace gl_test {
+namespace {
+
+bool is_ours(std::string_view variable) {
+    for (const std::string_view prefix :
+         {"CAIRN_", "MESA_", "__EGL_", "EGL_", "__GLX_", "LIBGL_", "DISPLAY", "XDG_CACHE_HOME",
+          "XDG_CONFIG_HOME", "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+        if (variable.starts_with(prefix)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::vector<std::string> variables(const Environment &environment) {
+    std::vector<std::string> all;
+    for (char **variable = environ; *variable != nullptr; ++variable) {
+        if (!is_ours(*variable)) {
+            all.emplace_back(*variable);
+        }
+    }
+    for (const auto &[name, value] : environment) {
+        all.push_back(name + "=" + value);
+    }
+    return all;
+}
+
+std::vector<char *> pointers(std::vector<std::string> &texts) {
+    std::vector<char *> all;
+    for (std::string &text : texts) {
+        all.push_back(text.data());
+    }
+    all.push_back(nullptr);
+    return all;
+}
+
+// In the child. Never returns.
+int become(std::vector<std::string> command, std::vector<std::string> environment,
+           const std::string &output, const std::string &error) {
+    const int out = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int err = open(error.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int in = open("/dev/null", O_RDONLY);
+    if (dup2(in, 0) != 0 || dup2(out, 1) != 1 || dup2(err, 2) != 2) {
+        return 97;
+    }
+    execvpe(command[0].c_str(), pointers(command).data(), pointers(environment).data());
+    return 96;
+}
+
+// The same for all tests of this process. Empty: it could not be had.
+const std::string &x_display() {
+    // `+iglx`: it draws for clients that ask for indirect contexts.
+    static const cairn_test::XServer server("Xvfb", {"+iglx"});
+    return server.display();
+}
+
+const char *program_of(WindowSystem window_system, Client client) {
+    if (window_system == WindowSystem::egl) {
+        return client == Client::linked ? EGL_CLIENT_LINKED : EGL_CLIENT_DLOPENED;
+    }
+    return client == Client::linked ? GLX_CLIENT_LINKED : GLX_CLIENT_DLOPENED;
+}
+
+std::string text_of(const std::string &path) {
+    return cairn_test::as_string(cairn_test::read_file(path));
+}
+
+}  // namespace
+
+const char *why_not(WindowSystem window_system) {
+    return window_system == WindowSystem::glx && x_display().empty()
+               ? "no X server: Debian's package xvfb is missing"
+               : nullptr;
+}
+
+std::string name_of(WindowSystem window_system) {
+    return window_system == WindowSystem::egl ? "Egl" : "Glx";
+}
+
+std::string name_of(Client client) {
+    return client == Client::linked ? "Linked" : "Dlopened";
+}
+
+Played Stage::run(const std::string &scenario, const std::string &end, Environment environment) {
+    const std::string here = directory_ / std::to_string(++runs_);
+    const cairn_test::RunReport report;
+    environment.insert(extra.begin(), extra.end());
+    environment["MESA_SHADER_CACHE_DIR"] = here + ".mesa";
+    environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
+    // Keeps the configuration of the user who runs the test out.
+    environment["XDG_CONFIG_HOME"] = directory_ / "configuration";
+    environment["CAIRN_REPORT"] = report.path();
+    if (window_system_ == WindowSystem::glx) {
+        environment.try_emplace("DISPLAY", x_display());
+    }
+    std::vector<std::string> command = prefix;
+    command.insert(command.end(), {program_of(window_system_, client_), scenario, end});
+    cairn_test::Child child([&] {
+        alarm(100);
+        return become(command, variables(environment), here + ".out", here + ".err");
+    });
+    Played result;
+    result.status = cairn_test::describe_status(child.wait());
+    result.transcript = text_of(here + ".out");
+    result.complaints = text_of(here + ".err");
+    result.report = report.read();
+    return result;
+}
+
+Played Stage::plain(const std::string &scenario) {
+    return run(scenario, "return", {});
+}
+
+Played Stage::cached(const std::string &scenario, const Environment &more, const std::string &end) {
+    Environment environment = {{"CAIRN_DIR", cache_root()}};
+    if (window_system_ == WindowSystem::egl) {
+        environment["__EGL_VENDOR_LIBRARY_FILENAMES"] = CAIRN_EGL_TEST_MANIFEST;
+    } else {
+        environment["__GLX_VENDOR_LIBRARY_NAME"] = "cairn";
+        environment["LD_LIBRARY_PATH"] = CAIRN_GLX_TEST_FOLDERS;
+    }
+    for (const auto &[name, value] : more) {
+        environment[name] = value;
+    }
+    return run(scenario, end, environment);
+}
+
+void write_manifest(const std::string &path, const std::string &library) {
+    const std::string text =
+        "{ \"file_format_version\" : \"1.0.0\", \"ICD\" : { \"library_path\" : \"" + library +
+        "\" } }\n";
+    cairn_test::write_file(path, cairn_test::as_bytes(text));
+}
+
+}  // namespace gl_test

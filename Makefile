@@ -62,7 +62,7 @@ conformance: ## Run the conformance suites, one line per row
 	@scripts/build dev
 	@scripts/run-conformance
 
-compatibility: ## Run the installed ones of 50 real programs cold and warm; writes docs/compatibility.md
+compatibility: ## Run the installed ones of 49 real programs cold and warm; writes docs/compatibility.md
 	@scripts/install-packages
 	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn
 	@scripts/compatibility $(OPTIONS)

@@ -17,12 +17,12 @@ OPTIONS ?=
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture fuzz conformance compatibility install clean
+.PHONY: help run test check bench torture fuzz conformance test-i386 compatibility install install-i386 clean
 
 help: ## Explain these targets (the default)
 	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Debian packages that are missing are installed first (with sudo where you are not root);'
 	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once.'
@@ -62,6 +62,10 @@ conformance: ## Run the conformance suites, one line per row
 	@scripts/build dev
 	@scripts/run-conformance
 
+test-i386: ## Build for 32-bit programs, in a root of their own, and test them beside 64-bit ones
+	@scripts/install-packages i386
+	@scripts/i386 test
+
 compatibility: ## Run the installed ones of 49 real programs cold and warm; writes docs/compatibility.md
 	@scripts/install-packages
 	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn
@@ -71,6 +75,10 @@ install: ## Install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install-packages convert
 	@scripts/build ship ship
 	@DESTDIR="$(DESTDIR)" cmake --install build/ship --prefix "$(PREFIX)"
+
+install-i386: ## Install the libraries for 32-bit programs, after `make install`, below the same PREFIX
+	@scripts/install-packages i386
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/i386 install
 
 clean: ## Remove build/
 	@rm -rf build

@@ -57,9 +57,16 @@ function(cairn_install_manifest directory name library)
 endfunction()
 
 if(TARGET EGL_cairn)
-    # Each alone in its folder: `cairn run` names the folders to libEGL.
-    cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn cairn_egl.json libEGL_cairn)
-    cairn_install_manifest(${CMAKE_INSTALL_DATADIR}/cairn/last cairn_egl_last.json libEGL_cairn_last)
+    # Each alone in its folder: `cairn run` names the folders to libEGL. Those for 32-bit programs lie below those for
+    # 64-bit ones, and have other names where all drivers' manifests lie together.
+    set(folder ${CMAKE_INSTALL_DATADIR}/cairn)
+    set(suffix)
+    if(CMAKE_SIZEOF_VOID_P LESS 8)
+        set(folder ${folder}/i386)
+        set(suffix _i386)
+    endif()
+    cairn_install_manifest(${folder} cairn_egl.json libEGL_cairn)
+    cairn_install_manifest(${folder}/last cairn_egl_last.json libEGL_cairn_last)
     # The EGL programs of all users: `cmake --install BUILD --component enable_for_all`, or the option. Whatever the prefix,
     # libEGL reads /etc/glvnd first and /usr/share/glvnd then, and in each of them it goes by the manifests' names. So
     # one is before those of all drivers, and the other one behind them.
@@ -67,8 +74,8 @@ if(TARGET EGL_cairn)
     if(NOT CAIRN_ENABLE_FOR_ALL)
         list(APPEND for_all EXCLUDE_FROM_ALL)
     endif()
-    cairn_install_manifest(/etc/glvnd/egl_vendor.d 05_cairn.json libEGL_cairn ${for_all})
-    cairn_install_manifest(/usr/share/glvnd/egl_vendor.d 95_cairn_last.json libEGL_cairn_last ${for_all})
+    cairn_install_manifest(/etc/glvnd/egl_vendor.d 05_cairn${suffix}.json libEGL_cairn ${for_all})
+    cairn_install_manifest(/usr/share/glvnd/egl_vendor.d 95_cairn_last${suffix}.json libEGL_cairn_last ${for_all})
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md

@@ -25,7 +25,8 @@ target_compile_options(cairn_common INTERFACE
     $<$<BOOL:${CAIRN_DEVELOPER_MODE}>:-Werror>
     # What is shipped does not tell where it was built.
     $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
-target_compile_definitions(cairn_common INTERFACE _GNU_SOURCE)
+# For 32-bit programs, the sizes and times that 64-bit ones have anyway.
+target_compile_definitions(cairn_common INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64 _TIME_BITS=64)
 # Code with RTTI, as tests are, takes objects of code without it for having a wrong type.
 set(sanitizer_options -fno-sanitize-recover=all -fno-sanitize=vptr -fno-omit-frame-pointer)
 if(CAIRN_FUZZ)
@@ -77,6 +78,9 @@ function(cairn_layer name)
     set_property(GLOBAL APPEND PROPERTY cairn_layers ${name}_objects)
 endfunction()
 
+# For tests of 32 bits, whose numbers are small enough for any size_t. Those of the code under test have to be looked at.
+set(CAIRN_SMALL_NUMBERS -Wno-error=conversion -Wno-error=sign-conversion)
+
 # cairn_test(NAME SOURCES... DEPENDS targets... [LABELS ...] [TIMEOUT s]): a GoogleTest program, known to ctest by its name.
 # The labels decide where a test is left out, see docs/testing.md:
 #   process     starts, forks or kills processes (not under ThreadSanitizer)
@@ -97,6 +101,9 @@ function(cairn_test name)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE
         ${ARG_DEPENDS} cairn_common GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
+    if(CMAKE_SIZEOF_VOID_P LESS 8)
+        target_compile_options(${name} PRIVATE ${CAIRN_SMALL_NUMBERS})
+    endif()
     # GoogleTest takes long to optimise. But the slow tests run for minutes, and longer with sanitizers, if their own code
     # is not optimised.
     set(fast_to_compile -O0)
@@ -142,7 +149,7 @@ endfunction()
 # cairn_require_every_test_file(DIR...): fails when there is a *_test.cc that no target builds. Where folders are left out
 # there is nothing to tell.
 function(cairn_require_every_test_file)
-    if(CAIRN_FUZZ OR CAIRN_SANITIZE)
+    if(CAIRN_FUZZ OR CAIRN_SANITIZE OR CMAKE_SIZEOF_VOID_P LESS 8)
         return()
     endif()
     cairn_sources_below(${PROJECT_SOURCE_DIR} built)

@@ -46,7 +46,7 @@ struct Seen {
     bool vulkan = false;               // a driver's library for Vulkan
     bool past_us = false;              // a driver's library for EGL or GLX and not ours
     bool cleared_environment = false;  // ... in a process that does not have our variables
-    bool of_32_bits = false;           // ... that ours cannot be loaded into
+    bool of_32_bits = false;           // ... of 32 bits
 
     bool anything() const { return vulkan || past_us; }
 };

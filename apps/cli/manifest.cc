@@ -13,6 +13,7 @@
 #include "common/words.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "text.h"
 
 namespace cairn::cli {
 namespace {
@@ -25,6 +26,10 @@ constexpr const char *kLibraryPathEnv = "LD_LIBRARY_PATH";
 
 // Below the build tree and below the installed data folder. See frontends/egl/CMakeLists.txt.
 constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_MANIFEST_NAME;
+
+// Below the folder of the front end's manifest: that of the front end for 32-bit programs, where one
+// is installed. It has a last one of its own. A process passes over libraries of the other kind.
+constexpr const char *kManifest32 = "i386/" CAIRN_MANIFEST_NAME;
 
 bool same_file(const std::string &one, const std::string &other) {
     std::error_code error;
@@ -41,15 +46,25 @@ bool is_of_cairn(const std::string &part) {
     });
 }
 
+// The manifest, and that for 32-bit programs where one is installed.
+std::vector<fs::path> with_32_bit(const fs::path &manifest) {
+    std::vector<fs::path> manifests = {manifest};
+    const fs::path other = manifest.parent_path() / kManifest32;
+    if (check_manifest(other).problem.empty()) manifests.push_back(other);
+    return manifests;
+}
+
 // `list` between `first` and `last`. These stand in it already within another `cairn run`, and so
 // may those of a Cairn that lies elsewhere, as after `cairn enable` before a move.
-std::string enclosed(const std::string &first, const std::string &list, const std::string &last) {
-    std::vector<std::string> parts = split(list, ':');
+std::string enclosed(const Words &first, const std::string &list, const Words &last) {
+    Words parts = split(list, ':');
     std::erase_if(parts, [&](const std::string &part) {
-        return same_file(part, first) || same_file(part, last) || is_of_cairn(part);
+        const auto is_part = [&](const std::string &own) { return same_file(part, own); };
+        return std::ranges::any_of(first, is_part) || std::ranges::any_of(last, is_part) ||
+               is_of_cairn(part);
     });
-    parts.insert(parts.begin(), first);
-    parts.push_back(last);
+    parts.insert(parts.begin(), first.begin(), first.end());
+    parts.insert(parts.end(), last.begin(), last.end());
     return fmt::format("{}", fmt::join(parts, ":"));
 }
 
@@ -108,15 +123,21 @@ Manifest find_manifest(const std::string &executable) {
 }
 
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest) {
-    const fs::path folder = fs::path(manifest).parent_path();
-    const fs::path last = folder / kLastManifest;
+    Words first, last, first_folders, last_folders;
+    for (const fs::path &each : with_32_bit(manifest)) {
+        const fs::path last_of_each = each.parent_path() / kLastManifest;
+        first.push_back(each);
+        last.push_back(last_of_each);
+        first_folders.push_back(each.parent_path());
+        last_folders.push_back(last_of_each.parent_path());
+    }
     // As GLVND does, a list of files goes before a list of folders. A variable that is set and
     // empty is a list of nothing.
     if (const auto files = environment_variable(kFilenamesEnv)) {
-        return {kFilenamesEnv, enclosed(manifest, *files, last)};
+        return {kFilenamesEnv, enclosed(first, *files, last)};
     }
-    return {kDirsEnv, enclosed(folder, environment_variable(kDirsEnv).value_or(kGlvndFolders),
-                               last.parent_path())};
+    const std::string folders = environment_variable(kDirsEnv).value_or(kGlvndFolders);
+    return {kDirsEnv, enclosed(first_folders, folders, last_folders)};
 }
 
 std::string glx_library_of(const std::string &manifest) {
@@ -134,18 +155,23 @@ std::string glx_library_of(const std::string &manifest) {
     return {};
 }
 
-std::vector<std::pair<std::string, std::string>> glx_environment(const std::string &library) {
+std::vector<std::pair<std::string, std::string>> glx_environment(const std::string &manifest) {
     std::vector<std::pair<std::string, std::string>> variables = {{kGlxVendorEnv, kGlxVendor}};
     const std::string before = environment_variable(kGlxVendorEnv).value_or("");
     if (!before.empty() && before != kGlxVendor) {
         variables.emplace_back(kGlxRealVendorEnv, before);
     }
-    const std::string folder = fs::path(library).parent_path();
-    if (!is_searched(folder)) {
+    Words folders;
+    for (const fs::path &each : with_32_bit(manifest)) {
+        const fs::path folder = fs::path(glx_library_of(each)).parent_path();
+        if (!folder.empty() && !is_searched(folder)) folders.push_back(folder);
+    }
+    if (!folders.empty()) {
+        const std::string own = fmt::format("{}", fmt::join(folders, ":"));
         const std::string paths = environment_variable(kLibraryPathEnv).value_or("");
-        const bool is_first = paths == folder || paths.starts_with(folder + ":");
+        const bool is_first = paths == own || paths.starts_with(own + ":");
         const std::string rest = paths.empty() ? "" : ":" + paths;
-        variables.emplace_back(kLibraryPathEnv, is_first ? paths : folder + rest);
+        variables.emplace_back(kLibraryPathEnv, is_first ? paths : own + rest);
     }
     return variables;
 }

@@ -34,6 +34,7 @@ inline constexpr std::array kLoaderFolders = {"/lib",
                                               "/lib64",
                                               "/usr/lib64",
                                               "/usr/lib/x86_64-linux-gnu",
+                                              "/usr/lib/i386-linux-gnu",
                                               "/usr/lib/aarch64-linux-gnu"};
 
 struct Manifest {
@@ -53,17 +54,17 @@ Manifest check_manifest(const std::string &path);
 // it names none.
 std::string library_of(const std::string &manifest);
 
-// A variable's name and value. In the application's environment it makes GLVND load `manifest`
-// before all others, and the last one after them. GLVND passes over them in a process that cannot
-// see or load our files.
+// A variable's name and value. In the application's environment it makes GLVND load `manifest`, or
+// that for 32-bit programs, before all others, and the last one after them. GLVND passes over them in
+// a process that cannot see or load our files.
 std::pair<std::string, std::string> front_end_environment(const std::string &manifest);
 
 // The front end's library for GLX that belongs to the manifest: absolute, or empty where there is
 // none to use.
 std::string glx_library_of(const std::string &manifest);
 
-// Variables that make GLVND load this library for GLX: its name, the vendor that the user had set,
-// and where the loader finds it, which GLVND cannot be told.
-std::vector<std::pair<std::string, std::string>> glx_environment(const std::string &library);
+// Variables that make GLVND load the manifest's library for GLX, or that for 32-bit programs: its
+// name, the vendor that the user had set, and where the loader finds it, which GLVND cannot be told.
+std::vector<std::pair<std::string, std::string>> glx_environment(const std::string &manifest);
 
 }  // namespace cairn::cli

@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using testing::Contains;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Pair;
@@ -152,6 +153,39 @@ TEST_F(ManifestTest, ALibraryWhoseFolderTheLoaderWouldMisreadIsNotNamed) {
         const std::string path = write(std::string(name) + "/m/a.json", manifest_of(library));
         EXPECT_EQ(glx_library_of(path), name == std::string("good") ? glx : "") << name;
     }
+}
+
+// The front end for 32-bit programs is behind that for 64-bit ones: each loader passes over the other.
+TEST_F(ManifestTest, TheFrontEndFor32BitProgramsIsNamedWhereItIsInstalled) {
+    const std::string f = folder_;
+    const std::string ours = write("c/a.json", manifest_of(f + "/lib/libEGL_cairn.so.0"));
+    write("lib/libEGL_cairn.so.0", "");
+    write("lib/cairn/" + std::string(kGlxLibrary), "");
+    const std::string other =
+        write("c/i386/cairn_egl.json", manifest_of(f + "/lib32/libEGL_cairn.so.0"));
+    setenv(kDirs, "/a", 1);
+    unsetenv("LD_LIBRARY_PATH");
+    const auto without = front_end_environment(ours);
+    EXPECT_THAT(without, Pair(kDirs, f + "/c:/a:" + f + "/c/last")) << "its library is missing";
+    EXPECT_THAT(glx_environment(ours), Contains(Pair("LD_LIBRARY_PATH", f + "/lib/cairn")));
+
+    write("lib32/libEGL_cairn.so.0", "");
+    write("lib32/cairn/" + std::string(kGlxLibrary), "");
+    const auto with = front_end_environment(ours);
+    EXPECT_THAT(with,
+                Pair(kDirs, f + "/c:" + f + "/c/i386:/a:" + f + "/c/last:" + f + "/c/i386/last"));
+    const std::string paths = f + "/lib/cairn:" + f + "/lib32/cairn";
+    EXPECT_THAT(glx_environment(ours), Contains(Pair("LD_LIBRARY_PATH", paths)));
+    setenv("LD_LIBRARY_PATH", (paths + ":/b").c_str(), 1);
+    EXPECT_THAT(glx_environment(ours), Contains(Pair("LD_LIBRARY_PATH", paths + ":/b")));
+    unsetenv("LD_LIBRARY_PATH");
+    setenv(kDirs, with.second.c_str(), 1);
+    EXPECT_EQ(front_end_environment(ours), with) << "a run within a run";
+    setenv(kFilenames, "/a.json", 1);
+    EXPECT_THAT(
+        front_end_environment(ours),
+        Pair(kFilenames, ours + ":" + other + ":/a.json:" + f + "/c/last/cairn_egl_last.json:" + f +
+                             "/c/i386/last/cairn_egl_last.json"));
 }
 
 }  // namespace

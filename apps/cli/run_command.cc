@@ -176,7 +176,7 @@ void prepare_cached(const std::string &trace_path, RunResult &result,
         result.manifest = manifest.path;
         result.glx = glx_library_of(manifest.path);
         if (result.glx.empty()) return;
-        for (const auto &[variable, text] : glx_environment(result.glx)) {
+        for (const auto &[variable, text] : glx_environment(manifest.path)) {
             setenv(variable.c_str(), text.c_str(), 1);
         }
     } catch (const std::exception &error) {

@@ -55,7 +55,10 @@ std::string drew_past_us(const Seen &seen) {
     if (seen.cleared_environment) {
         return "a process drew whose environment was cleared, so that Cairn was not reached";
     }
-    if (seen.of_32_bits) return "a program of 32 bits drew, which Cairn cannot be loaded into";
+    if (seen.of_32_bits) {
+        return "a 32-bit program drew, and Cairn's libraries for 32-bit programs are not installed "
+               "or cannot be loaded (`make install-i386` installs them)";
+    }
     if (seen.past_us) {
         return "a process drew that cannot see or load Cairn's library, as in a container";
     }

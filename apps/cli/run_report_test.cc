@@ -78,7 +78,7 @@ TEST(RunReport, SaysHowTheApplicationDrewInstead) {
     result.seen.past_us = true;
     EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("cannot see or load")));
     result.seen.of_32_bits = true;
-    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("32 bits")));
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("a 32-bit program")));
     result.seen.cleared_environment = true;
     EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("environment was cleared")));
     // A program that is cached may have all of that beside.

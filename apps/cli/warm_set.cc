@@ -55,7 +55,7 @@ bool take_entry(Bytes &rest, WarmEntry &entry) {
     const Bytes head = take(rest, kEntryHeadSize);
     std::memcpy(entry.key.data(), head.data(), entry.key.size());
     entry.cost_us = get_le<uint32_t>(head, CAIRN_EGL_KEY_SIZE);
-    const uint64_t size = get_le<uint32_t>(head, CAIRN_EGL_KEY_SIZE + 4);
+    const size_t size = get_le<uint32_t>(head, CAIRN_EGL_KEY_SIZE + 4);
     if (size > kWarmBinarySizeMax || size > rest.size()) return false;
     entry.binary = as_text(take(rest, size));
     return cairn_egl_entry_check(entry.key.data(), entry.key.size(), entry.binary.data(), size) ==
@@ -112,8 +112,8 @@ std::optional<WarmSet> decode_warm_set(Bytes file, std::string &problem) {
     if (rest.size() < kHeadSize) return std::nullopt;
     const Bytes head = take(rest, kHeadSize);
     const uint64_t count = get_le<uint32_t>(head, kCountAt);
-    const uint64_t identifier_size = get_le<uint32_t>(head, kIdentifierSizeAt);
-    const uint64_t about_size = get_le<uint32_t>(head, kAboutSizeAt);
+    const size_t identifier_size = get_le<uint32_t>(head, kIdentifierSizeAt);
+    const size_t about_size = get_le<uint32_t>(head, kAboutSizeAt);
     // A hostile author can write any number and a good check: take memory for real bytes only.
     if (identifier_size > CAIRN_IDENTIFIER_SIZE_MAX || about_size > kAboutSizeMax ||
         rest.size() < identifier_size + about_size + count * kEntryHeadSize) {

@@ -34,6 +34,15 @@ cairn_egl_function function_of_vendor(const char *name) {
     return reinterpret_cast<cairn_egl_function>(t_vendor->function(name));
 }
 
+// In 32-bit programs EGLsizeiANDROID is a long and ptrdiff_t an int, which a call passes alike.
+auto as_cairn(EGLSetBlobFuncANDROID set) {
+    return reinterpret_cast<void (*)(const void *, ptrdiff_t, const void *, ptrdiff_t)>(set);
+}
+
+auto as_cairn(EGLGetBlobFuncANDROID get) {
+    return reinterpret_cast<ptrdiff_t (*)(const void *, ptrdiff_t, void *, ptrdiff_t)>(get);
+}
+
 }  // namespace
 
 void serve_blobs(const Vendor &vendor, EGLDisplay display) {
@@ -75,7 +84,7 @@ void set_own_blobs(const Vendor &vendor, EGLDisplay display, EGLSetBlobFuncANDRO
         vendor.egl.SetBlobCacheFuncsANDROID(display, set, get);
         error = vendor.egl.GetError();
     } else if (set != nullptr && get != nullptr && !state.is_kept_off_disk &&
-               cairn_egl_blob_cache_redirect(display, set, get) == CAIRN_OK) {
+               cairn_egl_blob_cache_redirect(display, as_cairn(set), as_cairn(get)) == CAIRN_OK) {
         error = EGL_SUCCESS;
     }
     if (error == EGL_SUCCESS) {

@@ -5,6 +5,7 @@
 #include <cairn/eglext_cairn.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "display_cache.h"
@@ -99,9 +100,9 @@ TEST(ControlAttributes, OursAreTakenOut) {
 TEST(ControlAttributes, OfDisplaysAreLimits) {
     EXPECT_EQ(limit_in({100}), 100);
     EXPECT_EQ(limit_in({100, 0}), 0);
-    EXPECT_EQ(limit_in({EGLAttrib{1} << 40}), INT32_MAX);
+    EXPECT_EQ(limit_in({std::numeric_limits<EGLAttrib>::max()}), INT32_MAX);
     EXPECT_LT(limit_in({-1}), 0);
-    EXPECT_LT(limit_in({EGLAttrib{-1} << 40, 100}), 0);
+    EXPECT_LT(limit_in({std::numeric_limits<EGLAttrib>::min(), 100}), 0);
     const EGLAttrib name = EGL_DISPLAY_PROGRAM_BINARY_CACHE_MAX_SIZE_ANGLE;
     const EGLAttrib given[] = {name, 100, 5, 6, EGL_NONE};
     EXPECT_EQ(Attributes<EGLAttrib>(given, name).list, std::vector<EGLAttrib>({5, 6, EGL_NONE}));

@@ -12,7 +12,28 @@
 #define CAIRN_GL_SLOTS 6144
 #define CAIRN_GL_SLOT_SIZE 16
 
+// Two registers carry no argument and are free at a function's entry: one for the slot's number, one
+// for the way to the table.
 #if defined(__x86_64__)
+#define CAIRN_GL_SLOT_ENTRY "endbr64\n movl $cairn_gl_slot_index, %r11d"
+#define CAIRN_GL_SLOT_JUMP                            \
+    "movq cairn_gl_slot_table@gottpoff(%rip), %r10\n" \
+    "movq %fs:(%r10), %r10\n"                         \
+    "jmpq *(%r10,%r11,8)\n"
+#elif defined(__i386__)
+#define CAIRN_GL_SLOT_ENTRY "endbr32\n movl $cairn_gl_slot_index, %eax"
+#define CAIRN_GL_SLOT_JUMP                             \
+    "call cairn_gl_slot_here\n"                        \
+    "addl $_GLOBAL_OFFSET_TABLE_, %ecx\n"              \
+    "movl cairn_gl_slot_table@gotntpoff(%ecx), %ecx\n" \
+    "movl %gs:(%ecx), %ecx\n"                          \
+    "jmpl *(%ecx,%eax,4)\n"                            \
+    "cairn_gl_slot_here:\n"                            \
+    "movl (%esp), %ecx\n"                              \
+    "ret\n"
+#endif
+
+#if defined(CAIRN_GL_SLOT_ENTRY)
 
 // The current vendor's table, which the code below finds by a fixed offset from the thread pointer.
 // Before the first eglMakeCurrent it is null, and so nothing but a GL call without a context could
@@ -23,7 +44,6 @@ __attribute__((visibility("hidden"),
 extern const char cairn_gl_slot_code[] __attribute__((visibility("hidden")));
 }
 
-// r10 and r11 are free at a function's entry: they carry no argument.
 asm(R"(
     .pushsection .text.cairn_gl_slots, "ax", @progbits
     .balign 16
@@ -34,16 +54,13 @@ cairn_gl_slot_code:
     .set cairn_gl_slot_index, 0
     .rept 6144
     .balign 16
-    endbr64
-    movl $cairn_gl_slot_index, %r11d
+    )" CAIRN_GL_SLOT_ENTRY R"(
     jmp cairn_gl_slot_jump
     .set cairn_gl_slot_index, cairn_gl_slot_index + 1
     .endr
     .balign 16
 cairn_gl_slot_jump:
-    movq cairn_gl_slot_table@gottpoff(%rip), %r10
-    movq %fs:(%r10), %r10
-    jmpq *(%r10,%r11,8)
+    )" CAIRN_GL_SLOT_JUMP R"(
     .size cairn_gl_slot_code, . - cairn_gl_slot_code
     .popsection
 )");
@@ -52,7 +69,7 @@ cairn_gl_slot_jump:
 
 namespace cairn::egl {
 
-#if defined(__x86_64__)
+#if defined(CAIRN_GL_SLOT_ENTRY)
 namespace {
 
 struct Slots {

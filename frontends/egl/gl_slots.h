@@ -5,7 +5,7 @@
 // GLVND asks a vendor for the address of each GL function once, by name, and we are one vendor.
 // With several vendors behind us, each name gets a slot: a few instructions that jump through the
 // current vendor's table. The slots are fixed code, so that no memory has to be made executable.
-// Machines other than x86-64 have no slots; there GL calls go to the first vendor.
+// Machines other than x86-64 and i386 have no slots; there GL calls go to the first vendor.
 //
 // Thread safety: internally synchronised; tables only ever gain entries.
 // Failure: when the slots run out, further functions are reported as not supported.

@@ -66,7 +66,7 @@ void CAIRN_HASH_LEAVES_NAME(const std::byte *bytes, std::size_t size, LeafDigest
                       Lanes{} + kStart[6],
                       Lanes{} + kStart[7]};
     Lanes goes_on = ~Lanes{};  // even an empty leaf takes in one block
-    std::uint64_t done = 0;    // bytes of each leaf, up to its end
+    std::size_t done = 0;      // bytes of each leaf, up to its end
     do {
         const std::byte *row = bytes + 4 * done;
         std::byte padded[kRowSize];

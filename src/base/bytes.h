@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace cairn {
 
@@ -57,7 +59,8 @@ void put_le(MutableBytes bytes, std::size_t offset, T value) {
 
 // `value` rounded up to a multiple of `unit`, a power of two. REQUIRES: the result is
 // representable.
-constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t unit) {
+template <std::unsigned_integral T>
+constexpr T align_up(T value, std::type_identity_t<T> unit) {
     return (value + unit - 1) & ~(unit - 1);
 }
 

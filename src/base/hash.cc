@@ -95,7 +95,7 @@ std::array<std::byte, 32> Blake2b::finish() {
 void Blake2b::finish_chain() {
     std::fill(pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_), pending_.end(),
               std::byte{0});
-    size_ += pending_size_ - kBlockSize;
+    size_ -= kBlockSize - pending_size_;  // which compress() adds
     compress(pending_.data(), ~std::uint64_t{0});
 }
 

@@ -5,7 +5,7 @@
 // a virtual machine, tens of microseconds in every process.
 #pragma once
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 // glibc's header has C's name for it, which Clang does not know in C++.
 #define _Bool bool
 #include <sys/platform/x86.h>
@@ -15,7 +15,7 @@
 namespace cairn {
 
 inline bool has_avx2() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     return CPU_FEATURE_ACTIVE(AVX2);
 #else
     return false;
@@ -24,7 +24,7 @@ inline bool has_avx2() {
 
 // The foundation and the forms of its instructions for vectors of 16 and 32 bytes.
 inline bool has_avx512() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     return CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512VL);
 #else
     return false;

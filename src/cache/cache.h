@@ -31,7 +31,9 @@ inline std::string_view as_text(Bytes bytes) {
 
 // Of keys in memory. XXH3 takes little more than half of the instructions of std::hash.
 struct KeyHash {
-    std::size_t operator()(std::string_view key) const { return checksum(as_bytes(key), 0); }
+    std::size_t operator()(std::string_view key) const {
+        return static_cast<std::size_t>(checksum(as_bytes(key), 0));
+    }
 };
 
 struct QueueStats {

@@ -56,7 +56,9 @@ struct CrashMemory::Slot {
     std::array<std::byte, kKeyMax> key;
     std::array<std::byte, 48> reserved;
 
-    Bytes key_bytes() const { return Bytes(key).first(std::min<std::size_t>(key_size, kKeyMax)); }
+    Bytes key_bytes() const {
+        return Bytes(key).first(std::min(static_cast<std::size_t>(key_size), kKeyMax));
+    }
 };
 
 struct CrashMemory::Past {

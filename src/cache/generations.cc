@@ -125,7 +125,8 @@ class Shares {
     // Bytes of a generation that are too many.
     std::uint64_t excess(const KnownGeneration &generation) const {
         const Application &application = applications_.at(generation.application);
-        const std::uint64_t share = application.limit.value_or(total_ / std::max(sharing_, 1ul));
+        const std::uint64_t share =
+            application.limit.value_or(total_ / std::max<std::size_t>(sharing_, 1));
         if (application.bytes <= share) return 0;
         std::uint64_t excess = std::min(application.bytes - share, generation.bytes);
         if (!application.limit) {

@@ -175,7 +175,7 @@ TEST_F(MemoryCacheTest, WhatIsTooLargeIsNotCopiedFirst) {
     MemoryCache cache(options(100));
     // Never read: no machine has that much memory.
     const std::byte byte = {};
-    const auto result = cache.put(as_bytes("a"), Bytes(&byte, std::size_t{1} << 50), PutOptions());
+    const auto result = cache.put(as_bytes("a"), Bytes(&byte, PTRDIFF_MAX), PutOptions());
     EXPECT_EQ(result.error(), Error::too_large);
     EXPECT_EQ(cache.stats().puts_refused, 1u);
 }

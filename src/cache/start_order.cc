@@ -52,7 +52,7 @@ std::vector<std::byte> read_content(const Directory &directory) {
     if (!file.ok()) return {};
     const auto info = file->info();
     if (!info.ok() || info->size_bytes > kOrderBytesMax) return {};
-    std::vector<std::byte> bytes(info->size_bytes);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(info->size_bytes));
     const auto size = file->read_at(0, bytes);
     bytes.resize(size.ok() ? size.value() : 0);
     return bytes;
@@ -103,7 +103,7 @@ std::optional<std::vector<std::string_view>> decode_order(Bytes bytes) {
     const auto count = get_le<std::uint64_t>(bytes, kCountOffset);
     if (count > kOrderKeysMax) return std::nullopt;
     std::vector<std::string_view> order;
-    order.reserve(count);
+    order.reserve(static_cast<std::size_t>(count));
     std::size_t offset = kHeadSize;
     for (std::uint64_t i = 0; i < count; ++i) {
         if (bytes.size() - offset < kSizeSize) return std::nullopt;

@@ -200,7 +200,7 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
             own.get_into(bytes(key, key_size), {static_cast<std::byte *>(buffer), usable});
         if (!size.ok()) return result_code(size.error());
         if (!size.value()) return CAIRN_MISS;
-        *value_size = *size.value();
+        *value_size = static_cast<std::size_t>(*size.value());
         return *value_size <= capacity ? CAIRN_OK : CAIRN_TOO_SMALL;
     });
 }
@@ -313,11 +313,11 @@ int cairn_enumerate(cairn_cache *cache, cairn_entry_fn fn, void *user) {
             entry.size = sizeof entry;
             entry.key = info.key.data();
             entry.key_size = info.key.size();
-            entry.value_size = info.value_size;
+            entry.value_size = static_cast<std::size_t>(info.value_size);
             entry.stored_at_ms = info.stamp_ns / 1'000'000;
             entry.cost_us = info.cost_us;
             if (info.pinned) entry.flags = CAIRN_PUT_PINNED;
-            entry.stored_size = info.stored_size;
+            entry.stored_size = static_cast<std::size_t>(info.stored_size);
             return fn(user, &entry) == 0;
         });
         return CAIRN_OK;

@@ -114,7 +114,7 @@ std::optional<std::string> read_configuration(const std::string &path, const Log
                   path.c_str());
         return std::nullopt;
     }
-    std::string text(info->size_bytes, '\0');
+    std::string text(static_cast<std::size_t>(info->size_bytes), '\0');
     const auto size =
         file.value().read_at(0, {reinterpret_cast<std::byte *>(text.data()), text.size()});
     if (!size.ok()) return std::nullopt;

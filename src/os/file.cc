@@ -249,7 +249,8 @@ Status File::extend(std::uint64_t size) const {
     TRY_ASSIGN(const FileInfo now, info());
     static constexpr std::array<std::byte, 4096> kZeros = {};
     for (std::uint64_t offset = now.size_bytes; offset < size;) {
-        const std::uint64_t count = std::min<std::uint64_t>(size - offset, kZeros.size());
+        const auto count =
+            static_cast<std::size_t>(std::min<std::uint64_t>(size - offset, kZeros.size()));
         const Bytes pieces[] = {Bytes(kZeros).first(count)};
         TRY(write_at(offset, pieces));
         offset += count;
@@ -505,7 +506,9 @@ namespace {
 Result<std::string> read_text(const File &file, std::size_t size_max) {
     TRY_ASSIGN(const FileInfo info, file.info());
     // Files of the process file system say that they are empty.
-    std::string text(info.size_bytes == 0 ? size_max : std::min(info.size_bytes, size_max), '\0');
+    const auto size_now =
+        static_cast<std::size_t>(std::min<std::uint64_t>(info.size_bytes, size_max));
+    std::string text(size_now == 0 ? size_max : size_now, '\0');
     TRY_ASSIGN(const std::size_t size,
                file.read_at(0, {reinterpret_cast<std::byte *>(text.data()), text.size()}));
     text.resize(size);

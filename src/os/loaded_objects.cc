@@ -18,8 +18,9 @@ std::string build_id_in(Bytes notes) {
     while (notes.size() >= sizeof(ElfW(Nhdr))) {
         ElfW(Nhdr) note;
         std::memcpy(&note, notes.data(), sizeof note);
-        const std::uint64_t description = sizeof note + align_up(note.n_namesz, 4);
-        const std::uint64_t next = description + align_up(note.n_descsz, 4);
+        if (note.n_namesz > notes.size() || note.n_descsz > notes.size()) break;
+        const std::size_t description = sizeof note + align_up(std::size_t{note.n_namesz}, 4);
+        const std::size_t next = description + align_up(std::size_t{note.n_descsz}, 4);
         if (next > notes.size()) break;
         constexpr std::string_view kName("GNU", sizeof "GNU");
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == kName.size() &&

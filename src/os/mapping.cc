@@ -19,7 +19,9 @@ Mapping::~Mapping() {
 }
 
 Result<Mapping> Mapping::file(const File &file, Access access, std::uint64_t offset,
-                              std::size_t size) {
+                              std::uint64_t wanted) {
+    if (wanted > PTRDIFF_MAX) return Error::no_memory;  // in a 32-bit process
+    const auto size = static_cast<std::size_t>(wanted);
     const int protection = access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
     void *data = system_calls->mmap(nullptr, size, protection, MAP_SHARED, file.fd(),
                                     static_cast<off_t>(offset));

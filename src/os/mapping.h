@@ -30,7 +30,7 @@ class Mapping {
 
     // Shares bytes [offset, offset + size) of a file; offset is a multiple of the page size.
     static Result<Mapping> file(const File &file, Access access, std::uint64_t offset,
-                                std::size_t size);
+                                std::uint64_t size);
     // Private zeroed memory, which a forked child finds zeroed again instead of copied.
     static Result<Mapping> wiped_on_fork(std::size_t size);
 

@@ -16,7 +16,7 @@ BlobRef Blob::allocate(std::size_t capacity) {
 }
 
 BlobRef Blob::copy(Bytes key, Bytes value, std::uint32_t cost_us) {
-    const std::uint64_t value_offset = align_up(key.size(), 16);
+    const std::size_t value_offset = align_up(key.size(), 16);
     BlobRef blob = allocate(value_offset + value.size());
     if (!blob) return blob;
     std::ranges::copy(key, blob->buffer().begin());

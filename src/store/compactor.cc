@@ -94,7 +94,7 @@ Compactor::Samples Compactor::take_samples(Index &index) {
         if (sample.places.size() < kSampleSize) {
             sample.places.push_back(slot.location());
         } else if (const std::uint64_t i = (random >> 33) % (sample.seen + 1); i < kSampleSize) {
-            sample.places[i] = slot.location();
+            sample.places[static_cast<std::size_t>(i)] = slot.location();
         }
         ++sample.seen;
         return false;

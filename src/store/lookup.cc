@@ -158,8 +158,8 @@ ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes 
     if (read.outcome != ReadOutcome::found) return read.outcome;
     value_size = read.value_size;
     note_read(value_size);
-    if (value_size <= buffer.size() && memory_.wants(hash, key.size() + value_size)) {
-        const BlobRef blob = Blob::copy(key, buffer.first(value_size), read.cost_us);
+    if (value_size <= buffer.size() && memory_.wants(hash, key.size() + read.value_size)) {
+        const BlobRef blob = Blob::copy(key, buffer.first(read.value_size), read.cost_us);
         if (blob) memory_.keep(hash, place, blob);
     }
     return ReadOutcome::found;

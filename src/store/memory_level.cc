@@ -115,7 +115,7 @@ void MemoryLevel::evict(Shard &shard, std::uint64_t bytes) {
 
 // The hints may be out of date, or of two tables: then this fetches the wrong line or none.
 void MemoryLevel::prefetch(std::uint64_t hash) const {
-    const Shard &shard = shards_[hash >> 60];
+    const Shard &shard = shards_[static_cast<std::size_t>(hash >> 60)];
     const auto table =
         reinterpret_cast<std::uintptr_t>(shard.table_hint.load(std::memory_order_relaxed));
     const std::size_t mask = shard.mask_hint.load(std::memory_order_relaxed);

@@ -79,7 +79,7 @@ class MemoryLevel {
         std::atomic<std::size_t> mask_hint = 0;
     };
 
-    Shard &shard(std::uint64_t hash) { return shards_[hash >> 60]; }
+    Shard &shard(std::uint64_t hash) { return shards_[static_cast<std::size_t>(hash >> 60)]; }
     static Cell *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static Cell *try_insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static void grow(Shard &shard) REQUIRES_LOCK(shard.mutex);

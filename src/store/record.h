@@ -59,9 +59,10 @@ struct RecordHeader {
 
     bool was_replaced(std::uint64_t boot) const;
     // Where the value begins, from the begin of the record. Values are aligned to 16 bytes.
-    std::uint64_t value_offset() const { return align_up(kRecordHeaderSize + key_size, 16); }
+    std::size_t value_offset() const { return align_up(kRecordHeaderSize + key_size, 16); }
     std::uint64_t record_size() const {
-        return align_up(value_offset() + value_size + kRecordEndSize, kRecordAlignment);
+        return align_up(std::uint64_t{value_offset()} + value_size + kRecordEndSize,
+                        kRecordAlignment);
     }
 };
 

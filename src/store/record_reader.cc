@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kSmallHead = 1024;
 
 // Throws without memory: the caller must not take that for a miss.
-BlobRef allocate(std::uint64_t size) {
+BlobRef allocate(std::size_t size) {
     BlobRef blob = Blob::allocate(size);
     if (!blob) throw_no_memory();
     return blob;
@@ -27,7 +27,7 @@ ReadOutcome outcome_of(Error error) {
 }
 
 // How much to read for the whole record; corrupt: its header is impossible.
-Result<std::uint64_t> bytes_to_read(const SegmentTable::OpenSegment &segment, Slot slot) {
+Result<std::size_t> bytes_to_read(const SegmentTable::OpenSegment &segment, Slot slot) {
     if (slot.size_class() != kLargeSizeClass) return size_class_bytes(slot.size_class());
     std::array<std::byte, kRecordHeaderSize> head;
     TRY_ASSIGN(const std::size_t count, segment.read_at(slot.location().offset, head));
@@ -35,7 +35,7 @@ Result<std::uint64_t> bytes_to_read(const SegmentTable::OpenSegment &segment, Sl
     if (!header) return Error::corrupt;
     // A damaged size must not make us allocate more than there is to read.
     TRY_ASSIGN(const FileInfo info, segment.info());
-    const std::uint64_t size = header->value_offset() + header->value_size;
+    const std::size_t size = header->value_offset() + header->value_size;
     if (slot.location().offset + size > info.size_bytes) return Error::corrupt;
     return size;
 }
@@ -72,7 +72,7 @@ ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, st
 }
 
 ReadBlob RecordReader::expand(Bytes key, Bytes frame, const RecordHeader &header) {
-    const std::uint64_t value_offset = align_up(key.size(), 16);
+    const std::size_t value_offset = align_up(key.size(), 16);
     BlobRef blob = allocate(value_offset + header.raw_size);
     std::ranges::copy(key, blob->buffer().begin());
     const Status status =
@@ -88,14 +88,14 @@ ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segmen
                                          std::uint64_t seed, Slot slot, Bytes key,
                                          MutableBytes buffer) {
     std::array<std::byte, kSmallHead> head_buffer;
-    const std::uint64_t value_offset = align_up(kRecordHeaderSize + key.size(), 16);
+    const std::size_t value_offset = align_up(kRecordHeaderSize + key.size(), 16);
     const MutableBytes head = MutableBytes(head_buffer).first(value_offset);
-    const std::uint64_t bound =
+    const std::size_t bound =
         slot.size_class() == kLargeSizeClass
             ? buffer.size()
             : size_class_bytes(slot.size_class()) -
-                  std::min<std::uint64_t>(value_offset, size_class_bytes(slot.size_class()));
-    const MutableBytes target = buffer.first(std::min<std::uint64_t>(bound, buffer.size()));
+                  std::min<std::size_t>(value_offset, size_class_bytes(slot.size_class()));
+    const MutableBytes target = buffer.first(std::min(bound, buffer.size()));
     const auto count = segment.read_at(slot.location().offset, head, target);
     if (!count.ok()) return {ReadOutcome::unreadable};
     const Bytes record_head = Bytes(head).first(std::min(count.value(), head.size()));

@@ -33,7 +33,7 @@ struct ReadBlob {
 
 struct ReadInto {
     ReadOutcome outcome;
-    std::uint64_t value_size = 0;  // with `found`; if it fits, the value is in the buffer
+    std::size_t value_size = 0;  // with `found`; if it fits, the value is in the buffer
     std::uint32_t cost_us = 0;
 };
 

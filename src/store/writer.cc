@@ -106,13 +106,14 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
     const auto head =
         encode_record_header(header, key, record_seed(index.identity().cache_id, location));
     static constexpr std::array<std::byte, kRecordAlignment> kZeros = {};
-    const std::uint64_t key_end = kRecordHeaderSize + key.size();
-    const std::uint64_t value_end = header.value_offset() + value.size();
+    const std::size_t key_end = kRecordHeaderSize + key.size();
+    const std::size_t value_end = header.value_offset() + value.size();
+    const auto padding = static_cast<std::size_t>(size - kRecordEndSize - value_end);
     const Bytes pieces[] = {head,
                             key,
                             Bytes(kZeros).first(header.value_offset() - key_end),
                             value,
-                            Bytes(kZeros).first(size - kRecordEndSize - value_end),
+                            Bytes(kZeros).first(padding),
                             record_end(head)};
     const Status written = place.segment->file().write_at(location.offset, pieces);
     if (written.ok()) return place;

@@ -39,7 +39,7 @@ std::string key_of(unsigned worker, std::uint64_t number) {
 
 std::string value_of(unsigned worker, std::uint64_t number) {
     // Small, so that a thousand kills do not fill the cache: what was given up is not lost.
-    const std::size_t size = kStampSize + (number * 7919 + worker) % 300;
+    const std::size_t size = kStampSize + static_cast<std::size_t>((number * 7919 + worker) % 300);
     // Now and then one that takes several messages.
     const std::size_t extra = number % 997 == 0 ? 100'000 : 0;
     return as_string(stamped_value({number, worker, number, worker}, size + extra));

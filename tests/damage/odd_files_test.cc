@@ -6,6 +6,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -48,7 +49,12 @@ class OddFiles : public testing::Test {
         if (kind == "link") return symlink(victim_.c_str(), path.c_str()) == 0;
         if (kind == "dangling link") return symlink((victim_ + "-").c_str(), path.c_str()) == 0;
         if (kind == "fifo") return mkfifo(path.c_str(), 0600) == 0;
-        if (kind == "device") return mknod(path.c_str(), S_IFCHR | 0600, makedev(1, 7)) == 0;
+        if (kind == "device") {
+            struct statvfs disk = {};
+            statvfs(options_.root.c_str(), &disk);
+            return (disk.f_flag & ST_NODEV) == 0 &&
+                   mknod(path.c_str(), S_IFCHR | 0600, makedev(1, 7)) == 0;
+        }
         if (kind == "socket") return bind_socket(path);
         if (mkdir(path.c_str(), 0700) != 0) return false;
         if (kind == "full directory") write_file(path + "/file", as_bytes("somebody else's"));

@@ -63,13 +63,6 @@ int become(std::vector<std::string> command, std::vector<std::string> environmen
     return 96;
 }
 
-// The same for all tests of this process. Empty: it could not be had.
-const std::string &x_display() {
-    // `+iglx`: it draws for clients that ask for indirect contexts.
-    static const cairn_test::XServer server("Xvfb", {"+iglx"});
-    return server.display();
-}
-
 const char *program_of(WindowSystem window_system, Client client) {
     if (window_system == WindowSystem::egl) {
         return client == Client::linked ? EGL_CLIENT_LINKED : EGL_CLIENT_DLOPENED;
@@ -82,6 +75,12 @@ std::string text_of(const std::string &path) {
 }
 
 }  // namespace
+
+const std::string &x_display() {
+    // `+iglx`: it draws for clients that ask for indirect contexts.
+    static const cairn_test::XServer server("Xvfb", {"+iglx"});
+    return server.display();
+}
 
 const char *why_not(WindowSystem window_system) {
     return window_system == WindowSystem::glx && x_display().empty()

@@ -32,6 +32,9 @@ const char *why_not(WindowSystem window_system);
 #define SKIP_WITHOUT(window_system) \
     if (const char *why = gl_test::why_not(window_system)) GTEST_SKIP() << why
 
+// Of the X server that all tests of the process share. Empty: it could not be had.
+const std::string &x_display();
+
 // The parameter's part of a test's name.
 std::string name_of(WindowSystem window_system);
 std::string name_of(Client client);

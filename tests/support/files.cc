@@ -55,7 +55,7 @@ std::vector<std::string> files_in(const std::string &directory, const std::strin
 
 ByteVector read_file(const std::string &path) {
     const Descriptor file(path, O_RDONLY);
-    ByteVector bytes(file_size(path));
+    ByteVector bytes(static_cast<std::size_t>(file_size(path)));
     std::size_t at = 0;
     while (at < bytes.size()) {
         const ssize_t done = read(file.number(), bytes.data() + at, bytes.size() - at);

@@ -76,7 +76,8 @@ std::optional<Stamp> read_stamp(ByteView value) {
 
 ByteVector numbered_key(std::uint64_t family, std::uint64_t number, std::size_t size_max) {
     const std::uint64_t head = mix(family, number);
-    const std::size_t size = size_max <= 16 ? 16 : 16 + mix(head) % (size_max - 15);
+    const std::size_t size =
+        size_max <= 16 ? 16 : 16 + static_cast<std::size_t>(mix(head) % (size_max - 15));
     ByteVector key(size);
     std::memcpy(key.data(), &family, 8);
     std::memcpy(key.data() + 8, &number, 8);

@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-NEEDED = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|ld-linux-[a-z0-9-]+)\.so\.\d+")
+NEEDED = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|ld-linux[a-z0-9-]*)\.so\.\d+")
 # Symbol versions that those libraries define.
 VERSIONS = re.compile(r"(GLIBC|GLIBCXX|CXXABI|GCC)_[0-9.]+")
 # Without a version only what the loader may leave out: hooks of profilers and of transactional memory.

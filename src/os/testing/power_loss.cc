@@ -45,7 +45,7 @@ class Chance {
         x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
         return x ^ (x >> 31);
     }
-    std::size_t below(std::size_t bound) { return next() % bound; }
+    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
 
   private:
     std::uint64_t state_;

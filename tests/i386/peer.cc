@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// One process that shares a cache with processes of the other kind, of 32 or 64 bits.
+//
+//   i386_peer put PLACE WRITER WRITERS COUNT    puts COUNT values of its own and as many that all
+//                                               writers put, and reads those of all
+//   i386_peer check PLACE WRITERS COUNT         exit code 0: the values of all writers are there
+//   i386_peer read PLACE WRITERS COUNT          prints how many of them are there
+//
+// PLACE is `LIMIT:DIRECTORY`, or `broker:SOCKET`. Exit code 3: a value was wrong; 4: one was missing;
+// 5: a call failed; 2: wrong usage.
+#include <cairn/cairn_broker.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "support/cache.h"
+#include "support/random.h"
+#include "support/stamped_value.h"
+
+namespace {
+
+using namespace cairn_test;
+
+constexpr std::uint64_t kSharedFamily = 1000;
+
+[[noreturn]] void fail(int code, const std::string &what) {
+    std::fprintf(stderr, "i386_peer: %s\n", what.c_str());
+    std::exit(code);
+}
+
+class Peer {
+  public:
+    explicit Peer(const std::string &place) {
+        const size_t colon = place.find(':');
+        const std::string where = place.substr(colon + 1);
+        const int result = place.starts_with("broker:")
+                               ? open_broker(where)
+                               : open_directory(std::strtoull(place.c_str(), nullptr, 10), where);
+        if (result != CAIRN_OK) fail(5, "open " + std::to_string(result));
+    }
+    ~Peer() { cairn_close(cache_); }
+    Peer(const Peer &) = delete;
+    Peer &operator=(const Peer &) = delete;
+
+    void put(std::uint64_t family, std::uint64_t number, std::uint64_t writer) {
+        const ByteVector key = numbered_key(family, number, 60);
+        // Most are small; some have a segment's blocks to themselves.
+        const std::size_t size =
+            kStampSize + static_cast<std::size_t>(mix(number) % (number % 50 == 0 ? 200'000 : 900));
+        const ByteVector value = stamped_value({family, writer, number}, size);
+        const int result =
+            cairn_put(cache_, key.data(), key.size(), value.data(), value.size(), nullptr);
+        if (result != CAIRN_OK && result != CAIRN_ERROR_BUSY) {
+            fail(5, "put " + std::to_string(result));
+        }
+    }
+    // Whether it is there.
+    bool get(std::uint64_t family, std::uint64_t number) {
+        const ByteVector key = numbered_key(family, number, 60);
+        cairn_blob *blob = nullptr;
+        const int result = cairn_get(cache_, key.data(), key.size(), &blob);
+        if (result == CAIRN_MISS) return false;
+        if (result != CAIRN_OK) fail(5, "get " + std::to_string(result));
+        const Blob owner(blob);
+        const auto stamp = read_stamp(owner.bytes());
+        if (!stamp || stamp->key != family || stamp->version != number) {
+            fail(3, "a wrong value of family " + std::to_string(family));
+        }
+        return true;
+    }
+
+  private:
+    int open_directory(std::uint64_t limit, const std::string &directory) {
+        cairn_options options = {};
+        options.size = sizeof options;
+        options.root = directory.c_str();
+        options.identifier = "both";
+        options.version = 1;
+        options.mode = CAIRN_MODE_DISK;
+        options.limit_bytes = limit << 20;
+        options.memory_bytes = 1 << 20;
+        return cairn_open(&options, &cache_);
+    }
+    int open_broker(const std::string &socket) {
+        cairn_broker_options options = {};
+        options.size = sizeof options;
+        options.socket_path = socket.c_str();
+        options.identifier = "both";
+        options.version = 1;
+        return cairn_broker_open(&options, &cache_);
+    }
+
+    cairn_cache *cache_ = nullptr;
+};
+
+void put_all(Peer &peer, std::uint64_t self, std::uint64_t writers, std::uint64_t count) {
+    Random random(self);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        peer.put(self, i, self);
+        peer.put(kSharedFamily, i, self);
+        peer.get(random.below(static_cast<std::size_t>(writers)),
+                 random.below(static_cast<std::size_t>(count)));
+        peer.get(kSharedFamily, random.below(static_cast<std::size_t>(i + 1)));
+    }
+}
+
+std::uint64_t read_all(Peer &peer, std::uint64_t writers, std::uint64_t count, bool must) {
+    std::uint64_t found = 0;
+    for (std::uint64_t family = 0; family <= writers; ++family) {
+        const std::uint64_t name = family == writers ? kSharedFamily : family;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const bool is_there = peer.get(name, i);
+            if (must && !is_there) {
+                fail(4, "value " + std::to_string(i) + " of family " + std::to_string(name) +
+                            " is missing");
+            }
+            found += is_there ? 1 : 0;
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    const std::string_view what = argc > 1 ? argv[1] : "";
+    const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+    if (what == "put" && argc == 6) {
+        Peer peer(argv[2]);
+        put_all(peer, number(3), number(4), number(5));
+    } else if ((what == "check" || what == "read") && argc == 5) {
+        Peer peer(argv[2]);
+        const auto found = read_all(peer, number(3), number(4), what == "check");
+        std::printf("%llu\n", static_cast<unsigned long long>(found));
+    } else {
+        return 2;
+    }
+    return 0;
+}

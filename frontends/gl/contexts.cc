@@ -125,6 +125,12 @@ void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
     release(held);
 }
 
+bool is_known(ContextHandle handle) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    return find(all, handle) != nullptr;
+}
+
 bool has_contexts() {
     auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);

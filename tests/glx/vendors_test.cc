@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -76,6 +77,21 @@ TEST_P(VendorsTest, ANamedVendorHasAllServers) {
     EXPECT_EQ(run.status, "");
     EXPECT_THAT(run.transcript, testing::Not(testing::HasSubstr("Twin")));
     EXPECT_THAT(run.transcript, testing::StartsWith(plain.transcript));
+}
+
+// Before a screen is known; the server's is Mesa all the same.
+TEST_P(VendorsTest, NvidiasDriverIsTheProbableOneWhereItsDeviceIs) {
+    std::filesystem::create_symlink(TWIN, stage_.directory() / "libGLX_nvidia.so.0");
+    const Environment more = {
+        {"TWIN_TELLS", "1"},
+        {"LD_LIBRARY_PATH", CAIRN_GLX_TEST_FOLDERS ":" + stage_.directory().path()}};
+    const Played plain = stage_.plain("plain_contexts");
+    const Played with_device = stage_.cached("plain_contexts", more);
+    EXPECT_EQ(with_device.transcript, plain.transcript);
+    EXPECT_EQ(with_device.complaints, "the twin starts\n");
+    if (std::filesystem::exists("/dev/nvidiactl")) return;
+    stage_.prefix = {};
+    EXPECT_EQ(stage_.cached("plain_contexts", more).complaints, "");
 }
 
 // Every kind of program, through the slots.

@@ -174,9 +174,15 @@ Bool change_current(const Vendor &of, const Current &next, Make make) {
         t_current = next;
         gl::use_slots_of(of);
         gl::context_made_current(of, handle_of(next.context));
-    } else if (changes_vendor && gl::is_known(handle_of(t_current.context))) {
-        older.glx.MakeContextCurrent(t_current.display, t_current.draw, t_current.read,
-                                     t_current.context);
+    } else if (changes_vendor) {
+        // The release was the end of a context that the application has destroyed.
+        const bool is_back = gl::is_known(handle_of(t_current.context)) &&
+                             older.glx.MakeContextCurrent(t_current.display, t_current.draw,
+                                                          t_current.read, t_current.context);
+        if (!is_back) {
+            t_current = {};
+            gl::context_made_current(older, handle_of(nullptr));
+        }
     }
     return done;
 }

@@ -65,6 +65,7 @@ void set_default_driver(const Driver &driver) {
 Context *current_context() {
     Context *context = t_current;
     if (context != nullptr && !context->is_prepared) {
+        const Stopwatch time(&RunReport::overhead_ns);
         attempt([&] { prepare(*context); });
     }
     if (context != nullptr && context->group->is_unsettled()) {

@@ -17,12 +17,12 @@ OPTIONS ?=
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture fuzz conformance compatibility install clean
+.PHONY: help run test check bench torture fuzz conformance compatibility test-flatpak install clean
 
 help: ## Explain these targets (the default)
 	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Debian packages that are missing are installed first (with sudo where you are not root);'
 	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once.'
@@ -66,6 +66,11 @@ compatibility: ## Run the installed ones of 49 real programs cold and warm; writ
 	@scripts/install-packages
 	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn
 	@scripts/compatibility $(OPTIONS)
+
+test-flatpak: ## Run a GL program in Debian's Flatpak with the override that docs/cli.md describes
+	@scripts/install-packages tests flatpak
+	@scripts/build dev cairn_command EGL_cairn EGL_cairn_last GLX_cairn egl_client_linked glx_client_linked
+	@scripts/test-flatpak build/dev || test $$? = 77
 
 install: ## Install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install-packages convert

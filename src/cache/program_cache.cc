@@ -197,6 +197,15 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
     return outcome;
 }
 
+Result<PutOutcome> ProgramCache::put_blob(BlobRef entry, const PutOptions &options) {
+    Parts &own = parts();
+    const BlobRef kept = entry;  // its key is needed afterwards
+    if (own.keeps_out(kept->key())) return PutOutcome::kept_out;
+    auto outcome = own.cache->put_blob(std::move(entry), options);
+    if (outcome.ok()) own.note_use(kept->key());
+    return outcome;
+}
+
 // The order of the start goes with the entries.
 Status ProgramCache::clear() {
     Parts &own = parts();

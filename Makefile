@@ -17,7 +17,8 @@ OPTIONS ?=
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture fuzz conformance test-i386 compatibility install install-i386 clean
+.PHONY: help run test check bench torture fuzz conformance test-i386 test-flatpak compatibility install \
+    install-i386 clean
 
 help: ## Explain these targets (the default)
 	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
@@ -70,6 +71,11 @@ compatibility: ## Run the installed ones of 49 real programs cold and warm; writ
 	@scripts/install-packages
 	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn
 	@scripts/compatibility $(OPTIONS)
+
+test-flatpak: ## Run a GL program in Debian's Flatpak with the override that docs/cli.md describes
+	@scripts/install-packages tests flatpak
+	@scripts/build dev cairn_command EGL_cairn EGL_cairn_last GLX_cairn egl_client_linked glx_client_linked
+	@scripts/test-flatpak build/dev || test $$? = 77
 
 install: ## Install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install-packages convert

@@ -68,10 +68,13 @@ bool complete_options(const ShaderConverter &converter, Options &options, std::s
 }
 
 std::string build_id_at(const void *address) {
-    for (const LoadedObject &object : loaded_objects()) {
-        if (object.has(reinterpret_cast<std::uintptr_t>(address))) return object.build_id;
-    }
-    return {};
+    std::string found;
+    with_loaded_objects([&](std::span<const LoadedObject> objects) {
+        for (const LoadedObject &object : objects) {
+            if (object.has(reinterpret_cast<std::uintptr_t>(address))) found = object.build_id();
+        }
+    });
+    return found;
 }
 
 }  // namespace cairn::conversions

@@ -64,11 +64,13 @@ int describe(const std::vector<const ShaderConverter *> &converters) {
             std::cout << "option\t" << rule.name << "\t" << values << "\t" << rule.about << "\n";
         }
     }
-    for (const LoadedObject &object : loaded_objects()) {
-        // The program itself has no path.
-        std::cout << file_line(object.path.empty() ? canonical_path("/proc/self/exe")
-                                                   : object.path);
-    }
+    with_loaded_objects([](std::span<const LoadedObject> objects) {
+        for (const LoadedObject &object : objects) {
+            // The program itself has no path.
+            std::cout << file_line(object.path.empty() ? canonical_path("/proc/self/exe")
+                                                       : std::string(object.path));
+        }
+    });
     return std::cout.flush() ? 0 : 1;
 }
 

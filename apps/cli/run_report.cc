@@ -195,8 +195,9 @@ SharedReport::~SharedReport() {
     if (directory_.valid()) (void)directory_.remove_file(name_);
 }
 
-// A file with blocks behind it, so that nothing that counts can fail. It is locked before it is
-// written to; another launcher that had it in its hands meanwhile has removed it.
+// A file with blocks behind it, so that nothing that counts can fail. They are written, not
+// reserved: file systems that find blocks late mostly need none before the file is removed. It is
+// locked before it is written to; another launcher that had it in its hands meanwhile has removed it.
 bool SharedReport::make_file(const std::string &root) {
     auto directory = open_root(root, Create::yes, Log());
     if (!directory.ok()) return false;
@@ -207,7 +208,9 @@ bool SharedReport::make_file(const std::string &root) {
     name_ = std::string(kPrefix) + hexadecimal(chance);
     auto file = directory->create_file(name_);
     if (!file.ok()) return false;
-    const bool is_ours = lock(file.value()) && file->extend(sizeof(RunReport)).ok();
+    const RunReport zeros = {};
+    const bool is_ours =
+        lock(file.value()) && file->write_whole(std::as_bytes(std::span(&zeros, 1))).ok();
     const auto info = file->info();
     if (!is_ours || !info.ok() || info->links == 0) {
         (void)directory->remove_file(name_);

@@ -33,6 +33,7 @@ struct PlayedFamily {
     std::string renderer;
     std::vector<PlayedProgram> programs;
     std::int64_t context_ns = 0;        // wall time until there is a context
+    std::int64_t context_cpu_ns = 0;    // the calling thread's
     std::int64_t other_threads_ns = 0;  // processor time while the programs were played
     cairn::RunReport counters = {};     // the front end's
 };

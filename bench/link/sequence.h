@@ -15,10 +15,20 @@
 
 namespace bench {
 
-enum class Phase { source, compile, shader_status, attach, link, link_status, reflection, draw };
-inline constexpr std::size_t kPhases = 8;
+enum class Phase {
+    source,
+    compile,
+    shader_status,
+    attach,
+    link,
+    link_status,
+    reflection,
+    draw,   // in the first round only
+    binary  // glGetProgramBinary, with the questions before it: in the first round only
+};
+inline constexpr std::size_t kPhases = 9;
 inline constexpr std::array<const char *, kPhases> kPhaseNames = {
-    "source", "compile", "status", "attach", "link", "link status", "reflection", "draw"};
+    "source", "compile", "status", "attach", "link", "link status", "reflection", "draw", "binary"};
 // The phases before the program can be used: what is compared with the driver's own load.
 inline constexpr std::size_t kBuildPhases = 6;
 
@@ -43,7 +53,7 @@ struct Played {
 
 struct Extras {
     bool draw = false;
-    bool ask_binaries = false;  // after all that is timed
+    bool ask_binaries = false;  // after all else that is timed
 };
 
 class Player {

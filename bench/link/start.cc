@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <vector>
@@ -72,33 +73,92 @@ void measure_launcher(const std::string &cache, std::size_t rounds) {
         more(run.cpu_ms, alone.cpu_ms, 50), more(run.cpu_ms, alone.cpu_ms, 1));
 }
 
-struct Starts {
-    std::vector<double> context_ms, cpu_ms, wall_ms;
+// How a process finds things.
+struct Start {
+    const char *name;
+    Condition condition;
+    const char *cache;  // behind the folder's name
+    const char
+        *template_;  // what the cache is copied from each time; "" for nothing; null: it stays
+};
+constexpr Start kStarts[] = {
+    {"without Cairn", Condition::plain, "-none", nullptr},
+    {"cold, no folder", Condition::cold, "-new", ""},
+    {"cold, no cache", Condition::cold, "-root", "-root-template"},
+    {"cold", Condition::cold, "-other", "-other-template"},
+    {"warm", Condition::warm, "-warm", nullptr},
+    {"driver's load", Condition::driver, "-none", nullptr},
 };
 
+struct Starts {
+    std::vector<double> context_ms, context_cpu_ms, cpu_ms, wall_ms;
+    std::array<std::vector<double>, kBuildPhases> phases_us;  // processor time
+
+    void add(const PlayedFamily &played) {
+        const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
+        const Spent &spent = played.programs.front().spent;
+        context_ms.push_back(ms(played.context_ns));
+        context_cpu_ms.push_back(ms(played.context_cpu_ns));
+        cpu_ms.push_back(ms(build_ns(spent.cpu_ns)));
+        wall_ms.push_back(ms(build_ns(spent.wall_ns)));
+        for (std::size_t phase = 0; phase < kBuildPhases; ++phase) {
+            phases_us[phase].push_back(1e3 * ms(spent.cpu_ns[phase]));
+        }
+    }
+};
+
+using AllStarts = std::array<Starts, std::size(kStarts)>;
+
+// The caches that processes find, each made by a process, and the driver's binary.
+void prepare_caches(const Theatre &theatre, const std::string &cache) {
+    theatre.play({"es-small", Condition::plain, {0}, cache, false, true});
+    theatre.play({"es-small", Condition::warm, {0}, cache + "-warm"});
+    theatre.play({"es-small", Condition::cold, {1}, cache + "-other-template"});
+    theatre.play({"es-small", Condition::cold, {1}, cache + "-root-template"});
+    for (const auto &entry : fs::directory_iterator(cache + "-root-template")) {
+        if (entry.is_directory()) fs::remove_all(entry);
+    }
+}
+
+void print_starts(const AllStarts &all) {
+    std::printf(
+        "\nThe first program of a process, of 2 KB, medians; processor time but for wall:\n");
+    std::printf("%-16s  context wall ms  context ms  built wall ms  built ms ", "");
+    for (std::size_t phase = 0; phase < kBuildPhases; ++phase) {
+        std::printf("  %s", kPhaseNames[phase]);
+    }
+    std::printf(" us\n");
+    for (std::size_t which = 0; which < all.size(); ++which) {
+        const Starts &starts = all[which];
+        std::printf("%-16s  %15.2f  %10.2f  %13.3f  %8.3f ", kStarts[which].name,
+                    median(starts.context_ms), median(starts.context_cpu_ms),
+                    median(starts.wall_ms), median(starts.cpu_ms));
+        for (std::size_t phase = 0; phase < kBuildPhases; ++phase) {
+            std::printf("  %*.0f", static_cast<int>(std::strlen(kPhaseNames[phase])),
+                        median(starts.phases_us[phase]));
+        }
+        std::printf("\n");
+    }
+}
+
 void measure_first_link(const Theatre &theatre, const std::string &cache, std::size_t rounds) {
-    std::array<Starts, 3> all;
-    Wish wish = {"es-small", Condition::warm, {0}, cache + "-warm"};
-    theatre.play(wish);
+    prepare_caches(theatre, cache);
+    AllStarts all;
     for (std::size_t round = 0; round < rounds; ++round) {
         for (std::size_t turn = 0; turn < all.size(); ++turn) {
             const std::size_t which = (round + turn) % all.size();
-            wish.condition = static_cast<Condition>(which);
-            wish.cache = cache + (wish.condition == Condition::warm ? "-warm" : "-cold");
-            if (wish.condition == Condition::cold) fs::remove_all(wish.cache);
-            const PlayedFamily played = theatre.play(wish);
-            const Spent &spent = played.programs.front().spent;
-            all[which].context_ms.push_back(static_cast<double>(played.context_ns) * 1e-6);
-            all[which].cpu_ms.push_back(static_cast<double>(build_ns(spent.cpu_ns)) * 1e-6);
-            all[which].wall_ms.push_back(static_cast<double>(build_ns(spent.wall_ns)) * 1e-6);
+            const Start &start = kStarts[which];
+            const std::string folder = cache + start.cache;
+            if (start.template_ != nullptr) {
+                fs::remove_all(folder);
+                if (*start.template_ != '\0') {
+                    fs::copy(cache + start.template_, folder, fs::copy_options::recursive);
+                }
+            }
+            all[which].add(theatre.play({"es-small", start.condition, {0}, folder}));
         }
     }
-    std::printf("\nThe first program of a process, of 2 KB, medians:\n");
-    for (std::size_t which = 0; which < all.size(); ++which) {
-        std::printf("  %-8s context %6.2f ms, then built in %6.3f ms (processor time %6.3f ms)\n",
-                    kConditionNames[which], median(all[which].context_ms),
-                    median(all[which].wall_ms), median(all[which].cpu_ms));
-    }
+    print_starts(all);
 }
 
 }  // namespace

@@ -97,11 +97,21 @@ void print_times(const std::vector<FamilyResult> &results) {
     print_table(cells);
 }
 
+// What the driver takes to give the binaries, of the time without Cairn.
+double binary_percent(const FamilyResult &result) {
+    std::int64_t binaries = 0, all = 0;
+    for (const PlayedProgram &one : result.rounds.front()[kPlain].programs) {
+        binaries += one.spent.cpu_ns[static_cast<std::size_t>(Phase::binary)];
+        all += build_ns(one.spent.cpu_ns);
+    }
+    return 100 * static_cast<double>(binaries) / static_cast<double>(all);
+}
+
 void print_ratios(const std::vector<FamilyResult> &results) {
     std::vector<std::vector<std::string>> cells = {
         {"family", "warm / driver", "fastest", "warm / without, %", "cold overhead, %",
-         "fastest, %", "with the first, %", "counted, %", "first link: cold +ms", "warm +ms",
-         "other threads, cold +ms", "driver links warm", "differences"}};
+         "fastest, %", "with the first, %", "counted, %", "binary, %", "first link: cold +ms",
+         "warm +ms", "other threads, cold +ms", "driver links warm", "differences"}};
     for (const FamilyResult &result : results) {
         auto &line = cells.emplace_back();
         line = {result.name};
@@ -118,6 +128,7 @@ void print_ratios(const std::vector<FamilyResult> &results) {
                                       return static_cast<double>(r[kCold].counters.overhead_ns) *
                                              1e-4 / build_ms(r[kPlain]);
                                   })));
+            line.push_back(number(1, binary_percent(result)));
             line.push_back(number(2, median_of(result, [](const Round &r) {
                                       return first_ms(r[kCold]) - first_ms(r[kPlain]);
                                   })));
@@ -130,7 +141,7 @@ void print_ratios(const std::vector<FamilyResult> &results) {
                                              1e-6;
                                   })));
         } else {
-            line.insert(line.end(), 10, "");
+            line.insert(line.end(), 11, "");
         }
         line.push_back(number(0, median_of(result, [](const Round &r) {
                                   return static_cast<double>(r[kWarm].counters.driver_links);
@@ -151,7 +162,7 @@ double phase_us(const FamilyResult &result, std::size_t condition, std::size_t p
         }
         return sum / static_cast<double>(programs.size());
     };
-    return phase == static_cast<std::size_t>(Phase::draw) ? mean_us(result.rounds.front())
+    return phase >= static_cast<std::size_t>(Phase::draw) ? mean_us(result.rounds.front())
                                                           : median_of(result, mean_us);
 }
 

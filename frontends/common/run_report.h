@@ -37,13 +37,14 @@ struct RunReport {
     std::uint64_t saved_ns;
     std::uint64_t bytes_read;     // program binaries, from the cache
     std::uint64_t bytes_written;  // program binaries, to the cache
-    std::uint64_t overhead_ns;    // time in Cairn itself on misses: keys, look-ups, stores
-    std::uint64_t loads;          // processes that loaded a front end
-    std::uint64_t displays;       // of EGL, initialised
-    std::uint64_t own_binaries;   // that the application gave its driver by itself
-    std::uint64_t problem;        // the first that any process had with the cache; 0: none
-    char problem_text[160];       // why, with a terminating zero; written before `problem`
-    std::uint64_t glx_contexts;   // of the contexts, those of GLX
+    // Time in Cairn itself for contexts, and on misses: keys, look-ups, glGetProgramBinary, stores.
+    std::uint64_t overhead_ns;
+    std::uint64_t loads;         // processes that loaded a front end
+    std::uint64_t displays;      // of EGL, initialised
+    std::uint64_t own_binaries;  // that the application gave its driver by itself
+    std::uint64_t problem;       // the first that any process had with the cache; 0: none
+    char problem_text[160];      // why, with a terminating zero; written before `problem`
+    std::uint64_t glx_contexts;  // of the contexts, those of GLX
     std::uint64_t reserved[20];
 };
 

@@ -82,12 +82,14 @@ std::string build_of_driver(void *device) {
     }
     const bool is_known = function != nullptr && is_in_driver(function);
     std::vector<std::string> builds;
-    for (const LoadedObject &object : loaded_objects()) {
-        if (is_known ? object.has(reinterpret_cast<uintptr_t>(function))
-                     : object.name.starts_with("libvulkan_")) {
-            builds.push_back(" " + object.build_id);
+    with_loaded_objects([&](std::span<const LoadedObject> objects) {
+        for (const LoadedObject &object : objects) {
+            if (is_known ? object.has(reinterpret_cast<uintptr_t>(function))
+                         : object.name.starts_with("libvulkan_")) {
+                builds.push_back(" " + object.build_id());
+            }
         }
-    }
+    });
     std::ranges::sort(builds);
     return std::accumulate(builds.begin(), builds.end(), std::string());
 }
@@ -122,12 +124,13 @@ AdapterNames ask_device(void *device) {
     AdapterNames names;
     if (device == nullptr || ask_vulkan(device, names)) return names;
     const auto table = reinterpret_cast<uintptr_t>(table_of(device));
-    for (const LoadedObject &object : loaded_objects()) {
-        if (object.has(table)) {
+    with_loaded_objects([&](std::span<const LoadedObject> objects) {
+        for (const LoadedObject &object : objects) {
+            if (!object.has(table)) continue;
             names.adapter = object.path.empty() ? "the program itself" : object.name;
-            names.driver_version = object.build_id;
+            names.driver_version = object.build_id();
         }
-    }
+    });
     return names;
 }
 

@@ -31,7 +31,7 @@ cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
 thread_local const Vendor *t_vendor = nullptr;
 
 cairn_egl_function function_of_vendor(const char *name) {
-    return reinterpret_cast<cairn_egl_function>(t_vendor->function(name));
+    return reinterpret_cast<cairn_egl_function>(t_vendor->find(name));
 }
 
 // In 32-bit programs EGLsizeiANDROID is a long and ptrdiff_t an int, which a call passes alike.

@@ -122,7 +122,7 @@ TEST(BlobServiceTest, ADisplayThatIsInitialisedAgainMeanwhileIsServed) {
     // Never freed: displays are remembered for ever.
     auto *vendor = new Vendor;
     g_display = vendor;
-    vendor->imports.getProcAddress = driver_function;
+    vendor->find = driver_function;
     vendor->egl.QueryString = query_string;
     vendor->egl.GetError = take_driver_error;
     vendor->egl.SetBlobCacheFuncsANDROID = set_functions;

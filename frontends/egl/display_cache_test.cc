@@ -7,6 +7,9 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
+
+#include "gl/cached.h"
 
 namespace cairn::egl {
 namespace {
@@ -20,6 +23,11 @@ EGLint count(const DisplayCache &cache) {
     return value;
 }
 
+// As a link does.
+void put(DisplayCache &cache, std::string_view binary, uint64_t cost_ns) {
+    cache.put(gl::new_entry(gl::bytes_of(kKey), binary, cost_ns).get());
+}
+
 TEST(DisplayCacheTest, ADisplayHasOneCacheForEver) {
     int one = 0;
     int other = 0;
@@ -29,7 +37,7 @@ TEST(DisplayCacheTest, ADisplayHasOneCacheForEver) {
 
 TEST(DisplayCacheTest, LinksAndCallsSeeTheSameEntries) {
     DisplayCache cache;
-    cache.put(kKey, "binary", 5'000);
+    put(cache, "binary", 5'000);
     EXPECT_EQ(count(cache), 1);
     gl::ProgramKey key = {};
     char binary[6];
@@ -69,19 +77,19 @@ TEST(DisplayCacheTest, EntriesWithoutBytesAreBoundedAndGoWithTheRest) {
 
 TEST(DisplayCacheTest, SwitchedOffItTakesNothing) {
     DisplayCache cache;
-    cache.put(kKey, "binary", 0);
+    put(cache, "binary", 0);
     cache.set_limit(0, 0);
     EXPECT_FALSE(cache.is_on());
     EXPECT_EQ(count(cache), 0);
-    cache.put(kKey, "binary", 0);
+    put(cache, "binary", 0);
     EXPECT_EQ(cache.draft_populate(kKey.data(), 20, "", 0), EGL_SUCCESS);
     EXPECT_EQ(count(cache), 0);
     cache.set_limit(6, 6);
-    cache.put(kKey, "binary", 0);
+    put(cache, "binary", 0);
     EXPECT_EQ(count(cache), 1);
     cache.clear();
     EXPECT_EQ(count(cache), 0);
-    cache.put(kKey, "7 bytes", 0);
+    put(cache, "7 bytes", 0);
     EXPECT_EQ(count(cache), 0) << "the maximum is as before";
 }
 

@@ -15,7 +15,7 @@
 #include "gl/caches.h"
 #include "gl/contexts.h"
 #include "gl/settings.h"
-#include "gl_slots.h"
+#include "gl/slots.h"
 #include "vendors.h"
 
 namespace cairn::egl {
@@ -288,7 +288,7 @@ struct Current {
 };
 
 void made_current(const Vendor &vendor, EGLDisplay display, EGLContext handle) {
-    use_gl_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
+    gl::use_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
     gl::context_made_current(vendor, {display, handle});
 }
 
@@ -401,10 +401,7 @@ void *egl_hook(const char *name) {
 }
 
 void *egl_function(const char *name) {
-    void *of_vendor = nullptr;
-    for (const Vendor *vendor : vendors()) {
-        of_vendor = of_vendor != nullptr ? of_vendor : vendor->function(name);
-    }
+    void *of_vendor = vendor_function(name);
     void *ours = of_vendor != nullptr ? egl_hook(name) : nullptr;
     if (ours == nullptr && of_vendor != nullptr && has_several_vendors()) {
         ours = gl::function_of_name(kRoutes, name);

@@ -14,7 +14,7 @@
 #include "egl_hooks.h"
 #include "gl/hooks.h"
 #include "gl/settings.h"
-#include "gl_slots.h"
+#include "gl/slots.h"
 #include "vendors.h"
 
 namespace cairn::egl {
@@ -25,7 +25,8 @@ void *get_proc_address(const char *name) {
     // Ours, also where a driver has a function of this name: its cache has none of our programs.
     if (const EntryPoint *control = is_on ? control_entry(name) : nullptr) return control->function;
     if (strncmp(name, "egl", 3) == 0) return egl_function(name);
-    void *function = has_several_vendors() ? gl_slot(name) : vendors().front()->function(name);
+    void *function = vendor_function(name);
+    if (function != nullptr && has_several_vendors()) function = gl::slot_of(name);
     void *hook = is_on && function != nullptr ? gl::gl_hook(name) : nullptr;
     return hook != nullptr ? hook : function;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "display_cache.h"
+#include "gl/cached.h"
 #include "gl/caches.h"
 #include "gl/testing/driver.h"
 #include "gl/testing/front_end.h"
@@ -122,7 +123,7 @@ TEST(DisplayCacheThreadsTest, AnEntryMayVanishBetweenItsCountAndItsQuery) {
     std::thread other([&] {
         const gl::ProgramKey key = {1};
         while (!done) {
-            cache.put(key, "binary", 0);
+            cache.put(gl::new_entry(gl::bytes_of(key), "binary", 0).get());
             cache.remove(key);
         }
     });

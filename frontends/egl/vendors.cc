@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "vendors.h"
 
-#include <dlfcn.h>
-
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +9,7 @@
 #include "gl/contexts.h"
 #include "gl/mutex.h"
 #include "gl/settings.h"
+#include "gl/slots.h"
 #include "manifest.h"
 
 namespace cairn::egl {
@@ -30,47 +28,26 @@ Loaded *g_loaded = nullptr;
 thread_local Vendor *t_last_vendor = nullptr;
 thread_local EGLint t_own_error = EGL_SUCCESS;
 
-void resolve(Vendor &vendor) {
-#define X(name, type) vendor.egl.name = reinterpret_cast<type>(vendor.function("egl" #name));
-    EGL_DISPLAY_FUNCTIONS(X)
-    EGL_OTHER_FUNCTIONS(X)
-#undef X
-    gl::fill(vendor.gl, [&vendor](const char *name) { return vendor.function(name); });
-    vendor.code = reinterpret_cast<void *>(vendor.imports.getPlatformDisplay);
-}
-
-__PFNEGLMAINPROC open_main(const std::string &path) {
-    void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) {
-        gl::log().write(Severity::error, "vendor %s", dlerror());  // begins with the path
-        return nullptr;
-    }
-    return reinterpret_cast<__PFNEGLMAINPROC>(dlsym(library, __EGL_MAIN_PROTO_NAME));
-}
-
-bool is_usable(const __EGLapiImports &imports) {
-    return imports.getPlatformDisplay != nullptr && imports.getSupportsAPI != nullptr &&
-           imports.getProcAddress != nullptr && imports.getDispatchAddress != nullptr &&
-           imports.setDispatchIndex != nullptr;
-}
-
 // The vendor's dispatch functions ask GLVND for the function of a display, and so get ours. GLVND
 // may start the same vendor once more for itself, with the same exports.
 Vendor *start(const std::string &path, const Host &host) {
-    const __PFNEGLMAINPROC entry = open_main(path);
+    const auto entry = reinterpret_cast<__PFNEGLMAINPROC>(
+        gl::function_in(path, __EGL_MAIN_PROTO_NAME, Severity::error));
     // This library under another name would call itself for ever.
     if (entry == nullptr || entry == &__egl_Main) return nullptr;
-    auto vendor = std::make_unique<Vendor>();
-    if (entry(host.version, host.exports, host.self, &vendor->imports) == EGL_FALSE ||
-        !is_usable(vendor->imports)) {
-        gl::log().write(Severity::error, "vendor %s: does not start", path.c_str());
-        return nullptr;
-    }
-    resolve(*vendor);
-    return vendor.release();
+    auto vendor = gl::start_vendor<Vendor>(path, entry, host);
+    return vendor != nullptr && gl::add_to_slots(*vendor) ? vendor.release() : nullptr;
 }
 
 }  // namespace
+
+bool Vendor::resolve() {
+#define X(name, type) egl.name = reinterpret_cast<type>(find("egl" #name));
+    EGL_DISPLAY_FUNCTIONS(X)
+    EGL_OTHER_FUNCTIONS(X)
+#undef X
+    return imports.getPlatformDisplay != nullptr && imports.getSupportsAPI != nullptr;
+}
 
 bool load_vendors(const Host &host) {
     const VendorLibraries libraries = vendor_libraries(vendor_lists());
@@ -84,9 +61,8 @@ bool load_vendors(const Host &host) {
     // Before any vendor runs: its start may ask.
     g_loaded = loaded;
     for (const std::string &path : libraries.real) {
-        Vendor *vendor = loaded->vendors.size() < kVendorsMax ? start(path, host) : nullptr;
+        Vendor *vendor = start(path, host);
         if (vendor != nullptr) {
-            vendor->index = static_cast<unsigned>(loaded->vendors.size());
             loaded->vendors.push_back(vendor);
             gl::log().write(Severity::info, "in front of %s", path.c_str());
         }
@@ -120,6 +96,13 @@ const Host &host() {
 
 std::span<Vendor *const> vendors() {
     return g_loaded->vendors;
+}
+
+void *vendor_function(const char *name) {
+    for (const Vendor *vendor : vendors()) {
+        if (void *function = vendor->find(name)) return function;
+    }
+    return nullptr;
 }
 
 Vendor &vendor_of_display(EGLDisplay display) {

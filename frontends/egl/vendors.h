@@ -16,7 +16,7 @@
 #include <span>
 
 #include "egl_functions.inc"
-#include "gl/functions.h"
+#include "gl/vendor_library.h"
 
 namespace cairn::egl {
 
@@ -29,23 +29,13 @@ struct EglFunctions {
 };
 
 struct Vendor : gl::Driver {
-    unsigned index = 0;
     __EGLapiImports imports = {};
     EglFunctions egl;
 
-    // The vendor's function, or null.
-    void *function(const char *name) const { return imports.getProcAddress(name); }
+    bool resolve();
 };
 
-// The most vendors that are loaded; GLVND systems have one to three.
-inline constexpr unsigned kVendorsMax = 8;
-
-// The arguments of __egl_Main.
-struct Host {
-    uint32_t version = 0;
-    const __EGLapiExports *exports = nullptr;
-    __EGLvendorInfo *self = nullptr;
-};
+using Host = gl::Host<__EGLapiExports, __EGLvendorInfo>;
 
 // Loads the vendors that the settings or the system's manifests name, except Cairn's own libraries.
 // False when there is none, or when they can do without us.
@@ -57,6 +47,8 @@ bool are_vendors_in_glvnd();
 EGLBoolean supports_api(EGLenum api);
 const Host &host();
 std::span<Vendor *const> vendors();
+// The function of the first vendor that has one of this name, or null.
+void *vendor_function(const char *name);
 inline bool has_several_vendors() {
     return vendors().size() > 1;
 }

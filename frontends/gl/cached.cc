@@ -116,24 +116,22 @@ std::span<const std::byte> Found::bytes() const {
     return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
 }
 
-cairn_put_options put_options(uint64_t cost_ns) {
-    cairn_put_options options = {};
-    options.size = sizeof options;
-    options.cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
-    return options;
+NewEntry new_entry(std::string_view key, std::string_view value, uint64_t cost_ns) {
+    const auto cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    return NewEntry(cairn_blob_make(key.data(), key.size(), value.data(), value.size(), cost_us));
 }
 
-Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns) {
+Stored store(cairn_cache *cache, std::string_view key, const NewEntry &entry) {
     // Caching may have been switched off since the look-up.
     if (!is_caching_on()) return Stored::no;
-    const cairn_put_options options = put_options(cost_ns);
     const int result =
-        cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options);
+        entry == nullptr ? CAIRN_ERROR_NO_MEMORY : cairn_put_blob(cache, entry.get());
     const bool stored = result == CAIRN_OK;
+    const size_t size = cairn_blob_size(entry.get());
     count(stored ? &RunReport::stored : &RunReport::store_failed);
-    trace_entry(key, value.size(), cost_ns);
+    trace_entry(key, size, uint64_t{cairn_blob_cost_us(entry.get())} * 1000);
     if (!stored) {
-        log().write(Severity::warning, "an entry of %zu bytes is not stored: %s", value.size(),
+        log().write(Severity::warning, "an entry of %zu bytes is not stored: %s", size,
                     cairn_result_string(result));
         note_problem(kProblemNotStored, cairn_result_string(result));
     }
@@ -165,7 +163,7 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
     }
     const Found on_disk(context.cache, bytes_of(key));
     if (on_disk && load(context, program, key, on_disk.bytes())) {
-        context.programs->put(key, on_disk.text(), on_disk.cost_ns());
+        context.programs->put(on_disk.get());
         return on_disk.cost_ns();
     }
     if (!in_memory && !on_disk) {
@@ -177,17 +175,17 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
 void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns) {
     if (made.size == 0) return;
     cairn_egl_entry_seal(key.data(), key.size(), made.bytes.get(), made.size);
-    const std::string_view entry(made.bytes.get(), made.size);
+    const NewEntry entry = new_entry(bytes_of(key), {made.bytes.get(), made.size}, cost_ns);
     Stored stored = Stored::no;
     if (context.cache != nullptr) {
-        stored = store(context.cache, bytes_of(key), entry, cost_ns);
+        stored = store(context.cache, bytes_of(key), entry);
     }
     if (stored == Stored::yes) {
         count(&RunReport::bytes_written, made.binary_size);
     }
     // The driver links a program each time if drivers have died with its binary.
     if (stored != Stored::kept_out) {
-        context.programs->put(key, entry, cost_ns);
+        context.programs->put(entry.get());
     }
 }
 

@@ -42,19 +42,25 @@ class Found {
     }
     // The time that it took to make the entry, in nanoseconds; 0 where nobody knows.
     uint64_t cost_ns() const { return uint64_t{cairn_blob_cost_us(blob_)} * 1000; }
+    // Null when there is no entry.
+    cairn_blob *get() const { return blob_; }
     explicit operator bool() const { return blob_ != nullptr; }
 
   private:
     cairn_blob *blob_ = nullptr;
 };
 
-// For an entry that it took so long to make.
-cairn_put_options put_options(uint64_t cost_ns);
+struct FreeBlob {
+    void operator()(cairn_blob *blob) const { cairn_blob_free(blob); }
+};
+using NewEntry = std::unique_ptr<cairn_blob, FreeBlob>;
+// An entry that it took so long to make. Null without memory.
+NewEntry new_entry(std::string_view key, std::string_view value, uint64_t cost_ns);
 
 // Replaces the entry of this key; a thread of the cache writes it soon. kept_out: drivers have died
 // with it.
 enum class Stored { yes, no, kept_out };
-Stored store(cairn_cache *cache, std::string_view key, std::string_view value, uint64_t cost_ns);
+Stored store(cairn_cache *cache, std::string_view key, const NewEntry &entry);
 
 // Whether there is an entry, be it usable or not.
 bool has_cached(const Context &context, const ProgramKey &key);

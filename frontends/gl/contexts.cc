@@ -65,6 +65,7 @@ void set_default_driver(const Driver &driver) {
 Context *current_context() {
     Context *context = t_current;
     if (context != nullptr && !context->is_prepared) {
+        const Stopwatch time(&RunReport::overhead_ns);
         attempt([&] { prepare(*context); });
     }
     if (context != nullptr && context->group->is_unsettled()) {
@@ -123,6 +124,12 @@ void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
         held->references.fetch_sub(1);  // the registry's; the caller's is left
     }
     release(held);
+}
+
+bool is_known(ContextHandle handle) {
+    auto &all = the_only<ContextRegistry>();
+    const MutexLock lock(all.mutex);
+    return find(all, handle) != nullptr;
 }
 
 bool has_contexts() {

@@ -39,6 +39,9 @@ struct GlFunctions {
 struct Driver {
     GlFunctions gl;
     const void *code = nullptr;  // an address in its library
+    // The function of a name, or null.
+    void *(*find)(const char *name) = nullptr;
+    unsigned table = 0;  // see slots.h
 };
 
 // The function, or one that stands for it where it is null.

@@ -6,6 +6,7 @@
 // Failure: a configuration file that cannot be read is not there for Mesa either.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,10 @@ std::string driver_identity(const void *code, const DriverNames &names);
 // belongs to the identity; the name of the application does only if a file mentions it, so that all
 // other applications share their programs.
 
-// Whether a file with this text may concern an executable of this name. The text is not parsed: in
-// doubt, the answer is yes.
-bool mentions_executable(const std::string &text, const std::string &name);
+// The first of the names of an executable that a file with this text may concern; null: none. The
+// text is not parsed: in doubt, it concerns all.
+const std::string *mentioned_executable(const std::string &text,
+                                        std::span<const std::string> names);
 
 // By which names Mesa may know a process whose program_invocation_name and executable file these
 // are: by what follows the last slash of the invocation name, or the last backslash (Wine). An

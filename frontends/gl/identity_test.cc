@@ -23,6 +23,10 @@ constexpr const char *kText = R"(<driconf>
     </device>
 </driconf>)";
 
+bool mentions_executable(const std::string &text, const std::string &name) {
+    return mentioned_executable(text, std::span(&name, 1)) != nullptr;
+}
+
 // Caches on disk are found by these bytes.
 TEST(IdentityTest, TheTextStaysAsItIs) {
     testing::start_front_end();
@@ -46,6 +50,17 @@ TEST(IdentityTest, AnExecutableIsMentionedByNameOrExpression) {
     EXPECT_FALSE(mentions_executable(kText, "tw"));
     EXPECT_FALSE(mentions_executable(kText, "four"));
     EXPECT_FALSE(mentions_executable("", "one"));
+}
+
+TEST(IdentityTest, OfTheNamesTheFirstThatIsMentionedCounts) {
+    const auto first = [](const std::vector<std::string> &names) {
+        const std::string *name = mentioned_executable(kText, names);
+        return name == nullptr ? "(none)" : *name;
+    };
+    EXPECT_EQ(first({"four", "two17", "one"}), "two17");
+    EXPECT_EQ(first({"four", "one", "two17"}), "one");
+    EXPECT_EQ(first({"four", "five"}), "(none)");
+    EXPECT_EQ(first({}), "(none)");
 }
 
 TEST(IdentityTest, MesaKnowsAnApplicationByWhatFollowsTheLastSeparator) {

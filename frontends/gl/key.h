@@ -38,9 +38,11 @@ enum class Tag : uint32_t {
     arguments = 13,
 };
 
-// The hash of a source, which is long.
+// The hash of a source. The size decides which: no two hashes are of the same text.
 inline Key hash_of_source(std::string_view text) {
-    return std::bit_cast<Key>(blake2bp(as_bytes(text)));
+    constexpr size_t kLong = 4096;
+    return std::bit_cast<Key>(text.size() < kLong ? blake2bp(as_bytes(text))
+                                                  : hash_by_halves(as_bytes(text)));
 }
 
 class KeyBuilder {

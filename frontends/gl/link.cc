@@ -38,8 +38,11 @@ std::vector<ShaderRef> attached_shaders(const Context &context, GLuint program) 
 // shaders of one type stays: it may change the locations that a linker assigns.
 std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
     if (std::ranges::find(shaders, nullptr) != shaders.end()) return std::nullopt;
-    std::ranges::stable_sort(shaders, std::greater(),
-                             [](const ShaderRef &each) { return each->type; });
+    const auto type = [](const ShaderRef &each) { return each->type; };
+    // Mostly they are, and sorting allocates.
+    if (!std::ranges::is_sorted(shaders, std::greater(), type)) {
+        std::ranges::stable_sort(shaders, std::greater(), type);
+    }
     std::vector<Key> keys;
     for (const ShaderRef &shader : shaders) {
         const MutexLock lock(shader->mutex);

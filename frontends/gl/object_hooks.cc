@@ -307,17 +307,17 @@ void validate_program(Real<PFNGLVALIDATEPROGRAMPROC> &real, GLuint name) {
 }
 
 void get_shader_iv(Real<PFNGLGETSHADERIVPROC> &real, GLuint name, GLenum parameter, GLint *value) {
-    // A driver that compiles on threads of its own lets these wait.
-    const Stopwatch time(&RunReport::compile_ns);
     if (!answer_parameter(find_shader(current_context(), name), real, parameter, value)) {
+        // A driver that compiles on threads of its own lets these wait.
+        const Stopwatch time(&RunReport::compile_ns);
         real(name, parameter, value);
     }
 }
 
 void get_shader_info_log(Real<PFNGLGETSHADERINFOLOGPROC> &real, GLuint name, GLsizei capacity,
                          GLsizei *size, GLchar *log) {
-    const Stopwatch time(&RunReport::compile_ns);
     if (!answer_info_log(find_shader(current_context(), name), capacity, size, log)) {
+        const Stopwatch time(&RunReport::compile_ns);
         real(name, capacity, size, log);
     }
 }
@@ -333,14 +333,13 @@ void get_translated_source(Real<PFNGLGETSHADERSOURCEPROC> &real, GLuint name, GL
 
 void get_program_iv(Real<PFNGLGETPROGRAMIVPROC> &real, GLuint name, GLenum parameter,
                     GLint *value) {
-    const ProgramRef program = find_program(current_context(), name);
+    if (answer_parameter(find_program(current_context(), name), parameter, value)) return;
     if (waits_for_link(parameter)) {
         const Stopwatch time(&RunReport::link_ns);
         real(name, parameter, value);
     } else {
         real(name, parameter, value);
     }
-    answer_parameter(program, parameter, value);
 }
 
 void get_program_info_log(Real<PFNGLGETPROGRAMINFOLOGPROC> &real, GLuint name, GLsizei capacity,
@@ -362,9 +361,10 @@ void get_info_log(Real<PFNGLGETINFOLOGARBPROC> &real, GLhandleARB name, GLsizei 
 void get_object_parameter_iv(Real<PFNGLGETOBJECTPARAMETERIVARBPROC> &real, GLhandleARB name,
                              GLenum parameter, GLint *value) {
     const Context *context = current_context();
-    if (answer_parameter(find_shader(context, name), real, parameter, value)) return;
-    real(name, parameter, value);
-    answer_parameter(find_program(context, name), parameter, value);
+    if (!answer_parameter(find_shader(context, name), real, parameter, value) &&
+        !answer_parameter(find_program(context, name), parameter, value)) {
+        real(name, parameter, value);
+    }
 }
 
 void get_object_parameter_fv(Real<PFNGLGETOBJECTPARAMETERFVARBPROC> &real, GLhandleARB name,

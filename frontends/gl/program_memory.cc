@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "program_memory.h"
 
+#include <cairn/internal/front_end.h>
+
 #include <set>
 
-#include "cached.h"
 #include "caches.h"
 
 namespace cairn::gl {
@@ -42,10 +43,11 @@ ProgramMemory::~ProgramMemory() {
     cairn_close(entries_);
 }
 
-void ProgramMemory::put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns) {
-    if (!is_on() || !is_caching_on() || binary.size() > kBinaryMax) return;
-    const cairn_put_options options = put_options(cost_ns);
-    cairn_put(entries_, key.data(), key.size(), binary.data(), binary.size(), &options);
+void ProgramMemory::put(cairn_blob *entry) {
+    if (!is_on() || !is_caching_on() || entry == nullptr || cairn_blob_size(entry) > kBinaryMax) {
+        return;
+    }
+    cairn_put_blob(entries_, entry);
 }
 
 uint64_t ProgramMemory::set_limit(uint32_t bytes, uint32_t keep_bytes) {

@@ -35,7 +35,8 @@ class ProgramMemory {
 
     bool is_on() const { return limit_ != 0; }
     cairn_cache *entries() const { return entries_; }
-    void put(const ProgramKey &key, std::string_view binary, uint64_t cost_ns);
+    // Keeps the entry itself, no copy; null: nothing.
+    void put(cairn_blob *entry);
     void remove(const ProgramKey &key) { cairn_remove(entries_, key.data(), key.size()); }
     void clear() { cairn_clear(entries_); }
 

@@ -83,11 +83,20 @@ TEST(RequestTest, KeysKeepTheirBytes) {
     EXPECT_EQ(hexadecimal(key_of(older)),
               "c8085a7c68426445746984e55f594c1ab2d3e7c6f6378472c82f2398d694d747");
     EXPECT_EQ(hexadecimal(key_of(compile_request())),
-              "a34c8df237eae7fb45575ca0767a9c0a608ce1c787855fe9d1cc327f4de9e5d2");
+              "b0a5fcc2f8f2f1888d57210ec1553970745da382c858bb868f159371ec2ce992");
     EXPECT_EQ(hexadecimal(program_key_of(link_request())),
               "47e1338be367afb3465fb2702f7e82524bfb7008");
     EXPECT_EQ(hexadecimal(program_key_of(separable_request())),
-              "c93d52dbbd0d044edd84b1a8d45781c6bbbe37ba");
+              "b47ea01cae0dcfe9aef4aace7c8df454bebc871e");
+}
+
+// BLAKE2bp, and from 4096 bytes on the hash by halves; the digests are those of an own program in
+// Python.
+TEST(RequestTest, TheHashOfASourceDependsOnItsSize) {
+    EXPECT_EQ(hexadecimal(hash_of_source(std::string(4095, 'x'))),
+              "79afd2d308e0fbabcfd358f49c5dff66548eb2e68fa820402e07935b483c8a76");
+    EXPECT_EQ(hexadecimal(hash_of_source(std::string(4096, 'x'))),
+              "52d10f1a4619fa55bb534a60d2ef5046abc998f4552971dd3faa231ab0d3ea35");
 }
 
 // Another value than the one that is there.

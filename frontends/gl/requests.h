@@ -39,7 +39,7 @@ struct ContextTraits {
 
 // glCompileShader.
 struct CompileRequest {
-    static constexpr const char *kDomain = "gl-shader/2";
+    static constexpr const char *kDomain = "gl-shader/3";
     Hashed<Tag::traits, Key> traits;
     Hashed<Tag::type, GLenum> type;
     Hashed<Tag::source, Key> source;  // its hash; the source includes no other
@@ -81,7 +81,7 @@ struct LinkRequest {
 
 // glCreateShaderProgramv.
 struct SeparableRequest {
-    static constexpr const char *kDomain = "gl-shader-program/2";
+    static constexpr const char *kDomain = "gl-shader-program/3";
     Hashed<Tag::traits, Key> traits;
     Hashed<Tag::type, GLenum> type;
     // The hash of each string: a source that is divided into other strings is another one.

@@ -34,11 +34,11 @@ SourceRef joined(GLsizei count, const GLchar *const *strings, const GLint *sizes
         if (strings[i] == nullptr) return nullptr;
         const bool is_sized = sizes != nullptr && sizes[i] >= 0;
         const size_t size = is_sized ? static_cast<size_t>(sizes[i]) : strlen(strings[i]);
+        if (is_sized && memchr(strings[i], '\0', size) != nullptr) return nullptr;
         source->text.append(strings[i], size);
         source->sizes.push_back(static_cast<GLint>(size));
     }
-    const bool is_odd = source->text.empty() || source->text.find('\0') != std::string::npos;
-    return is_odd ? nullptr : source;
+    return source->text.empty() ? nullptr : source;
 }
 
 SourceRef make_source(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
@@ -82,7 +82,8 @@ void compile_and_store(Context &context, Shader &shader, const CompileRequest &r
     shader.compile_ns = made.cost_ns;
     shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
     if (made.succeeded && context.cache != nullptr) {
-        store(context.cache, bytes_of(shader.key), encode_shader(made.report), made.cost_ns);
+        const std::string_view key = bytes_of(shader.key);
+        store(context.cache, key, new_entry(key, encode_shader(made.report), made.cost_ns));
     }
     count(&RunReport::overhead_ns, monotonic_ns() - start - made.cost_ns);
 }

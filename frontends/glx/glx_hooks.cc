@@ -8,23 +8,25 @@
 #include "gl/contexts.h"
 #include "gl/hook.h"
 #include "gl/settings.h"
+#include "gl/slots.h"
 #include "vendor.h"
 
 namespace cairn::glx {
 namespace {
 
 // The ways in which a call tells the screen that it is about.
-constexpr auto of_number = [](Display *display, int screen, auto...) -> Vendor & {
+constexpr auto of_number = [](Display *display, int screen, auto...) -> const Vendor & {
     return vendor_of_screen(display, screen);
 };
-constexpr auto of_visual = [](Display *display, const XVisualInfo *visual, auto...) -> Vendor & {
+constexpr auto of_visual = [](Display *display, const XVisualInfo *visual,
+                              auto...) -> const Vendor & {
     return visual == nullptr ? vendor_of_display(display)
                              : vendor_of_screen(display, visual->screen);
 };
-constexpr auto of_display = [](Display *display, auto...) -> Vendor & {
+constexpr auto of_display = [](Display *display, auto...) -> const Vendor & {
     return vendor_of_display(display);
 };
-constexpr auto of_current = [](auto...) -> Vendor & { return vendor(); };
+constexpr auto of_current = [](auto...) -> const Vendor & { return vendor(); };
 
 // The vendor's function, of the vendor that `screen` finds.
 template <auto Member, auto screen>
@@ -88,7 +90,7 @@ gl::ContextOptions options_of(const int *attributes) {
 }
 
 // A new context, of which the front end takes note. The server draws for an indirect one.
-GLXContext entered(Vendor &of, Display *display, GLXContext context, GLXContext share,
+GLXContext entered(const Vendor &of, Display *display, GLXContext context, GLXContext share,
                    const int *attributes) {
     if (context == nullptr) return context;
     if (of.glx.IsDirect(display, context) == False) {
@@ -112,21 +114,21 @@ GLXContext entered(Vendor &of, Display *display, GLXContext context, GLXContext 
 }
 
 GLXContext create_context(Display *display, XVisualInfo *visual, GLXContext share, Bool direct) {
-    Vendor &of = of_visual(display, visual);
+    const Vendor &of = of_visual(display, visual);
     return entered(of, display, of.glx.CreateContext(display, visual, share, direct), share,
                    nullptr);
 }
 
 GLXContext create_new_context(Display *display, GLXFBConfig config, int type, GLXContext share,
                               Bool direct) {
-    Vendor &of = vendor_of_display(display);
+    const Vendor &of = vendor_of_display(display);
     return entered(of, display, of.glx.CreateNewContext(display, config, type, share, direct),
                    share, nullptr);
 }
 
 GLXContext create_context_with_config(Display *display, GLXFBConfigSGIX config, int type,
                                       GLXContext share, Bool direct) {
-    Vendor &of = vendor_of_display(display);
+    const Vendor &of = vendor_of_display(display);
     return entered(of, display,
                    of.glx.CreateContextWithConfigSGIX(display, config, type, share, direct), share,
                    nullptr);
@@ -134,7 +136,7 @@ GLXContext create_context_with_config(Display *display, GLXFBConfigSGIX config, 
 
 GLXContext create_context_attribs(Display *display, GLXFBConfig config, GLXContext share,
                                   Bool direct, const int *attributes) {
-    Vendor &of = vendor_of_display(display);
+    const Vendor &of = vendor_of_display(display);
     return entered(of, display,
                    of.glx.CreateContextAttribsARB(display, config, share, direct, attributes),
                    share, attributes);
@@ -150,21 +152,53 @@ void destroy_context(Display *display, GLXContext context) {
     if (held != nullptr && !gl::has_contexts()) gl::attempt([] { gl::flush_caches(); });
 }
 
-Bool made_current(const Vendor &of, GLXContext context, Bool done) {
-    if (done != False) gl::context_made_current(of, handle_of(context));
+// What is current on a thread, to be made current again when another context cannot be.
+struct Current {
+    Display *display = nullptr;
+    GLXDrawable draw = None;
+    GLXDrawable read = None;
+    GLXContext context = nullptr;
+};
+thread_local Current t_current;
+
+// `make` makes `next` current, by `of`. Between two vendors GLVND would release the older context
+// first, but it takes us for one.
+template <typename Make>
+Bool change_current(const Vendor &of, const Current &next, Make make) {
+    const Vendor &older = vendor();
+    const bool changes_vendor =
+        t_current.context != nullptr && &older != &of && is_open(t_current.display);
+    if (changes_vendor && !older.glx.MakeCurrent(t_current.display, None, nullptr)) return False;
+    const Bool done = make();
+    if (done != False) {
+        t_current = next;
+        gl::use_slots_of(of);
+        gl::context_made_current(of, handle_of(next.context));
+    } else if (changes_vendor) {
+        // The release was the end of a context that the application has destroyed.
+        const bool is_back = gl::is_known(handle_of(t_current.context)) &&
+                             older.glx.MakeContextCurrent(t_current.display, t_current.draw,
+                                                          t_current.read, t_current.context);
+        if (!is_back) {
+            t_current = {};
+            gl::context_made_current(older, handle_of(nullptr));
+        }
+    }
     return done;
 }
 
 Bool make_current(Display *display, GLXDrawable drawable, GLXContext context) {
-    Vendor &of = vendor_of_display(display);
-    return made_current(of, context, of.glx.MakeCurrent(display, drawable, context));
+    const Vendor &of = vendor_of_display(display);
+    return change_current(of, {display, drawable, drawable, context},
+                          [&] { return of.glx.MakeCurrent(display, drawable, context); });
 }
 
 template <auto Member>
 Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
                           GLXContext context) {
-    Vendor &of = vendor_of_display(display);
-    return made_current(of, context, (of.glx.*Member)(display, draw, read, context));
+    const Vendor &of = vendor_of_display(display);
+    return change_current(of, {display, draw, read, context},
+                          [&] { return (of.glx.*Member)(display, draw, read, context); });
 }
 
 #define ENTRY(name, ...) \
@@ -192,10 +226,12 @@ const gl::NamedFunction kForwards[] = {GLX_FUNCTIONS(CORE) GLX_EXTENSION_FUNCTIO
 }  // namespace
 
 void *glx_function(const char *name) {
-    // A function of an extension that the vendor does not have is not there.
-    if (vendor().function(name) == nullptr) return nullptr;
-    void *hook = gl::function_of_name(kHooks, name);
-    return hook != nullptr ? hook : gl::function_of_name(kForwards, name);
+    // A function of an extension that no vendor has is not there.
+    void *function = has_several_vendors() ? vendor_function(name) : vendor().find(name);
+    if (function == nullptr) return nullptr;
+    if (void *hook = gl::function_of_name(kHooks, name)) return hook;
+    if (void *forward = gl::function_of_name(kForwards, name)) return forward;
+    return has_several_vendors() ? gl::slot_of(name) : function;
 }
 
 }  // namespace cairn::glx

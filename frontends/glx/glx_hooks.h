@@ -5,7 +5,7 @@
 
 namespace cairn::glx {
 
-// Our function for this "glX..." name, or null where the vendor's own is used.
+// The function to use for this "glX..." name, or null where no vendor has one.
 void *glx_function(const char *name);
 
 }  // namespace cairn::glx

@@ -11,6 +11,7 @@
 #include "gl/hook.h"
 #include "gl/hooks.h"
 #include "gl/settings.h"
+#include "gl/slots.h"
 #include "glx_hooks.h"
 #include "os/environment.h"
 #include "vendor.h"
@@ -22,13 +23,12 @@ namespace {
 void *get_proc_address(const GLubyte *function_name) {
     const char *name = reinterpret_cast<const char *>(function_name);
     const auto find = [name] {
-        if (strncmp(name, "glX", 3) == 0) {
-            void *ours = glx_function(name);
-            return ours != nullptr ? ours : vendor().function(name);
-        }
-        void *function = vendor().function(name);
-        void *hook = function != nullptr ? gl::gl_hook(name) : nullptr;
-        return hook != nullptr ? hook : function;
+        if (strncmp(name, "glX", 3) == 0) return glx_function(name);
+        void *hook = gl::gl_hook(name);
+        // The vendor of a server that is not known yet may have it.
+        if (has_several_vendors()) return hook != nullptr ? hook : gl::slot_of(name);
+        void *function = vendor().find(name);
+        return function != nullptr && hook != nullptr ? hook : function;
     };
     return guarded(find, [] { return static_cast<void *>(nullptr); });
 }
@@ -53,7 +53,8 @@ void fill_imports(__GLXapiImports &imports) {
     imports.isScreenSupported = is_screen_supported;
     imports.getProcAddress = get_proc_address;
     imports.getDispatchAddress = [](const GLubyte *name) {
-        return vendor().imports.getDispatchAddress(name);
+        return guarded([=] { return dispatch_function(name); },
+                       [] { return static_cast<void *>(nullptr); });
     };
     imports.setDispatchIndex = [](const GLubyte *name, int index) {
         gl::attempt([=] { set_dispatch_index(name, index); });

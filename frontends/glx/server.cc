@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <optional>
 #include <string_view>
 
@@ -25,6 +26,8 @@ constexpr unsigned long kWordsMax = 16 * 1024;
 // Functions of libX11 by which extensions of it make requests.
 struct LibX11 {
 #define LIBX11_FUNCTIONS(X) \
+    X(XAddExtension)        \
+    X(XESetCloseDisplay)    \
     X(XQueryExtension)      \
     X(_XAsyncErrorHandler)  \
     X(_XDeqAsyncHandler)    \
@@ -112,6 +115,13 @@ std::string query_server(const LibX11 &x, Display *display, int opcode, int scre
     return text;
 }
 
+std::atomic<void (*)(Display *)> g_ended = nullptr;
+
+int display_ended(Display *display, XExtCodes *) {
+    g_ended.load()(display);
+    return 0;
+}
+
 }  // namespace
 
 std::vector<std::string> vendor_names(Display *display, int screen) {
@@ -126,6 +136,15 @@ std::vector<std::string> vendor_names(Display *display, int screen) {
         }
     }
     return split(query_server(*x, display, opcode, screen, kVendorNames), ' ');
+}
+
+bool tell_of_end(Display *display, void (*ended)(Display *)) {
+    const std::optional<LibX11> x = find_libx11();
+    const XExtCodes *codes = x ? x->XAddExtension(display) : nullptr;
+    if (codes == nullptr) return false;
+    g_ended = ended;
+    x->XESetCloseDisplay(display, codes->extension, &display_ended);
+    return true;
 }
 
 }  // namespace cairn::glx

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "vendor.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "base/guarded.h"
 #include "gl/contexts.h"
+#include "gl/hook.h"
 #include "gl/mutex.h"
 #include "gl/settings.h"
+#include "gl/slots.h"
 #include "server.h"
 
 namespace cairn::glx {
@@ -20,16 +22,22 @@ namespace {
 // What GLVND takes where no server names a vendor that it can load.
 constexpr const char *kFallback = "indirect";
 
+// NVIDIA's driver works only where it has this device, in containers as well.
+constexpr const char *kNvidiaDevice = "/dev/nvidiactl";
+
 struct Vendors {
     // Constant once GLVND has started us.
     Host host;
     std::string wanted;  // CAIRN_GLX_VENDOR
+    bool are_several = false;
+    Vendor *probable = nullptr;
 
-    std::atomic<Vendor *> probable = nullptr;
-    std::atomic<Vendor *> chosen = nullptr;
+    std::atomic<Vendor *> chosen = nullptr;  // the first one
     gl::Mutex mutex;
     // Guarded by mutex. By name; null: it does not start.
     std::map<std::string, Vendor *> started;
+    // Of the connections that are open.
+    std::map<const Display *, Vendor *> of_displays;
     // What GLVND has numbered.
     std::map<std::string, int> indexes;
 };
@@ -38,64 +46,22 @@ Vendors &all() {
     return gl::the_only<Vendors>();
 }
 
-__PFNGLXMAINPROC open_main(const std::string &name) {
-    const std::string file = "libGLX_" + name + ".so.0";
-    void *library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) {
-        gl::log().write(Severity::info, "vendor %s", dlerror());  // begins with the file
-        return nullptr;
-    }
-    return reinterpret_cast<__PFNGLXMAINPROC>(dlsym(library, __GLX_MAIN_PROTO_NAME));
-}
-
-bool is_usable(const __GLXapiImports &imports) {
-    return imports.isScreenSupported != nullptr && imports.getProcAddress != nullptr &&
-           imports.getDispatchAddress != nullptr && imports.setDispatchIndex != nullptr;
-}
-
-// Whether it has all that GLVND needs of a vendor.
-bool resolve(Vendor &vendor) {
-    bool is_whole = true;
-    GlxFunctions &glx = vendor.glx;
-#define X(name, screen)                                                            \
-    glx.name = reinterpret_cast<decltype(glx.name)>(vendor.function("glX" #name)); \
-    is_whole &= glx.name != nullptr;
-    GLX_FUNCTIONS(X)
-#undef X
-    return is_whole;
-}
-
-// Extensions and GL.
-void resolve_rest(Vendor &vendor) {
-    GlxFunctions &glx = vendor.glx;
-#define X(name, type, screen) \
-    glx.name = reinterpret_cast<type>(gl::or_missing(vendor.function("glX" #name)));
-    GLX_EXTENSION_FUNCTIONS(X)
-#undef X
-    gl::fill(vendor.gl, [&vendor](const char *name) { return vendor.function(name); });
-    vendor.code = reinterpret_cast<void *>(vendor.imports.isScreenSupported);
-}
-
 // A library that has other names as well, as Mesa's is also `indirect`, starts once. REQUIRES: the
 // mutex is held.
 Vendor *start(const std::string &name, const Host &host) {
     // As GLVND, which makes a file name of it.
     if (name.empty() || name.find('/') != std::string::npos) return nullptr;
-    const __PFNGLXMAINPROC entry = open_main(name);
+    const auto entry = reinterpret_cast<__PFNGLXMAINPROC>(
+        gl::function_in("libGLX_" + name + ".so.0", __GLX_MAIN_PROTO_NAME, Severity::info));
     // This library under another name would call itself for ever.
     if (entry == nullptr || entry == &__glx_Main) return nullptr;
     for (const auto &[other, vendor] : all().started) {
         if (vendor != nullptr && vendor->main == entry) return vendor;
     }
-    auto vendor = std::make_unique<Vendor>();
+    auto vendor = gl::start_vendor<Vendor>(name, entry, host);
+    if (vendor == nullptr || !gl::add_to_slots(*vendor)) return nullptr;
     vendor->name = name;
     vendor->main = entry;
-    if (entry(host.version, host.exports, host.self, &vendor->imports) == False ||
-        !is_usable(vendor->imports) || !resolve(*vendor)) {
-        gl::log().write(Severity::error, "vendor %s: does not start", name.c_str());
-        return nullptr;
-    }
-    resolve_rest(*vendor);
     return vendor.release();
 }
 
@@ -130,30 +96,86 @@ Vendor *find_vendor(Display *display, int screen) {
 
 // No lock is held while the server is asked: another thread may hold the display's and call GLX.
 Vendor &choose(Display *display, int screen) {
-    Vendors &vendors = all();
     Vendor *vendor = guarded([=] { return find_vendor(display, screen); },
                              [] { return static_cast<Vendor *>(nullptr); });
-    vendor = vendor == nullptr ? vendors.probable.load() : vendor;
-    Vendor *chosen = nullptr;
-    if (!vendors.chosen.compare_exchange_strong(chosen, vendor)) return *chosen;
-    gl::log().write(Severity::info, "in front of %s", vendor->name.c_str());
-    gl::set_default_driver(*vendor);
-    return *vendor;
+    return vendor == nullptr ? *all().probable : *vendor;
+}
+
+// The vendor becomes the first one, unless there is one already.
+Vendor &first_or(Vendor &vendor) {
+    Vendor *first = nullptr;
+    if (!all().chosen.compare_exchange_strong(first, &vendor)) return *first;
+    gl::log().write(Severity::info, "in front of %s", vendor.name.c_str());
+    gl::set_default_driver(vendor);
+    return vendor;
+}
+
+Vendor *known_of_display(const Display *display) {
+    const MutexLock lock(all().mutex);
+    const auto found = all().of_displays.find(display);
+    return found == all().of_displays.end() ? nullptr : found->second;
+}
+
+// What cannot be remembered is chosen again.
+void remember(Display *display, Vendor &vendor) {
+    if (!tell_of_end(display, [](Display *closed) {
+            const MutexLock lock(all().mutex);
+            all().of_displays.erase(closed);
+        })) {
+        return;
+    }
+    const MutexLock lock(all().mutex);
+    all().of_displays.emplace(display, &vendor);
+}
+
+Vendor &of_several(Display *display, int screen) {
+    if (Vendor *known = known_of_display(display)) return *known;
+    Vendor &vendor = choose(display, screen);
+    first_or(vendor);
+    gl::attempt([&] { remember(display, vendor); });
+    return vendor;
+}
+
+// Calls find(vendor) for each vendor that was started, until it has found something.
+template <typename Find>
+void *find_in_started(Find find) {
+    const MutexLock lock(all().mutex);
+    for (const auto &[name, vendor] : all().started) {
+        void *found = vendor == nullptr ? nullptr : find(*vendor);
+        if (found != nullptr) return found;
+    }
+    return nullptr;
 }
 
 }  // namespace
+
+bool Vendor::resolve() {
+    bool is_whole = imports.isScreenSupported != nullptr;
+#define X(name, screen)                                                 \
+    glx.name = reinterpret_cast<decltype(glx.name)>(find("glX" #name)); \
+    is_whole &= glx.name != nullptr;
+    GLX_FUNCTIONS(X)
+#undef X
+#define X(name, type, screen) glx.name = reinterpret_cast<type>(gl::or_missing(find("glX" #name)));
+    GLX_EXTENSION_FUNCTIONS(X)
+#undef X
+    return is_whole;
+}
 
 bool start_probable_vendor(const Host &host, const std::string &wanted) {
     Vendors &vendors = all();
     vendors.host = host;
     vendors.wanted = wanted;
+    std::error_code ignored;
+    const bool is_nvidia = std::filesystem::exists(kNvidiaDevice, ignored);
+    vendors.are_several = gl::kHasSlots && is_nvidia && started(wanted) == nullptr;
     // Mesa's library is small until it draws, which cannot be said of all others.
     for (const std::string &name :
-         {wanted, std::string("mesa"), std::string(kFallback), std::string("nvidia")}) {
-        Vendor *vendor = started(name);
-        if (vendor != nullptr) {
-            vendors.probable = vendor;
-            gl::set_default_driver(*vendor);
+         {wanted, std::string(is_nvidia ? "nvidia" : "mesa"), std::string("mesa"),
+          std::string(kFallback), std::string("nvidia")}) {
+        vendors.probable = started(name);
+        if (vendors.probable != nullptr) {
+            gl::set_default_driver(*vendors.probable);
             return true;
         }
     }
@@ -161,19 +183,35 @@ bool start_probable_vendor(const Host &host, const std::string &wanted) {
     return false;
 }
 
-Vendor &vendor_of_screen(Display *display, int screen) {
-    Vendor *known = all().chosen;
-    return known != nullptr ? *known : choose(display, screen);
+bool is_open(const Display *display) {
+    return known_of_display(display) != nullptr;
 }
 
-Vendor &vendor_of_display(Display *display) {
-    Vendor *known = all().chosen;
-    return known != nullptr ? *known : choose(display, DefaultScreen(display));
+bool has_several_vendors() {
+    return all().are_several;
 }
 
-Vendor &vendor() {
-    Vendor *known = all().chosen;
-    return known != nullptr ? *known : *all().probable;
+const Vendor &vendor_of_screen(Display *display, int screen) {
+    if (all().are_several) return of_several(display, screen);
+    const Vendor *known = all().chosen;
+    return known != nullptr ? *known : first_or(choose(display, screen));
+}
+
+const Vendor &vendor_of_display(Display *display) {
+    return vendor_of_screen(display, DefaultScreen(display));
+}
+
+const Vendor &vendor() {
+    return static_cast<const Vendor &>(gl::current_driver());
+}
+
+void *vendor_function(const char *name) {
+    return find_in_started([=](const Vendor &vendor) { return vendor.find(name); });
+}
+
+void *dispatch_function(const GLubyte *name) {
+    return find_in_started(
+        [=](const Vendor &vendor) { return vendor.imports.getDispatchAddress(name); });
 }
 
 void set_dispatch_index(const GLubyte *function_name, int index) {

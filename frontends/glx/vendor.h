@@ -1,4 +1,4 @@
-// The real GLX vendor library behind the front end: the one that GLVND would have chosen.
+// The real GLX vendor libraries behind the front end: those that GLVND would have chosen.
 // SPDX-License-Identifier: MIT
 //
 // GLVND starts the front end before it knows of a screen, and asks it for all functions then. Which
@@ -6,8 +6,8 @@
 // else what the screen's server names (GLX_EXT_libglvnd). Before that, GLVND gets the dispatch
 // functions of a vendor that is probably the right one; they are the same in all vendors.
 //
-// A process has one real vendor. An application with screens of several vendors has that of the
-// first screen on all of them, as with __GLX_VENDOR_LIBRARY_NAME.
+// Most processes can meet one real vendor only: that of the first screen has all. Where NVIDIA's
+// driver is there beside Mesa, each connection gets that of its server: one for all screens.
 //
 // Thread safety: any thread. Ownership: vendors live as long as the process. Failure: where nothing
 // can be found out, GLVND's own fallback is chosen.
@@ -16,7 +16,7 @@
 #include <string>
 
 #include "functions.inc"
-#include "gl/functions.h"
+#include "gl/vendor_library.h"
 #include "glx.h"
 
 namespace cairn::glx {
@@ -37,29 +37,31 @@ struct Vendor : gl::Driver {
     __GLXapiImports imports = {};
     GlxFunctions glx;
 
-    // The vendor's function, or null.
-    void *function(const char *function_name) const {
-        return imports.getProcAddress(reinterpret_cast<const GLubyte *>(function_name));
-    }
+    bool resolve();
 };
 
-// The arguments of __glx_Main.
-struct Host {
-    uint32_t version = 0;
-    const __GLXapiExports *exports = nullptr;
-    __GLXvendorInfo *self = nullptr;
-};
+using Host = gl::Host<__GLXapiExports, __GLXvendorInfo>;
 
 // Starts the vendor of this name, or else one that is probably right. False when there is none.
 bool start_probable_vendor(const Host &host, const std::string &wanted);
 
-// The vendor for a screen, or for the default screen of a display, or for the calls of a thread
-// with a context: chosen at the first of these calls, and the same for all that follow.
-Vendor &vendor_of_screen(Display *display, int screen);
-Vendor &vendor_of_display(Display *display);
-// The vendor that was chosen; before that, the probable one.
-Vendor &vendor();
+// Whether each X server has the vendor that is its own. False: the first one's has all.
+bool has_several_vendors();
 
+// The vendor for a screen, or for the default screen of a display: chosen at the first of these
+// calls for the connection, and the same for all that follow.
+const Vendor &vendor_of_screen(Display *display, int screen);
+const Vendor &vendor_of_display(Display *display);
+// With several vendors: whether this connection, which has had a vendor, is still open.
+bool is_open(const Display *display);
+// The vendor of the thread's current context; where it has had none, the first that was chosen, or
+// the probable one.
+const Vendor &vendor();
+
+// The function of a vendor that was started, or null.
+void *vendor_function(const char *name);
+// A vendor's dispatch function, or null.
+void *dispatch_function(const GLubyte *name);
 // GLVND has given a function of GLX this number.
 void set_dispatch_index(const GLubyte *function_name, int index);
 

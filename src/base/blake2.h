@@ -114,5 +114,9 @@ void hash_leaves_avx2(const std::byte *bytes, std::size_t size,
                       LeafDigests &digests);  // REQUIRES: has_avx2()
 void hash_leaves_avx512(const std::byte *bytes, std::size_t size,
                         LeafDigests &digests);  // REQUIRES: has_avx512()
+// Of two texts at once, in the time that one of them takes.
+void hash_two_avx512(const std::byte *bytes, std::size_t size, const std::byte *other,
+                     std::size_t other_size,
+                     LeafDigests (&digests)[2]);  // REQUIRES: has_avx512()
 
 }  // namespace cairn::blake2

@@ -123,12 +123,18 @@ void blake2::hash_leaves_baseline(const std::byte *bytes, std::size_t size, Leaf
     }
 }
 
-std::array<std::byte, 32> blake2bp(Bytes bytes) {
-    const auto hash_leaves = has_avx512() ? blake2::hash_leaves_avx512
-                             : has_avx2() ? blake2::hash_leaves_avx2
-                                          : blake2::hash_leaves_baseline;
-    blake2::LeafDigests leaves;
-    hash_leaves(bytes.data(), bytes.size(), leaves);
+namespace {
+
+void hash_leaves(Bytes bytes, blake2::LeafDigests &digests) {
+    const auto kernel = has_avx512() ? blake2::hash_leaves_avx512
+                        : has_avx2() ? blake2::hash_leaves_avx2
+                                     : blake2::hash_leaves_baseline;
+    kernel(bytes.data(), bytes.size(), digests);
+}
+
+}  // namespace
+
+std::array<std::byte, 32> Blake2b::root_of(blake2::LeafDigests &leaves) {
     // Words are hashed as little-endian bytes.
     for (auto &leaf : leaves)
         for (std::uint64_t &word : leaf)
@@ -136,6 +142,28 @@ std::array<std::byte, 32> blake2bp(Bytes bytes) {
     Blake2b root(blake2::kTreeSizes, 0, blake2::kRootDepth, ~std::uint64_t{0});
     root.add(std::as_bytes(std::span(leaves)));
     return root.finish();
+}
+
+std::array<std::byte, 32> blake2bp(Bytes bytes) {
+    blake2::LeafDigests leaves;
+    hash_leaves(bytes, leaves);
+    return Blake2b::root_of(leaves);
+}
+
+std::array<std::byte, 32> hash_by_halves(Bytes bytes) {
+    const Bytes first =
+        bytes.first(std::min<std::size_t>(align_up(bytes.size() / 2, 512), bytes.size()));
+    const Bytes second = bytes.subspan(first.size());
+    blake2::LeafDigests leaves[2];
+    if (has_avx512()) {
+        blake2::hash_two_avx512(first.data(), first.size(), second.data(), second.size(), leaves);
+    } else {
+        hash_leaves(first, leaves[0]);
+        hash_leaves(second, leaves[1]);
+    }
+    Blake2b both;
+    for (auto &half : leaves) both.add(Blake2b::root_of(half));
+    return both.finish();
 }
 
 }  // namespace cairn

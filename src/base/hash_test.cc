@@ -134,6 +134,52 @@ TEST(Blake2bp, HashesLeavesWithAvx512AsWithout) {
     expect_same_as_baseline(blake2::hash_leaves_avx512);
 }
 
+// An own program in Python gives the same.
+TEST(HashByHalves, MatchesAnotherImplementation) {
+    const struct {
+        std::size_t size;
+        const char *digest;
+    } cases[] = {
+        {4096, "ca823d106c1ce8706b57ba1b071e7dc2813f8389bdaa1df985feafdbff761b0a"},
+        {5000, "c1bee1b2ba848720d3245b43c5922e70dff85485d47f9036216252214257a9b5"},
+        {100000, "b7ebcd73aed11511a8918403497e5fdca2dbf65b23ce0f90e800404fdb894d30"},
+    };
+    for (const auto &[size, digest] : cases)
+        EXPECT_EQ(hexadecimal(hash_by_halves(counting_bytes(size))), digest) << size;
+}
+
+// What the header says, with other functions.
+TEST(HashByHalves, IsTheHashOfTheHashesOfBothHalves) {
+    for (std::size_t size = 0; size <= 8192; size += size < 1100 ? 1 : 61) {
+        const auto memory = std::make_unique<std::byte[]>(size);
+        std::ranges::copy(counting_bytes(size), memory.get());
+        const Bytes bytes(memory.get(), size);
+        const Bytes first = bytes.first(std::min((size / 2 + 511) / 512 * 512, size));
+        Blake2b expected;
+        expected.add(blake2bp(first));
+        expected.add(blake2bp(bytes.subspan(first.size())));
+        ASSERT_EQ(hexadecimal(hash_by_halves(bytes)), hexadecimal(expected.finish())) << size;
+    }
+}
+
+// Two texts of any sizes, of which one may end long before the other.
+TEST(HashByHalves, HashesTwoTextsWithAvx512AsWithout) {
+    if (!has_avx512()) GTEST_SKIP() << "no AVX-512 here";
+    const auto all = counting_bytes(4096);
+    for (std::size_t size = 0; size <= 2048; size += 31) {
+        const Bytes texts[] = {Bytes(all).first(size), Bytes(all).subspan(size, 2048 - size)};
+        blake2::LeafDigests found[2];
+        blake2::hash_two_avx512(texts[0].data(), texts[0].size(), texts[1].data(), texts[1].size(),
+                                found);
+        for (std::size_t text = 0; text < 2; ++text) {
+            blake2::LeafDigests expected;
+            blake2::hash_leaves_baseline(texts[text].data(), texts[text].size(), expected);
+            for (std::size_t leaf = 0; leaf < 4; ++leaf)
+                ASSERT_TRUE(std::ranges::equal(found[text][leaf], expected[leaf])) << size;
+        }
+    }
+}
+
 // A process may have closed a sandbox around itself before it makes its first key.
 TEST(Blake2b, NeedsNoSystemCall) {
 #if defined(__has_feature)

@@ -156,6 +156,20 @@ class Shares {
     std::uint64_t shared_bytes_ = 0;
 };
 
+// Whether the root has anything beside this cache that upkeep could remove.
+bool has_others(const Directory &root, std::string_view identifier) {
+    bool found = false;
+    (void)root.list([&](std::string_view name) {
+        if (found || name == identifier) return;
+        const auto is_cache = [&] {
+            const auto info = root.info(std::string(name));
+            return info.ok() && !info->is_file;
+        };
+        found = name.starts_with(kRemovedPrefix) || (valid_identifier(name) && is_cache());
+    });
+    return found;
+}
+
 constexpr std::uint64_t kLeastBytes = 1u << 20;  // that a generation is made smaller to
 
 // Leaves so many bytes of a generation. busy: somebody has it open.
@@ -284,8 +298,8 @@ Status remove_cache(const Directory &root, const std::string &identifier) {
     return delete_removed(root, name);
 }
 
-bool is_upkeep_due(const Directory &root) {
-    if (is_recent(root.info(kUpkeepFileName))) return false;
+bool is_upkeep_due(const Directory &root, std::string_view identifier) {
+    if (is_recent(root.info(kUpkeepFileName)) || !has_others(root, identifier)) return false;
     const auto file = root.open_or_make_file(kUpkeepFileName);
     return file.ok() && file.value().touch().ok();
 }

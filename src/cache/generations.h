@@ -106,8 +106,9 @@ struct Upkeep {
     std::uint64_t total_bytes;    // of all generations of applications without a limit of their own
 };
 
-// Whether it is time to look: an hour after somebody has. Then it counts as done.
-bool is_upkeep_due(const Directory &root);
+// Whether it is time to look, for a process that has this cache open: where there is anything else,
+// an hour after somebody has. Then it counts as done.
+bool is_upkeep_due(const Directory &root, std::string_view identifier);
 
 // Removes what has to go. Ends early when `stop` is set; then it is due again.
 void remove_superseded(const std::string &root, const Upkeep &upkeep, const std::atomic<bool> &stop,

@@ -224,12 +224,12 @@ TEST_F(GenerationsTest, WhatIsStoppedLooksAtNothingMore) {
     fs::create_directory(directory_ / ".removed-engine-1");
     const std::atomic<bool> stop = true;
     EXPECT_TRUE(list_generations(root(), &stop).empty());
-    (void)is_upkeep_due(root());
-    EXPECT_FALSE(is_upkeep_due(root()));
+    (void)is_upkeep_due(root(), "another");
+    EXPECT_FALSE(is_upkeep_due(root(), "another"));
     cairn::remove_superseded(directory_.path(), {30 * kDayNs, 0}, stop, Log());
     EXPECT_TRUE(exists(old));
     EXPECT_TRUE(exists(".removed-engine-1"));
-    EXPECT_TRUE(is_upkeep_due(root())) << "somebody else has to go on";
+    EXPECT_TRUE(is_upkeep_due(root(), "another")) << "somebody else has to go on";
 }
 
 // Does something when the lock file of a cache is about to be opened for the first time. By
@@ -360,13 +360,25 @@ TEST_F(ClaimTest, WhatCannotBeReadIsAnothers) {
     EXPECT_NE(text_when_emptied_, "(not emptied)");
 }
 
+// The cache that asks is open, and a thread costs more than a look.
+TEST_F(GenerationsTest, NoUpkeepIsDueWhereThereIsOneCacheOnly) {
+    const std::string own = make("engine", "driver 1", 0);
+    cairn_test::write_file(directory_ / "CACHEDIR.TAG", {});
+    fs::create_directory(directory_ / ".removed");
+    EXPECT_FALSE(is_upkeep_due(root(), own));
+    EXPECT_FALSE(exists(".upkeep"));
+    fs::create_directory(directory_ / ".removed-engine-1");
+    EXPECT_TRUE(is_upkeep_due(root(), own));
+}
+
 TEST_F(GenerationsTest, UpkeepIsDueOnceAnHour) {
-    EXPECT_TRUE(is_upkeep_due(root()));
-    EXPECT_FALSE(is_upkeep_due(root()));
+    (void)make("engine", "driver 1", 0);
+    EXPECT_TRUE(is_upkeep_due(root(), "another"));
+    EXPECT_FALSE(is_upkeep_due(root(), "another"));
     const auto then = static_cast<time_t>(wall_clock_ns() / 1'000'000'000 - 3601);
     const timespec times[] = {{then, 0}, {then, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, (directory_ / ".upkeep").c_str(), times, 0), 0);
-    EXPECT_TRUE(is_upkeep_due(root()));
+    EXPECT_TRUE(is_upkeep_due(root(), "another"));
 }
 
 }  // namespace

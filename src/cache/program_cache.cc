@@ -79,7 +79,6 @@ ProgramCache::~ProgramCache() {
 Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options) {
     Options named = options;
     named.store.identifier = identifier_of(options.generation);
-    named.store.about = options.generation.identity;
     std::unique_ptr<ProgramCache> cache(new ProgramCache(named));
     Own &own = cache->own_.get();
     TRY_ASSIGN(std::unique_ptr<Parts> parts, cache->compose());
@@ -136,7 +135,7 @@ void ProgramCache::start_upkeep() {
     const auto directory = root->open_directory(options_.store.identifier);
     const bool has_other_limit =
         directory.ok() && record_limit(directory.value(), options_.application_bytes);
-    if (!is_upkeep_due(root.value()) && !has_other_limit) return;
+    if (!is_upkeep_due(root.value(), options_.store.identifier) && !has_other_limit) return;
     (void)upkeep_.wake();  // without a thread, another process does it
 }
 
@@ -195,6 +194,15 @@ Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &o
     if (own.keeps_out(key)) return PutOutcome::kept_out;
     auto outcome = own.cache->put(key, value, options);
     if (outcome.ok()) own.note_use(key);
+    return outcome;
+}
+
+Result<PutOutcome> ProgramCache::put_blob(BlobRef entry, const PutOptions &options) {
+    Parts &own = parts();
+    const BlobRef kept = entry;  // its key is needed afterwards
+    if (own.keeps_out(kept->key())) return PutOutcome::kept_out;
+    auto outcome = own.cache->put_blob(std::move(entry), options);
+    if (outcome.ok()) own.note_use(kept->key());
     return outcome;
 }
 

@@ -59,6 +59,7 @@ class ProgramCache final : public Cache {
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
     Result<bool> contains(Bytes key) override;
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
+    Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
     Result<bool> remove(Bytes key) override { return parts().cache->remove(key); }
     Status clear() override;
     Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override {

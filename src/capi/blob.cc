@@ -1,6 +1,6 @@
 // The calls of cairn.h on blobs, and what needs no cache at all: strings and program keys.
 // SPDX-License-Identifier: MIT
-#include <cairn/cairn.h>
+#include <cairn/internal/front_end.h>
 
 #include <cstring>
 #include <string_view>
@@ -26,6 +26,11 @@ uint32_t cairn_blob_cost_us(const cairn_blob *blob) {
 
 void cairn_blob_free(cairn_blob *blob) {
     if (blob != nullptr) from_handle(blob)->release();
+}
+
+cairn_blob *cairn_blob_make(const void *key, size_t key_size, const void *value, size_t value_size,
+                            uint32_t cost_us) {
+    return to_handle(Blob::copy(bytes(key, key_size), bytes(value, value_size), cost_us));
 }
 
 const char *cairn_result_string(int result) {

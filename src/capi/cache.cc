@@ -1,6 +1,7 @@
 // The calls of cairn.h on caches: arguments are checked here, and only here.
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_program_cache.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
 #include <cstring>
@@ -223,6 +224,21 @@ int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *
             put.cost_us = options->cost_us;
         }
         const auto outcome = own.put(bytes(key, key_size), bytes(value, value_size), put);
+        return outcome.ok() ? result_code(outcome.value()) : result_code(outcome.error());
+    });
+}
+
+int cairn_put_blob(cairn_cache *cache, cairn_blob *entry) {
+    if (entry == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+    Blob *const blob = from_handle(entry);
+    const Bytes key = blob->key();
+    const bool is_valid =
+        valid_key(key.data(), key.size()) && blob->value().size() <= CAIRN_VALUE_SIZE_MAX;
+    return change(cache, is_valid, [&](Cache &own) {
+        blob->retain();
+        PutOptions put;
+        put.cost_us = blob->cost_us();
+        const auto outcome = own.put_blob(BlobRef::adopt(blob), put);
         return outcome.ok() ? result_code(outcome.value()) : result_code(outcome.error());
     });
 }

@@ -367,6 +367,31 @@ TEST(MemoryMode, CanBeTrimmedLimitedAndLookedAtByPlace) {
     cairn_close(cache);
 }
 
+// Two caches in memory have one entry between them.
+TEST(MemoryMode, KeepsAnEntryThatIsNotCopied) {
+    cairn_options options = {};
+    options.size = sizeof options;
+    options.identifier = "memory";
+    options.mode = CAIRN_MODE_MEMORY;
+    cairn_blob *made = cairn_blob_make("key", 3, "value", 5, 7);
+    ASSERT_NE(made, nullptr);
+    for (int i = 0; i < 2; ++i) {
+        cairn_cache *cache = nullptr;
+        ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        EXPECT_EQ(cairn_put_blob(cache, made), CAIRN_OK);
+        cairn_blob *found = nullptr;
+        ASSERT_EQ(cairn_get(cache, "key", 3, &found), CAIRN_OK);
+        EXPECT_EQ(cairn_blob_data(found), cairn_blob_data(made));
+        EXPECT_EQ(cairn_blob_cost_us(found), 7u);
+        cairn_close(cache);
+        EXPECT_EQ(std::string(static_cast<const char *>(cairn_blob_data(found)), 5), "value");
+        cairn_blob_free(found);
+        EXPECT_EQ(cairn_put_blob(nullptr, made), CAIRN_ERROR_INVALID_ARGUMENT);
+    }
+    cairn_blob_free(made);
+    EXPECT_EQ(cairn_put_blob(nullptr, nullptr), CAIRN_ERROR_INVALID_ARGUMENT);
+}
+
 TEST(EglEntries, AreCheckedAgainstTheirKey) {
     const char key[] = "a key of twenty byte";
     char entry[30] = {};

@@ -2,7 +2,6 @@
 #include "os/loaded_objects.h"
 
 #include <elf.h>
-#include <link.h>
 
 #include <algorithm>
 #include <cstring>
@@ -38,57 +37,67 @@ std::uintptr_t address(std::uintptr_t base, std::uintptr_t value) {
     return value < base ? base + value : value;
 }
 
-void read_needed(std::uintptr_t base, const ElfW(Dyn) * dynamic, LoadedObject &object) {
-    const char *strings = nullptr;
-    for (const ElfW(Dyn) *item = dynamic; item->d_tag != DT_NULL; ++item) {
-        if (item->d_tag == DT_STRTAB) {
-            strings = reinterpret_cast<const char *>(address(base, item->d_un.d_ptr));
-        }
-    }
-    for (const ElfW(Dyn) *item = dynamic; strings != nullptr && item->d_tag != DT_NULL; ++item) {
-        if (item->d_tag == DT_NEEDED) object.needed.emplace_back(strings + item->d_un.d_val);
-    }
-}
-
-LoadedObject read_object(const dl_phdr_info &info) {
-    LoadedObject object;
-    object.path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
-    object.name = object.path.substr(object.path.rfind('/') + 1);
-    for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
-        const ElfW(Phdr) &segment = info.dlpi_phdr[i];
-        const std::uintptr_t begin = info.dlpi_addr + segment.p_vaddr;
-        if (segment.p_type == PT_LOAD) {
-            object.parts.emplace_back(begin, begin + segment.p_memsz);
-        } else if (segment.p_type == PT_NOTE && object.build_id.empty()) {
-            object.build_id =
-                build_id_in({reinterpret_cast<const std::byte *>(begin), segment.p_memsz});
-        } else if (segment.p_type == PT_DYNAMIC) {
-            read_needed(info.dlpi_addr, reinterpret_cast<const ElfW(Dyn) *>(begin), object);
-        }
-    }
-    return object;
-}
-
 // No exception may pass through the dynamic linker.
 int add_object(dl_phdr_info *info, std::size_t, void *user) {
     const auto add = [&] {
-        static_cast<std::vector<LoadedObject> *>(user)->push_back(read_object(*info));
+        static_cast<std::vector<LoadedObject> *>(user)->emplace_back(*info);
         return 0;
     };
     return guarded(add, 1);
 }
 
+constexpr int kUsed = 2;
+
+// Called for the first object. The linker's lock is one that this thread may take again.
+int use_all(dl_phdr_info *, std::size_t, void *user) {
+    const auto use = [&] {
+        std::vector<LoadedObject> objects;
+        if (::dl_iterate_phdr(add_object, &objects) != 0) return 1;
+        (*static_cast<const std::function<void(std::span<const LoadedObject>)> *>(user))(objects);
+        return kUsed;
+    };
+    return guarded(use, 1);
+}
+
 }  // namespace
 
 bool LoadedObject::has(std::uintptr_t address) const {
-    return std::ranges::any_of(
-        parts, [&](const auto &part) { return address >= part.first && address < part.second; });
+    return std::ranges::any_of(segments_, [&](const ElfW(Phdr) & segment) {
+        return segment.p_type == PT_LOAD && address - base_ - segment.p_vaddr < segment.p_memsz;
+    });
 }
 
-std::vector<LoadedObject> loaded_objects() {
-    std::vector<LoadedObject> objects;
-    if (::dl_iterate_phdr(add_object, &objects) != 0) throw_no_memory();
-    return objects;
+std::string LoadedObject::build_id() const {
+    for (const ElfW(Phdr) & segment : segments_) {
+        if (segment.p_type != PT_NOTE) continue;
+        const auto *notes = reinterpret_cast<const std::byte *>(base_ + segment.p_vaddr);
+        std::string found = build_id_in({notes, segment.p_memsz});
+        if (!found.empty()) return found;
+    }
+    return {};
+}
+
+std::vector<std::string_view> LoadedObject::needed() const {
+    const auto dynamic = std::ranges::find(segments_, ElfW(Word){PT_DYNAMIC}, &ElfW(Phdr)::p_type);
+    if (dynamic == segments_.end()) return {};
+    const auto *const items = reinterpret_cast<const ElfW(Dyn) *>(base_ + dynamic->p_vaddr);
+    const char *strings = nullptr;
+    for (const ElfW(Dyn) *item = items; item->d_tag != DT_NULL; ++item) {
+        if (item->d_tag == DT_STRTAB) {
+            strings = reinterpret_cast<const char *>(address(base_, item->d_un.d_ptr));
+        }
+    }
+    std::vector<std::string_view> names;
+    for (const ElfW(Dyn) *item = items; strings != nullptr && item->d_tag != DT_NULL; ++item) {
+        if (item->d_tag == DT_NEEDED) names.emplace_back(strings + item->d_un.d_val);
+    }
+    return names;
+}
+
+void with_loaded_objects(const std::function<void(std::span<const LoadedObject>)> &use) {
+    if (::dl_iterate_phdr(use_all, const_cast<void *>(static_cast<const void *>(&use))) != kUsed) {
+        throw_no_memory();
+    }
 }
 
 }  // namespace cairn

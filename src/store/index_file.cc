@@ -24,35 +24,30 @@ std::string temporary_name() {
 // Writes the fixed part and an initialised first level.
 Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use) {
     TRY(file.extend(index_size(1)));
+    constexpr std::uint64_t kSlotsOffset = level_offset(0) + level_bitmap_pages(0) * kPage;
+    std::array<std::byte, kSlotsOffset> head = {};
     const auto header = encode_index_header(identity);
-    const Bytes header_piece[] = {header};
-    TRY(file.write_at(kHeaderPage * kPage, header_piece));
-    TRY(file.write_at(kHeaderCopyPage * kPage, header_piece));
-    const auto write_word = [&](std::uint64_t offset, std::uint64_t value) {
-        std::array<std::byte, sizeof value> word;
-        put_le(word, 0, value);
-        const Bytes piece[] = {word};
-        return file.write_at(offset, piece);
-    };
-    TRY(write_word(counter_offset(Counter::levels), 1));
+    std::ranges::copy(header, head.begin() + kHeaderPage * kPage);
+    std::ranges::copy(header, head.begin() + kHeaderCopyPage * kPage);
+    put_le(head, counter_offset(Counter::levels), std::uint64_t{1});
     if (use.segments.empty()) {
-        TRY(write_word(counter_offset(Counter::unsynced), 1));
+        put_le(head, counter_offset(Counter::unsynced), std::uint64_t{1});
     } else {
-        TRY(write_word(counter_offset(Counter::rebuild), 1));
+        put_le(head, counter_offset(Counter::rebuild), std::uint64_t{1});
         // Do not use the last numbers again: a process may still have a deleted file of that name
         // open.
         const auto last = std::ranges::max_element(use.segments, {}, &SegmentFile::segment);
-        TRY(write_word(counter_offset(Counter::segment_hint), last->segment + std::uint64_t{1}));
+        put_le(head, counter_offset(Counter::segment_hint), last->segment + std::uint64_t{1});
     }
-    TRY(write_word(counter_offset(Counter::boot), boot_number()));
-    TRY(write_word(level_offset(0), (std::uint64_t{1} << level_pages(0)) - 1));
+    put_le(head, counter_offset(Counter::boot), boot_number());
+    put_le(head, level_offset(0), (std::uint64_t{1} << level_pages(0)) - 1);
+    const Bytes head_piece[] = {head};
+    TRY(file.write_at(0, head_piece));
     std::array<std::byte, kPage> slots;
     for (std::size_t i = 0; i < kSlotsPerPage; ++i) put_le(slots, i * 8, kEmptySlot);
-    const Bytes slots_piece[] = {slots};
-    for (std::uint64_t i = 0; i < level_pages(0); ++i) {
-        TRY(file.write_at(level_offset(0) + (level_bitmap_pages(0) + i) * kPage, slots_piece));
-    }
-    return {};
+    std::array<Bytes, level_pages(0)> all_slots;
+    all_slots.fill(slots);
+    return file.write_at(kSlotsOffset, all_slots);
 }
 
 }  // namespace

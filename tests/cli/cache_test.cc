@@ -228,6 +228,7 @@ TEST_F(CacheTest, LsPrintsJson) {
     EXPECT_GT(caches["caches"][0]["used_at_ms"], 1'700'000'000'000u);
     EXPECT_EQ(caches["caches"][0]["version"], 77);
     EXPECT_EQ(caches["caches"][1]["application"], "game");
+    EXPECT_THAT(std::string(caches["caches"][1]["about"]), MatchesRegex("driver [12]"));
     const auto entries =
         nlohmann::json::parse(run({"ls", "alpha", "--json", "--sort", "key"}).standard_output);
     EXPECT_EQ(entries["cache"], "alpha");

@@ -196,12 +196,59 @@ TEST_F(FlatpakTest, ThatDoesNotSeeCairn) {
     EXPECT_EQ(view.links, 0u);
 }
 
-// As after `flatpak override --filesystem=PREFIX:ro`.
+// As after the override that docs/cli.md names; `make test-flatpak` has Flatpak itself.
 TEST_F(FlatpakTest, ThatIsShownCairn) {
     const std::string plain = without(bwrap(runtime() + Words{"--setenv", kFolders, drivers_}));
     EXPECT_THAT(plain, HasSubstr("renderer"));
     EXPECT_EQ(with(bwrap(runtime())).text, plain);
     const View warm = with(bwrap(runtime()));
+    EXPECT_EQ(warm.text, plain);
+    EXPECT_EQ(warm.links, 2u);
+    EXPECT_EQ(warm.hits, 2u);
+}
+
+// Steam's container has an own /usr, into which it takes the drivers that it finds by the variables
+// outside. It names their manifests anew, and sets LD_LIBRARY_PATH anew.
+class SteamTest : public ContainerTest {
+  protected:
+    // The container with these manifests' libraries taken over.
+    Words container(const Words &libraries) const {
+        Words words = {"--tmpfs", CLI_FRONT_END_FOLDER, "--unsetenv", kFolders};
+        std::string manifests;
+        for (const std::string &library : libraries) {
+            const std::string taken = folder_ / fs::path(library).filename();
+            if (library.starts_with('/'))
+                fs::copy_file(library, taken, fs::copy_options::skip_existing);
+            const std::string text =
+                nlohmann::json{
+                    {"file_format_version", "1.0.0"},
+                    {"ICD", {{"library_path", library.starts_with('/') ? taken : library}}}}
+                    .dump();
+            manifests += folder_.write(fs::path(library).filename().string() + ".json", text) + ":";
+        }
+        return words + Words{"--setenv", kFilenames,        manifests,
+                             "--setenv", "LD_LIBRARY_PATH", folder_ / ""};
+    }
+
+    const std::string front_end_ = fs::path(CLI_FRONT_END).parent_path() / "libEGL_cairn.so.0";
+    const std::string last_ = fs::path(CLI_FRONT_END_LAST).parent_path() / "libEGL_cairn_last.so.0";
+    const std::string mesa_ = "libEGL_mesa.so.0";
+};
+
+TEST_F(SteamTest, ThatTakesNothingOfCairn) {
+    const Words steam = bwrap(container({mesa_}));
+    const std::string plain = without(steam);
+    EXPECT_THAT(plain, HasSubstr("renderer"));
+    const View view = with(steam);
+    EXPECT_EQ(view.text, plain);
+    EXPECT_EQ(view.links, 0u);
+}
+
+TEST_F(SteamTest, ThatTakesCairnWithTheDrivers) {
+    const std::string plain = without(bwrap(container({mesa_})));
+    const Words steam = bwrap(container({front_end_, mesa_, last_}));
+    EXPECT_EQ(with(steam).text, plain);
+    const View warm = with(steam);
     EXPECT_EQ(warm.text, plain);
     EXPECT_EQ(warm.links, 2u);
     EXPECT_EQ(warm.hits, 2u);

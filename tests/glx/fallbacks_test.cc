@@ -5,18 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <string>
 
+#include "changed_server.h"
 #include "gl/runner.h"
-#include "support/files.h"
 #include "support/x_server.h"
 
 namespace gl_test {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char *kScenario = "plain_contexts";
 
@@ -40,23 +37,6 @@ class FallbacksTest : public testing::Test {
         return report;
     }
 
-    // A copy of the X server's program with one text changed, of which there is one place only.
-    std::string changed_server(const std::string &text, const std::string &other) {
-        std::string binary;
-        std::istringstream folders(std::getenv("PATH"));
-        for (std::string folder; binary.empty() && std::getline(folders, folder, ':');) {
-            if (fs::exists(folder + "/Xvfb")) {
-                binary = cairn_test::as_string(cairn_test::read_file(folder + "/Xvfb"));
-            }
-        }
-        const size_t at = binary.find(text);
-        EXPECT_EQ(at, binary.rfind(text));
-        if (at != std::string::npos) binary.replace(at, text.size(), other);
-        const std::string path = stage_.directory() / "Xvfb";
-        cairn_test::write_file(path, cairn_test::as_bytes(binary));
-        fs::permissions(path, fs::perms::owner_all);
-        return path;
-    }
     static void expect_warm(const cairn::RunReport &report) {
         EXPECT_GT(report.hits, 0u);
         EXPECT_EQ(report.hits, report.link_calls);
@@ -103,7 +83,8 @@ TEST_F(FallbacksTest, AContainerMayHideOurLibrary) {
 
 // A server that has GLX, but not the extension that names the driver.
 TEST_F(FallbacksTest, AServerMayNameNoDriver) {
-    const cairn_test::XServer server(changed_server("GLX_EXT_libglvnd", "GLX_EXT_for_none"));
+    const cairn_test::XServer server(
+        changed_server(stage_.directory().path(), "GLX_EXT_libglvnd", "GLX_EXT_for_none"));
     stage_.extra = {{"DISPLAY", server.display()}};
     EXPECT_THAT(stage_.plain("questions").transcript,
                 testing::AllOf(testing::HasSubstr("GLX_EXT_for_none"),
@@ -114,8 +95,7 @@ TEST_F(FallbacksTest, AServerMayNameNoDriver) {
 
 // Such as one that draws by another driver, for an application in a container.
 TEST_F(FallbacksTest, AServerMayNameADriverThatIsNotHere) {
-    const std::string end(1, '\0');
-    const cairn_test::XServer server(changed_server(end + "mesa" + end, end + "none" + end));
+    const cairn_test::XServer server(server_naming(stage_.directory().path(), "none"));
     stage_.extra = {{"DISPLAY", server.display()}};
     expect_warm(expect_as_plain(kScenario));
     expect_as_plain("questions");

@@ -26,6 +26,14 @@ int cairn_egl_blob_cache_redirect(void *display,
  * CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT when `entry_size` is not greater than the head's. */
 int cairn_egl_entry_seal(const void *key, size_t key_size, void *entry, size_t entry_size);
 
+/* An entry that is in no cache yet, with copies of the key and the value. NULL without memory. */
+cairn_blob *cairn_blob_make(const void *key, size_t key_size, const void *value, size_t value_size,
+                            uint32_t cost_us);
+
+/* cairn_put() of an entry that cairn_blob_make() made or a look-up found, be it in another cache.
+ * The cache keeps the entry itself where it would keep a copy. */
+int cairn_put_blob(cairn_cache *cache, cairn_blob *entry);
+
 #ifdef __cplusplus
 }
 #endif

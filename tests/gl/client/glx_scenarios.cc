@@ -2,6 +2,7 @@
 // What only GLX has: its first ways to make a context, several connections, indirect contexts.
 #include <array>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -243,6 +244,42 @@ void two_servers() {
     draw_beside(other);
 }
 
+void note_vendor(Connection &on) {
+    const auto renderer = reinterpret_cast<PFNGLXQUERYRENDERERSTRINGMESAPROC>(
+        glx.GetProcAddressARB(reinterpret_cast<const GLubyte *>("glXQueryRendererStringMESA")));
+    const auto interval = reinterpret_cast<PFNGLXGETSWAPINTERVALMESAPROC>(
+        glx.GetProcAddressARB(reinterpret_cast<const GLubyte *>("glXGetSwapIntervalMESA")));
+    note("GL %s, client %s, renderer %s, interval %d",
+         reinterpret_cast<const char *>(gl.GetString(GL_VENDOR)),
+         glx.GetClientString(on.display, GLX_VENDOR),
+         renderer(on.display, 0, 0, GLX_RENDERER_VENDOR_ID_MESA), interval());
+}
+
+// The second connection is to a server of another driver. At the end a third one is made current
+// after the second was closed with its context current.
+void two_vendors() {
+    auto other = std::make_unique<Connection>(std::getenv("CLIENT_OTHER_DISPLAY"));
+    draw_beside(*other);
+    const Context first(Api::plain);
+    note_vendor(connection());
+    const GLXContext handle = new_context(*other, nullptr, True);
+    {
+        const HiddenWindow window(*other);
+        for (int round = 0; round < 2; ++round) {
+            note("current %d", glx.MakeCurrent(other->display, window.id(), handle));
+            note_vendor(*other);
+            draw("other", make_program(kOldestVertex, kOldestFragment));
+            first.make_current();
+            note_vendor(connection());
+        }
+        note("current %d", glx.MakeCurrent(other->display, window.id(), handle));
+    }
+    other.reset();
+    first.make_current();
+    draw("first", make_program(kOldestVertex, kOldestFragment));
+    note_vendor(connection());
+}
+
 // The second context is of another connection than the first one, and shares with it.
 void shared_between_connections() {
     Connection other;
@@ -310,6 +347,7 @@ constexpr Scenario kScenarios[] = {
     {"forgotten_contexts", &forgotten_contexts},
     {"two_connections", &two_connections},
     {"two_servers", &two_servers},
+    {"two_vendors", &two_vendors},
     {"shared_between_connections", &shared_between_connections},
     {"connections_of_threads", &connections_of_threads},
     {"questions", &questions},

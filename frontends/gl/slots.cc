@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "gl_slots.h"
+#include "slots.h"
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "gl/mutex.h"
-#include "gl/settings.h"
+#include "mutex.h"
+#include "settings.h"
 
 // More than the functions of all of OpenGL and OpenGL ES with their extensions, which GLVND asks
 // for.
@@ -33,14 +34,19 @@
     "ret\n"
 #endif
 
-#if defined(CAIRN_GL_SLOT_ENTRY)
+#ifdef CAIRN_GL_SLOT_ENTRY
 
-// The current vendor's table, which the code below finds by a fixed offset from the thread pointer.
-// Before the first eglMakeCurrent it is null, and so nothing but a GL call without a context could
-// meet it: GLVND answers those itself.
+namespace {
+constexpr unsigned kDriversMax = 8;
+// An entry is written before its slot is handed out.
+void *g_tables[kDriversMax][CAIRN_GL_SLOTS] = {};
+}  // namespace
+
+// The current driver's table, which the code below finds by a fixed offset from the thread pointer.
 extern "C" {
 __attribute__((visibility("hidden"),
-               tls_model("initial-exec"))) thread_local void *const *cairn_gl_slot_table = nullptr;
+               tls_model("initial-exec"))) thread_local void *const *cairn_gl_slot_table =
+    g_tables[0];
 extern const char cairn_gl_slot_code[] __attribute__((visibility("hidden")));
 }
 
@@ -67,64 +73,78 @@ cairn_gl_slot_jump:
 
 #endif
 
-namespace cairn::egl {
+namespace cairn::gl {
 
-#if defined(CAIRN_GL_SLOT_ENTRY)
+#ifdef CAIRN_GL_SLOT_ENTRY
 namespace {
 
 struct Slots {
-    gl::Mutex mutex;
-    std::unordered_map<std::string, size_t> by_name;  // guarded by mutex
+    Mutex mutex;
+    // Guarded by mutex.
+    std::vector<const Driver *> drivers;
+    std::unordered_map<std::string, size_t> by_name;
 };
-
-// An entry is written before its slot is handed out.
-void *g_tables[kVendorsMax][CAIRN_GL_SLOTS] = {};
 
 void *code_of(size_t slot) {
     return const_cast<char *>(cairn_gl_slot_code) + slot * CAIRN_GL_SLOT_SIZE;
 }
 
-bool fill(size_t slot, const char *name) {
-    bool found = false;
-    for (const Vendor *vendor : vendors()) {
-        void *function = vendor->function(name);
-        found |= function != nullptr;
-        g_tables[vendor->index][slot] = gl::or_missing(function);
-    }
-    return found;
+void fill(const Driver &driver, size_t slot, const std::string &name) {
+    g_tables[driver.table][slot] = or_missing(driver.find(name.c_str()));
 }
 
 }  // namespace
 
-void *gl_slot(const char *name) {
-    auto &all = gl::the_only<Slots>();
+bool add_to_slots(Driver &driver) {
+    auto &all = the_only<Slots>();
     const MutexLock lock(all.mutex);
-    const auto known = all.by_name.find(name);
-    if (known != all.by_name.end()) return code_of(known->second);
-    const size_t slot = all.by_name.size();
+    if (all.drivers.size() >= kDriversMax) return false;
+    driver.table = static_cast<unsigned>(all.drivers.size());
+    for (const auto &[name, slot] : all.by_name) {
+        fill(driver, slot, name);
+    }
+    all.drivers.push_back(&driver);
+    return true;
+}
+
+void *slot_of(const char *name) {
+    auto &all = the_only<Slots>();
+    const MutexLock lock(all.mutex);
+    const auto [place, is_new] = all.by_name.try_emplace(name, all.by_name.size());
+    const size_t slot = place->second;
+    if (!is_new) return code_of(slot);
     if (slot >= CAIRN_GL_SLOTS) {
-        gl::log().write(Severity::warning, "no slot is left for %s", name);
+        all.by_name.erase(place);
+        log().write(Severity::warning, "no slot is left for %s", name);
         return nullptr;
     }
-    if (!fill(slot, name)) return nullptr;
-    all.by_name.emplace(name, slot);
+    for (const Driver *driver : all.drivers) {
+        fill(*driver, slot, name);
+    }
     return code_of(slot);
 }
 
-void use_gl_slots_of(const Vendor &vendor) {
-    if (has_several_vendors()) {
-        cairn_gl_slot_table = g_tables[vendor.index];
-    }
+void use_slots_of(const Driver &driver) {
+    cairn_gl_slot_table = g_tables[driver.table];
 }
 
 #else
 
-void *gl_slot(const char *name) {
-    return vendors().front()->function(name);
+namespace {
+const Driver *g_first = nullptr;
+}  // namespace
+
+bool add_to_slots(Driver &driver) {
+    g_first = g_first == nullptr ? &driver : g_first;
+    return true;
 }
 
-void use_gl_slots_of(const Vendor &) {}
+void *slot_of(const char *name) {
+    return g_first->find(name);
+}
+
+void use_slots_of(const Driver &) {}
 
 #endif
 
-}  // namespace cairn::egl
+}  // namespace cairn::gl

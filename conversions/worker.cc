@@ -64,13 +64,14 @@ int describe(const std::vector<const ShaderConverter *> &converters) {
             std::cout << "option\t" << rule.name << "\t" << values << "\t" << rule.about << "\n";
         }
     }
-    with_loaded_objects([](std::span<const LoadedObject> objects) {
-        for (const LoadedObject &object : objects) {
-            // The program itself has no path.
-            std::cout << file_line(object.path.empty() ? canonical_path("/proc/self/exe")
-                                                       : std::string(object.path));
-        }
+    std::vector<std::string> paths;
+    with_loaded_objects([&paths](std::span<const LoadedObject> objects) {
+        for (const LoadedObject &object : objects) paths.emplace_back(object.path);
     });
+    for (const std::string &path : paths) {
+        // The program itself has no path.
+        std::cout << file_line(path.empty() ? canonical_path("/proc/self/exe") : path);
+    }
     return std::cout.flush() ? 0 : 1;
 }
 

@@ -177,14 +177,14 @@ std::map<std::string, std::string> list_applications(const std::string &root) {
 
 std::string about_text(const std::string &root, const std::string &identifier) {
     const fs::path folder = fs::path(root) / identifier;
-    if (std::ifstream file(folder / kAboutFile); file) {
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
     // A generation's file says more; what is about the driver follows an empty line.
-    std::ifstream file(folder / kGenerationFileName);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    const size_t end_of_head = text.find("\n\n");
-    return end_of_head == std::string::npos ? "" : text.substr(end_of_head + 2);
+    if (std::ifstream file(folder / kGenerationFileName); file) {
+        const std::string text(std::istreambuf_iterator<char>(file), {});
+        const size_t end_of_head = text.find("\n\n");
+        if (end_of_head != std::string::npos) return text.substr(end_of_head + 2);
+    }
+    std::ifstream file(folder / kAboutFile);
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 namespace {

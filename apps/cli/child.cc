@@ -90,8 +90,8 @@ int exit_code_of_start_error(const std::string &program, int error_number) {
 // Makes a process that becomes the program. Until it is the program or has set `start_error`, it
 // runs in our memory, and we stand still: copying that memory for a moment takes longer than all
 // else that is done here. We have no signal handlers, which would run there, too. Below 0: there is
-// no process.
-pid_t start(const Words &command, const SignalGuard &signals, int &start_error) {
+// no process. Where vfork is a fork, as under valgrind, `start_error` stays 0.
+pid_t start(const Words &command, const SignalGuard &signals, volatile int &start_error) {
     std::vector<char *> arguments = argument_pointers(command);
     // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
     const pid_t child = vfork();
@@ -156,7 +156,9 @@ std::vector<char *> argument_pointers(const Words &words) {
 ChildEnd run_child(const Words &command, const Look &look) {
     const SignalGuard signals;
     ChildEnd end;
-    const pid_t child = start(command, signals, end.start_error);
+    volatile int start_error = 0;
+    const pid_t child = start(command, signals, start_error);
+    end.start_error = start_error;
     if (child < 0) refuse_to_start(command);
     const int status = wait_for_end(child, signals, look);
     if (end.start_error != 0) {

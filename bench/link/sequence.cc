@@ -184,7 +184,7 @@ std::int64_t cost_of_clock() {
 // sequence from sources has three times as many phases as the one from binaries.
 class Player::Clock {
   public:
-    explicit Clock(Spent &spent) : spent_(spent) { restart(); }
+    explicit Clock(Spent &spent) : spent_(spent) { restart(); }  // once own_ns_ is known
     void restart() {
         wall_ns_ = read_clock(CLOCK_MONOTONIC);
         cpu_ns_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -192,14 +192,19 @@ class Player::Clock {
     void lap(Phase phase) {
         const std::int64_t cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
         const auto index = static_cast<std::size_t>(phase);
-        static const std::int64_t own_ns = cost_of_clock();
-        spent_.cpu_ns[index] += std::max<std::int64_t>(cpu_ns - cpu_ns_ - own_ns, 0);
+        spent_.cpu_ns[index] += std::max<std::int64_t>(cpu_ns - cpu_ns_ - own_ns_, 0);
         spent_.wall_ns[index] += read_clock(CLOCK_MONOTONIC) - wall_ns_;
         restart();
     }
 
   private:
+    static std::int64_t own_ns() {
+        static const std::int64_t ns = cost_of_clock();
+        return ns;
+    }
+
     Spent &spent_;
+    const std::int64_t own_ns_ = own_ns();
     std::int64_t cpu_ns_ = 0;
     std::int64_t wall_ns_ = 0;
 };

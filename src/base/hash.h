@@ -66,8 +66,8 @@ class Blake2b {
 // bytes take longer than with BLAKE2b, as six blocks are hashed at least.
 std::array<std::byte, 32> blake2bp(Bytes bytes);
 
-// BLAKE2b over the BLAKE2bp digests of both halves, for inputs of 4 KB and more. The first half is
-// the longer one: half the size, rounded up to a multiple of 512 bytes. As hard to break as BLAKE2b.
+// BLAKE2b over the BLAKE2bp digests of both halves, for inputs of 4 KB and more. The first half has
+// half the size (of 4097: 2048) rounded up to a multiple of 512 bytes. As hard to break as BLAKE2b.
 //
 // With AVX-512 the eight leaves are hashed at once, 5600 MB/s on Zen 5, and otherwise as many as
 // blake2bp() hashes.

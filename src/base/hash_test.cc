@@ -141,6 +141,7 @@ TEST(HashByHalves, MatchesAnotherImplementation) {
         const char *digest;
     } cases[] = {
         {4096, "ca823d106c1ce8706b57ba1b071e7dc2813f8389bdaa1df985feafdbff761b0a"},
+        {4097, "7bf85cd66dfca29adaa26b7b896ef2ffc9490d8b5adc3b5cc9947572ac727039"},
         {5000, "c1bee1b2ba848720d3245b43c5922e70dff85485d47f9036216252214257a9b5"},
         {100000, "b7ebcd73aed11511a8918403497e5fdca2dbf65b23ce0f90e800404fdb894d30"},
     };

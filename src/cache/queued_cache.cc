@@ -87,7 +87,8 @@ bool QueuedCache::push(BlobRef entry, const PutOptions &options) {
     ++last_number_;
     bytes_ += size_of(*place);
     items_.splice(items_.end(), added);
-    if (!is_idle_) return true;
+    const bool is_half_full = bytes_ > limit_bytes_ / 2;
+    if (!is_idle_ && !is_half_full) return true;
     is_idle_ = !writer_.wake();
     // No thread can be had: it is written here, as if there were no queue.
     while (is_idle_ && !items_.empty()) write_next();

@@ -1,9 +1,9 @@
 // A cache whose entries are put by any thread, and written by one thread of its own.
 // SPDX-License-Identifier: MIT
 //
-// A put costs its caller a copy in memory. The thread starts with the first entry, looks all
-// four milliseconds for what has come, until nothing has for a while, and takes the processor from
-// nobody; so the queue is empty again within milliseconds. Look-ups find a queued entry as if it
+// A put costs its caller a copy in memory at most. The thread starts with the first entry, looks
+// every four milliseconds for what has come, until nothing has for a while, and takes the processor
+// from nobody; a queue that is half full wakes it. So the queue is empty again within milliseconds. Look-ups find a queued entry as if it
 // were stored. A process that is killed loses its queue. When the queue is full, the newest entry
 // is dropped, and counted. An entry put if absent, and one that alone fills the queue, is written
 // at once.

@@ -204,7 +204,7 @@ Result<std::size_t> File::read_cached_at(std::uint64_t offset, MutableBytes out)
 }
 
 Status File::write_at(std::uint64_t offset, std::span<const Bytes> pieces) const {
-    std::array<iovec, 8> vectors;
+    std::array<iovec, kPiecesMax> vectors;
     assert(pieces.size() <= vectors.size());
     std::size_t count = 0;
     std::uint64_t end = offset;

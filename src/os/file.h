@@ -101,7 +101,8 @@ class File {
     // Reads as much as is in the system's memory, without waiting for a disk. busy: the beginning
     // is not there. unsupported: this file system cannot tell.
     Result<std::size_t> read_cached_at(std::uint64_t offset, MutableBytes out) const;
-    // Writes the pieces one after the other. After an error any part of them may have been written.
+    // Writes the pieces one after the other, kPiecesMax at most. After an error any part of them may have been written.
+    static constexpr std::size_t kPiecesMax = 8;
     Status write_at(std::uint64_t offset, std::span<const Bytes> pieces) const;
     Result<FileInfo> info() const;
     // Makes [0, size) part of the file, with disk blocks behind it, so that later stores to it

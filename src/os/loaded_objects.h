@@ -40,8 +40,8 @@ class LoadedObject {
     std::span<const ElfW(Phdr)> segments_;
 };
 
-// Calls `use` with all objects. They are valid until it returns: no object is loaded or unloaded
-// meanwhile.
+// Calls `use` with all objects. They are valid until it returns: the dynamic linker is locked, so
+// that no object is loaded or unloaded meanwhile. `use` must not load one, take a lock or wait.
 void with_loaded_objects(const std::function<void(std::span<const LoadedObject>)> &use);
 
 }  // namespace cairn

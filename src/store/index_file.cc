@@ -45,6 +45,7 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
     TRY(file.write_at(0, head_piece));
     std::array<std::byte, kPage> slots;
     for (std::size_t i = 0; i < kSlotsPerPage; ++i) put_le(slots, i * 8, kEmptySlot);
+    static_assert(level_pages(0) <= File::kPiecesMax);
     std::array<Bytes, level_pages(0)> all_slots;
     all_slots.fill(slots);
     return file.write_at(kSlotsOffset, all_slots);

@@ -126,10 +126,11 @@ void context_left(ContextHandle handle, Context *held, bool was_destroyed) {
     release(held);
 }
 
-bool is_known(ContextHandle handle) {
+const Driver *driver_of(ContextHandle handle) {
     auto &all = the_only<ContextRegistry>();
     const MutexLock lock(all.mutex);
-    return find(all, handle) != nullptr;
+    const Context *context = find(all, handle);
+    return context == nullptr ? nullptr : context->driver;
 }
 
 bool has_contexts() {

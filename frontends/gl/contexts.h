@@ -50,8 +50,8 @@ void context_made_current(const Driver &driver, ContextHandle handle);
 Context *hold_context(ContextHandle handle);
 void context_left(ContextHandle handle, Context *held, bool was_destroyed);
 
-// Whether there is such a context, and it was not destroyed.
-bool is_known(ContextHandle handle);
+// The driver of such a context that was not destroyed; null where there is none.
+const Driver *driver_of(ContextHandle handle);
 // Whether the process has a context that was not destroyed.
 bool has_contexts();
 

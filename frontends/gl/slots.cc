@@ -89,8 +89,8 @@ void *code_of(size_t slot) {
     return const_cast<char *>(cairn_gl_slot_code) + slot * CAIRN_GL_SLOT_SIZE;
 }
 
-void fill(const Driver &driver, size_t slot, const std::string &name) {
-    g_tables[driver.table][slot] = or_missing(driver.find(name.c_str()));
+void fill(const Driver &driver, size_t slot, const char *name) {
+    g_tables[driver.table][slot] = or_missing(driver.find(name));
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ bool add_to_slots(Driver &driver) {
     if (all.drivers.size() >= kDriversMax) return false;
     driver.table = static_cast<unsigned>(all.drivers.size());
     for (const auto &[name, slot] : all.by_name) {
-        fill(driver, slot, name);
+        fill(driver, slot, name.c_str());
     }
     all.drivers.push_back(&driver);
     return true;
@@ -110,17 +110,17 @@ bool add_to_slots(Driver &driver) {
 void *slot_of(const char *name) {
     auto &all = the_only<Slots>();
     const MutexLock lock(all.mutex);
-    const auto [place, is_new] = all.by_name.try_emplace(name, all.by_name.size());
-    const size_t slot = place->second;
-    if (!is_new) return code_of(slot);
+    const auto known = all.by_name.find(name);
+    if (known != all.by_name.end()) return code_of(known->second);
+    const size_t slot = all.by_name.size();
     if (slot >= CAIRN_GL_SLOTS) {
-        all.by_name.erase(place);
         log().write(Severity::warning, "no slot is left for %s", name);
         return nullptr;
     }
     for (const Driver *driver : all.drivers) {
         fill(*driver, slot, name);
     }
+    all.by_name.emplace(name, slot);
     return code_of(slot);
 }
 

@@ -6,6 +6,9 @@
 #include <GL/glxext.h>
 #include <glvnd/libglxabi.h>
 
+// Mesa's, which no header has.
+typedef const char *(*GetScreenDriverProc)(Display *, int);
+
 #undef Always
 #undef Status
 #undef Success

@@ -14,7 +14,7 @@
 namespace cairn::glx {
 namespace {
 
-// The ways in which a call tells the screen that it is about.
+// The ways in which a call tells its vendor.
 constexpr auto of_number = [](Display *display, int screen, auto...) -> const Vendor & {
     return vendor_of_screen(display, screen);
 };
@@ -25,6 +25,12 @@ constexpr auto of_visual = [](Display *display, const XVisualInfo *visual,
 };
 constexpr auto of_display = [](Display *display, auto...) -> const Vendor & {
     return vendor_of_display(display);
+};
+constexpr auto of_context = [](Display *display, GLXContext context, auto...) -> const Vendor & {
+    return vendor_of_context(display, context);
+};
+constexpr auto of_context_alone = [](GLXContext context) -> const Vendor & {
+    return vendor_of_context(nullptr, context);
 };
 constexpr auto of_current = [](auto...) -> const Vendor & { return vendor(); };
 
@@ -147,7 +153,7 @@ GLXContext create_context_attribs(Display *display, GLXFBConfig config, GLXConte
 template <auto Member>
 void destroy_context(Display *display, GLXContext context) {
     gl::Context *held = gl::hold_context(handle_of(context));
-    (vendor_of_display(display).glx.*Member)(display, context);
+    (vendor_of_context(display, context).glx.*Member)(display, context);
     gl::context_left(handle_of(context), held, true);
     if (held != nullptr && !gl::has_contexts()) gl::attempt([] { gl::flush_caches(); });
 }
@@ -158,6 +164,8 @@ struct Current {
     GLXDrawable draw = None;
     GLXDrawable read = None;
     GLXContext context = nullptr;
+    uint64_t connection = 0;  // see number_of()
+    bool is_known = false;    // to the registry, as indirect ones are not
 };
 thread_local Current t_current;
 
@@ -166,19 +174,27 @@ thread_local Current t_current;
 template <typename Make>
 Bool change_current(const Vendor &of, const Current &next, Make make) {
     const Vendor &older = vendor();
-    const bool changes_vendor =
-        t_current.context != nullptr && &older != &of && is_open(t_current.display);
+    // Another connection may have the address of one that was closed.
+    const bool changes_vendor = t_current.connection != 0 && &older != &of &&
+                                t_current.connection == number_of(t_current.display);
     if (changes_vendor && !older.glx.MakeCurrent(t_current.display, None, nullptr)) return False;
     const Bool done = make();
     if (done != False) {
-        t_current = next;
+        t_current = {};
+        if (next.context != nullptr) {
+            t_current = next;
+            t_current.connection = number_of(next.display);
+            t_current.is_known = gl::driver_of(handle_of(next.context)) != nullptr;
+        }
         gl::use_slots_of(of);
         gl::context_made_current(of, handle_of(next.context));
     } else if (changes_vendor) {
         // The release was the end of a context that the application has destroyed.
-        const bool is_back = gl::is_known(handle_of(t_current.context)) &&
-                             older.glx.MakeContextCurrent(t_current.display, t_current.draw,
-                                                          t_current.read, t_current.context);
+        const bool is_gone =
+            t_current.is_known && gl::driver_of(handle_of(t_current.context)) == nullptr;
+        const bool is_back =
+            !is_gone && older.glx.MakeContextCurrent(t_current.display, t_current.draw,
+                                                     t_current.read, t_current.context);
         if (!is_back) {
             t_current = {};
             gl::context_made_current(older, handle_of(nullptr));
@@ -188,7 +204,7 @@ Bool change_current(const Vendor &of, const Current &next, Make make) {
 }
 
 Bool make_current(Display *display, GLXDrawable drawable, GLXContext context) {
-    const Vendor &of = vendor_of_display(display);
+    const Vendor &of = vendor_of_context(display, context);
     return change_current(of, {display, drawable, drawable, context},
                           [&] { return of.glx.MakeCurrent(display, drawable, context); });
 }
@@ -196,7 +212,7 @@ Bool make_current(Display *display, GLXDrawable drawable, GLXContext context) {
 template <auto Member>
 Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
                           GLXContext context) {
-    const Vendor &of = vendor_of_display(display);
+    const Vendor &of = vendor_of_context(display, context);
     return change_current(of, {display, draw, read, context},
                           [&] { return (of.glx.*Member)(display, draw, read, context); });
 }

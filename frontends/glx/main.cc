@@ -72,7 +72,7 @@ Bool start(const Host &host, __GLXapiImports &imports) {
     const std::string wanted = environment_variable("CAIRN_GLX_VENDOR").value_or("");
     const gl::Settings &settings = gl::settings();
     if (settings.disabled && wanted.empty()) return False;
-    if (!start_probable_vendor(host, wanted)) return False;
+    if (!start_probable_vendor(host, wanted, settings.disabled)) return False;
     if (settings.disabled) {
         imports = vendor().imports;
         return True;

@@ -139,6 +139,7 @@ std::vector<std::string> vendor_names(Display *display, int screen) {
 }
 
 bool tell_of_end(Display *display, void (*ended)(Display *)) {
+    if ((display->flags & XlibDisplayClosing) != 0) return false;
     const std::optional<LibX11> x = find_libx11();
     const XExtCodes *codes = x ? x->XAddExtension(display) : nullptr;
     if (codes == nullptr) return false;

@@ -23,7 +23,13 @@ namespace {
 constexpr const char *kFallback = "indirect";
 
 // NVIDIA's driver works only where it has this device, in containers as well.
+constexpr const char *kNvidia = "nvidia";
 constexpr const char *kNvidiaDevice = "/dev/nvidiactl";
+
+struct Connection {
+    Vendor *vendor = nullptr;
+    uint64_t number = 0;
+};
 
 struct Vendors {
     // Constant once GLVND has started us.
@@ -36,8 +42,9 @@ struct Vendors {
     gl::Mutex mutex;
     // Guarded by mutex. By name; null: it does not start.
     std::map<std::string, Vendor *> started;
-    // Of the connections that are open.
-    std::map<const Display *, Vendor *> of_displays;
+    // Of those that are open.
+    std::map<const Display *, Connection> connections;
+    uint64_t last_number = 0;
     // What GLVND has numbered.
     std::map<std::string, int> indexes;
 };
@@ -59,10 +66,10 @@ Vendor *start(const std::string &name, const Host &host) {
         if (vendor != nullptr && vendor->main == entry) return vendor;
     }
     auto vendor = gl::start_vendor<Vendor>(name, entry, host);
-    if (vendor == nullptr || !gl::add_to_slots(*vendor)) return nullptr;
+    if (vendor == nullptr) return nullptr;
     vendor->name = name;
     vendor->main = entry;
-    return vendor.release();
+    return gl::add_to_slots(*vendor) ? vendor.release() : nullptr;
 }
 
 Vendor *started(const std::string &name) {
@@ -110,30 +117,31 @@ Vendor &first_or(Vendor &vendor) {
     return vendor;
 }
 
-Vendor *known_of_display(const Display *display) {
+// What is remembered of a connection; its vendor is null where nothing is.
+Connection connection_of(const Display *display) {
     const MutexLock lock(all().mutex);
-    const auto found = all().of_displays.find(display);
-    return found == all().of_displays.end() ? nullptr : found->second;
+    const auto found = all().connections.find(display);
+    return found == all().connections.end() ? Connection() : found->second;
 }
 
-// What cannot be remembered is chosen again.
-void remember(Display *display, Vendor &vendor) {
+// What cannot be remembered is chosen again. Another thread may have been first.
+Vendor &remember(Display *display, Vendor &vendor) {
     if (!tell_of_end(display, [](Display *closed) {
             const MutexLock lock(all().mutex);
-            all().of_displays.erase(closed);
+            all().connections.erase(closed);
         })) {
-        return;
+        return vendor;
     }
-    const MutexLock lock(all().mutex);
-    all().of_displays.emplace(display, &vendor);
+    Vendors &vendors = all();
+    const MutexLock lock(vendors.mutex);
+    const Connection connection = {&vendor, ++vendors.last_number};
+    return *vendors.connections.emplace(display, connection).first->second.vendor;
 }
 
 Vendor &of_several(Display *display, int screen) {
-    if (Vendor *known = known_of_display(display)) return *known;
     Vendor &vendor = choose(display, screen);
     first_or(vendor);
-    gl::attempt([&] { remember(display, vendor); });
-    return vendor;
+    return *guarded([&] { return &remember(display, vendor); }, [&] { return &vendor; });
 }
 
 // Calls find(vendor) for each vendor that was started, until it has found something.
@@ -145,6 +153,11 @@ void *find_in_started(Find find) {
         if (found != nullptr) return found;
     }
     return nullptr;
+}
+
+// The vendor that is known already; null: it is to be chosen.
+const Vendor *known_of_display(const Display *display) {
+    return all().are_several ? connection_of(display).vendor : all().chosen.load();
 }
 
 }  // namespace
@@ -162,29 +175,28 @@ bool Vendor::resolve() {
     return is_whole;
 }
 
-bool start_probable_vendor(const Host &host, const std::string &wanted) {
+bool start_probable_vendor(const Host &host, const std::string &wanted, bool only_wanted) {
     Vendors &vendors = all();
     vendors.host = host;
     vendors.wanted = wanted;
     std::error_code ignored;
     const bool is_nvidia = std::filesystem::exists(kNvidiaDevice, ignored);
     vendors.are_several = gl::kHasSlots && is_nvidia && started(wanted) == nullptr;
-    // Mesa's library is small until it draws, which cannot be said of all others.
-    for (const std::string &name :
-         {wanted, std::string(is_nvidia ? "nvidia" : "mesa"), std::string("mesa"),
-          std::string(kFallback), std::string("nvidia")}) {
-        vendors.probable = started(name);
-        if (vendors.probable != nullptr) {
-            gl::set_default_driver(*vendors.probable);
-            return true;
-        }
+    vendors.probable = started(wanted);
+    // Mesa's comes before NVIDIA's: to load that one can wake a processor that sleeps.
+    for (const char *name : {"mesa", kFallback, kNvidia}) {
+        if (vendors.probable == nullptr && !only_wanted) vendors.probable = started(name);
     }
-    gl::log().write(Severity::error, "no vendor library is found");
-    return false;
+    if (vendors.probable == nullptr) {
+        gl::log().write(Severity::error, "no vendor library is found");
+        return false;
+    }
+    gl::set_default_driver(*vendors.probable);
+    return true;
 }
 
-bool is_open(const Display *display) {
-    return known_of_display(display) != nullptr;
+uint64_t number_of(const Display *display) {
+    return connection_of(display).number;
 }
 
 bool has_several_vendors() {
@@ -192,13 +204,20 @@ bool has_several_vendors() {
 }
 
 const Vendor &vendor_of_screen(Display *display, int screen) {
-    if (all().are_several) return of_several(display, screen);
-    const Vendor *known = all().chosen;
-    return known != nullptr ? *known : first_or(choose(display, screen));
+    if (const Vendor *known = known_of_display(display)) return *known;
+    if (display == nullptr) return vendor();
+    return all().are_several ? of_several(display, screen) : first_or(choose(display, screen));
 }
 
 const Vendor &vendor_of_display(Display *display) {
-    return vendor_of_screen(display, DefaultScreen(display));
+    if (const Vendor *known = known_of_display(display)) return *known;
+    return display == nullptr ? vendor() : vendor_of_screen(display, DefaultScreen(display));
+}
+
+const Vendor &vendor_of_context(Display *display, GLXContext context) {
+    if (context == nullptr) return vendor();
+    const gl::Driver *driver = gl::driver_of({nullptr, context});
+    return driver == nullptr ? vendor_of_display(display) : static_cast<const Vendor &>(*driver);
 }
 
 const Vendor &vendor() {

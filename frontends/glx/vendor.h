@@ -4,7 +4,7 @@
 // GLVND starts the front end before it knows of a screen, and asks it for all functions then. Which
 // vendor stands behind them is only chosen at the first call about a screen: CAIRN_GLX_VENDOR, or
 // else what the screen's server names (GLX_EXT_libglvnd). Before that, GLVND gets the dispatch
-// functions of a vendor that is probably the right one; they are the same in all vendors.
+// functions of Mesa, if it is there: they are the same in all vendors.
 //
 // Most processes can meet one real vendor only: that of the first screen has all. Where NVIDIA's
 // driver is there beside Mesa, each connection gets that of its server: one for all screens.
@@ -13,6 +13,7 @@
 // can be found out, GLVND's own fallback is chosen.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "functions.inc"
@@ -42,8 +43,9 @@ struct Vendor : gl::Driver {
 
 using Host = gl::Host<__GLXapiExports, __GLXvendorInfo>;
 
-// Starts the vendor of this name, or else one that is probably right. False when there is none.
-bool start_probable_vendor(const Host &host, const std::string &wanted);
+// Starts the vendor of this name, or else, unless `only_wanted`, one that is probably right. False
+// when there is none.
+bool start_probable_vendor(const Host &host, const std::string &wanted, bool only_wanted);
 
 // Whether each X server has the vendor that is its own. False: the first one's has all.
 bool has_several_vendors();
@@ -52,8 +54,12 @@ bool has_several_vendors();
 // calls for the connection, and the same for all that follow.
 const Vendor &vendor_of_screen(Display *display, int screen);
 const Vendor &vendor_of_display(Display *display);
-// With several vendors: whether this connection, which has had a vendor, is still open.
-bool is_open(const Display *display);
+// GLVND goes by the context where a call has one, so that the display may be closed, or null. Null
+// for the context: the vendor of the one that is current.
+const Vendor &vendor_of_context(Display *display, GLXContext context);
+// With several vendors: a number of the connection while it is open, which no other one has. 0: it
+// is closed, or has had no vendor.
+uint64_t number_of(const Display *display);
 // The vendor of the thread's current context; where it has had none, the first that was chosen, or
 // the probable one.
 const Vendor &vendor();

@@ -27,6 +27,7 @@ inline std::string changed_server(const std::string &folder, const std::string &
         }
     }
     const size_t at = binary.find(text);
+    EXPECT_NE(at, std::string::npos) << "the server does not have the text";
     EXPECT_EQ(at, binary.rfind(text));
     if (at != std::string::npos) binary.replace(at, text.size(), other);
     const std::string path = folder + "/Xvfb";

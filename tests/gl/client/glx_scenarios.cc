@@ -280,6 +280,34 @@ void two_vendors() {
     note_vendor(connection());
 }
 
+// Where a call has a context, GLVND does not look at the display. And a new connection may have the
+// address of one that was closed, with its context current.
+void odd_displays() {
+    const Context first(Api::plain);
+    note("direct %d", glx.IsDirect(nullptr, first.native()->handle));
+    auto other = std::make_unique<Connection>(std::getenv("CLIENT_OTHER_DISPLAY"));
+    const GLXContext handle = new_context(*other, nullptr, True);
+    {
+        const HiddenWindow window(*other);
+        note("current %d", glx.MakeCurrent(other->display, window.id(), handle));
+        note_vendor(*other);
+    }
+    Display *const closed = other->display;
+    other.reset();
+    note("direct %d", glx.IsDirect(closed, handle));
+    {
+        Connection again;
+        const Context second(new NativeContext(again, new_context(again, nullptr, True)));
+        draw("second", make_program(kOldestVertex, kOldestFragment));
+        note_vendor(again);
+    }
+    first.make_current();
+    Connection other_again(std::getenv("CLIENT_OTHER_DISPLAY"));
+    const Context third(new NativeContext(other_again, new_context(other_again, nullptr, True)));
+    note_vendor(other_again);
+    draw("third", make_program(kOldestVertex, kOldestFragment));
+}
+
 // The second context is of another connection than the first one, and shares with it.
 void shared_between_connections() {
     Connection other;
@@ -348,6 +376,7 @@ constexpr Scenario kScenarios[] = {
     {"two_connections", &two_connections},
     {"two_servers", &two_servers},
     {"two_vendors", &two_vendors},
+    {"odd_displays", &odd_displays},
     {"shared_between_connections", &shared_between_connections},
     {"connections_of_threads", &connections_of_threads},
     {"questions", &questions},

@@ -170,7 +170,8 @@ void measure_delay(const std::string &root, Board &board) {
 
 int main(int argc, char **argv) {
     const auto number = [&](int place, int otherwise) {
-        return argc > place ? std::max(std::atoi(argv[place]), 1) : otherwise;
+        return argc > place ? std::max(static_cast<int>(std::strtol(argv[place], nullptr, 10)), 1)
+                            : otherwise;
     };
     const bench::Folder folder;
     void *memory =

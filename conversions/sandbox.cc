@@ -90,10 +90,12 @@ bool unmap_shared_memory() {
     while (std::fgets(line.data(), line.size(), maps) != nullptr) {
         std::uintptr_t begin = 0, end = 0;
         std::array<char, 5> access = {};
+        // NOLINTNEXTLINE(cert-err34-c): the kernel writes what fits
         const int fields = std::sscanf(line.data(), "%lx-%lx %4s", &begin, &end, access.data());
         if (fields == 3 && access[3] == 's') shared.emplace_back(begin, end);
     }
     std::fclose(maps);
+    // NOLINTNEXTLINE(readability-use-anyofallof): the loop does something
     for (const auto &[begin, end] : shared) {
         if (::munmap(reinterpret_cast<void *>(begin), end - begin) != 0) return false;
     }

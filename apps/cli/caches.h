@@ -84,7 +84,7 @@ struct NewCache {
 
 // Opens a cache to which entries are to be added and none lost, and makes it where it is missing. A
 // Failure when it is there with contents of another version.
-CacheHandle open_cache_to_fill(const std::string &root, const NewCache &cache);
+CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make);
 
 // Throws a Failure "cannot <what>: ..." with the library's explanation, unless `result` is
 // CAIRN_OK.

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "os/system_calls.h"
 #include "output.h"
@@ -109,7 +110,7 @@ class HeldSignals {
 // it has done so. Its calls throw errno.
 class Unfinished {
   public:
-    explicit Unfinished(const std::string &path) : path_(path) {
+    explicit Unfinished(std::string path) : path_(std::move(path)) {
         fd_.reset(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kNewFileMode));
         if (fd_.valid()) return;
         give_name([this](const char *name) {

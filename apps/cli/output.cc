@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "os/file.h"
 #include "text.h"
@@ -108,7 +109,7 @@ bool is_confirmed(const std::string &question) {
     return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-Progress::Progress(const std::string &what, uint64_t total) : what_(what), total_(total) {
+Progress::Progress(std::string what, uint64_t total) : what_(std::move(what)), total_(total) {
     if (!quiet && is_capable_terminal()) (void)worker_.wake();
 }
 

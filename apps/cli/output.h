@@ -97,7 +97,7 @@ bool is_confirmed(const std::string &question);
 class Progress {
   public:
     // Of so many parts; 0: it is not known how many.
-    explicit Progress(const std::string &what, uint64_t total = 0);
+    explicit Progress(std::string what, uint64_t total = 0);
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 

@@ -162,7 +162,7 @@ bool is_environment_text(std::string_view text) {
 // An empty line goes before the block, and with it: so a text whose last line has no end gets it
 // back.
 std::string with_block(const std::optional<std::string> &text, const SessionVariables &variables) {
-    const std::string block = block_of(variables);
+    std::string block = block_of(variables);
     if (!text) return block;
     const Part part = find_block(*text);
     if (part.begin == std::string::npos) return *text + "\n" + block;
@@ -186,7 +186,7 @@ std::string block_in(const std::string &text) {
 }
 
 std::string own_home() {
-    const std::string home = home_directory().value_or("");
+    std::string home = home_directory().value_or("");
     struct stat status = {};
     if (home.empty() || ::stat(home.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
         throw Failure(kExitFailure, "the home directory `{}` is not there; set HOME to yours",
@@ -293,7 +293,7 @@ std::string library_in(const std::string &listing, const std::string &name) {
             continue;
         }
         // Libraries of other machines, such as those of 32 bits, stand there as well.
-        const std::string path = line.substr(arrow + 4);
+        std::string path = line.substr(arrow + 4);
         if (load_problem(path).empty()) return path;
     }
     return "";
@@ -301,7 +301,7 @@ std::string library_in(const std::string &listing, const std::string &name) {
 
 std::string library_in_loader_folders(const std::string &name) {
     for (const char *folder : kLoaderFolders) {
-        const std::string path = fmt::format("{}/{}", folder, name);
+        std::string path = fmt::format("{}/{}", folder, name);
         // Each loader looks in some of these folders only, so it is asked.
         const bool is_there = ::access(path.c_str(), R_OK) == 0;
         if (is_there && load_problem(path).empty() && load_problem(name).empty()) return path;

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr unsigned kPatience_s = 300;
+constexpr unsigned kPatienceS = 300;
 
 json read_cbor(const fs::path &path) {
     std::ifstream file(path, std::ios::binary);
@@ -81,10 +81,10 @@ void set(const char *name, const std::string &value) {
 // and takes it again for the next program. In a small process that happens or not by chance, and
 // changes a link's time by half; the heap of a game has other things at its top.
 void keep_memory() {
-    constexpr int kKept_bytes = 256 << 20;
-    ::mallopt(M_TRIM_THRESHOLD, kKept_bytes);
-    ::mallopt(M_TOP_PAD, kKept_bytes / 8);
-    ::mallopt(M_MMAP_THRESHOLD, kKept_bytes / 8);
+    constexpr int kKeptBytes = 256 << 20;
+    ::mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+    ::mallopt(M_TOP_PAD, kKeptBytes / 8);
+    ::mallopt(M_MMAP_THRESHOLD, kKeptBytes / 8);
 }
 
 // An application has several threads. In a process with one, the C library's malloc() and free() take
@@ -153,7 +153,7 @@ PlayedFamily Theatre::play(const Wish &wish) const {
     fs::remove(folder_ + "/result");
     make_report(folder_ + "/report");
     const int status = Process::fork([&] {
-                           ::alarm(kPatience_s);
+                           ::alarm(kPatienceS);
                            set_environment(wish);
                            ::execl("/proc/self/exe", "link_bench", "--play", task.c_str(), nullptr);
                        }).wait();

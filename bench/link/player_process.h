@@ -64,6 +64,6 @@ class Theatre {
 };
 
 // What the process does that Theatre::play() starts: this program with `--play TASK`.
-int play_task(const std::string &task);
+int play_task(const std::string &path);
 
 }  // namespace bench

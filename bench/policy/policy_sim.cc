@@ -190,7 +190,7 @@ Result belady(const Trace &trace, std::uint64_t limit) {
 }
 
 void print(const char *name, const Trace &trace, const Result &result) {
-    const double requests = static_cast<double>(trace.requests.size());
+    const auto requests = static_cast<double>(trace.requests.size());
     std::printf(
         "%-10s %8.2f %% %10.3f s of %.3f s (%5.2f %%) %10.1f MiB copied\n", name,
         100.0 * static_cast<double>(result.hits) / requests,

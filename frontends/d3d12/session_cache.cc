@@ -163,7 +163,7 @@ Outcome SessionCache::clear() {
 namespace {
 
 struct SharedCache {
-    explicit SharedCache(const std::string &name) : identity(name) {}
+    explicit SharedCache(std::string name) : identity(std::move(name)) {}
 
     const std::string identity;
     Mutex mutex;
@@ -181,7 +181,7 @@ struct Registry {
 // a child of fork() might find held.
 union Registries {
     constexpr Registries() : all() {}
-    ~Registries() {}
+    ~Registries() {}  // NOLINT(modernize-use-equals-default): that would be deleted
     PerProcess<Registry> all;
 };
 constinit Registries registries;

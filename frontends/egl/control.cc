@@ -26,11 +26,11 @@ void set_error(EGLint error) {
 }
 
 // An entry point: a method of the display's cache, whose result becomes EGL's error.
-template <typename Function, auto Method>
+template <typename Function, auto kMethod>
 struct Entry;
 
-template <typename R, typename... A, auto Method>
-struct Entry<R (*)(EGLDisplay, A...), Method> {
+template <typename R, typename... A, auto kMethod>
+struct Entry<R (*)(EGLDisplay, A...), kMethod> {
     using Function = R (*)(EGLDisplay, A...);
 
     static R call(EGLDisplay display, A... arguments) {
@@ -40,9 +40,9 @@ struct Entry<R (*)(EGLDisplay, A...), Method> {
             if (state != EGL_SUCCESS) return state;
             gl::is_caching_on();  // what was cleared elsewhere is not to be seen any more
             if constexpr (std::is_void_v<R>) {
-                return (display_cache(display).*Method)(arguments...);
+                return (display_cache(display).*kMethod)(arguments...);
             } else {
-                return (display_cache(display).*Method)(arguments..., value);
+                return (display_cache(display).*kMethod)(arguments..., value);
             }
         };
         set_error(guarded(ask, [] { return EGLint{EGL_BAD_ALLOC}; }));

@@ -22,25 +22,25 @@ namespace cairn::egl {
 namespace {
 
 // To the vendor that `choose` finds for the first argument.
-template <Vendor &(*choose)(void *), auto Member>
+template <Vendor &(*choose)(void *), auto kMember>
 struct Routed;
 
 template <Vendor &(*choose)(void *), typename R, typename... A,
-          R (*EglFunctions::*Member)(void *, A...)>
-struct Routed<choose, Member> {
+          R (*EglFunctions::*kMember)(void *, A...)>
+struct Routed<choose, kMember> {
     static R call(void *object, A... arguments) {
-        const auto function = choose(object).egl.*Member;
+        const auto function = choose(object).egl.*kMember;
         return function == nullptr ? R{} : function(object, arguments...);
     }
 };
 
 // To the vendor of the current context. Without one there is nothing to do.
-template <auto Member, typename... A>
+template <auto kMember, typename... A>
 EGLBoolean by_current(A... arguments) {
     Vendor *vendor = current_vendor();
-    if (vendor == nullptr || vendor->egl.*Member == nullptr) return EGL_TRUE;
+    if (vendor == nullptr || vendor->egl.*kMember == nullptr) return EGL_TRUE;
     set_last_vendor(*vendor);
-    return (vendor->egl.*Member)(arguments...);
+    return (vendor->egl.*kMember)(arguments...);
 }
 
 EGLBoolean bind_api(EGLenum api) {

@@ -10,14 +10,14 @@
 
 namespace cairn::egl {
 
-// The function that GLVND calls: `Function`, or EGL_BAD_ALLOC where that lacks memory.
-template <auto Function>
+// The function that GLVND calls: `kFunction`, or EGL_BAD_ALLOC where that lacks memory.
+template <auto kFunction>
 struct EglEntry;
 
-template <typename R, typename... A, R (*Function)(A...)>
-struct EglEntry<Function> {
+template <typename R, typename... A, R (*kFunction)(A...)>
+struct EglEntry<kFunction> {
     static R call(A... arguments) {
-        return guarded([&] { return Function(arguments...); },
+        return guarded([&] { return kFunction(arguments...); },
                        [] {
                            host().exports->setEGLError(EGL_BAD_ALLOC);
                            return R();

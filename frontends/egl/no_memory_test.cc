@@ -73,13 +73,13 @@ class Spared {
 };
 
 // A driver has memory of its own. Counts its calls.
-template <auto Member>
+template <auto kMember>
 struct Spare;
-template <typename R, typename... A, R (*GlFunctions::*Member)(A...)>
-struct Spare<Member> {
+template <typename R, typename... A, R (*GlFunctions::*kMember)(A...)>
+struct Spare<kMember> {
     static void stand_before(GlFunctions &gl) {
-        real = gl.*Member;
-        gl.*Member = [](A... arguments) {
+        real = gl.*kMember;
+        gl.*kMember = [](A... arguments) {
             const Spared spared;
             ++calls;
             return real(arguments...);
@@ -225,15 +225,15 @@ TEST_F(NoMemoryTest, ASettingThatCannotBeNotedEndsTheCachingOfItsProgram) {
 }
 
 // Calls the hook in front of a function with zeros. How often the driver is asked.
-template <auto Member>
+template <auto kMember>
 struct Zeros;
-template <typename R, typename... A, R (*GlFunctions::*Member)(A...)>
-struct Zeros<Member> {
+template <typename R, typename... A, R (*GlFunctions::*kMember)(A...)>
+struct Zeros<kMember> {
     static int calls_of_driver(const char *name) {
-        Spare<Member>::real = [](A...) -> R { return R(); };
-        Spare<Member>::calls = 0;
+        Spare<kMember>::real = [](A...) -> R { return R(); };
+        Spare<kMember>::calls = 0;
         hook<R (*)(A...)>(name)(A()...);
-        return Spare<Member>::calls;
+        return Spare<kMember>::calls;
     }
 };
 

@@ -17,6 +17,7 @@ namespace cairn::gl {
 struct ContextHandle {
     const void *display = nullptr;
     const void *context = nullptr;  // null: none
+    // NOLINTNEXTLINE(modernize-use-nullptr): there is no pointer, clang-tidy 14 only thinks so
     auto operator<=>(const ContextHandle &) const = default;
 };
 

@@ -11,15 +11,15 @@ namespace cairn::gl {
 namespace {
 
 // The function that the application calls: the hook, or the driver where the hook lacks memory.
-template <auto Member, auto Function>
+template <auto kMember, auto kFunction>
 struct Entry;
 
-template <auto Member, typename R, typename... A, R (*Function)(Real<R (*)(A...)> &, A...)>
-struct Entry<Member, Function> {
+template <auto kMember, typename R, typename... A, R (*kFunction)(Real<R (*)(A...)> &, A...)>
+struct Entry<kMember, kFunction> {
     static R call(A... arguments) {
         const InsideFrontEnd inside;
-        Real<R (*)(A...)> real(current_gl().*Member);
-        return guarded([&] { return Function(real, arguments...); },
+        Real<R (*)(A...)> real(current_gl().*kMember);
+        return guarded([&] { return kFunction(real, arguments...); },
                        [&] { return real.answer(arguments...); });
     }
 };

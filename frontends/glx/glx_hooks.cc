@@ -35,12 +35,12 @@ constexpr auto of_context_alone = [](GLXContext context) -> const Vendor & {
 constexpr auto of_current = [](auto...) -> const Vendor & { return vendor(); };
 
 // The vendor's function, of the vendor that `screen` finds.
-template <auto Member, auto screen>
+template <auto kMember, auto screen>
 struct Forward;
 
-template <typename R, typename... A, R (*GlxFunctions::*Member)(A...), auto screen>
-struct Forward<Member, screen> {
-    static R call(A... arguments) { return (screen(arguments...).glx.*Member)(arguments...); }
+template <typename R, typename... A, R (*GlxFunctions::*kMember)(A...), auto screen>
+struct Forward<kMember, screen> {
+    static R call(A... arguments) { return (screen(arguments...).glx.*kMember)(arguments...); }
 };
 
 // A GLXContext is the process's, whatever its display.
@@ -150,10 +150,10 @@ GLXContext create_context_attribs(Display *display, GLXFBConfig config, GLXConte
 
 // The driver keeps a context that is current until it is released, and so does the thread. GLX has
 // no call like eglTerminate: with its last context an application has probably done its drawing.
-template <auto Member>
+template <auto kMember>
 void destroy_context(Display *display, GLXContext context) {
     gl::Context *held = gl::hold_context(handle_of(context));
-    (vendor_of_context(display, context).glx.*Member)(display, context);
+    (vendor_of_context(display, context).glx.*kMember)(display, context);
     gl::context_left(handle_of(context), held, true);
     if (held != nullptr && !gl::has_contexts()) gl::attempt([] { gl::flush_caches(); });
 }
@@ -209,12 +209,12 @@ Bool make_current(Display *display, GLXDrawable drawable, GLXContext context) {
                           [&] { return of.glx.MakeCurrent(display, drawable, context); });
 }
 
-template <auto Member>
+template <auto kMember>
 Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
                           GLXContext context) {
     const Vendor &of = vendor_of_context(display, context);
     return change_current(of, {display, draw, read, context},
-                          [&] { return (of.glx.*Member)(display, draw, read, context); });
+                          [&] { return (of.glx.*kMember)(display, draw, read, context); });
 }
 
 #define ENTRY(name, ...) \

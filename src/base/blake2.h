@@ -51,7 +51,7 @@ using LaneBytes [[gnu::vector_size(32)]] = std::uint8_t;
 // Each word turned right by this many bytes.
 template <std::size_t kBytes, std::size_t... kPlace>
 [[gnu::always_inline]] inline void rotate_bytes(Lanes &lanes, std::index_sequence<kPlace...>) {
-    const LaneBytes bytes = reinterpret_cast<LaneBytes>(lanes);
+    const auto bytes = reinterpret_cast<LaneBytes>(lanes);
     lanes = reinterpret_cast<Lanes>(
         __builtin_shufflevector(bytes, bytes, (kPlace / 8 * 8 + (kPlace + kBytes) % 8)...));
 }
@@ -84,15 +84,15 @@ template <typename Word>
 // A template, so that the compiler knows the order and keeps the words in registers.
 template <std::size_t kRound, typename Word>
 [[gnu::always_inline]] inline void mix_all(Word (&v)[16], const Word (&m)[16]) {
-    constexpr const std::uint8_t *order = kOrder[kRound % 10];
-    mix(v[0], v[4], v[8], v[12], m[order[0]], m[order[1]]);
-    mix(v[1], v[5], v[9], v[13], m[order[2]], m[order[3]]);
-    mix(v[2], v[6], v[10], v[14], m[order[4]], m[order[5]]);
-    mix(v[3], v[7], v[11], v[15], m[order[6]], m[order[7]]);
-    mix(v[0], v[5], v[10], v[15], m[order[8]], m[order[9]]);
-    mix(v[1], v[6], v[11], v[12], m[order[10]], m[order[11]]);
-    mix(v[2], v[7], v[8], v[13], m[order[12]], m[order[13]]);
-    mix(v[3], v[4], v[9], v[14], m[order[14]], m[order[15]]);
+    constexpr const std::uint8_t *kWords = kOrder[kRound % 10];
+    mix(v[0], v[4], v[8], v[12], m[kWords[0]], m[kWords[1]]);
+    mix(v[1], v[5], v[9], v[13], m[kWords[2]], m[kWords[3]]);
+    mix(v[2], v[6], v[10], v[14], m[kWords[4]], m[kWords[5]]);
+    mix(v[3], v[7], v[11], v[15], m[kWords[6]], m[kWords[7]]);
+    mix(v[0], v[5], v[10], v[15], m[kWords[8]], m[kWords[9]]);
+    mix(v[1], v[6], v[11], v[12], m[kWords[10]], m[kWords[11]]);
+    mix(v[2], v[7], v[8], v[13], m[kWords[12]], m[kWords[13]]);
+    mix(v[3], v[4], v[9], v[14], m[kWords[14]], m[kWords[15]]);
 }
 
 template <typename Word, std::size_t... kRounds>

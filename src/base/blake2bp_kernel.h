@@ -124,7 +124,7 @@ template <typename L, std::size_t kTexts>
             is_done &= left <= kRowSize;
         }
         done += kBlockSize;
-        const L is_last = reinterpret_cast<L>(sizes <= done);
+        const auto is_last = reinterpret_cast<L>(sizes <= done);
         compress_rows(chain, rows, is_last ? sizes : L{} + done, is_last, goes_on, is_fourth,
                       kEight);
         goes_on = ~is_last;

@@ -40,8 +40,8 @@ constexpr std::uint64_t kPlainSizes = 0x01010020;  // no tree: a digest of 32 by
 }  // namespace
 
 std::uint64_t keyed_hash(Bytes bytes, const HashSeed &seed) {
-    const std::uint64_t k0 = get_le<std::uint64_t>(seed, 0);
-    const std::uint64_t k1 = get_le<std::uint64_t>(seed, 8);
+    const auto k0 = get_le<std::uint64_t>(seed, 0);
+    const auto k1 = get_le<std::uint64_t>(seed, 8);
     SipState state = {k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
                       k1 ^ 0x7465646279746573};
     std::size_t at = 0;

@@ -2,6 +2,7 @@
 #include "cache/brokered_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/guarded.h"
 #include "os/environment.h"
@@ -77,8 +78,8 @@ Status wait_for_welcome(Channel &channel, Deadline deadline) {
 
 }  // namespace
 
-BrokeredCache::BrokeredCache(const BrokerOptions &options)
-    : options_(options), process_(process_number()) {}
+BrokeredCache::BrokeredCache(BrokerOptions options)
+    : options_(std::move(options)), process_(process_number()) {}
 
 BrokeredCache::~BrokeredCache() {
     lent_.reset();

@@ -76,7 +76,7 @@ class BrokeredCache final : public Cache, private LentFiles {
     void note_hit(Bytes key) override;
     std::uint64_t disk_bytes() override;
 
-    explicit BrokeredCache(const BrokerOptions &options);
+    explicit BrokeredCache(BrokerOptions options);
 
     // Receives and sends, and calls `step` with the mutex held, again and again, until that returns
     // true or the deadline has passed. `step` returns true where there is no connection.

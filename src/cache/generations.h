@@ -111,7 +111,7 @@ struct Upkeep {
 bool is_upkeep_due(const Directory &root, std::string_view identifier);
 
 // Removes what has to go. Ends early when `stop` is set; then it is due again.
-void remove_superseded(const std::string &root, const Upkeep &upkeep, const std::atomic<bool> &stop,
+void remove_superseded(const std::string &path, const Upkeep &upkeep, const std::atomic<bool> &stop,
                        const Log &log);
 
 }  // namespace cairn

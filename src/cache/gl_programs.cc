@@ -73,6 +73,7 @@ struct GlPrograms::Driver {
         if (is_es) given.remove_prefix(kEs.size());
         const std::string numbers(given);
         int major = 0, minor = 0;
+        // NOLINTNEXTLINE(cert-err34-c): versions are small numbers
         if (std::sscanf(numbers.c_str(), "%d.%d", &major, &minor) != 2) return;
         version = major * 10 + minor;
     }

@@ -283,7 +283,7 @@ int cairn_get_nth(cairn_cache *cache, uint64_t index, void *key, size_t key_capa
         const Bytes found_key = (*found)->key();
         *key_size = found_key.size();
         if (found_key.size() > key_capacity) return CAIRN_TOO_SMALL;
-        std::memcpy(key, found_key.data(), found_key.size());
+        std::ranges::copy(found_key, static_cast<std::byte *>(key));
         return result_code(std::move(found), blob);
     });
 }

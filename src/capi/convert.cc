@@ -56,7 +56,7 @@ std::optional<std::vector<std::string>> read_options(const cairn_conversion &con
         const cairn_conversion_option &option = conversion.options[i];
         if (option.name == nullptr || option.value == nullptr) return std::nullopt;
         const std::string_view name = option.name, value = option.value;
-        const bool is_possible = !name.empty() && name.find('=') == name.npos &&
+        const bool is_possible = !name.empty() && name.find('=') == std::string_view::npos &&
                                  name.size() <= kNameSizeMax && value.size() <= kNameSizeMax &&
                                  std::find(names.begin(), names.end(), name) == names.end();
         if (!is_possible) return std::nullopt;

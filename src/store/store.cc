@@ -121,7 +121,7 @@ void Store::note_boot(Index &index) {
     // A new index knows its boot: 0 means that damage took it.
     if (before != now && boot.compare_exchange_strong(before, now)) {
         index.counter(Counter::copying).store(0);  // that copy may be lost
-        std::uint64_t reason = static_cast<std::uint64_t>(RebuildReason::none);
+        auto reason = static_cast<std::uint64_t>(RebuildReason::none);
         index.counter(Counter::rebuild)
             .compare_exchange_strong(reason, static_cast<std::uint64_t>(RebuildReason::boot));
     }

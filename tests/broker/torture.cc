@@ -107,7 +107,7 @@ class Torture {
             kill_one();
             if (options_.progress && (i + 1) % 20 == 0) {
                 std::fprintf(stderr, "broker: %llu kills\n",
-                             static_cast<unsigned long long>(i + 1));
+                             static_cast<unsigned long long>(i) + 1);
             }
         }
         expect_progress();

@@ -24,7 +24,7 @@ constexpr std::uint8_t kEntryChoice = 200;
 
 std::size_t value_size(std::uint8_t choice, std::size_t key_size) {
     if (choice < kEntryChoice) return kValueSizes[choice % kValueSizes.size()];
-    const std::size_t which = static_cast<std::size_t>(choice - kEntryChoice);
+    const auto which = static_cast<std::size_t>(choice - kEntryChoice);
     const std::size_t entry = kEntrySizes[which % kEntrySizes.size()];
     const std::size_t overhead = (64 + key_size + 15) / 16 * 16;
     if (overhead + 1 > entry) return key_size % 100;

@@ -23,6 +23,7 @@ int become_server(std::vector<std::string> command, int display_pipe) {
         return 97;
     }
     std::vector<char *> arguments;
+    arguments.reserve(command.size() + 1);
     for (std::string &argument : command) {
         arguments.push_back(argument.data());
     }

@@ -72,6 +72,7 @@ Result PrivateData::set_interface(const Guid *guid, Unknown *object) {
     object->AddRef();
     std::shared_ptr<Unknown> reference(object, ReleaseReference());
     const auto *bytes = reinterpret_cast<const unsigned char *>(&object);
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): the pointer itself is the data
     return replace(*guid, Item{{bytes, bytes + sizeof object}, std::move(reference)});
 }
 

@@ -126,14 +126,12 @@ void choose_sector(Content &out, const Content &durable, const Content &current,
     for (std::size_t i = begin; i < end; ++i) {
         const std::uint8_t before = byte_at(durable, i);
         const std::uint8_t after = byte_at(current, i);
-        if (kind < 4) {
+        if (kind < 4 || before == after) {
             out[i] = before;
         } else if (kind < 8) {
             out[i] = after;
         } else if (kind < 9) {
             out[i] = (i < cut) == reversed ? before : after;
-        } else if (before == after) {
-            out[i] = before;
         } else {
             out[i] = noise ? static_cast<std::uint8_t>(chance.next()) : std::uint8_t{0};
         }
@@ -320,7 +318,7 @@ class PowerLoss::Disk {
 
     // Takes in what is there.
     NodeRef scan(int parent, const std::string &name) {
-        const NodeRef node = std::make_shared<Node>();
+        NodeRef node = std::make_shared<Node>();
         const int fd = ::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         struct stat status = {};
         if (fd < 0 || ::fstat(fd, &status) != 0) fail(name.c_str());
@@ -343,7 +341,7 @@ class PowerLoss::Disk {
 
     // A new file.
     NodeRef watch(int fd) {
-        const NodeRef node = std::make_shared<Node>();
+        NodeRef node = std::make_shared<Node>();
         struct stat status = {};
         const std::string path = "/proc/self/fd/" + std::to_string(fd);
         node->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -409,7 +407,7 @@ class PowerLoss::Disk {
         if (node == nullptr) return nullptr;
         NodeRef &place = copies[node.get()];
         if (place != nullptr) return place;
-        const NodeRef result = place = std::make_shared<Node>();
+        NodeRef result = place = std::make_shared<Node>();
         result->is_directory = node->is_directory;
         if (!node->is_directory) {
             result->durable = node->durable;

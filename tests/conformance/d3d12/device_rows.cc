@@ -291,7 +291,7 @@ std::vector<std::string> single_manifests(const std::string &directory) {
     std::error_code none;
     for (const auto &entry : std::filesystem::directory_iterator("/usr/share/vulkan/icd.d", none)) {
         std::string text = cairn_test::as_string(cairn_test::read_file(entry.path()));
-        const std::string member = "\"library_path\": \"";
+        const std::string member = R"("library_path": ")";
         const size_t begin = text.find(member) + member.size();
         const std::string library = text.substr(begin, text.find('"', begin) - begin);
         manifests.push_back(entry.path());

@@ -164,7 +164,7 @@ class Programs {
     }
 
     std::string add(const std::string &name) const {
-        const std::string file = directory_ / name;
+        std::string file = directory_ / name;
         fs::create_directories(fs::path(file).parent_path());
         fs::copy_file(own_file(), file);
         return file;

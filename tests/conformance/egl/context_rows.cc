@@ -91,7 +91,7 @@ void disabled_context(Verdict &verdict) {
         const Context context(display, {kEnabled, EGL_FALSE});
         verdict.expect(!is_enabled(), "enabled");
         verdict.expect(link_once({}), "it does not link");
-        verdict.expect(programs(display).size() == 0, "it writes");
+        verdict.expect(programs(display).empty(), "it writes");
     }
     Key key = {};
     {
@@ -114,7 +114,7 @@ void maximum_0_at_creation(Verdict &verdict) {
     egl.Resize(display, kLarge, kResize);
     verdict.expect(!is_enabled(), "enabled later");
     verdict.expect(link_once({}), "it does not link");
-    verdict.expect(programs(display).size() == 0, "it writes");
+    verdict.expect(programs(display).empty(), "it writes");
 }
 
 // Such a context may come to have functions for blobs: for ANGLE it always caches where it can.
@@ -123,7 +123,7 @@ void maximum_0_without_attribute(Verdict &verdict) {
     const Context context(display);
     verdict.expect(is_enabled(), "not enabled");
     verdict.expect(link_once({}), "it does not link");
-    verdict.expect(programs(display).size() == 0, "it writes without room");
+    verdict.expect(programs(display).empty(), "it writes without room");
     egl.Resize(display, kLarge, kResize);
     verdict.expect(is_enabled(), "not enabled later");
     verdict.expect(link_once({}), "it does not link later");
@@ -135,7 +135,7 @@ void maximum_0_later(Verdict &verdict) {
     const Context context(display);
     egl.Resize(display, 0, kResize);
     verdict.expect(link_once({}), "it does not link");
-    verdict.expect(programs(display).size() == 0, "it writes");
+    verdict.expect(programs(display).empty(), "it writes");
     egl.Resize(display, kLarge, kResize);
     verdict.expect(link_once({.variant = 3}), "it does not link later");
     verdict.expect(programs(display).size() == 1, "it does not write later");
@@ -302,7 +302,7 @@ void failed_links(Verdict &verdict) {
     const Context context(display);
     verdict.expect(!link_once({.is_broken = true}), "it links");
     verdict.expect(gl.GetError() == GL_NO_ERROR, "a GL error");
-    verdict.expect(programs(display).size() == 0, "it is kept");
+    verdict.expect(programs(display).empty(), "it is kept");
 }
 
 void hit_moves_to_front(Verdict &verdict) {

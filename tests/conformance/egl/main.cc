@@ -81,7 +81,8 @@ int main(int argc, char **argv) {
         if (!has_control()) {
             return usage();
         }
-        play_sequence(std::strtoull(argv[2], nullptr, 0), std::atoi(argv[3]));
+        play_sequence(std::strtoull(argv[2], nullptr, 0),
+                      static_cast<int>(std::strtol(argv[3], nullptr, 10)));
         return 0;
     }
     if (argc == 5 && std::strcmp(argv[1], "--play") == 0) {

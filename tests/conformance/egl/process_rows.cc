@@ -133,6 +133,7 @@ int play_threads() {
     const EGLDisplay display = fresh_display(1 << 20);
     std::atomic<int> wrong = 0;
     std::vector<std::thread> all;
+    all.reserve(32);
     for (int who = 0; who < 24; ++who) {
         all.emplace_back([&, who] { wrong += call_often(display, who); });
     }
@@ -256,7 +257,7 @@ std::string Stage::play(const std::string &scene, std::map<std::string, std::str
     more["CAIRN_DIR"] = root();
     more["MESA_SHADER_CACHE_DIR"] = directory_ / ("mesa" + std::to_string(++turn_));
     more["CAIRN_REPORT"] = counters.path();
-    const std::string text = play_elsewhere(scene, more);
+    std::string text = play_elsewhere(scene, more);
     report = counters.read();
     return text;
 }

@@ -67,6 +67,7 @@ void note_outcomes(const std::array<Outcomes, kThreads> &all) {
 void run_threads(const NativeContext *share, GLuint shared_vertex) {
     std::array<Outcomes, kThreads> all;
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (Outcomes &outcomes : all) {
         threads.emplace_back([&outcomes, share, shared_vertex] {
             {
@@ -227,6 +228,7 @@ void contexts_come_and_go() {
     gl.Finish();
     std::array<int, kThreads> linked = {};
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int &number : linked) {
         threads.emplace_back([&number, share = context.native(), vertex, fragment] {
             for (int round = 0; round < kRounds; ++round) {

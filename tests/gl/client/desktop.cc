@@ -72,8 +72,8 @@ constexpr std::array kSpirvFragment = {
     op(5, 54),  2u,          4u,        0u,    3u,                                     // main
     op(2, 248), 5u,          op(3, 62), 9u,    12u,       op(1, 253), op(1, 56)};  // store, return
 
-template <size_t Size>
-GLuint make_spirv(GLenum type, const std::array<uint32_t, Size> &words) {
+template <size_t kSize>
+GLuint make_spirv(GLenum type, const std::array<uint32_t, kSize> &words) {
     const GLuint shader = gl.CreateShader(type);
     gl.ShaderBinary(1, &shader, kSpirvFormat, words.data(), sizeof words);
     gl.SpecializeShader(shader, "main", 0, nullptr, nullptr);

@@ -57,7 +57,7 @@ Connection &connection();
 
 struct NativeContext {
     // With a drawable of its own.
-    NativeContext(Connection &on, GLXContext made);
+    NativeContext(Connection &where, GLXContext made);
     ~NativeContext();
     NativeContext(const NativeContext &) = delete;
     NativeContext &operator=(const NativeContext &) = delete;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "glx.h"
 #include "scene.h"
@@ -327,9 +328,10 @@ void shared_between_connections() {
 void connections_of_threads() {
     constexpr int kPrograms = 8;
     std::array<int, 2> linked = {};
-    std::array<std::thread, 2> threads;
-    for (size_t i = 0; i < threads.size(); ++i) {
-        threads[i] = std::thread([&number = linked[i]] {
+    std::vector<std::thread> threads;
+    threads.reserve(linked.size());
+    for (int &number : linked) {
+        threads.emplace_back([&number] {
             Connection on;
             const Context context(new NativeContext(on, new_context(on, nullptr, True)));
             for (int k = 0; k < kPrograms; ++k) {

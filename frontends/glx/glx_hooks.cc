@@ -183,6 +183,7 @@ Bool change_current(const Vendor &of, const Current &next, Make make) {
         t_current = {};
         if (next.context != nullptr) {
             t_current = next;
+            (void)vendor_of_display(next.display);  // so that the connection has a number
             t_current.connection = number_of(next.display);
             t_current.is_known = gl::driver_of(handle_of(next.context)) != nullptr;
         }

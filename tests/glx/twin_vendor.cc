@@ -49,9 +49,15 @@ Bool make_context_current(Display *display, GLXDrawable draw, GLXDrawable read,
                                                                            context);
 }
 
-// An extension's function that tells a display, and one that tells none.
+// Extensions' functions that tell a display, one that tells a context, and one that tells nothing.
 const char *query_renderer_string(Display *, int, int, int) {
     return "renderer of the twin";
+}
+const char *get_screen_driver(Display *, int) {
+    return "twin";
+}
+GLXContextID get_context_id(GLXContext) {
+    return 4242;
 }
 int get_swap_interval() {
     return 100 + g_releases;
@@ -82,6 +88,8 @@ void *get_proc_address(const GLubyte *function_name) {
         {"glXMakeCurrent", reinterpret_cast<void *>(&make_current)},
         {"glXMakeContextCurrent", reinterpret_cast<void *>(&make_context_current)},
         {"glXQueryRendererStringMESA", reinterpret_cast<void *>(&query_renderer_string)},
+        {"glXGetContextIDEXT", reinterpret_cast<void *>(&get_context_id)},
+        {"glXGetScreenDriver", reinterpret_cast<void *>(&get_screen_driver)},
         {"glXGetSwapIntervalMESA", reinterpret_cast<void *>(&get_swap_interval)},
     };
     for (const auto &one : own) {

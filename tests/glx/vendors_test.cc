@@ -105,6 +105,13 @@ TEST_P(VendorsTest, DisplaysThatAreNullOrClosedDoNotMatter) {
     expect_as_plain(stage_.plain("odd_displays"), "odd_displays");
 }
 
+TEST_P(VendorsTest, QuestionsGoToTheVendorOfTheirScreenOrContext) {
+    const Played plain = stage_.plain("questions_to_two_vendors");
+    ASSERT_EQ(plain.status, "") << plain.complaints;
+    EXPECT_THAT(plain.transcript, testing::HasSubstr("twin's ID 1, driver twin"));
+    EXPECT_EQ(stage_.cached("questions_to_two_vendors").transcript, plain.transcript);
+}
+
 TEST_P(VendorsTest, SwitchedOffANamedVendorThatIsNotThereIsNoVendor) {
     const Played plain = stage_.plain("two_servers");
     const Played run =

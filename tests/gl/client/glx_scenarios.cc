@@ -281,6 +281,20 @@ void two_vendors() {
     note_vendor(connection());
 }
 
+// Functions of extensions that tell a screen or a context, on a thread without a context.
+void questions_to_two_vendors() {
+    Connection other(std::getenv("CLIENT_OTHER_DISPLAY"));
+    const auto id_of = reinterpret_cast<PFNGLXGETCONTEXTIDEXTPROC>(
+        glx.GetProcAddressARB(reinterpret_cast<const GLubyte *>("glXGetContextIDEXT")));
+    const auto driver_of = reinterpret_cast<const char *(*)(Display *, int)>(
+        glx.GetProcAddressARB(reinterpret_cast<const GLubyte *>("glXGetScreenDriver")));
+    for (Connection *on : {&connection(), &other}) {
+        const GLXContext context = new_context(*on, nullptr, True);
+        note("twin's ID %d, driver %s", id_of(context) == 4242, driver_of(on->display, 0));
+        glx.DestroyContext(on->display, context);
+    }
+}
+
 // Where a call has a context, GLVND does not look at the display. And a new connection may have the
 // address of one that was closed, with its context current.
 void odd_displays() {
@@ -379,6 +393,7 @@ constexpr Scenario kScenarios[] = {
     {"two_servers", &two_servers},
     {"two_vendors", &two_vendors},
     {"odd_displays", &odd_displays},
+    {"questions_to_two_vendors", &questions_to_two_vendors},
     {"shared_between_connections", &shared_between_connections},
     {"connections_of_threads", &connections_of_threads},
     {"questions", &questions},

@@ -1,5 +1,5 @@
 // The four leaves of one BLAKE2bp hash, or of two at once, in the lanes of vectors. Each
-// blake2bp_<set>.cc is compiled for one kind of x86-64 processor and includes this.
+// blake2bp_<set>.cc is compiled for one kind of x86 processor and includes this.
 // SPDX-License-Identifier: MIT
 //
 // Lists of indices stand where loops would be natural: GCC keeps a vector in a register only if it

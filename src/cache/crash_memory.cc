@@ -57,7 +57,8 @@ struct CrashMemory::Slot {
     std::array<std::byte, 48> reserved;
 
     Bytes key_bytes() const {
-        return Bytes(key).first(std::min(static_cast<std::size_t>(key_size), kKeyMax));
+        return Bytes(key).first(
+            static_cast<std::size_t>(std::min<std::uint64_t>(key_size, kKeyMax)));
     }
 };
 

@@ -3,10 +3,10 @@
 //
 // A put costs its caller a copy in memory at most. The thread starts with the first entry, looks
 // every four milliseconds for what has come, until nothing has for a while, and takes the processor
-// from nobody; a queue that is half full wakes it. So the queue is empty again within milliseconds. Look-ups find a queued entry as if it
-// were stored. A process that is killed loses its queue. When the queue is full, the newest entry
-// is dropped, and counted. An entry put if absent, and one that alone fills the queue, is written
-// at once.
+// from nobody; a queue that is half full wakes it. So the queue is empty again within milliseconds.
+// Look-ups find a queued entry as if it were stored. A process that is killed loses its queue.
+// When the queue is full, the newest entry is dropped, and counted. An entry put if absent, and
+// one that alone fills the queue, is written at once.
 //
 // Thread safety: any thread; destruction is the last call, and writes what is queued. A forked
 // child has no such thread: it makes a queue of its own.

@@ -127,12 +127,12 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
         // A writer may have taken it over since we looked.
         if (!locked.ok()) return locked.error() == Error::busy ? Status() : Status(locked.error());
         lock.emplace(std::move(locked.value()));
+        work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
     }
     work.targets.clear();
     work.tombstones_copied = false;
     const Status status = guarded([&]() -> Status {
         for (bool finished = false; !finished;) {
-            work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
             for (std::uint64_t left = 1; left != 0;) {
                 TRY_ASSIGN(left, copy_all(work, *lock, segment));
                 work.tombstones_copied = true;
@@ -179,8 +179,6 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
                              const ScannedRecord &record) {
     Index &index = *work.index;
     const std::uint64_t hash = index.hash(record.head->key());
-    // The segment is named in Counter::compacting already. A rebuild looks at that name after it
-    // put its tentative slot, so either we see the slot here or it sees the name.
     index.withdraw_tentative(hash, record.location);
     if (!index.leads_to(hash, record.location)) {
         if (record.header.state == RecordState::removed) TRY(copy_tombstone(work, record));
@@ -262,11 +260,8 @@ Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std:
         if (!work.index->sees_all()) return Error::busy;
         if (work.index->rebuild_due() != RebuildReason::none) return Error::busy;
         TRY(finish_unfinished_move(*work.index, work.reader, work.writer));
-        std::uint64_t name = std::uint64_t{segment} + 1;
-        if (!work.index->counter(Counter::compacting)
-                 .compare_exchange_strong(name, name | kRetiring)) {
-            return false;
-        }
+        const std::uint64_t name = std::uint64_t{segment} + 1;
+        if (work.index->counter(Counter::compacting).exchange(name) != name) return false;
         TRY_ASSIGN(discarded, work.writer.retire_segment(*work.index, segment));
     }
     if (discarded) (void)directory_.discard_file(*discarded);

@@ -15,7 +15,8 @@
 //    Store::clear() takes, too.
 //  - The old file is deleted after the last move, under that lock, and only if no slot can be
 //    hidden by damage, in a level that was not mapped, or by a rebuild.
-//  - A rebuild publishes no record of the segment that Counter::compacting names.
+//  - A rebuild that publishes a record of the segment holds that lock as well, and takes the
+//    segment's name out of Counter::compacting: then the compactor goes over the segment again.
 //
 // Why no removed entry comes back:
 //  - relocation.h says what becomes of the copy that a dying process leaves.

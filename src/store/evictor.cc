@@ -100,8 +100,6 @@ Status Evictor::plan_more(Index &index) {
         TRY_ASSIGN(const auto record, scan_->next(reader_));
         if (!record) break;
         const std::uint64_t hash = index.hash(record->head->key());
-        // The victim is named already. A rebuild looks at the name after it put its tentative slot,
-        // so either we see the slot here or it sees the name.
         index.withdraw_tentative(hash, record->location);
         const auto found = index.slot_at(hash, record->location);
         if (!found) continue;

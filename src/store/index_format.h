@@ -64,7 +64,8 @@ enum class Counter : unsigned {
     boot = 9,          // the system start in which the cache was last used
     removals = 11,     // grows before an entry is dropped for good
     copying = 12,      // where a copy is being written, until its slot has moved (relocation.h)
-    compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look again
+    compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look
+                       // again. Changes under the eviction lock
     copying_from = 15,  // the location of that copy's original
     clears = 14,        // grows when entries were removed on request, all or those of a time
 };
@@ -72,9 +73,6 @@ enum class Counter : unsigned {
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.
 // Without this bit the segment is only named.
 inline constexpr std::uint64_t kHasNoWriter = std::uint64_t{1} << 32;
-
-// In Counter::compacting: all is copied, and the segment is being deleted.
-inline constexpr std::uint64_t kRetiring = std::uint64_t{1} << 32;
 
 // Why segments may hold entries that the index lacks.
 enum class RebuildReason : std::uint64_t {

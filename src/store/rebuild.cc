@@ -13,7 +13,8 @@
 namespace cairn {
 namespace {
 
-constexpr std::uint64_t kRetirePatienceUs = 20'000;
+// For the eviction lock, which others hold for moments. Who gives in finds the entries later.
+constexpr std::uint64_t kLockPatienceUs = 200'000;
 // How long one look-up may rebuild. This happens once for each damage.
 constexpr std::uint64_t kRebuildNs = 100'000'000;
 // The background check works for less than this at a time; another look-up may work for longer.
@@ -37,6 +38,12 @@ Status Rebuild::begin() {
 }
 
 Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
+    auto done = go_on(deadline_ns);
+    lock_.reset();
+    return done;
+}
+
+Result<bool> Rebuild::go_on(std::uint64_t deadline_ns) {
     if (!begun_) TRY(begin());
     for (unsigned count = 0; !segments_.empty(); ++count) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
@@ -49,7 +56,10 @@ Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
         sorted_ = true;
     }
     for (unsigned count = 0; !listed_.empty(); ++count) {
-        if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
+        if (count % 16 == 15) {
+            lock_.reset();  // others wait for it
+            if (monotonic_ns() > deadline_ns) return false;
+        }
         TRY(settle_key());
     }
     // All stored entries are published now, unless there was more damage meanwhile.
@@ -225,11 +235,21 @@ Result<Rebuild::Adopted> Rebuild::adopt(const Listed &listed, bool has_older) {
     return publish_record(listed, whole.header, whole.blob->key());
 }
 
+// Else a segment could be retired between our last look at it and the exchange of a slot, and the
+// older entry would be lost as well.
+Status Rebuild::lock_segments() {
+    if (lock_) return {};
+    TRY_ASSIGN(ByteLock lock, writer_.lock_eviction(kLockPatienceUs));
+    lock_.emplace(std::move(lock));
+    return {};
+}
+
 Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const RecordHeader &header,
                                                  Bytes key) {
     const Slot slot = Slot::make(listed.location(), size_class(header.record_size()),
                                  Slot::tag_of(listed.key_hash));
     Adopted adopted = Adopted::settled;
+    TRY(lock_segments());
     for (;;) {
         const auto published =
             publish(index_, listed.key_hash, slot, PublishPolicy::if_newer, listed.stamp_ns,
@@ -258,7 +278,9 @@ Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const Rec
 // Asked while nobody else can publish the key. Returns why the record may not be published, if so.
 Result<std::optional<Rebuild::Adopted>> Rebuild::obstacle_to(const Listed &listed) {
     using Obstacle = std::optional<Adopted>;
-    tell_compactor(listed);
+    // A compactor that is past this record looks again.
+    std::uint64_t compacting = std::uint64_t{listed.segment} + 1;
+    index_.counter(Counter::compacting).compare_exchange_strong(compacting, 0);
     // Before its state: a relocated record is marked before the announcement is taken back.
     if (is_being_moved(index_, listed.location())) return Obstacle(Adopted::gone);
     // The record or its copy may have been marked since.
@@ -272,18 +294,6 @@ Result<std::optional<Rebuild::Adopted>> Rebuild::obstacle_to(const Listed &liste
     if (index_.counter(Counter::removals).load() == removals_) return Obstacle();
     TRY(list_newer());
     return is_superseded(listed) ? Obstacle(Adopted::superseded) : Obstacle();
-}
-
-// The compactor may be past this record, and must look again before it retires the segment. If it
-// is retiring the segment, waits; but not for a process that died.
-void Rebuild::tell_compactor(const Listed &listed) {
-    auto compacting = index_.counter(Counter::compacting);
-    Backoff backoff(kRetirePatienceUs);
-    do {
-        std::uint64_t name = std::uint64_t{listed.segment} + 1;
-        if (compacting.compare_exchange_strong(name, 0)) return;
-        if (name != ((std::uint64_t{listed.segment} + 1) | kRetiring)) return;
-    } while (backoff.pause());
 }
 
 // `unused` also for a record that is gone.

@@ -88,6 +88,7 @@ class Rebuild {
     };
 
     bool counts(const RecordHeader &header) const;
+    Result<bool> go_on(std::uint64_t deadline_ns);
     Status begin();
     Status list_record();
     Status begin_segment(std::uint32_t segment, std::uint64_t from);
@@ -99,11 +100,11 @@ class Rebuild {
     Status settle_key();
     Result<Adopted> settle_records();
     Result<Adopted> adopt(const Listed &listed, bool has_older);
+    Status lock_segments();
     Result<Adopted> publish_record(const Listed &listed, const RecordHeader &header, Bytes key);
     Result<std::optional<Adopted>> obstacle_to(const Listed &listed);
     void mark_others(std::uint64_t stamp_ns);
     bool has_slot(const Listed &listed) const;
-    void tell_compactor(const Listed &listed);
     Result<RecordState> state_now(const Listed &listed);
     bool is_superseded(const Listed &listed) const;
     Result<bool> segment_exists(std::uint32_t segment) const;
@@ -126,7 +127,8 @@ class Rebuild {
     std::vector<Listed> newer_;   // sorted; listed later
     std::vector<Listed> key_;     // the records of the key being settled, newest first
     std::vector<ListedTo> listed_to_;
-    std::uint64_t removals_ = 0;  // Counter::removals before the last listing
+    std::uint64_t removals_ = 0;    // Counter::removals before the last listing
+    std::optional<ByteLock> lock_;  // while held, nobody evicts or retires a segment
     std::uint64_t recovered_ = 0;
     std::uint64_t bytes_total_ = 0;
     std::uint64_t bytes_left_ = 0;

@@ -269,6 +269,22 @@ TEST_F(RebuildTest, ARecordThatWasNeverPublishedIsAsIfItWereNotThere) {
     EXPECT_EQ(files_.get("key"), "published");
 }
 
+// A killed put left its record. In a segment that is retired just then, both values would be lost.
+TEST_F(RebuildTest, NothingIsPublishedWhileASegmentMayBeRetired) {
+    files_.put("key", "stored");
+    files_.append("key", "newer", UINT64_MAX / 2);
+    files_.index().ask_for_rebuild();
+    {
+        const auto retiring = files_.open_writer()->lock_eviction();
+        ASSERT_TRUE(retiring.ok());
+        EXPECT_EQ(rebuild().error(), Error::busy);
+        EXPECT_EQ(files_.get("key"), "stored");
+        EXPECT_NE(files_.index().rebuild_due(), RebuildReason::none);
+    }
+    EXPECT_TRUE(rebuild().ok());
+    EXPECT_EQ(files_.get("key"), "newer");
+}
+
 // After a power loss a record can be there with its header and key, and without its value.
 // A process dies while it copies an entry to another segment; then the entry is removed.
 TEST_F(RebuildTest, ARemovalHoldsForACopyOfTheRecordWhereverItIs) {

@@ -174,10 +174,9 @@ Status Writer::open_lock_file() {
 }
 
 // Waits for a process that holds the lock; but if one was stopped meanwhile, only once a second.
-Result<ByteLock> Writer::lock_byte(std::uint64_t byte) {
-    TRY(open_lock_file());
+Result<ByteLock> Writer::lock_byte(std::shared_ptr<const File> file, std::uint64_t byte) {
     const bool impatient = monotonic_ns() < impatient_until_ns_.load(std::memory_order_relaxed);
-    auto lock = ByteLock::acquire(state_.get().lock_file, byte, impatient ? 0 : kPatienceUs);
+    auto lock = ByteLock::acquire(std::move(file), byte, impatient ? 0 : kPatienceUs);
     if (lock.ok() && impatient) impatient_until_ns_.store(0);
     if (!lock.ok() && !impatient) impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
     return lock;
@@ -201,7 +200,8 @@ Result<Writer::Space> Writer::take_space(Index &index) {
 
 // Trims what others appended to the index file, so that it does not cause evictions.
 Result<Writer::Space> Writer::lock_space(Index &index) {
-    TRY_ASSIGN(ByteLock lock, lock_byte(kSpaceByte));
+    TRY(open_lock_file());
+    TRY_ASSIGN(ByteLock lock, lock_byte(state_.get().lock_file, kSpaceByte));
     (void)index.trim();
     TRY_ASSIGN(DiskUse use, measure_and_note());
     return Space{std::move(use), std::move(lock)};
@@ -418,12 +418,11 @@ Status Writer::measure(Index &index) {
 }
 
 Result<ByteLock> Writer::lock_eviction(std::uint64_t patience_us) {
+    TRY_ASSIGN(File opened, directory_.open_or_make_file(kLockFileName));
+    const auto file = std::make_shared<const File>(std::move(opened));
     Backoff backoff(patience_us);
     for (;;) {
-        auto lock = [&] {
-            const MutexLock mutex_lock(state_.get().mutex);
-            return lock_byte(kEvictionByte);
-        }();
+        auto lock = lock_byte(file, kEvictionByte);
         if (lock.ok() || lock.error() != Error::busy || !backoff.pause()) return lock;
     }
 }

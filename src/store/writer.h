@@ -88,8 +88,8 @@ class Writer {
     // Grows with each segment that we begin to write to.
     std::uint64_t segments_taken() const { return segments_taken_.load(std::memory_order_relaxed); }
 
-    // For the evictor and the compactor.
-    // Waits for `patience_us` longer than for other locks.
+    // For all who retire segments, or lead slots to records of segments without a writer.
+    // Excludes other threads, too. Waits for `patience_us` longer than for other locks.
     Result<ByteLock> lock_eviction(std::uint64_t patience_us = 0);
     bool has_no_writer(std::uint32_t segment) const;
     // Keeps other writers and the evictor away from a segment. busy: it has a writer.
@@ -136,7 +136,7 @@ class Writer {
                          Bytes bytes) const;
     Status open_lock_file();
     Result<SegmentLock> lock_number(std::uint32_t segment) const;
-    Result<ByteLock> lock_byte(std::uint64_t byte);
+    Result<ByteLock> lock_byte(std::shared_ptr<const File> file, std::uint64_t byte);
     Result<DiskUse> measure_and_note();
     struct Space {
         DiskUse use;

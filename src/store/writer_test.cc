@@ -326,6 +326,17 @@ TEST_F(WriterTest, ThreadsShareASegmentWithoutOverlap) {
 }
 
 // A child must not write where its parent writes.
+TEST_F(WriterTest, TheEvictionLockExcludesOtherThreadsToo) {
+    {
+        const auto held = files_.writer().lock_eviction();
+        ASSERT_TRUE(held.ok());
+        std::thread other([&] { EXPECT_EQ(files_.writer().lock_eviction().error(), Error::busy); });
+        other.join();
+        EXPECT_EQ(files_.open_writer()->lock_eviction().error(), Error::busy) << "still held";
+    }
+    EXPECT_TRUE(files_.open_writer()->lock_eviction().ok());
+}
+
 TEST_F(WriterTest, AForkedChildTakesASegmentOfItsOwn) {
     const auto before = append(files_.writer(), "before", "value");
     int pipe_ends[2];

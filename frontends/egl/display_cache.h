@@ -18,6 +18,8 @@ namespace cairn::egl {
 
 class DisplayCache : public gl::ProgramMemory {
   public:
+    DisplayCache() : ProgramMemory(Use::shown) {}
+
     // eglTerminate was called since the display was initialised. Links go on in contexts that are
     // current then; some drivers end the display only when these are released.
     std::atomic<bool> is_terminated = false;

@@ -163,7 +163,7 @@ std::optional<uint64_t> load_cached(Context &context, Program &program, const Pr
     }
     const Found on_disk(context.cache, bytes_of(key));
     if (on_disk && load(context, program, key, on_disk.bytes())) {
-        context.programs->put(on_disk.get());
+        context.programs->put_stored(on_disk.get());
         return on_disk.cost_ns();
     }
     if (!in_memory && !on_disk) {
@@ -183,10 +183,9 @@ void store_linked(Context &context, const ProgramKey &key, const Linked &made, u
     if (stored == Stored::yes) {
         count(&RunReport::bytes_written, made.binary_size);
     }
+    if (stored == Stored::yes) context.programs->put_stored(entry.get());
     // The driver links a program each time if drivers have died with its binary.
-    if (stored != Stored::kept_out) {
-        context.programs->put(entry.get());
-    }
+    if (stored == Stored::no) context.programs->put(entry.get());
 }
 
 }  // namespace cairn::gl

@@ -29,7 +29,7 @@ struct Memories {
 
 }  // namespace
 
-ProgramMemory::ProgramMemory() {
+ProgramMemory::ProgramMemory(Use use) : use_(use) {
     auto &memories = the_only<Memories>();
     const MutexLock lock(memories.mutex);
     memories.all.insert(this);

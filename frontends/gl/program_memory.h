@@ -1,6 +1,9 @@
 // Programs in memory, in front of those on disk: one for each EGLDisplay, and one for all of GLX.
 // SPDX-License-Identifier: MIT
 //
+// Where the application can look into it, it holds all that its contexts use, as the extension
+// says. Where nobody can, it holds only what is not on disk: the system has the others in memory.
+//
 // Entries are in exact order of use, and their size counts without keys.
 //
 // Thread safety: internally synchronised; a call sees each other call before or after it.
@@ -28,7 +31,9 @@ class ProgramMemory {
     // Entries without bytes are below every maximum.
     static constexpr uint32_t kEntriesMax = 65536;
 
-    ProgramMemory();
+    enum class Use { shown, hidden };
+
+    explicit ProgramMemory(Use use = Use::hidden);
     ~ProgramMemory();
     ProgramMemory(const ProgramMemory &) = delete;
     ProgramMemory &operator=(const ProgramMemory &) = delete;
@@ -37,6 +42,10 @@ class ProgramMemory {
     cairn_cache *entries() const { return entries_; }
     // Keeps the entry itself, no copy; null: nothing.
     void put(cairn_blob *entry);
+    // The same for one that is on disk.
+    void put_stored(cairn_blob *entry) {
+        if (use_ == Use::shown) put(entry);
+    }
     void remove(const ProgramKey &key) { cairn_remove(entries_, key.data(), key.size()); }
     void clear() { cairn_clear(entries_); }
 
@@ -50,7 +59,9 @@ class ProgramMemory {
     std::atomic<bool> is_kept_off_disk = false;
 
   private:
-    // Constant after construction; null without memory.
+    // Constant after construction.
+    const Use use_;
+    // Null without memory.
     cairn_cache *entries_ = nullptr;
     // Changed with the cache's own limit, under the mutex.
     Mutex changing_limit_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "identity.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <regex.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "base/hash.h"
+#include "base/checksum.h"
 #include "common/process_start.h"
 #include "common/words.h"
 #include "os/file.h"
@@ -104,10 +103,6 @@ constexpr const char *kSystemFile = "/etc/drirc";
 // Debian's file has 60 KB.
 constexpr size_t kFileSizeMax = 4 * 1024 * 1024;
 
-std::string hash_of(const std::string &text) {
-    return hexadecimal(Bytes(blake2bp(as_bytes(text))).first(16));
-}
-
 // memmem() finds a text in files of this size three times as fast as std::string does.
 size_t find_text(std::string_view text, std::string_view part, size_t from) {
     const void *found = from >= text.size() ? nullptr
@@ -130,26 +125,8 @@ size_t first_match(const std::string &expression, Names names) {
     return static_cast<size_t>(found - names.begin());
 }
 
-bool is_of_a_word(char c) {
-    return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-// Whether the text has the name anywhere as a whole word, however it is quoted there.
-bool has_name(const std::string &text, const std::string &name) {
-    for (size_t at = find_text(text, name, 0); at != std::string::npos;
-         at = find_text(text, name, at + 1)) {
-        const size_t end = at + name.size();
-        if ((at == 0 || !is_of_a_word(text[at - 1])) &&
-            (end >= text.size() || !is_of_a_word(text[end]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// The number of the first name to which the attribute whose name goes on at `at` can apply although
-// the text does not have it as a word, or of names. An attribute that is not written as in Mesa's
-// own files can apply to all.
+// The number of the first name to which the attribute whose name goes on at `at` can apply, or of
+// names. An attribute that is not written as in Mesa's own files can apply to all.
 size_t first_in_attribute(std::string_view text, size_t at, Names names) {
     constexpr std::string_view kExpression = "_regexp";
     const bool is_expression = text.compare(at, kExpression.size(), kExpression) == 0;
@@ -162,7 +139,8 @@ size_t first_in_attribute(std::string_view text, size_t at, Names names) {
     const size_t begin = at + 2;
     const std::string_view value = text.substr(begin, text.find('"', begin) - begin);
     if (value.find('&') != std::string_view::npos) return 0;
-    return is_expression ? first_match(std::string(value), names) : names.size();
+    if (is_expression) return first_match(std::string(value), names);
+    return static_cast<size_t>(std::ranges::find(names, value) - names.begin());
 }
 
 // The executable's file, since some workarounds are for one version of it only.
@@ -196,9 +174,7 @@ const std::string &driver_configuration() {
 }  // namespace
 
 const std::string *mentioned_executable(const std::string &text, Names names) {
-    const auto word =
-        std::ranges::find_if(names, [&](const std::string &name) { return has_name(text, name); });
-    auto first = static_cast<size_t>(word - names.begin());
+    size_t first = names.size();
     constexpr std::string_view kAttribute = "executable";
     for (size_t at = find_text(text, kAttribute, 0); at != std::string::npos && first != 0;
          at = find_text(text, kAttribute, at + 1)) {
@@ -230,7 +206,7 @@ std::string configuration_lines(const std::vector<std::string> &files,
         if (!read.ok()) continue;
         const std::string &text = read.value();
         lines.append("configuration: ").append(path.substr(path.rfind('/') + 1));
-        lines.append(" ").append(hash_of(text)).append("\n");
+        lines.append(" ").append(std::to_string(checksum(as_bytes(text), 0))).append("\n");
         if (mentioned == nullptr) mentioned = mentioned_executable(text, names);
     }
     return mentioned == nullptr ? lines : lines + application_line(*mentioned);

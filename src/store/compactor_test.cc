@@ -316,6 +316,15 @@ TEST_F(CompactorTest, ADamagedSlotCostsNoCompression) {
     for (int i = 0; i < 500; ++i) ASSERT_EQ(get(i), 0) << i;
 }
 
+TEST_F(CompactorTest, WhatAnIndexMayLackIsFoundFirst) {
+    for (int i = 0; i < 100; ++i) put(i);
+    for (int round = 0; round < 20; ++round) {
+        overwrite_index(counter_offset(Counter::rebuild), 1);
+        ASSERT_TRUE(store_->compress().ok()) << round;
+    }
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(get(i), 0) << i;
+}
+
 TEST_F(CompactorTest, AFewLargeValuesAmongManySmallOnesCount) {
     std::string large;
     for (int i = 0; large.size() < 700'000; ++i) large += value_of(i);

@@ -180,7 +180,8 @@ class Store {
     Result<Published> publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                    PublishPolicy policy, std::uint64_t stamp_ns,
                                    const Examine &examine);
-    void find_hidden(Index &index, std::uint64_t hash);
+    template <typename Hidden>
+    void rebuild_while(Index &index, Hidden may_be_hidden);
     bool wait_for_room(Backoff &backoff);
     void evict_some(Index &index, std::uint64_t record_size);
     void compress_finished_segments();

@@ -220,10 +220,11 @@ Status Store::compress() {
     TRY_ASSIGN(Index * index, writable_index());
     note_boot(*index);
     writer_->release_segment();
+    // The compactor goes over no segment that may have entries which the index lacks.
+    rebuild_while(*index, [&] { return index->rebuild_due() != RebuildReason::none; });
     const Status status = compactor_->run();
     if (status.error() != Error::corrupt) return status;
-    // Damage of the index hides entries: find them first.
-    if (!repair_->rebuild(*index)) return Error::busy;
+    if (!repair_->rebuild(*index)) return Error::busy;  // it met damage that is not known yet
     const Status again = compactor_->run();
     return again.error() == Error::corrupt ? Status(Error::busy) : again;
 }
@@ -250,10 +251,12 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
     }
 }
 
-// Rebuilds the index if damage may hide the key; waits while another thread does so.
-void Store::find_hidden(Index &index, std::uint64_t hash) {
+// Rebuilds the index as long as entries may be hidden; waits while another thread does so. Gives in
+// after a time.
+template <typename Hidden>
+void Store::rebuild_while(Index &index, Hidden may_be_hidden) {
     const Deadline deadline = Deadline::in_ms(kHiddenMs);
-    while (index.suspicious(hash) && !deadline.has_passed()) {
+    while (may_be_hidden() && !deadline.has_passed()) {
         if (!repair_->rebuild(index)) sleep_us(kHiddenPauseUs);
     }
 }
@@ -262,7 +265,7 @@ Result<bool> Store::remove(Bytes key) {
     TRY_ASSIGN(Index * index, writable_index());
     const std::uint64_t hash = index->hash(key);
     const Examine examine = examiner(*index, key);
-    find_hidden(*index, hash);
+    rebuild_while(*index, [&] { return index->suspicious(hash); });
     for (bool marked = false;; marked = true) {
         TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
         // If the entry exists and is not found yet, it would come back. After our mark, a rebuild

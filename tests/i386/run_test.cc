@@ -117,8 +117,9 @@ TEST_P(BothKindsRun, DoNotUseEachOthersBinaries) {
 TEST_P(BothKindsRun, WithoutThe32BitLibraries32BitProgramsRunAsWithoutCairn) {
     Program plain({clients_[0], kScenario, "return"}, environment_);
     ASSERT_EQ(plain.wait(), 0);
+    // Long enough for `cairn run` to look at it.
     Program cached({place("CAIRN_TEST_PREFIX_64") + "/bin/cairn", "run", "--", clients_[0],
-                    kScenario, "return"},
+                    kScenario, "linger"},
                    environment_);
     EXPECT_EQ(cached.wait(), 0);
     EXPECT_EQ(cached.standard_output(), plain.standard_output());

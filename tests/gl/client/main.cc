@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CLIENT SCENARIO [END]: plays a scenario and writes its transcript to standard output.
-// END is how the process ends afterwards: "return" (the default), "exit" inside a function, or,
-// with the display closed before, "_exit" or "kill" (by SIGKILL).
+// END is how the process ends afterwards: "return" (the default), the same after 0.6 seconds
+// ("linger"), "exit" inside a function, or, with the display closed before, "_exit" or "kill" (by
+// SIGKILL).
 #include <unistd.h>
 
 #include <csignal>
@@ -42,6 +43,10 @@ int end(std::string_view how) {
     if (how == "exit") {
         std::exit(0);
     }
+    if (how == "linger") {
+        usleep(600'000);
+        return 0;
+    }
     if (how != "return") {
         client::close_display();
     }
@@ -59,7 +64,7 @@ int end(std::string_view how) {
 int main(int argc, char **argv) {
     const Scenario *scenario = argc > 1 ? scenario_of(argv[1]) : nullptr;
     if (scenario == nullptr) {
-        std::fprintf(stderr, "usage: %s SCENARIO [return|exit|_exit|kill]\n", argv[0]);
+        std::fprintf(stderr, "usage: %s SCENARIO [return|linger|exit|_exit|kill]\n", argv[0]);
         return 2;
     }
     client::load_gl();

@@ -183,9 +183,10 @@ void store_linked(Context &context, const ProgramKey &key, const Linked &made, u
     if (stored == Stored::yes) {
         count(&RunReport::bytes_written, made.binary_size);
     }
-    if (stored == Stored::yes) context.programs->put_stored(entry.get());
     // The driver links a program each time if drivers have died with its binary.
-    if (stored == Stored::no) context.programs->put(entry.get());
+    if (stored != Stored::kept_out) {
+        context.programs->put(entry.get());
+    }
 }
 
 }  // namespace cairn::gl

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Where the application can look into it, it holds all that its contexts use, as the extension
-// says. Where nobody can, it holds only what is not on disk: the system has the others in memory.
+// says. Where nobody can, it holds what was linked here, and not what came from disk: the system has
+// that in memory.
 //
 // Entries are in exact order of use, and their size counts without keys.
 //
@@ -42,7 +43,7 @@ class ProgramMemory {
     cairn_cache *entries() const { return entries_; }
     // Keeps the entry itself, no copy; null: nothing.
     void put(cairn_blob *entry);
-    // The same for one that is on disk.
+    // The same for one that was read from disk.
     void put_stored(cairn_blob *entry) {
         if (use_ == Use::shown) put(entry);
     }

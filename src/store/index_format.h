@@ -65,7 +65,7 @@ enum class Counter : unsigned {
     removals = 11,     // grows before an entry is dropped for good
     copying = 12,      // where a copy is being written, until its slot has moved (relocation.h)
     compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look
-                       // again. Changes under the eviction lock
+                       // again. Set and taken away under the eviction lock
     copying_from = 15,  // the location of that copy's original
     clears = 14,        // grows when entries were removed on request, all or those of a time
 };

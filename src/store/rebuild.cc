@@ -13,8 +13,8 @@
 namespace cairn {
 namespace {
 
-// For the eviction lock, which others hold for moments. Who gives in finds the entries later.
-constexpr std::uint64_t kLockPatienceUs = 200'000;
+// For the eviction lock, which others hold for moments. Who gives in goes on later.
+constexpr std::uint64_t kLockPatienceUs = 20'000;
 // How long one look-up may rebuild. This happens once for each damage.
 constexpr std::uint64_t kRebuildNs = 100'000'000;
 // The background check works for less than this at a time; another look-up may work for longer.
@@ -38,8 +38,11 @@ Status Rebuild::begin() {
 }
 
 Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
+    // On the stack: a thread that is cancelled here unlocks, and a child of fork() does not.
+    std::optional<ByteLock> lock;
+    lock_ = &lock;
     auto done = go_on(deadline_ns);
-    lock_.reset();
+    lock_ = nullptr;
     return done;
 }
 
@@ -57,9 +60,11 @@ Result<bool> Rebuild::go_on(std::uint64_t deadline_ns) {
     }
     for (unsigned count = 0; !listed_.empty(); ++count) {
         if (count % 16 == 15) {
-            lock_.reset();  // others wait for it
+            lock_->reset();  // others wait for it
             if (monotonic_ns() > deadline_ns) return false;
         }
+        TRY_ASSIGN(const bool locked, lock_segments());
+        if (!locked) return false;
         TRY(settle_key());
     }
     // All stored entries are published now, unless there was more damage meanwhile.
@@ -237,11 +242,13 @@ Result<Rebuild::Adopted> Rebuild::adopt(const Listed &listed, bool has_older) {
 
 // Else a segment could be retired between our last look at it and the exchange of a slot, and the
 // older entry would be lost as well.
-Status Rebuild::lock_segments() {
-    if (lock_) return {};
-    TRY_ASSIGN(ByteLock lock, writer_.lock_eviction(kLockPatienceUs));
-    lock_.emplace(std::move(lock));
-    return {};
+Result<bool> Rebuild::lock_segments() {
+    if (*lock_) return true;
+    auto lock = writer_.lock_eviction(kLockPatienceUs);
+    if (lock.error() == Error::busy) return false;
+    if (!lock.ok()) return lock.error();
+    lock_->emplace(std::move(*lock));
+    return true;
 }
 
 Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const RecordHeader &header,
@@ -249,7 +256,6 @@ Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const Rec
     const Slot slot = Slot::make(listed.location(), size_class(header.record_size()),
                                  Slot::tag_of(listed.key_hash));
     Adopted adopted = Adopted::settled;
-    TRY(lock_segments());
     for (;;) {
         const auto published =
             publish(index_, listed.key_hash, slot, PublishPolicy::if_newer, listed.stamp_ns,

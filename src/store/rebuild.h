@@ -48,7 +48,7 @@ class Rebuild {
     Rebuild(const Directory &directory, Index &index, RecordReader &reader, Writer &writer)
         : directory_(directory), index_(index), reader_(reader), writer_(writer) {}
 
-    // Continues until all is done (true) or the time is up (false). An error means that a file
+    // Continues until all is done (true), or the time is up or others hold the eviction lock (false). An error means that a file
     // could not be read or that the index could not grow; entries may still be missing.
     Result<bool> step(std::uint64_t deadline_ns);
 
@@ -100,7 +100,7 @@ class Rebuild {
     Status settle_key();
     Result<Adopted> settle_records();
     Result<Adopted> adopt(const Listed &listed, bool has_older);
-    Status lock_segments();
+    Result<bool> lock_segments();
     Result<Adopted> publish_record(const Listed &listed, const RecordHeader &header, Bytes key);
     Result<std::optional<Adopted>> obstacle_to(const Listed &listed);
     void mark_others(std::uint64_t stamp_ns);
@@ -127,8 +127,9 @@ class Rebuild {
     std::vector<Listed> newer_;   // sorted; listed later
     std::vector<Listed> key_;     // the records of the key being settled, newest first
     std::vector<ListedTo> listed_to_;
-    std::uint64_t removals_ = 0;    // Counter::removals before the last listing
-    std::optional<ByteLock> lock_;  // while held, nobody evicts or retires a segment
+    std::uint64_t removals_ = 0;  // Counter::removals before the last listing
+    // Of the step that is being taken. While it is held, nobody evicts or retires a segment.
+    std::optional<ByteLock> *lock_ = nullptr;
     std::uint64_t recovered_ = 0;
     std::uint64_t bytes_total_ = 0;
     std::uint64_t bytes_left_ = 0;

@@ -24,6 +24,8 @@ constexpr unsigned kRoomAttempts = 256;
 // kHasteNs.
 constexpr std::uint64_t kRoomPatienceUs = 50'000;
 constexpr std::uint64_t kHasteNs = 1'000'000'000;
+// How long a clear waits for the eviction lock: longer than one look-up may rebuild.
+constexpr std::uint64_t kClearPatienceUs = 200'000;
 constexpr std::uint64_t kHiddenMs = 200;
 constexpr unsigned kHiddenPauseUs = 500;
 
@@ -285,7 +287,7 @@ Status Store::clear() {
     writer_->release_segment();
     // Without the lock somebody could copy entries to a segment that we do not see. Waits for a
     // process that evicts or compresses, but not for one that was stopped meanwhile.
-    const auto lock = writer_->lock_eviction(kRoomPatienceUs);
+    const auto lock = writer_->lock_eviction(kClearPatienceUs);
     index->counter(Counter::victim).store(0);
     index->counter(Counter::copying).store(0);
     TRY(remove_segments());

@@ -325,7 +325,6 @@ TEST_F(WriterTest, ThreadsShareASegmentWithoutOverlap) {
     }
 }
 
-// A child must not write where its parent writes.
 TEST_F(WriterTest, TheEvictionLockExcludesOtherThreadsToo) {
     {
         const auto held = files_.writer().lock_eviction();
@@ -337,6 +336,7 @@ TEST_F(WriterTest, TheEvictionLockExcludesOtherThreadsToo) {
     EXPECT_TRUE(files_.open_writer()->lock_eviction().ok());
 }
 
+// A child must not write where its parent writes.
 TEST_F(WriterTest, AForkedChildTakesASegmentOfItsOwn) {
     const auto before = append(files_.writer(), "before", "value");
     int pipe_ends[2];

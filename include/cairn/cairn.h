@@ -16,9 +16,10 @@
  *     call on it. Any thread may read a blob, and one frees it. A key builder belongs to one
  *     thread.
  *  5. Processes: any number of processes may open the same cache on disk, and no look-up waits for
- *     another process. When a put has returned CAIRN_OK, every process finds the entry, even if the
- *     one that stored it is killed right after. Program caches and caches behind a broker put into
- *     a queue; their headers say what holds there.
+ *     another process, but for 20 ms at most where damage has to be mended. When a put has
+ *     returned CAIRN_OK, every process finds the entry, even if the one that stored it is killed
+ *     right after. Program caches and caches behind a broker put into a queue; their headers say
+ *     what holds there.
  *  6. Forking: after fork() both processes may go on using a disk cache that was open before. If
  *     another thread may have been inside a call on it at that moment, let the child open its own,
  *     and always do so for a cache in memory. A child that lives on shares its parent's file locks:

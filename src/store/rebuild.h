@@ -12,6 +12,8 @@
 // keeps others from publishing the key. A process that drops an entry first counts that in
 // Counter::removals. When that count has changed, the rebuild lists newer records, too.
 //
+// It publishes under the eviction lock, so that no segment is retired meanwhile.
+//
 // It runs in steps, so that it delays the look-up that needs it by a bounded time. Several
 // processes may rebuild at once: publishing an entry twice is publishing it once. It takes 24 bytes
 // of memory for each record while it lasts.
@@ -48,8 +50,9 @@ class Rebuild {
     Rebuild(const Directory &directory, Index &index, RecordReader &reader, Writer &writer)
         : directory_(directory), index_(index), reader_(reader), writer_(writer) {}
 
-    // Continues until all is done (true), or the time is up or others hold the eviction lock (false). An error means that a file
-    // could not be read or that the index could not grow; entries may still be missing.
+    // Continues until all is done (true), or the time is up or others hold the eviction lock
+    // (false). An error means that a file could not be read or that the index could not grow;
+    // entries may still be missing.
     Result<bool> step(std::uint64_t deadline_ns);
 
     const Index &index() const { return index_; }

@@ -52,15 +52,15 @@ Decompressor::~Decompressor() {
     for (auto &spare : spare_) ZSTD_freeDCtx(spare.load());
 }
 
-Status Decompressor::decompress(Bytes frame, MutableBytes raw) {
+Status Decompressor::decompress(Bytes frame, MutableBytes raw, const ZSTD_DDict *dictionary) {
     ZSTD_DCtx *context = nullptr;
     for (auto &spare : spare_) {
         if (context == nullptr) context = spare.exchange(nullptr, std::memory_order_acquire);
     }
     if (context == nullptr) context = ZSTD_createDCtx();
     if (context == nullptr) return Error::no_memory;
-    const std::size_t size =
-        ZSTD_decompressDCtx(context, raw.data(), raw.size(), frame.data(), frame.size());
+    const std::size_t size = ZSTD_decompress_usingDDict(context, raw.data(), raw.size(),
+                                                        frame.data(), frame.size(), dictionary);
     for (auto &spare : spare_) {
         ZSTD_DCtx *none = nullptr;
         if (context != nullptr &&

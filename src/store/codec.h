@@ -15,6 +15,7 @@
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
+struct ZSTD_DDict_s;
 
 namespace cairn {
 
@@ -55,8 +56,9 @@ class Decompressor {
     Decompressor &operator=(const Decompressor &) = delete;
     ~Decompressor();
 
-    // Fills all of `raw`. corrupt: the frame does not give exactly that many bytes; no_memory.
-    Status decompress(Bytes frame, MutableBytes raw);
+    // Fills all of `raw`. `dictionary` may be null. corrupt: the frame does not give exactly that
+    // many bytes; no_memory.
+    Status decompress(Bytes frame, MutableBytes raw, const ZSTD_DDict_s *dictionary = nullptr);
 
   private:
     std::array<std::atomic<ZSTD_DCtx_s *>, 4> spare_ = {};

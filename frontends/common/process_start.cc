@@ -88,19 +88,10 @@ std::vector<std::string> arguments_in_place(int count, char **arguments) {
     return found;
 }
 
-std::string process_file() {
-    constexpr std::string_view kDeleted = " (deleted)";
-    std::array<char, PATH_MAX> path = {};
-    const ssize_t size = readlink(kExecutable, path.data(), path.size() - 1);
-    std::string file(path.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
-    if (file.ends_with(kDeleted)) file.resize(file.size() - kDeleted.size());
-    return file;
-}
-
 ProcessStart own_start(int count, char **arguments) {
     ProcessStart start;
     start.arguments = arguments_in_place(count_in_place(count, arguments), arguments);
-    start.file = process_file();
+    start.file = executable_path();
     const std::string executed = executed_path();
     if (start.file.empty()) {
         start.file = without_links(executed);

@@ -33,8 +33,4 @@ std::vector<std::string> arguments_in_place(int count, char **arguments);
 // Of this process. Reads the environment.
 ProcessStart own_start(int count, char **arguments);
 
-// The file that this process runs, without what the system says of one that was deleted; "" where
-// that cannot be told.
-std::string process_file();
-
 }  // namespace cairn

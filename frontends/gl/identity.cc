@@ -11,8 +11,8 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
-#include "common/process_start.h"
 #include "common/words.h"
+#include "os/environment.h"
 #include "os/file.h"
 #include "os/loaded_objects.h"
 #include "settings.h"
@@ -167,7 +167,7 @@ std::vector<std::string> configuration_files() {
 // The lines for this process, computed once.
 const std::string &driver_configuration() {
     static const auto *the_lines = new std::string(configuration_lines(
-        configuration_files(), names_for_mesa(program_invocation_name, process_file())));
+        configuration_files(), names_for_mesa(program_invocation_name, executable_path())));
     return *the_lines;
 }
 

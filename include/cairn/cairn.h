@@ -174,7 +174,9 @@ enum {
     /* On disk: each look-up asks the kernel first whether the cache's files were deleted by hand. A
      * deleted entry is not found any more, and one that any process stores anew is found at once.
      * Without this flag, look-ups notice a deletion after some time. */
-    CAIRN_OPEN_NOTICE_DELETION = 1u << 7
+    CAIRN_OPEN_NOTICE_DELETION = 1u << 7,
+    /* On disk: no packs lie under the cache, see `layers`. */
+    CAIRN_OPEN_NO_LAYERS = 1u << 8
 };
 
 typedef struct cairn_options {
@@ -203,6 +205,19 @@ typedef struct cairn_options {
     /* Which entries stay when room must be made: "default" (also for NULL), "lru", "fifo" or "mru".
      * Each process that opens the cache for writing evicts by its own. */
     const char *policy;
+    /* On disk: paths of packs (`cairn pack create`) that lie under the cache, as layers. What the
+     * cache does not have, the first of them answers that has it; what is removed or cleared is
+     * hidden in them, for all processes, until a pack is replaced by one with other entries. Behind
+     * these come the packs beside the executable, in `cairn-packs/`, then the user's and the
+     * system's installed ones; 16 in all. Only packs of this identifier and version are used, and
+     * of those only what verifies. A pack holds code that drivers run, so its file and folder must
+     * belong to root, the user or the owner of the executable, and nobody else may write them. One
+     * that cannot be used has a line of the log. A file may be replaced (by a rename) or removed
+     * while it is in use. Where the cache itself cannot be had, because the directory cannot be
+     * read or written or the disk is full, cairn_open gives the layers with a cache in memory over
+     * them. docs/packs.md. */
+    const char *const *layers;
+    size_t layer_count;
 } cairn_options;
 
 /* Writes the directory that is used where `root` is NULL to `buffer`, with a terminating zero:
@@ -420,6 +435,11 @@ typedef struct cairn_stats {
     /* Of the check after a system start, which runs in the background: bytes of segments. */
     uint64_t check_bytes_total;
     uint64_t check_bytes_left;
+    /* Packs that lie under the cache, their entries, and the hits of this handle among `hits` that
+     * they have answered. */
+    uint64_t layers;
+    uint64_t layer_entries;
+    uint64_t layer_hits;
 } cairn_stats;
 
 /* Fills `*stats`. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT. */

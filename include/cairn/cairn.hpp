@@ -17,11 +17,13 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "cairn/cairn.h"
 
@@ -145,6 +147,7 @@ struct Options {
     std::string about{};
     cairn_log_fn log = nullptr;  // must not throw
     void *log_user = nullptr;
+    std::vector<std::string> layers{};  // paths of packs under the cache, on disk
 };
 
 struct PutOptions {
@@ -347,6 +350,12 @@ inline Opened Cache::open(const Options &options) noexcept {
     c_options.about = options.about.empty() ? nullptr : options.about.c_str();
     c_options.log = options.log;
     c_options.log_user = options.log_user;
+    const std::unique_ptr<const char *[]> layers(new (std::nothrow)
+                                                     const char *[options.layers.size() + 1]);
+    if (!layers) return {Cache(), Status::no_memory};
+    for (std::size_t i = 0; i < options.layers.size(); ++i) layers[i] = options.layers[i].c_str();
+    c_options.layers = layers.get();
+    c_options.layer_count = options.layers.size();
     cairn_cache *handle = nullptr;
     Opened opened{Cache(), static_cast<Status>(cairn_open(&c_options, &handle))};
     opened.cache.handle_.reset(handle);

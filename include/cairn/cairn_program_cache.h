@@ -22,7 +22,7 @@
  *    memory, until memory is full or cairn_trim is called. No call waits for it. It replaces
  *    nothing that is put, removed or cleared meanwhile by something older.
  *  - It records what a start uses: the keys of its first ten seconds, in the order of their first
- *    use, in the file `order` of the cache's directory.
+ *    use, in the file `order` of the cache's directory. cairn_clear removes it.
  *  - After fork() the child may use the cache at any time, whatever the parent's threads do. It
  *    opens it anew with its first call, and begins with empty memory and queue.
  *
@@ -44,6 +44,9 @@ extern "C" {
 
 /* A flag of cairn_program_cache_options: nothing is brought into memory before it is used. */
 #define CAIRN_PROGRAM_CACHE_NO_LOADING (1u << 16)
+/* Another: what the start uses is not recorded. So does `record = 0` in the configuration. For
+ * private windows and the like. */
+#define CAIRN_PROGRAM_CACHE_NO_RECORD (1u << 17)
 
 typedef struct cairn_program_cache_options {
     size_t size;             /* sizeof(cairn_program_cache_options) */
@@ -55,7 +58,7 @@ typedef struct cairn_program_cache_options {
      * show its first line. */
     const char *identity;
     uint64_t version; /* of the layout of entries, as in cairn_options */
-    /* CAIRN_OPEN_READ_ONLY, ..._EXISTING, ..._SYNC_ON_CLOSE, ..._COMPRESS,
+    /* CAIRN_OPEN_READ_ONLY, ..._EXISTING, ..._SYNC_ON_CLOSE, ..._COMPRESS, ..._NO_LAYERS,
      * CAIRN_PROGRAM_CACHE_... */
     uint32_t flags;
     /* Generations that no process has used for so many days are removed.
@@ -73,6 +76,10 @@ typedef struct cairn_program_cache_options {
     void *log_user;
     /* Where limit_bytes is 0, for applications that keep several generations at once. 0: 100. */
     uint32_t limit_percent;
+    /* Paths of packs that lie under the cache, as in cairn_options. Only those of this very
+     * generation are used. */
+    const char *const *layers;
+    size_t layer_count;
 } cairn_program_cache_options;
 
 /* Opens the generation of this application, build and identity, and makes it where it is missing: a

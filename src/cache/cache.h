@@ -67,6 +67,8 @@ struct BrokerStats {
 struct CacheStats : StoreStats {
     std::optional<ProgramStats> program;
     std::optional<BrokerStats> broker;
+    // Packs under the cache, and the hits of this process that they answered.
+    std::uint64_t layers = 0, layer_entries = 0, layer_hits = 0;
 };
 
 // Where a cache is. Leases of one directory, or of one cache in memory, exclude one another.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cache/disk_cache.h"
 #include "os/configuration.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -32,8 +33,8 @@ Status clear_cache(const std::string &root, const std::string &identifier, const
     options.any_version = true;
     options.log = log;
     options.limit_bytes = limit_of(options, kLimitDefault);
-    auto store = Store::open(options);
-    const Status status = store.ok() ? store.value()->clear() : Status(store.error());
+    auto cache = DiskCache::open(options);
+    const Status status = cache.ok() ? cache.value()->clear() : Status(cache.error());
     if (!status.ok()) log_failure(log, identifier, status.error());
     return status;
 }

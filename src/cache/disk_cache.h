@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cache/cache.h"
+#include "os/file.h"
 
 namespace cairn {
 
@@ -36,20 +37,22 @@ class DiskCache final : public Cache {
         return store_->put(key, value, options);
     }
     Result<bool> remove(Bytes key) override { return store_->remove(key); }
-    Status clear() override { return store_->clear(); }
-    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override {
-        return store_->clear_range(begin_ns, end_ns);
-    }
+    // These hide what layers have, too, and clear() forgets what starts used.
+    Status clear() override;
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override;
     std::uint64_t clears() const override { return store_->clears(); }
     Status sync() override { return store_->sync(); }
     Status compress() override { return store_->compress(); }
     CacheStats stats() override { return {store_->stats(), {}, {}}; }
     void enumerate(const Visit &visit) override { store_->enumerate(visit); }
     const CachePlace *place() const override { return &place_; }
+    std::uint64_t version() const { return store_->version(); }
 
   private:
     explicit DiskCache(std::unique_ptr<Store> store)
         : store_(std::move(store)), place_{store_->root(), store_->identifier()} {}
+
+    Result<Directory> directory() const;
 
     const std::unique_ptr<Store> store_;
     const CachePlace place_;

@@ -44,27 +44,11 @@ constexpr const char *kUpkeepFileName = ".upkeep";
 constexpr std::string_view kRemovedPrefix = ".removed-";
 constexpr const char *kTooMuchRoom = "more room is taken than may be";
 
-// The application that the file `generation` names, as far as it fits the identifier.
-std::optional<std::string> application_of(const Directory &directory,
-                                          const std::string &identifier) {
-    const auto head = read_text_file(directory, kGenerationFileName, 256);
-    if (!head.ok()) return std::nullopt;
-    std::string_view text = head.value();
-    constexpr std::string_view kBegin = "Cairn generation\napplication: ";
-    if (!text.starts_with(kBegin)) return std::nullopt;
-    text.remove_prefix(kBegin.size());
-    std::string application(text.substr(0, text.find('\n')));
-    constexpr std::size_t kHashSize = 1 + 16;
-    const bool fits = identifier.size() == application.size() + kHashSize &&
-                      identifier.starts_with(application + "-");
-    if (!valid_application(application) || !fits) return std::nullopt;
-    return application;
-}
-
 std::optional<KnownGeneration> look_at(const Directory &root, const std::string &identifier) {
     const auto directory = root.open_directory(identifier);
     if (!directory.ok()) return std::nullopt;
-    const auto application = application_of(directory.value(), identifier);
+    const auto head = read_text_file(directory.value(), kGenerationFileName, 256);
+    const auto application = head.ok() ? application_of(head.value(), identifier) : std::nullopt;
     const auto used = directory.value().info(kGenerationFileName);
     const auto use = measure_disk_use(directory.value());
     if (!application || !used.ok() || !use.ok()) return std::nullopt;
@@ -211,6 +195,26 @@ std::string describe(const Generation &generation) {
            "\nbuild: " + generation.build + "\n\n" + generation.identity;
 }
 
+std::optional<std::string> application_of(std::string_view text, std::string_view identifier) {
+    constexpr std::string_view kBegin = "Cairn generation\napplication: ";
+    if (!text.starts_with(kBegin)) return std::nullopt;
+    text.remove_prefix(kBegin.size());
+    std::string application(text.substr(0, text.find('\n')));
+    constexpr std::size_t kHashSize = 1 + 16;
+    const bool fits = identifier.size() == application.size() + kHashSize &&
+                      identifier.starts_with(application + "-");
+    if (!valid_application(application) || !fits) return std::nullopt;
+    return application;
+}
+
+LayeredSubject subject_of(const Directory &directory, const std::string &identifier,
+                          std::uint64_t version) {
+    const auto text = read_text_file(directory, kGenerationFileName, kPackTextMax);
+    const auto application = text.ok() ? application_of(text.value(), identifier) : std::nullopt;
+    if (!application) return {identifier, identifier, version, ""};
+    return {*application, identifier, version, text.value()};
+}
+
 Result<bool> is_of_another(const Directory &directory, const Generation &generation) {
     const std::string own = describe(generation);
     const auto text = read_text_file(directory, kGenerationFileName, own.size() + 1);
@@ -244,7 +248,8 @@ Wishes wishes_for(std::string_view application, const Log &log) {
     auto limit = limit_of_environment(log);
     if (!limit) limit = configuration.limit_bytes(application);
     if (limit) limit = std::max(*limit, kLimitLeast);
-    return {limit, configuration.compress(application)};
+    return {limit, configuration.compress(application),
+            configuration.record(application).value_or(true)};
 }
 
 std::optional<std::uint64_t> recorded_limit(const Directory &directory) {

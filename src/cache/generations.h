@@ -35,6 +35,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "cache/layers.h"
 #include "os/file.h"
 
 namespace cairn {
@@ -56,6 +57,13 @@ std::string identifier_of(const Generation &generation);
 // The text of the file.
 std::string describe(const Generation &generation);
 
+// The application that such a text names; nullopt: it is no such text, or of another cache.
+std::optional<std::string> application_of(std::string_view text, std::string_view identifier);
+
+// The cache in this directory, be it a generation or not, as packs know it.
+LayeredSubject subject_of(const Directory &directory, const std::string &identifier,
+                          std::uint64_t version);
+
 // Whether a cache's directory says that it is of something else, or nothing that can be understood.
 Result<bool> is_of_another(const Directory &directory, const Generation &generation);
 
@@ -72,6 +80,7 @@ struct Wishes {
     // The room that they may take: by CAIRN_LIMIT, else by the configuration. At least kLimitLeast.
     std::optional<std::uint64_t> limit_bytes;
     std::optional<bool> compress;
+    bool records = true;  // what starts use
 };
 Wishes wishes_for(std::string_view application, const Log &log);
 

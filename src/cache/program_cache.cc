@@ -5,6 +5,7 @@
 
 #include "cache/disk_cache.h"
 #include "cache/generations.h"
+#include "cache/layered_cache.h"
 #include "cache/memory_cache.h"
 #include "cache/queued_cache.h"
 #include "cache/tiered_cache.h"
@@ -25,6 +26,9 @@ class NoCache final : public Cache {
     Status sync() override { return Error::io; }
     Status compress() override { return Error::io; }
 };
+
+// What a process that has no disk stores in memory.
+constexpr std::uint64_t kMemoryWithoutDisk = 32u << 20;
 
 std::string beginning_in_hex(Bytes key) {
     return hexadecimal(key.first(std::min<std::size_t>(key.size(), 20)));
@@ -88,16 +92,27 @@ Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options)
 }
 
 Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
-    TRY_ASSIGN(std::unique_ptr<Cache> cache, open_disk(options_.store));
+    auto disk = open_disk(options_.store);
+    if (!disk.ok()) {
+        auto alone = compose_without_disk(disk.error());
+        return alone != nullptr ? std::move(alone) : Result<std::unique_ptr<Parts>>(disk.error());
+    }
+    std::unique_ptr<Cache> cache = std::move(disk.value());
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
     TRY_ASSIGN(Directory directory, root.open_directory(options_.store.identifier));
     TRY(claim_generation(directory, *cache));
+    if (options_.with_layers) {
+        cache = add_layers(std::move(cache), options_.store.root, directory, subject(),
+                           options_.layers, options_.store.access, options_.store.log);
+    }
     const bool may_write = options_.store.access == Access::read_write;
     const bool has_memory = options_.memory_bytes != 0;
     auto parts = std::make_unique<Parts>();
     if (may_write) {
         parts->crashes = open_crash_memory(directory, *cache, options_.store);
-        parts->recorder = std::make_unique<StartRecorder>(std::move(directory), options_.times);
+        if (options_.records) {
+            parts->recorder = std::make_unique<StartRecorder>(std::move(directory), options_.times);
+        }
     }
     if (may_write && options_.queue_bytes != 0) {
         cache = std::make_unique<QueuedCache>(std::move(cache), options_.queue_bytes);
@@ -113,6 +128,26 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     parts->loader = std::make_unique<Loader>(
         *parts->cache, has_memory && options_.load ? Loader::Ahead::yes : Loader::Ahead::no,
         [own = parts.get()](Bytes key) { own->note_use(key); });
+    return parts;
+}
+
+LayeredSubject ProgramCache::subject() const {
+    const Generation &generation = options_.generation;
+    return {generation.application, options_.store.identifier, options_.store.version,
+            describe(generation)};
+}
+
+// Packs need no disk that can be written. Null: there are none.
+std::unique_ptr<ProgramCache::Parts> ProgramCache::compose_without_disk(Error failure) const {
+    if (!options_.with_layers) return nullptr;
+    auto parts = std::make_unique<Parts>();
+    parts->cache =
+        layers_alone(failure, options_.store.root, subject(), options_.layers,
+                     std::max(options_.memory_bytes, kMemoryWithoutDisk), options_.store.log);
+    if (parts->cache == nullptr) return nullptr;
+    options_.store.log.write(Severity::warning, "cache %s: there are only its packs, and memory",
+                             options_.store.identifier.c_str());
+    parts->loader = std::make_unique<Loader>(*parts->cache, Loader::Ahead::no, [](Bytes) {});
     return parts;
 }
 
@@ -206,7 +241,7 @@ Result<PutOutcome> ProgramCache::put_blob(BlobRef entry, const PutOptions &optio
     return outcome;
 }
 
-// The order of the start goes with the entries.
+// The order of the start goes with the entries: the file, and what is noted.
 Status ProgramCache::clear() {
     Parts &own = parts();
     TRY(own.cache->clear());

@@ -3,6 +3,7 @@
 //
 //     TieredCache      memory over the rest; not without a memory level
 //     QueuedCache      writes off the calling thread; not without a queue
+//     LayeredCache     packs under the generation, where there are any
 //     DiskCache        the generation
 //
 // Beside these, a Loader brings entries into memory after a start and bounds waiting for the disk.
@@ -20,11 +21,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cache/cache.h"
 #include "cache/crash_memory.h"
 #include "cache/generations.h"
+#include "cache/layers.h"
 #include "cache/loader.h"
 #include "cache/start_recorder.h"
 #include "os/per_process.h"
@@ -44,6 +47,9 @@ class ProgramCache final : public Cache {
         // Of all generations of the application, where it was given one.
         std::optional<std::uint64_t> application_bytes;
         StartRecorder::Times times;
+        bool records = true;  // what the start uses
+        bool with_layers = true;
+        std::vector<std::string> layers;  // paths of packs, see layers.h
 
         // Limits the generation to `percent` of what the user gives the application (`given`), which
         // is `otherwise` where the user says nothing.
@@ -115,6 +121,8 @@ class ProgramCache final : public Cache {
         return found != nullptr ? *found : no_parts();
     }
     Result<std::unique_ptr<Parts>> compose() const;
+    std::unique_ptr<Parts> compose_without_disk(Error failure) const;
+    LayeredSubject subject() const;
     Status claim_generation(const Directory &directory, Cache &disk) const;
     void start_upkeep();
 

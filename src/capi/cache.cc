@@ -7,8 +7,11 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cache/disk_cache.h"
+#include "cache/generations.h"
+#include "cache/layered_cache.h"
 #include "cache/memory_cache.h"
 #include "capi/cache_handle.h"
 #include "os/environment.h"
@@ -88,10 +91,10 @@ int result_code(const Result<std::uint64_t> &number, std::uint64_t *written) {
 
 namespace {
 
-constexpr std::uint32_t kOpenFlags = CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING |
-                                     CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_ANY_VERSION |
-                                     CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_COMPRESS |
-                                     CAIRN_OPEN_COUNT_VALUES_ONLY | CAIRN_OPEN_NOTICE_DELETION;
+constexpr std::uint32_t kOpenFlags =
+    CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING | CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_ANY_VERSION |
+    CAIRN_OPEN_REFUSE_WHEN_FULL | CAIRN_OPEN_COMPRESS | CAIRN_OPEN_COUNT_VALUES_ONLY |
+    CAIRN_OPEN_NOTICE_DELETION | CAIRN_OPEN_NO_LAYERS;
 constexpr std::uint32_t kPutFlags = CAIRN_PUT_IF_ABSENT | CAIRN_PUT_PINNED;
 
 // The smallest struct sizes that were ever published; a caller's smaller one is an error, a larger
@@ -103,6 +106,44 @@ constexpr std::size_t kStatsSizeMin = offsetof(cairn_stats, check_bytes_left) + 
 bool has_policy(const cairn_options &options) {
     const std::size_t end = offsetof(cairn_options, policy) + sizeof options.policy;
     return options.size >= end && options.policy != nullptr;
+}
+
+bool has_layers(const cairn_options &options) {
+    const std::size_t end = offsetof(cairn_options, layer_count) + sizeof options.layer_count;
+    return options.size >= end && options.layer_count != 0;
+}
+
+// The paths that are given; nullopt: one is NULL.
+std::optional<std::vector<std::string>> layers_of(const cairn_options &options) {
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; has_layers(options) && i < options.layer_count; ++i) {
+        if (options.layers == nullptr || options.layers[i] == nullptr) return std::nullopt;
+        paths.emplace_back(options.layers[i]);
+    }
+    return paths;
+}
+
+// A cache on disk, with what lies under it.
+Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_layers,
+                                         const std::vector<std::string> &paths) {
+    auto disk = DiskCache::open(options);
+    if (!disk.ok()) {
+        std::unique_ptr<Cache> alone;
+        if (with_layers) {
+            alone = layers_alone(disk.error(), options.root,
+                                 {options.identifier, options.identifier, options.version, ""},
+                                 paths, options.limit_bytes, options.log);
+        }
+        return alone != nullptr ? std::move(alone) : Result<std::unique_ptr<Cache>>(disk.error());
+    }
+    const std::uint64_t version = disk.value()->version();
+    std::unique_ptr<Cache> cache = std::move(disk.value());
+    if (!with_layers) return cache;
+    TRY_ASSIGN(const Directory root, open_root(options.root, Create::no, Log()));
+    TRY_ASSIGN(const Directory directory, root.open_directory(options.identifier));
+    return add_layers(std::move(cache), options.root, directory,
+                      subject_of(directory, options.identifier, version), paths, options.access,
+                      options.log);
 }
 
 int to_store_options(const cairn_options &options, StoreOptions &store) {
@@ -177,7 +218,10 @@ int cairn_open(const cairn_options *options, cairn_cache **cache) {
         StoreOptions store;
         const int result = to_store_options(*options, store);
         if (result != CAIRN_OK) return result;
-        return make_handle(DiskCache::open(store), access, cache);
+        const auto layers = layers_of(*options);
+        if (!layers) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const bool with_layers = (options->flags & CAIRN_OPEN_NO_LAYERS) == 0;
+        return make_handle(open_disk(store, with_layers, *layers), access, cache);
     });
 }
 
@@ -318,6 +362,11 @@ int cairn_stats_get(cairn_cache *cache, cairn_stats *stats) {
         stats->bytes_written = now.bytes_written;
         stats->check_bytes_total = now.check_bytes_total;
         stats->check_bytes_left = now.check_bytes_left;
+        if (stats->size >= offsetof(cairn_stats, layer_hits) + sizeof stats->layer_hits) {
+            stats->layers = now.layers;
+            stats->layer_entries = now.layer_entries;
+            stats->layer_hits = now.layer_hits;
+        }
         return CAIRN_OK;
     });
 }

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/crash_memory.h"
 #include "cache/generations.h"
@@ -15,11 +17,12 @@
 namespace cairn {
 namespace {
 
-constexpr std::uint32_t kFlags = CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING |
-                                 CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_COMPRESS |
-                                 CAIRN_PROGRAM_CACHE_NO_LOADING;
+constexpr std::uint32_t kFlags =
+    CAIRN_OPEN_READ_ONLY | CAIRN_OPEN_EXISTING | CAIRN_OPEN_SYNC_ON_CLOSE | CAIRN_OPEN_COMPRESS |
+    CAIRN_OPEN_NO_LAYERS | CAIRN_PROGRAM_CACHE_NO_LOADING | CAIRN_PROGRAM_CACHE_NO_RECORD;
 // A caller's larger ones are read and filled as far as known.
-constexpr std::size_t kOptionsSizeMin = sizeof(cairn_program_cache_options);
+constexpr std::size_t kOptionsSizeMin =
+    offsetof(cairn_program_cache_options, limit_percent) + sizeof(std::uint32_t);
 constexpr std::size_t kStatsSizeMin = sizeof(cairn_program_cache_stats);
 static_assert(CAIRN_USED_KEY_SIZE_MAX == CrashMemory::kKeyMax);
 
@@ -65,8 +68,22 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     own.store.compress = wishes.compress.value_or((options.flags & CAIRN_OPEN_COMPRESS) != 0);
     own.store.limit_bytes = std::max<std::uint64_t>(own.store.limit_bytes, CAIRN_LIMIT_BYTES_MIN);
+    own.records = wishes.records && (options.flags & CAIRN_PROGRAM_CACHE_NO_RECORD) == 0;
+    own.with_layers = (options.flags & CAIRN_OPEN_NO_LAYERS) == 0;
     own.load = (options.flags & CAIRN_PROGRAM_CACHE_NO_LOADING) == 0;
     return own;
+}
+
+// False: a path is NULL.
+bool add_paths(const cairn_program_cache_options &options, std::vector<std::string> &paths) {
+    const std::size_t end =
+        offsetof(cairn_program_cache_options, layer_count) + sizeof options.layer_count;
+    if (options.size < end) return true;
+    for (std::size_t i = 0; i < options.layer_count; ++i) {
+        if (options.layers == nullptr || options.layers[i] == nullptr) return false;
+        paths.emplace_back(options.layers[i]);
+    }
+    return true;
 }
 
 }  // namespace
@@ -80,6 +97,7 @@ int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_c
         *cache = nullptr;
         if (!is_valid(options)) return CAIRN_ERROR_INVALID_ARGUMENT;
         ProgramCache::Options own = to_options(*options);
+        if (!add_paths(*options, own.layers)) return CAIRN_ERROR_INVALID_ARGUMENT;
         const int found = find_root(options->root, own.store.root);
         if (found != CAIRN_OK) return found;
         return make_handle(ProgramCache::open(own), own.store.access, cache);

@@ -19,6 +19,7 @@ constexpr std::string_view kLimit = "limit";
 constexpr std::string_view kEnabled = "enabled";
 constexpr std::string_view kCompress = "compress";
 constexpr std::string_view kLog = "log";
+constexpr std::string_view kRecord = "record";
 constexpr std::string_view kShared = "shared";
 constexpr std::string_view kApplication = "application ";
 constexpr std::string_view kD3d12 = "d3d12 ";
@@ -52,10 +53,12 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {"", kEnabled, truth},
                             {"", kCompress, truth},
                             {"", kLog, truth},
+                            {"", kRecord, truth},
                             {kApplication, kLimit, size_from_text},
                             {kApplication, kEnabled, truth},
                             {kApplication, kCompress, truth},
                             {kApplication, kLog, truth},
+                            {kApplication, kRecord, truth},
                             {kD3d12, kShared, truth}};
 
 const Known *known_setting(std::string_view section, std::string_view name) {
@@ -242,6 +245,10 @@ std::vector<std::string> Configuration::disabled_applications() const {
 
 std::optional<bool> Configuration::compress(std::string_view application) const {
     return as_truth(find_of(application, kCompress));
+}
+
+std::optional<bool> Configuration::record(std::string_view application) const {
+    return as_truth(find_of(application, kRecord));
 }
 
 std::optional<bool> Configuration::log(std::string_view application) const {

@@ -102,6 +102,15 @@ std::string working_directory() {
     return ::getcwd(name.data(), name.size()) == nullptr ? "" : name.data();
 }
 
+std::string executable_path() {
+    constexpr std::string_view kDeleted = " (deleted)";
+    std::array<char, PATH_MAX> path = {};
+    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+    std::string file(path.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+    if (file.ends_with(kDeleted)) file.resize(file.size() - kDeleted.size());
+    return file;
+}
+
 std::uint32_t effective_user() {
     return ::geteuid();
 }

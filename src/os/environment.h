@@ -43,6 +43,10 @@ std::vector<std::string_view> environment_variables();
 // Empty where it has no name.
 std::string working_directory();
 
+// The file that this process runs, without what the system says of one that was deleted; "" where
+// that cannot be told.
+std::string executable_path();
+
 // The user whose files we may trust: the effective one.
 std::uint32_t effective_user();
 

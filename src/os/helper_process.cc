@@ -202,9 +202,7 @@ std::string path_of_this_code() {
     if (::dladdr(here, &info) == 0 || info.dli_fname == nullptr) return {};
     if (info.dli_fname[0] == '/') return info.dli_fname;
     // Of the program itself only the name is known that it was started by.
-    std::array<char, PATH_MAX> path;
-    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-    return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
+    return executable_path();
 }
 
 }  // namespace cairn

@@ -122,6 +122,8 @@ class Store {
     StoreStats stats();
     const std::string &root() const { return options_.root; }
     const std::string &identifier() const { return options_.identifier; }
+    // Of the contents, as the cache was opened in.
+    std::uint64_t version() const { return options_.any_version ? version_ : options_.version; }
     // The same as in stats().
     std::uint64_t limit_bytes() const;
     // Calls visit for each entry until it returns false.

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "cache/layered_cache.h"
+
+#include <algorithm>
+
+#include "cache/memory_cache.h"
+#include "os/root.h"
+
+namespace cairn {
+
+bool LayeredCache::Layer::is_seen(std::uint32_t slot) const {
+    if (hidden_here != nullptr) return !hidden_here[slot].load(std::memory_order_relaxed);
+    return !file || !file->is_hidden(slot);
+}
+
+Result<bool> LayeredCache::Layer::hide(std::uint32_t slot) {
+    if (hidden_here != nullptr) return !hidden_here[slot].exchange(true);
+    if (!file) return Error::read_only;
+    return file->hide(slot);
+}
+
+Result<BlobRef> LayeredCache::find(Bytes key) const {
+    for (const auto &layer : layers_) {
+        if (layer->is_dropped.load(std::memory_order_relaxed)) continue;
+        TRY_ASSIGN(PackPart::Found found, layer->part->find(key));
+        if (found.entry && layer->is_seen(found.slot)) return std::move(found.entry);
+    }
+    return BlobRef();
+}
+
+// As find(), for the caller, who may refuse it.
+Result<BlobRef> LayeredCache::serve(Bytes key) {
+    for (const auto &layer : layers_) {
+        if (layer->is_dropped.load(std::memory_order_relaxed)) continue;
+        TRY_ASSIGN(PackPart::Found found, layer->part->find(key));
+        if (!found.entry || !layer->is_seen(found.slot)) continue;
+        if (layer->served.exchange(std::uint64_t{found.slot} + 1) != 0) layer->refusals = 0;
+        hits_.fetch_add(1, std::memory_order_relaxed);
+        bytes_read_.fetch_add(found.entry->value().size(), std::memory_order_relaxed);
+        return std::move(found.entry);
+    }
+    return BlobRef();
+}
+
+void LayeredCache::note_refusal(Layer &layer, std::uint32_t slot) {
+    std::uint64_t served = std::uint64_t{slot} + 1;
+    if (!layer.served.compare_exchange_strong(served, 0)) return;
+    if (layer.refusals.fetch_add(1) + 1 != kRefusalsMax) return;
+    layer.is_dropped = true;
+    log_.write(Severity::warning,
+               "a pack is not used any more by this process: %u of its entries in a row were "
+               "refused",
+               kRefusalsMax);
+}
+
+// Whether a layer's entry was seen until now.
+Result<bool> LayeredCache::hide(Bytes key) {
+    bool was_seen = false;
+    for (const auto &layer : layers_) {
+        TRY_ASSIGN(const auto slot, layer->part->find_slot(key));
+        if (!slot) continue;
+        TRY_ASSIGN(const bool is_new, layer->hide(*slot));
+        was_seen |= is_new;
+        if (is_new) note_refusal(*layer, *slot);
+    }
+    return was_seen;
+}
+
+Result<BlobRef> LayeredCache::get(Bytes key) {
+    auto own = own_->get(key);
+    return own.ok() && !*own ? serve(key) : std::move(own);
+}
+
+Result<std::optional<std::uint64_t>> LayeredCache::get_into(Bytes key, MutableBytes buffer) {
+    auto own = own_->get_into(key, buffer);
+    if (!own.ok() || *own) return own;
+    TRY_ASSIGN(const BlobRef found, serve(key));
+    if (!found) return std::optional<std::uint64_t>();
+    const Bytes value = found->value();
+    if (value.size() <= buffer.size()) std::copy(value.begin(), value.end(), buffer.begin());
+    return std::optional<std::uint64_t>(value.size());
+}
+
+Result<bool> LayeredCache::find_slot(Bytes key) const {
+    for (const auto &layer : layers_) {
+        if (layer->is_dropped.load(std::memory_order_relaxed)) continue;
+        TRY_ASSIGN(const auto slot, layer->part->find_slot(key));
+        if (slot && layer->is_seen(*slot)) return true;
+    }
+    return false;
+}
+
+Result<bool> LayeredCache::contains(Bytes key) {
+    auto own = own_->contains(key);
+    return own.ok() && !own.value() ? find_slot(key) : std::move(own);
+}
+
+BlobRef LayeredCache::peek(Bytes key) {
+    if (BlobRef own = own_->peek(key)) return own;
+    auto found = find(key);
+    return found.ok() ? std::move(*found) : BlobRef();
+}
+
+void LayeredCache::visit_newest(const std::function<bool(Bytes key)> &visit) {
+    bool goes_on = true;
+    own_->visit_newest([&](Bytes key) { return goes_on = visit(key); });
+    for (const auto &layer : layers_) {
+        for (const std::uint32_t slot : layer->part->order()) {
+            if (!goes_on || layer->is_dropped) break;
+            const auto entry = layer->part->look_at(slot);
+            const bool is_there = entry.ok() && entry.value() && layer->is_seen(slot);
+            if (is_there) goes_on = visit(as_bytes(entry.value()->key));
+        }
+    }
+}
+
+Result<PutOutcome> LayeredCache::put(Bytes key, Bytes value, const PutOptions &options) {
+    if (options.if_absent) {
+        TRY_ASSIGN(const bool is_there, find_slot(key));
+        if (is_there) return PutOutcome::exists;
+        return own_->put(key, value, options);
+    }
+    TRY_ASSIGN(const PutOutcome outcome, own_->put(key, value, options));
+    if (!hide(key).ok()) {
+        log_.write(Severity::warning, "an entry of a pack cannot be hidden behind a newer one");
+    }
+    return outcome;
+}
+
+Result<bool> LayeredCache::remove(Bytes key) {
+    TRY_ASSIGN(const bool was_seen, hide(key));
+    TRY_ASSIGN(const bool was_there, own_->remove(key));
+    return was_there || was_seen;
+}
+
+// DiskCache hides what layers have, for all processes.
+Status LayeredCache::clear() {
+    for (const auto &layer : layers_) {
+        if (layer->hidden_here == nullptr) continue;
+        const std::uint32_t count = layer->part->row().slot_count();
+        for (std::uint32_t slot = 0; slot < count; ++slot) layer->hidden_here[slot] = true;
+    }
+    return own_->clear();
+}
+
+CacheStats LayeredCache::stats() {
+    CacheStats stats = own_->stats();
+    const std::uint64_t hits = hits_.load(std::memory_order_relaxed);
+    stats.hits += hits;
+    stats.misses -= std::min(stats.misses, hits);
+    stats.bytes_read += bytes_read_.load(std::memory_order_relaxed);
+    stats.layer_hits = hits;
+    for (const auto &layer : layers_) {
+        ++stats.layers;
+        stats.damaged += layer->part->damaged();
+        stats.layer_entries += layer->part->row().entry_count;
+    }
+    return stats;
+}
+
+std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string &root,
+                                  const Directory &directory, const LayeredSubject &subject,
+                                  const std::vector<std::string> &paths, Access access,
+                                  const Log &log) {
+    LayeredCache::Layers layers;
+    for (FoundLayer &found : find_layers(root, subject, paths, PackKind::entries, log)) {
+        const PackPart &part = *found.part;
+        auto file = LayerFile::open(directory, part.row(), found.path,
+                                    part.pack().info().modified_ns, access);
+        if (!file.ok() && access == Access::read_write) {
+            log.write(Severity::warning,
+                      "the pack %s is not used: entries could not be removed: %s",
+                      found.path.c_str(), error_name(file.error()));
+            continue;
+        }
+        auto &layer =
+            layers.emplace_back(std::make_unique<LayeredCache::Layer>(std::move(found.part)));
+        if (file.ok()) layer->file.emplace(std::move(file.value()));
+    }
+    if (layers.empty()) return own;
+    return std::make_unique<LayeredCache>(std::move(own), std::move(layers), log);
+}
+
+std::unique_ptr<Cache> layers_alone(Error failure, const std::string &root,
+                                    const LayeredSubject &subject,
+                                    const std::vector<std::string> &paths,
+                                    std::uint64_t limit_bytes, const Log &log) {
+    constexpr Error kNoDisk[] = {Error::read_only, Error::denied, Error::no_space,
+                                 Error::unsupported};
+    if (std::find(std::begin(kNoDisk), std::end(kNoDisk), failure) == std::end(kNoDisk)) {
+        return nullptr;
+    }
+    LayeredCache::Layers layers;
+    for (FoundLayer &found : find_layers(root, subject, paths, PackKind::entries, log)) {
+        auto &layer =
+            layers.emplace_back(std::make_unique<LayeredCache::Layer>(std::move(found.part)));
+        layer->hidden_here = std::make_unique<std::atomic<bool>[]>(layer->part->row().slot_count());
+    }
+    if (layers.empty()) return nullptr;
+    MemoryCache::Options options;
+    options.limit_bytes = limit_bytes;
+    options.version = subject.version;
+    return std::make_unique<LayeredCache>(std::make_unique<MemoryCache>(options), std::move(layers),
+                                          log);
+}
+
+}  // namespace cairn

@@ -1,0 +1,105 @@
+// A cache over the packs that lie under it: what it does not have, they answer.
+// SPDX-License-Identifier: MIT
+//
+// Rules (the table is in docs/formats/pack.md):
+//  1. The cache's own entry goes before those of layers, and an earlier layer before a later one.
+//  2. Removing an entry hides it in every layer, for all processes, before it goes from the cache.
+//     Storing one hides it afterwards: what layers have may not come back when it is evicted.
+//  3. A layer whose entries the caller refuses one after the other, which it does by changing or
+//     removing what it has just got, is dropped for this process.
+//
+// Clearing hides what layers have in DiskCache, which knows of those that are not open, too.
+//
+// Thread safety, ownership and failure: as Cache. An entry that cannot be hidden is not removed.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/cache.h"
+#include "cache/layer_file.h"
+#include "cache/layers.h"
+
+namespace cairn {
+
+class LayeredCache final : public Cache {
+  public:
+    // After so many refusals in a row a layer is dropped.
+    static constexpr unsigned kRefusalsMax = 8;
+
+    struct Layer {
+        explicit Layer(std::unique_ptr<PackPart> given) : part(std::move(given)) {}
+
+        bool is_seen(std::uint32_t slot) const;
+        // Whether it was seen until now.
+        Result<bool> hide(std::uint32_t slot);
+
+        const std::unique_ptr<PackPart> part;
+        // What is hidden: for all processes, or for this one where the cache is not on disk. Where
+        // there is neither, the cache is only read, and nothing was ever hidden.
+        std::optional<LayerFile> file;
+        std::unique_ptr<std::atomic<bool>[]> hidden_here;
+        // Of this process.
+        std::atomic<std::uint64_t> served = 0;  // the slot that was served last, + 1; 0: refused
+        std::atomic<unsigned> refusals = 0;     // in a row
+        std::atomic<bool> is_dropped = false;
+    };
+    using Layers = std::vector<std::unique_ptr<Layer>>;
+
+    // REQUIRES: there are layers.
+    LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log)
+        : own_(std::move(own)), layers_(std::move(layers)), log_(log) {}
+
+    Result<BlobRef> get(Bytes key) override;
+    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
+    Result<bool> contains(Bytes key) override;
+    BlobRef get_cached(Bytes key) override { return own_->get_cached(key); }
+    BlobRef peek(Bytes key) override;
+    void visit_newest(const std::function<bool(Bytes key)> &visit) override;
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
+    Result<bool> remove(Bytes key) override;
+    Status clear() override;
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override {
+        return own_->clear_range(begin_ns, end_ns);
+    }
+    std::uint64_t clears() const override { return own_->clears(); }
+    Status sync() override { return own_->sync(); }
+    Status compress() override { return own_->compress(); }
+    CacheStats stats() override;
+    void enumerate(const Visit &visit) override { own_->enumerate(visit); }
+    const CachePlace *place() const override { return own_->place(); }
+
+  private:
+    Result<BlobRef> find(Bytes key) const;
+    Result<bool> find_slot(Bytes key) const;
+    Result<BlobRef> serve(Bytes key);
+    Result<bool> hide(Bytes key);
+    void note_refusal(Layer &layer, std::uint32_t slot);
+
+    // Constant after construction.
+    const std::unique_ptr<Cache> own_;
+    const Layers layers_;
+    const Log log_;
+
+    std::atomic<std::uint64_t> hits_ = 0, bytes_read_ = 0;  // of layers
+};
+
+// The cache with the layers that are found for it; itself, where there are none. `directory` is the
+// cache's.
+std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string &root,
+                                  const Directory &directory, const LayeredSubject &subject,
+                                  const std::vector<std::string> &paths, Access access,
+                                  const Log &log);
+
+// The layers alone, for a process that cannot have the cache on disk: what it stores and hides, it
+// does in memory, of `limit_bytes` at most. Null: there are none, or it is not for lack of a disk
+// that opening the cache failed.
+std::unique_ptr<Cache> layers_alone(Error failure, const std::string &root,
+                                    const LayeredSubject &subject,
+                                    const std::vector<std::string> &paths,
+                                    std::uint64_t limit_bytes, const Log &log);
+
+}  // namespace cairn

@@ -68,6 +68,14 @@ TEST(Wrapper, TrimsAndLimitsAMemoryCache) {
     EXPECT_EQ(Cache().trim(0), Status::invalid_argument);
 }
 
+TEST(Wrapper, ALayerThatIsNotThereIsPassedOver) {
+    const TemporaryFolder folder;
+    const auto [cache, status] = Cache::open(
+        {.identifier = "test", .root = folder.path(), .layers = {folder.path() + "/none.pack"}});
+    EXPECT_EQ(status, Status::ok);
+    EXPECT_FALSE(cache.get(bytes("key")));
+}
+
 TEST(Wrapper, APutIsFoundByGetAndContains) {
     Cache cache = memory_cache();
     EXPECT_FALSE(cache.get(bytes("key")));

@@ -39,19 +39,22 @@ constexpr const char *kHelpFooter =
     "The same as `cairn COMMAND --help`.\n\n"
     "Example:\n  cairn help run\n\nExit codes: 0 printed, 2 wrong usage.";
 
-int print_help(const std::string &name) {
-    if (name.empty()) return run_command_line({"--help"});
+int print_help(const Words &words) {
+    if (words.empty()) return run_command_line({"--help"});
+    const std::string &name = words.front();
     const Words known = command_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
         throw Failure(kExitUsage, "there is no command `{}`{}", name, did_you_mean(name, known));
     }
-    return run_command_line({name, "--help"});
+    Words command = words;
+    command.emplace_back("--help");
+    return run_command_line(command);
 }
 
 Run define_help(Arguments &take) {
-    auto name = std::make_shared<std::string>();
-    take.value("COMMAND", *name, "The command");
-    return [name] { return print_help(*name); };
+    auto words = std::make_shared<Words>();
+    take.values("COMMAND", *words, "The command, such as run, or pack create");
+    return [words] { return print_help(*words); };
 }
 
 }  // namespace

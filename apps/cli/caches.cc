@@ -399,16 +399,21 @@ void add_selection(Arguments &take, Selection &selection, const char *about_name
     }
 }
 
-int change_selected(const Selection &selection, const char *verb, const Change &change) {
+Words selected_caches(const Selection &selection, const char *verb, const std::string &root) {
     if (selection.names.empty() && !selection.all && selection.application.empty()) {
         throw Failure(kExitUsage, "name the cache to {} (`cairn ls` lists them), or use --all",
                       verb);
     }
+    Words names = selected(selection, root);
+    if (names.empty()) say(fmt::format("Nothing to {}: {}", verb, nothing_there(selection, root)));
+    return names;
+}
+
+int change_selected(const Selection &selection, const char *verb, const Change &change) {
     const std::string root = usable_root();
-    const Words names = selected(selection, root);
+    const Words names = selected_caches(selection, verb, root);
     const bool asks = selection.asks == Asks::yes && selection.all && !selection.yes;
     if (asks && !names.empty()) ask_about_all(root, verb, names.size());
-    if (names.empty()) say(fmt::format("Nothing to {}: {}", verb, nothing_there(selection, root)));
     int exit_code = kExitOk;
     for (const std::string &name : names) {
         try {

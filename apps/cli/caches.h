@@ -138,6 +138,9 @@ struct Selection {
 // `about_names` explains the names.
 void add_selection(Arguments &take, Selection &selection, const char *about_names, Asks asks);
 
+// Those below `root` that are meant. Throws a Failure where none was named; there may be none.
+Words selected_caches(const Selection &selection, const char *verb, const std::string &root);
+
 // Changes a cache, and returns what to say of it; throws a Failure if it cannot.
 using Change = std::function<std::string(const std::string &root, const std::string &name)>;
 

@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,7 @@ struct Command {
     X(convert)            \
     X(export)             \
     X(import)             \
+    X(pack)               \
     X(path)               \
     X(version)            \
     X(help)
@@ -101,6 +103,16 @@ Words command_names();
 
 // Runs the command that the first word names.
 int run_command_line(const Words &words);
+
+// Commands of a second word, such as `cairn pack create`.
+struct CommandGroup {
+    const char *name;  // "cairn pack"
+    const char *summary;
+    const char *footer;
+    std::span<const Command *const> commands;
+};
+// Runs the command that the first of the words behind the group's name names.
+int run_command_group(const CommandGroup &group, const Words &words);
 
 // Runs the only command of a program, which is what its help calls by `command.name`.
 int run_only_command(const Command &command, const Words &words);

@@ -81,6 +81,14 @@ std::string unknown_option(const CLI::App &command, const std::string &name) {
     return fmt::format("there is no option `{}`{}", name, did_you_mean(name, known));
 }
 
+Words subcommand_names(const CLI::App &app) {
+    Words names;
+    for (const CLI::App *each : app.get_subcommands([](const CLI::App *) { return true; })) {
+        names.push_back(each->get_name());
+    }
+    return names;
+}
+
 // Why the parser refused the words, with a suggestion.
 std::string usage_problem(const CLI::App &app, const CLI::ParseError &error) {
     const Words unknown = app.remaining(/*recurse=*/true);
@@ -98,7 +106,7 @@ std::string usage_problem(const CLI::App &app, const CLI::ParseError &error) {
         return unknown_option(named.empty() ? app : *named.front(), word.substr(0, word.find('=')));
     }
     return needs_command ? fmt::format("there is no command `{}`{}", word,
-                                       did_you_mean(word, command_names()))
+                                       did_you_mean(word, subcommand_names(app)))
                          : fmt::format("`{}` is one argument too many", word);
 }
 
@@ -231,6 +239,21 @@ int run_command_line(const Words &words) {
     if (ended) return *ended;
     if (is_application) complete_foreign(*app.get_subcommand(named->name), foreign);
     return runs.at(named)();
+}
+
+int run_command_group(const CommandGroup &group, const Words &words) {
+    CLI::App app(group.summary, group.name);
+    app.footer(group.footer);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(kHelpColumn);
+    const Words foreign;
+    std::map<std::string, Run> runs;
+    for (const Command *command : group.commands) {
+        CLI::App &taken = *app.add_subcommand(command->name, command->summary);
+        runs[command->name] = define(*command, taken, foreign);
+    }
+    const auto ended = parse(app, words, kExitUsage);
+    return ended ? *ended : runs.at(app.get_subcommands().front()->get_name())();
 }
 
 int run_only_command(const Command &command, const Words &words) {

@@ -287,6 +287,10 @@ Status File::sync_data() const {
     return status_of(retry([&] { return system_calls->fdatasync(fd_.get()); }));
 }
 
+Status File::make_readable() const {
+    return status_of(::fchmod(fd_.get(), 0644));
+}
+
 Status File::touch() const {
     return status_of(::futimens(fd_.get(), nullptr));
 }

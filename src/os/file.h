@@ -120,6 +120,8 @@ class File {
     // Fills a new, small file.
     Status write_whole(Bytes content) const;
     Status sync_data() const;
+    // Lets everybody read it, and only the owner write.
+    Status make_readable() const;
     // Makes now the time at which it was modified.
     Status touch() const;
 

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// `cairn pack create`: packs caches for other machines.
+#include <zdict.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cache/generations.h"
+#include "cache/start_order.h"
+#include "caches.h"
+#include "command.h"
+#include "os/configuration.h"
+#include "os/root.h"
+#include "pack/commands.h"
+#include "pack/files.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char *kFooter =
+    R"(A pack holds programs as drivers compiled them: it serves machines with the very same driver (and with a driver that
+draws by the processor: the same processor). Make one for each, and merge them. The same caches give the same bytes.
+An older OUT.pack is replaced when the new one is whole.
+
+Examples:
+  cairn pack create game.pack --application game
+  cairn pack create game.pack --application game --used --max-bytes 64M
+  cairn pack create all.pack --all --about "Kiosk, driver 550.54"
+
+Exit codes: 0 written, 1 there is no such cache, there is nothing to pack, or OUT.pack cannot be written, 2 wrong usage.)";
+
+struct Options {
+    std::string out;
+    Selection selection;
+    std::string about;
+    std::string max_bytes;
+    bool used = false;
+    bool no_compress = false;
+};
+
+// An entry as it is chosen; the value stays in the cache.
+struct Key {
+    std::string bytes;
+    std::uint64_t stored_size;
+    std::uint32_t cost_us;
+    bool pinned;
+};
+
+struct Source {
+    std::string identifier;
+    std::uint64_t version = 0;
+    std::string generation;
+    std::vector<Key> keys;
+    StartOrder order;
+    CacheHandle cache;
+
+    PackSubject subject() const { return {PackKind::entries, identifier, version, generation}; }
+};
+
+Source look_at(const std::string &root, const std::string &identifier, bool used) {
+    Source source;
+    source.identifier = identifier;
+    source.cache = open_cache(root, identifier, Access::read_only);
+    source.version = cache_stats(source.cache).version;
+    if (const auto folder = Directory::open(root + "/" + identifier); folder.ok()) {
+        const auto text = read_text_file(folder.value(), kGenerationFileName, kPackTextMax);
+        if (text.ok()) source.generation = text.value();
+        source.order = read_order(folder.value());
+    }
+    const std::set<std::string_view> in_order(source.order.begin(), source.order.end());
+    for_each_entry(source.cache, "read `" + identifier + "`", [&](const cairn_entry &entry) {
+        std::string key(static_cast<const char *>(entry.key), entry.key_size);
+        if (used && !in_order.contains(key)) return true;
+        source.keys.push_back({std::move(key), entry.stored_size, entry.cost_us,
+                               (entry.flags & CAIRN_PUT_PINNED) != 0});
+        return true;
+    });
+    std::sort(source.keys.begin(), source.keys.end(),
+              [](const Key &a, const Key &b) { return a.bytes < b.bytes; });
+    return source;
+}
+
+// Leaves those entries that save most time for their bytes, as far as they fit.
+void keep_the_best(std::vector<Source> &sources, std::uint64_t max_bytes) {
+    struct Choice {
+        Key *key;
+        double worth;
+    };
+    std::vector<Choice> choices;
+    for (Source &source : sources) {
+        for (Key &key : source.keys) {
+            const auto size = static_cast<double>(key.stored_size + key.bytes.size() + 64);
+            choices.push_back({&key, static_cast<double>(key.cost_us) / size});
+        }
+    }
+    std::stable_sort(choices.begin(), choices.end(),
+                     [](const Choice &a, const Choice &b) { return a.worth > b.worth; });
+    std::uint64_t sum = 0;
+    for (const Choice &choice : choices) {
+        const std::uint64_t size = choice.key->stored_size + choice.key->bytes.size() + 64;
+        if (size > max_bytes - std::min(sum, max_bytes)) {
+            choice.key->bytes.clear();  // no key is empty
+        } else {
+            sum += size;
+        }
+    }
+    for (Source &source : sources) {
+        std::erase_if(source.keys, [](const Key &key) { return key.bytes.empty(); });
+    }
+}
+
+struct BlobCloser {
+    void operator()(cairn_blob *blob) const { cairn_blob_free(blob); }
+};
+using BlobHandle = std::unique_ptr<cairn_blob, BlobCloser>;
+
+// Null: it is gone, or damaged.
+BlobHandle get(const Source &source, const Key &key) {
+    cairn_blob *blob = nullptr;
+    (void)cairn_get(source.cache.get(), key.bytes.data(), key.bytes.size(), &blob);
+    return BlobHandle(blob);
+}
+
+Bytes value_of(const BlobHandle &blob) {
+    return {static_cast<const std::byte *>(cairn_blob_data(blob.get())),
+            cairn_blob_size(blob.get())};
+}
+
+// Values of a part, spread over all of it, one behind the other.
+struct Sample {
+    std::string bytes;
+    std::vector<std::size_t> sizes;
+};
+
+Sample take_sample(const Source &source) {
+    constexpr std::size_t kBytesMax = 8u << 20, kValueMax = 256u << 10, kValuesMax = 4000;
+    Sample sample;
+    const std::size_t step = source.keys.size() / kValuesMax + 1;
+    for (std::size_t i = 0; i < source.keys.size() && sample.bytes.size() < kBytesMax; i += step) {
+        const BlobHandle blob = get(source, source.keys[i]);
+        if (blob == nullptr) continue;
+        const Bytes value = value_of(blob).first(std::min(cairn_blob_size(blob.get()), kValueMax));
+        sample.bytes.append(reinterpret_cast<const char *>(value.data()), value.size());
+        sample.sizes.push_back(value.size());
+    }
+    return sample;
+}
+
+// What the values take together with this dictionary.
+std::size_t compressed_size(const Sample &sample, const std::string &dictionary) {
+    constexpr int kLevel = 3;
+    const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                       ZSTD_freeCCtx);
+    const std::unique_ptr<ZSTD_CDict, decltype(&ZSTD_freeCDict)> words(
+        ZSTD_createCDict(dictionary.data(), dictionary.size(), kLevel), ZSTD_freeCDict);
+    std::string out;
+    std::size_t sum = 0, at = 0;
+    for (const std::size_t size : sample.sizes) {
+        out.resize(ZSTD_compressBound(size));
+        const std::size_t compressed = ZSTD_compress_usingCDict(
+            context.get(), out.data(), out.size(), sample.bytes.data() + at, size, words.get());
+        sum += ZSTD_isError(compressed) != 0 ? size : compressed;
+        at += size;
+    }
+    return sum;
+}
+
+// Empty where it would not pay: it is in the pack twice, and must save a tenth.
+std::string dictionary_for(const Source &source) {
+    constexpr std::size_t kSize = 64u << 10;
+    const Sample sample = take_sample(source);
+    std::string dictionary(kSize, '\0');
+    const std::size_t size =
+        ZDICT_trainFromBuffer(dictionary.data(), dictionary.size(), sample.bytes.data(),
+                              sample.sizes.data(), static_cast<unsigned>(sample.sizes.size()));
+    if (ZDICT_isError(size) != 0) return "";
+    dictionary.resize(size);
+    const double without = static_cast<double>(compressed_size(sample, ""));
+    const double with = static_cast<double>(compressed_size(sample, dictionary));
+    // Of all values, as far as the sample tells.
+    const double share = static_cast<double>(std::max<std::size_t>(sample.sizes.size(), 1)) /
+                         static_cast<double>(source.keys.size());
+    return (without - with) / share > 2.0 * static_cast<double>(size) && with < 0.9 * without
+               ? dictionary
+               : "";
+}
+
+void write_part(PackWriter &writer, const Source &source, const Options &options) {
+    const std::string what = "write " + options.out;
+    const std::string dictionary = options.no_compress ? "" : dictionary_for(source);
+    require_done(
+        writer.begin_part(source.subject(),
+                          options.no_compress ? PackCompression::none : PackCompression::zstd,
+                          as_bytes(dictionary)),
+        what);
+    Progress progress("Packing " + source.identifier, source.keys.size());
+    for (const Key &key : source.keys) {
+        progress.add(1);
+        const BlobHandle blob = get(source, key);
+        if (blob == nullptr) continue;
+        require_done(writer.add({as_bytes(key.bytes), value_of(blob), key.cost_us, key.pinned}),
+                     what);
+    }
+    require_done(writer.end_part(source.order), what);
+}
+
+int create(const Options &options) {
+    const std::string root = usable_root();
+    std::vector<Source> sources;
+    for (const std::string &name : selected_caches(options.selection, "pack", root)) {
+        Source source = look_at(root, name, options.used);
+        if (!source.keys.empty()) sources.push_back(std::move(source));
+    }
+    if (!options.max_bytes.empty()) {
+        const auto max_bytes = size_from_text(options.max_bytes);
+        if (!max_bytes) {
+            throw Failure(kExitUsage, "--max-bytes `{}`: no such size; write 64M",
+                          options.max_bytes);
+        }
+        keep_the_best(sources, *max_bytes);
+        std::erase_if(sources, [](const Source &source) { return source.keys.empty(); });
+    }
+    if (sources.empty()) throw Failure(kExitFailure, "there is nothing to pack");
+    if (sources.size() > kPackPartsMax) {
+        throw Failure(kExitFailure,
+                      "these are {} caches, and a pack holds {}; pack them in several",
+                      sources.size(), kPackPartsMax);
+    }
+    NewFile file(options.out);
+    PackWriter writer(file.file());
+    std::uint64_t entries = 0;
+    for (const Source &source : sources) {
+        write_part(writer, source, options);
+        entries += source.keys.size();
+    }
+    require_done(writer.finish(options.about), "write " + options.out);
+    file.commit();
+    say(fmt::format("Packed {} of {} into {} ({}); it is not signed",
+                    format_count(entries, "entry", "entries"),
+                    format_count(sources.size(), "cache", "caches"), options.out,
+                    format_bytes(writer.size_bytes())));
+    return kExitOk;
+}
+
+Run define(Arguments &take) {
+    auto options = std::make_shared<Options>();
+    take.required("OUT.pack", options->out, "The file to write");
+    add_selection(take, options->selection, "Caches, as `cairn ls` shows them", Asks::no);
+    take.flag("--used", options->used, "Only what recorded starts used");
+    take.value("--max-bytes", options->max_bytes,
+               "Only what saves most time for its bytes, up to so many", "SIZE");
+    take.value("--about", options->about, "What the pack is, for people", "TEXT");
+    take.flag("--no-compress", options->no_compress, "Leave values as they are");
+    return [options] { return create(*options); };
+}
+
+}  // namespace
+
+const Command pack_create_command = {"create", "Write the entries of caches to a pack", kFooter,
+                                     define};
+
+}  // namespace cairn::cli

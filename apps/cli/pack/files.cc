@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "pack/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cache/generations.h"
+#include "cache/layers.h"
+#include "os/environment.h"
+#include "os/root.h"
+#include "output.h"
+
+namespace cairn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+OpenPart open_part(const std::shared_ptr<const Pack> &pack, std::size_t number,
+                   const std::string &path) {
+    OpenPart open;
+    open.part = std::make_unique<PackPart>(pack, number);
+    auto text = pack->part_text(open.part->row());
+    if (text) open.text = std::move(*text);
+    const auto subject = decode_part_text(open.text, open.part->row().kind);
+    if (!subject || identity_of(*subject) != open.part->row().identity) {
+        throw Failure(kExitFailure, "{}: what its part {} is of is damaged", path, number + 1);
+    }
+    open.subject = *subject;
+    open.application = application_of(subject->generation, subject->identifier).value_or("");
+    return open;
+}
+
+}  // namespace
+
+std::string OpenPart::name() const {
+    return application.empty() ? std::string(subject.identifier) : application;
+}
+
+std::string OpenPart::about() const {
+    const std::string_view generation = subject.generation;
+    const std::size_t end_of_head = generation.find("\n\n");
+    if (end_of_head == generation.npos) return "";
+    const std::string_view rest = generation.substr(end_of_head + 2);
+    return std::string(rest.substr(0, rest.find('\n')));
+}
+
+OpenPack open_pack(const std::string &path) {
+    auto file = Directory::working().open_file(path, Access::read_only);
+    if (!file.ok()) {
+        throw Failure(
+            kExitFailure, "cannot read {}: {}", path,
+            file.error() == Error::corrupt ? "it is no regular file" : error_name(file.error()));
+    }
+    auto pack = Pack::open(std::move(file.value()));
+    if (!pack.ok()) {
+        throw Failure(kExitFailure, "{} cannot be used: {}", path,
+                      pack.error() == Error::corrupt ? "it is no pack, or damaged at both ends"
+                      : pack.error() == Error::unsupported
+                          ? "it is a pack of another format version"
+                          : error_name(pack.error()));
+    }
+    OpenPack open = {path, std::move(pack.value()), {}};
+    for (std::size_t i = 0; i < open.pack->rows().size(); ++i) {
+        const PackKind kind = open.pack->rows()[i].kind;
+        if (kind != PackKind::entries && kind != PackKind::driver_files) continue;
+        open.parts.push_back(open_part(open.pack, i, path));
+    }
+    return open;
+}
+
+Signature signature_of(const Pack &pack) {
+    std::array<std::byte, kPackTrailerSize> trailer;
+    const auto size = pack.file().read_at(pack.body_size(), trailer);
+    if (!size.ok() || size.value() != trailer.size() ||
+        !same_bytes(Bytes(trailer).first(8), as_bytes("CAIRNSIG"))) {
+        return {};
+    }
+    return {true, hexadecimal(Bytes(trailer).subspan(16, 32))};
+}
+
+NewFile::NewFile(const std::string &path) : path_(path) {
+    const fs::path full = fs::path(path);
+    folder_path_ = full.parent_path().empty() ? "." : full.parent_path().string();
+    const std::string &folder = folder_path_;
+    name_ = full.filename().string();
+    unfinished_ = "." + name_ + "-" + std::to_string(process_number() & 0xffff'ffff) + ".tmp";
+    auto opened = Directory::working().open_directory(folder);
+    if (!opened.ok()) {
+        throw Failure(kExitFailure, "cannot write to {}: {}", folder, error_name(opened.error()));
+    }
+    folder_ = std::move(opened.value());
+    const auto there = folder_.info(name_);
+    if (name_.empty() || (there.ok() && !there->is_file)) {
+        throw Failure(kExitFailure, "cannot write {}: it is no regular file", path);
+    }
+    (void)folder_.remove_file(unfinished_);
+    auto file = folder_.create_file(unfinished_);
+    if (!file.ok()) {
+        throw Failure(kExitFailure, "cannot write {}: {}", path, error_name(file.error()));
+    }
+    file_ = std::move(file.value());
+}
+
+NewFile::~NewFile() {
+    if (file_.valid()) (void)folder_.remove_file(unfinished_);
+}
+
+void NewFile::commit() {
+    require_done(file_.make_readable(), "give " + path_ + " its permissions");
+    require_done(file_.sync_data(), "write " + path_);
+    require_done(folder_.rename(unfinished_, name_), "write " + path_);
+    file_ = File();
+    (void)folder_.sync();
+}
+
+void require_done(Status status, const std::string &what) {
+    if (!status.ok())
+        throw Failure(kExitFailure, "cannot {}: {}", what, error_name(status.error()));
+}
+
+Words installed_packs(const std::string &folder) {
+    Words paths;
+    std::error_code error;
+    for (const auto &below : fs::directory_iterator(folder, error)) {
+        if (!below.is_directory(error)) continue;
+        const Words packs = paths_in(below.path().string(), ".pack");
+        paths.insert(paths.end(), packs.begin(), packs.end());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+Words install_folders(const std::string &root) {
+    // The folders of a cache, without its name; the first one is the application's own.
+    const Words of_cache = pack_folders(root, "x");
+    Words folders = {root + "/.packs"};
+    for (const std::string &folder : of_cache) {
+        const bool is_own = folder.ends_with("/cairn-packs") || folder == root + "/.packs/x";
+        if (!is_own) folders.push_back(folder.substr(0, folder.size() - 2));
+    }
+    return folders;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,79 @@
+// What the commands of `cairn pack` share: packs as files, and where they are installed.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: used by main only.
+// Failure: a Failure that names the file and the reason.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/file.h"
+#include "pack/pack_reader.h"
+#include "pack/pack_writer.h"
+#include "text.h"
+
+namespace cairn::cli {
+
+// A part of a pack with what its text says of it.
+struct OpenPart {
+    std::unique_ptr<PackPart> part;
+    std::string text;         // PackSubject's views are of it
+    PackSubject subject;      // what it is of
+    std::string application;  // of a program cache; else empty
+
+    // By which name packs of it are installed: see cache/layers.h.
+    std::string name() const;
+    // For people: the first line about the driver, or "".
+    std::string about() const;
+};
+
+struct OpenPack {
+    std::string path;
+    std::shared_ptr<const Pack> pack;
+    std::vector<OpenPart> parts;  // of kinds that are known
+};
+
+// A Failure where it is no pack, or a text of it is damaged.
+OpenPack open_pack(const std::string &path);
+
+// What stands in a pack's trailer.
+struct Signature {
+    bool is_there = false;
+    std::string public_key;  // hexadecimal
+};
+Signature signature_of(const Pack &pack);
+
+// A file that gets its name when it is whole, and is gone where it never is.
+class NewFile {
+  public:
+    explicit NewFile(const std::string &path);
+    ~NewFile();
+    NewFile(const NewFile &) = delete;
+    NewFile &operator=(const NewFile &) = delete;
+
+    const File &file() const { return file_; }
+    // By which it can be read already.
+    std::string unfinished_path() const { return folder_path_ + "/" + unfinished_; }
+    // Makes it durable, in place of what has the name.
+    void commit();
+
+  private:
+    const std::string path_;
+    std::string folder_path_;
+    Directory folder_;
+    std::string name_, unfinished_;
+    File file_;
+};
+
+// A Failure "cannot <what>: ..." for an error.
+void require_done(Status status, const std::string &what);
+
+// Each `*.pack` below a folder of installed packs, `FOLDER/NAME/FILE.pack`, sorted.
+Words installed_packs(const std::string &folder);
+// The user's folder, and then the system's.
+Words install_folders(const std::string &root);
+
+}  // namespace cairn::cli

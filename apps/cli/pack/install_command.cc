@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// `cairn pack install` and `cairn pack remove`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "caches.h"
+#include "os/root.h"
+#include "output.h"
+#include "pack/commands.h"
+#include "pack/verify.h"
+
+namespace cairn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kInstallFooter =
+    R"(A PACK IS CODE. Drivers run what is in it, as you, in every application that it is for. Install a pack with --unsigned
+only if you would run a program from the same place.
+
+All of the pack is verified first. It is copied, for each application in it, to DIR/.packs/APPLICATION/FILE, or with
+--system to /var/lib/cairn/packs/APPLICATION/FILE. One of the same name is replaced; running applications go on with the
+old one.
+
+Examples:
+  cairn pack install --unsigned game.pack
+  sudo cairn pack install --unsigned --system kiosk.pack
+
+Exit codes: 0 installed, 1 it is damaged, not trusted or cannot be written, 2 wrong usage.)";
+
+struct Options {
+    std::string file;
+    bool is_unsigned = false;
+    bool is_system = false;
+};
+
+void require_trust(const OpenPack &pack, const Options &options) {
+    if (options.is_unsigned) {
+        return;
+    }
+    const Signature signature = signature_of(*pack.pack);
+    throw Failure(
+        kExitFailure, "{} is {}; if you would run a program from the same place, say --unsigned",
+        options.file,
+        signature.is_there ? "signed by a key that is not trusted, " + signature.public_key
+                           : "not signed");
+}
+
+// A directory and those above it, as strict as a cache's root.
+std::string make_folder(const std::string &top, const std::string &name, bool is_system) {
+    const std::string folder = top + "/" + name;
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw Failure(kExitFailure, "cannot make {}: {}", folder, error.message());
+    const auto mode = is_system ? fs::perms(0755) : fs::perms(0700);
+    for (const std::string &each : {top, folder}) {
+        if (fs::is_symlink(each)) throw Failure(kExitFailure, "{} is a symbolic link", each);
+        fs::permissions(each, mode, error);
+    }
+    return folder;
+}
+
+// What lies in a copy that nobody else can change is what is verified and trusted.
+void require_whole(const OpenPack &copy, const Options &options) {
+    require_trust(copy, options);
+    const Words damages = damages_of(copy);
+    if (!damages.empty()) {
+        throw Failure(kExitFailure, "{} is damaged: {}", options.file, damages.front());
+    }
+}
+
+void copy_pack(const Pack &pack, const std::string &path, const Options &options) {
+    NewFile file(path);
+    std::vector<std::byte> piece(1u << 20);
+    const std::uint64_t size = pack.info().size_bytes;
+    Progress progress("Copying", size);
+    for (std::uint64_t at = 0; at < size;) {
+        const auto got = pack.file().read_at(at, piece);
+        if (!got.ok() || got.value() == 0) throw Failure(kExitFailure, "the pack cannot be read");
+        const Bytes bytes = Bytes(piece).first(got.value());
+        require_done(file.file().write_at(at, std::span(&bytes, 1)), "write " + path);
+        at += bytes.size();
+        progress.add(bytes.size());
+    }
+    require_whole(open_pack(file.unfinished_path()), options);
+    file.commit();
+}
+
+int install(const Options &options) {
+    const OpenPack pack = open_pack(options.file);
+    const std::string file_name = fs::path(options.file).filename().string();
+    if (!file_name.ends_with(".pack") || file_name.starts_with('.')) {
+        throw Failure(kExitFailure, "{}: the name of a pack ends in .pack", options.file);
+    }
+    std::string top;
+    if (options.is_system) {
+        top = install_folders("").back();
+    } else {
+        const std::string root = usable_root();
+        (void)open_root(root, Create::yes, Log());
+        top = root + "/.packs";
+    }
+    if (options.is_unsigned) {
+        complain("{} is not checked for a signature: drivers will run what is in it as you",
+                 options.file);
+    }
+    std::set<std::string> names;
+    for (const OpenPart &part : pack.parts) names.insert(part.name());
+    for (const std::string &name : names) {
+        const std::string path = make_folder(top, name, options.is_system) + "/" + file_name;
+        copy_pack(*pack.pack, path, options);
+        say(fmt::format("Installed {} for {}", path, application_name(name)));
+    }
+    return kExitOk;
+}
+
+Run define_install(Arguments &take) {
+    auto options = std::make_shared<Options>();
+    take.required("FILE", options->file, "A pack");
+    take.flag("--unsigned", options->is_unsigned,
+              "Install it without a signature of a key that you trust");
+    take.flag("--system", options->is_system, "For all users of this machine");
+    take.dir();
+    take.quiet();
+    return [options] { return install(*options); };
+}
+
+constexpr const char *kRemoveFooter =
+    R"(Running applications go on with what they have open.
+
+Examples:
+  cairn pack remove game.pack       one pack, wherever it is installed
+  cairn pack remove gl-game         all packs that are installed for an application
+
+Exit codes: 0 removed, 1 there is none, or it cannot be removed, 2 wrong usage.)";
+
+bool is_meant(const fs::path &path, const std::string &name) {
+    const std::string application = path.parent_path().filename().string();
+    return path.string() == name || path.filename() == name || path.stem() == name ||
+           application == name || application_name(application) == name;
+}
+
+int remove(const std::string &name) {
+    std::size_t removed = 0;
+    for (const std::string &folder : install_folders(resolve_root())) {
+        for (const std::string &path : installed_packs(folder)) {
+            if (!is_meant(path, name)) continue;
+            std::error_code error;
+            if (!fs::remove(path, error) && error) {
+                throw Failure(kExitFailure, "cannot remove {}: {}", path, error.message());
+            }
+            fs::remove(fs::path(path).parent_path(), error);  // where it is empty
+            say("Removed " + path);
+            ++removed;
+        }
+    }
+    if (removed == 0) {
+        throw Failure(kExitFailure, "no pack `{}` is installed; `cairn pack ls` lists them", name);
+    }
+    return kExitOk;
+}
+
+Run define_remove(Arguments &take) {
+    auto name = std::make_shared<std::string>();
+    take.required("NAME", *name, "A pack's file name, or an application");
+    take.dir();
+    take.quiet();
+    return [name] { return remove(*name); };
+}
+
+}  // namespace
+
+const Command pack_install_command = {"install", "Install a pack, so that starts find it",
+                                      kInstallFooter, define_install};
+const Command pack_remove_command = {"remove", "Remove installed packs", kRemoveFooter,
+                                     define_remove};
+
+}  // namespace cairn::cli

@@ -54,6 +54,7 @@ struct RunOptions {
     std::string json;
     std::string trace;
     std::optional<std::string> limit;
+    bool record = false;
 };
 
 // The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
@@ -196,6 +197,7 @@ int run(const RunOptions &options, const Words &command) {
     }
     if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
     if (!chosen_root().empty()) setenv("CAIRN_DIR", chosen_root().c_str(), 1);
+    if (options.record) setenv("CAIRN_RECORD", "1", 1);
     const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {
@@ -236,6 +238,8 @@ Run define(Arguments &take) {
     take.value("--limit", options->limit,
                "The room on disk that APP's caches may take; 1G where nothing else is said",
                "SIZE");
+    take.flag("--record", options->record,
+              "Have the driver keep what it makes for APP by itself, for `cairn pack create`");
     take.quiet("Say nothing, except when APP cannot be started");
     return [options, &command] {
         if (command.empty()) {

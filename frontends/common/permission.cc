@@ -103,6 +103,7 @@ Permission permission_for(const Circumstances &own, const Configuration &configu
     const std::string name(own.application);
     Permission permission;
     permission.logs = configuration.log(name).value_or(false);
+    permission.has_own_driver_cache = configuration.driver_cache(name).value_or(false);
     const auto deny = [&](std::string reason) {
         permission.is_served = false;
         permission.reason = std::move(reason);

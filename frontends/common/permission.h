@@ -27,8 +27,9 @@ struct Circumstances {
 
 struct Permission {
     bool is_served = true;
-    bool logs = false;   // on standard error: by CAIRN_LOG, else by the configuration
-    std::string reason;  // why it is not served
+    bool logs = false;  // on standard error: by CAIRN_LOG, else by the configuration
+    bool has_own_driver_cache = false;  // the user wants the driver's code by application
+    std::string reason;                 // why it is not served
 };
 
 // The decision itself. `logs` is that of the configuration.

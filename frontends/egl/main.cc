@@ -12,6 +12,8 @@
 #include "common/words.h"
 #include "control.h"
 #include "egl_hooks.h"
+#include "gl/driver_cache.h"
+#include "gl/hook.h"
 #include "gl/hooks.h"
 #include "gl/settings.h"
 #include "gl/slots.h"
@@ -114,6 +116,7 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
     const auto start = [&] {
         cairn::gl::load_settings("egl");
         const cairn::InsideFrontEnd inside;
+        cairn::gl::attempt([] { cairn::gl::begin_driver_cache(); });
         if (!load_vendors({version, exports, vendor})) return EGLBoolean{EGL_FALSE};
         const cairn::gl::Settings &settings = cairn::gl::settings();
         if (!settings.disabled && !settings.report.empty()) {

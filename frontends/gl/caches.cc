@@ -53,23 +53,12 @@ void hear(void *, int severity, const char *line) {
     }
 }
 
-// Each program has caches of its own: no program evicts the entries of another, and each is removed
-// by itself.
-std::string application() {
-    return "gl-" + application_name();
-}
-
 int open_on_disk(const std::string &identity, uint32_t limit_percent, cairn_cache *&cache) {
-    const std::string name = application();
-    cairn_program_cache_options options = {};
-    options.size = sizeof options;
-    options.application = name.c_str();
-    options.identity = identity.c_str();
-    options.version = kVersion;
+    const std::string name = cache_name();
+    cairn_program_cache_options options = options_of(name, identity);
     options.limit_percent = limit_percent;
     // A ProgramMemory keeps programs in memory.
     options.memory_bytes = CAIRN_NONE;
-    options.log = hear;
     return cairn_program_cache_open(&options, &cache);
 }
 
@@ -85,7 +74,7 @@ int copy_of(int descriptor) {
 // the process may not be allowed to connect.
 int broker_connection() {
     if (settings().broker_fd >= 0) return copy_of(settings().broker_fd);
-    const std::string name = application();
+    const std::string name = cache_name();
     cairn_broker_options options = {};
     options.size = sizeof options;
     options.identifier = name.c_str();
@@ -160,6 +149,20 @@ cairn_control *open_control() {
 }
 
 }  // namespace
+
+std::string cache_name() {
+    return "gl-" + application_name();
+}
+
+cairn_program_cache_options options_of(const std::string &name, const std::string &identity) {
+    cairn_program_cache_options options = {};
+    options.size = sizeof options;
+    options.application = name.c_str();
+    options.identity = identity.c_str();
+    options.version = kVersion;
+    options.log = hear;
+    return options;
+}
 
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     static const int is_registered = atexit([] { attempt(flush_caches); });

@@ -10,7 +10,7 @@
 // Failure: without a cache the driver compiles programs as without the front end.
 #pragma once
 
-#include <cairn/cairn.h>
+#include <cairn/cairn_program_cache.h>
 
 #include <string>
 
@@ -21,6 +21,12 @@ namespace cairn::gl {
 inline constexpr uint32_t kBlobsPercent = 25;
 inline constexpr uint32_t kProgramsPercent = 100 - kBlobsPercent;
 inline constexpr uint32_t kAllPercent = 100;
+
+// By which caches of this program are known: each program has caches of its own, so that no program
+// evicts the entries of another, and each is removed by itself.
+std::string cache_name();
+// Of such a cache on disk. `name` and `identity` must outlive what is returned.
+cairn_program_cache_options options_of(const std::string &name, const std::string &identity);
 
 // The cache for a driver of this identity, opened on first use. Null when it cannot be opened;
 // later calls do not try again.

@@ -7,6 +7,7 @@
 #include "caches.h"
 #include "common/words.h"
 #include "context.h"
+#include "driver_cache.h"
 #include "identity.h"
 #include "requests.h"
 #include "settings.h"
@@ -143,6 +144,7 @@ void prepare(Context &context) {
     find_binary_functions(context, version, extensions);
     find_limits(context, version, extensions);
     const std::string identity = driver_identity(context.driver->code, names);
+    place_driver_files(identity);
     context.traits = key_of(traits_of(context, version, names, extensions, identity));
     if (!context.group->accept(context.traits)) {
         log().write(Severity::info,

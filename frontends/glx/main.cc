@@ -8,6 +8,7 @@
 #include "common/crash_guard.h"
 #include "common/run_report.h"
 #include "gl/contexts.h"
+#include "gl/driver_cache.h"
 #include "gl/hook.h"
 #include "gl/hooks.h"
 #include "gl/settings.h"
@@ -72,6 +73,7 @@ Bool start(const Host &host, __GLXapiImports &imports) {
     const std::string wanted = environment_variable("CAIRN_GLX_VENDOR").value_or("");
     const gl::Settings &settings = gl::settings();
     if (settings.disabled && wanted.empty()) return False;
+    gl::attempt([] { gl::begin_driver_cache(); });
     if (!start_probable_vendor(host, wanted, settings.disabled)) return False;
     if (settings.disabled) {
         imports = vendor().imports;

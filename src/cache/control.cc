@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cache/disk_cache.h"
+#include "cache/driver_cache.h"
 #include "os/configuration.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -114,6 +115,7 @@ Status Control::clear_caches(std::uint32_t kinds) {
     if ((kinds & kind_driver_managed) != 0) {
         // Hints: what could not be deleted has a log line.
         for (const DriverFolder &folder : folders_) (void)clear_driver_folder(folder, log_);
+        (void)clear_driver_caches(file_.root(), "", log_);
     }
     // Last: those who see it find nothing any more of what was there before.
     const Status counted = file_.count_clears(kinds);

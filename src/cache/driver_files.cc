@@ -156,6 +156,16 @@ std::vector<DriverFolder> driver_folders() {
     return folders;
 }
 
+bool is_entry_of_driver(DriverLayout layout, std::string_view path) {
+    const auto name_of = kNameOf[static_cast<std::size_t>(layout)];
+    unsigned depth = 0;
+    for (std::size_t slash; (slash = path.find('/')) != path.npos; ++depth) {
+        if (name_of(depth, path.substr(0, slash)) != Name::directory) return false;
+        path.remove_prefix(slash + 1);
+    }
+    return depth != 0 && name_of(depth, path) == Name::file && !path.ends_with(".tmp");
+}
+
 Status clear_driver_folder(const DriverFolder &folder, const Log &log) {
     return Clearing(folder, log).run();
 }

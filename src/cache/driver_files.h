@@ -15,6 +15,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -37,6 +38,9 @@ struct DriverFolder {
 
 // Where they are, whether there is anything or not. Reads the environment.
 std::vector<DriverFolder> driver_folders();
+
+// Whether a driver of this layout may call an entry so, by the path below its directory.
+bool is_entry_of_driver(DriverLayout layout, std::string_view path);
 
 // Deletes the entries. A missing one is no failure.
 Status clear_driver_folder(const DriverFolder &folder, const Log &log);

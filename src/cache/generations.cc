@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "cache/driver_cache.h"
 #include "cache/program_key.h"
 #include "os/configuration.h"
 #include "os/environment.h"
@@ -16,14 +17,6 @@
 
 namespace cairn {
 namespace {
-
-// An hour more or less makes no difference, and a write less does.
-constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
-
-bool is_recent(const Result<FileInfo> &info) {
-    const std::uint64_t now = wall_clock_ns();
-    return info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
-}
 
 constexpr const char *kLimitVariable = "CAIRN_LIMIT";
 constexpr const char *kLimitFileName = "limit";
@@ -176,6 +169,13 @@ Status shrink(const std::string &path, const Directory &root, const std::string 
 }
 
 }  // namespace
+
+bool is_recent(const Result<FileInfo> &info) {
+    // An hour more or less makes no difference, and a write less does.
+    constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
+    const std::uint64_t now = wall_clock_ns();
+    return info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
+}
 
 bool valid_application(const std::string &application) {
     return application.size() <= 64 && valid_identifier(application);
@@ -335,7 +335,11 @@ void remove_superseded(const std::string &path, const Upkeep &upkeep, const std:
                       is_old ? "nobody has used it for long" : kTooMuchRoom);
         }
     }
-    if (stop.load()) (void)root->remove_file(kUpkeepFileName);
+    if (!stop.load()) {
+        tidy_driver_caches(path, upkeep.unused_max_ns, upkeep.total_bytes, log);
+    } else {
+        (void)root->remove_file(kUpkeepFileName);
+    }
 }
 
 }  // namespace cairn

@@ -3,6 +3,7 @@
 #include "cache/program_cache.h"
 
 #include <cairn/cairn_program_cache.h>
+#include <cairn/internal/front_end.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "cache/crash_memory.h"
+#include "cache/driver_cache.h"
 #include "cache/generations.h"
 #include "capi/cache_handle.h"
 
@@ -101,6 +103,38 @@ int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_c
         const int found = find_root(options->root, own.store.root);
         if (found != CAIRN_OK) return found;
         return make_handle(ProgramCache::open(own), own.store.access, cache);
+    });
+}
+
+int cairn_driver_cache_open(const char *application, uint32_t flags, char *path, size_t capacity,
+                            cairn_log_fn log, void *log_user) {
+    return result_of([&]() -> int {
+        std::string root;
+        if (application == nullptr || !valid_application(application) || path == nullptr) {
+            return CAIRN_ERROR_INVALID_ARGUMENT;
+        }
+        if (find_root(nullptr, root) != CAIRN_OK) return CAIRN_MISS;
+        const DriverCacheWish wish =
+            (flags & CAIRN_DRIVER_CACHE_RECORDING) != 0 ? DriverCacheWish::recording
+            : (flags & CAIRN_DRIVER_CACHE_OWN) != 0     ? DriverCacheWish::own
+                                                        : DriverCacheWish::if_packed;
+        const auto found = open_driver_cache(root, application, wish, Log(log, log_user));
+        return found ? write_text(found, path, capacity) : int{CAIRN_MISS};
+    });
+}
+
+int cairn_driver_cache_place(const cairn_program_cache_options *options, uint64_t *placed) {
+    return result_of([&]() -> int {
+        if (!is_valid(options) || placed == nullptr) return CAIRN_ERROR_INVALID_ARGUMENT;
+        const ProgramCache::Options own = to_options(*options);
+        std::string root;
+        const int found = find_root(options->root, root);
+        if (found != CAIRN_OK) return found;
+        const Generation &generation = own.generation;
+        *placed =
+            place_driver_files(root, driver_subject(generation.application, describe(generation)),
+                               own.layers, own.store.log);
+        return CAIRN_OK;
     });
 }
 

@@ -20,6 +20,7 @@ constexpr std::string_view kEnabled = "enabled";
 constexpr std::string_view kCompress = "compress";
 constexpr std::string_view kLog = "log";
 constexpr std::string_view kRecord = "record";
+constexpr std::string_view kDriverCache = "driver_cache";
 constexpr std::string_view kShared = "shared";
 constexpr std::string_view kApplication = "application ";
 constexpr std::string_view kD3d12 = "d3d12 ";
@@ -54,11 +55,13 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {"", kCompress, truth},
                             {"", kLog, truth},
                             {"", kRecord, truth},
+                            {"", kDriverCache, truth},
                             {kApplication, kLimit, size_from_text},
                             {kApplication, kEnabled, truth},
                             {kApplication, kCompress, truth},
                             {kApplication, kLog, truth},
                             {kApplication, kRecord, truth},
+                            {kApplication, kDriverCache, truth},
                             {kD3d12, kShared, truth}};
 
 const Known *known_setting(std::string_view section, std::string_view name) {
@@ -245,6 +248,10 @@ std::vector<std::string> Configuration::disabled_applications() const {
 
 std::optional<bool> Configuration::compress(std::string_view application) const {
     return as_truth(find_of(application, kCompress));
+}
+
+std::optional<bool> Configuration::driver_cache(std::string_view application) const {
+    return as_truth(find_of(application, kDriverCache));
 }
 
 std::optional<bool> Configuration::record(std::string_view application) const {

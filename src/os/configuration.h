@@ -10,6 +10,7 @@
 //     enabled = 1                     # front ends serve all applications but those that say 0
 //     compress = 1                    # program caches
 //     log = 0                         # front ends say on standard error what they do
+//     driver_cache = 1                # drivers keep an application's machine code by itself
 //     record = 1                      # program caches keep in which order starts use entries
 //     limit = 4G                      # of each application; bytes, or with K, M, G or T
 //     [application chromium]          # all of these but developer_mode
@@ -60,6 +61,7 @@ class Configuration {
     // These: by the application's section, else by the line for all; nullopt: by neither.
     std::optional<bool> compress(std::string_view application) const;
     std::optional<bool> record(std::string_view application) const;
+    std::optional<bool> driver_cache(std::string_view application) const;
     std::optional<bool> log(std::string_view application) const;
     // Bytes that the caches of an application may take; nullopt: the default.
     std::optional<std::uint64_t> limit_bytes(std::string_view application) const;

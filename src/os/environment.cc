@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -95,6 +96,35 @@ std::vector<std::string_view> environment_variables() {
         all.emplace_back(*variable);
     }
     return all;
+}
+
+// Lives for ever, as others may have pointers to the strings.
+struct ChangedEnvironment {
+    std::vector<std::string> strings;
+    std::vector<char *> array;
+    char **before = nullptr;
+};
+
+ChangedEnvironment *change_environment(const std::vector<std::string> &variables) {
+    auto *const made = new ChangedEnvironment{variables, {}, environ};
+    const auto is_replaced = [&](std::string_view text) {
+        return std::any_of(variables.begin(), variables.end(), [&](std::string_view own) {
+            return text.starts_with(own.substr(0, own.find('=') + 1));
+        });
+    };
+    for (char **each = environ; each != nullptr && *each != nullptr; ++each) {
+        if (!is_replaced(*each)) made->array.push_back(*each);
+    }
+    for (std::string &text : made->strings) made->array.push_back(text.data());
+    made->array.push_back(nullptr);
+    __atomic_store_n(&environ, made->array.data(), __ATOMIC_RELEASE);
+    return made;
+}
+
+void restore_environment(ChangedEnvironment *changed) {
+    char **ours = changed->array.data();
+    __atomic_compare_exchange_n(&environ, &ours, changed->before, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
 }
 
 std::string working_directory() {

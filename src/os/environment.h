@@ -40,6 +40,13 @@ std::optional<std::string> path_from_environment(const char *name);
 // All variables, as NAME=value, where they lie.
 std::vector<std::string_view> environment_variables();
 
+// Puts variables, as NAME=value, into the environment in place of others of these names, until it is
+// given back, and restores what was there then. No memory is freed that another thread's getenv()
+// may be reading. Where somebody has changed the environment meanwhile, it is theirs, and stays.
+struct ChangedEnvironment;
+ChangedEnvironment *change_environment(const std::vector<std::string> &variables);
+void restore_environment(ChangedEnvironment *changed);
+
 // Empty where it has no name.
 std::string working_directory();
 

@@ -420,6 +420,14 @@ Status Directory::rename(const std::string &from, const std::string &to) const {
     return status_of(system_calls->renameat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
 }
 
+Status Directory::link_file(const File &file, const std::string &name) const {
+    const std::string path = "/proc/self/fd/" + std::to_string(file.fd());
+    if (::linkat(AT_FDCWD, path.c_str(), fd_.get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+        return {};
+    }
+    return errno == EXDEV ? Error::unsupported : error_from_errno(errno);
+}
+
 Status Directory::link(const std::string &from, const std::string &to) const {
     return status_of(system_calls->linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str()));
 }

@@ -184,6 +184,9 @@ class Directory {
     Status make_way(const std::string &name) const;
     Status rename(const std::string &from, const std::string &to) const;
     Status link(const std::string &from, const std::string &to) const;  // exists
+    // Gives an open file, of this file system and user, another name here. exists; unsupported: it
+    // is of another file system.
+    Status link_file(const File &file, const std::string &name) const;
     // Gives a file a new content as a whole, or leaves it as it is, so that no process reads half
     // of it. Several may do so at once. A process that is killed may leave a file
     // `name-NUMBER.tmp`.

@@ -4,8 +4,10 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "cache/driver_cache.h"
 #include "cache/generations.h"
 #include "cache/start_order.h"
 #include "caches.h"
@@ -37,6 +39,7 @@ struct Options {
     std::string max_bytes;
     bool used = false;
     bool no_compress = false;
+    bool no_driver_files = false;
 };
 
 // An entry as it is chosen; the value stays in the cache.
@@ -205,6 +208,59 @@ void write_part(PackWriter &writer, const Source &source, const Options &options
     require_done(writer.end_part(source.order), what);
 }
 
+// The driver's files of an application, and which driver they are of: that of the cache that was
+// used last.
+struct DriverSource {
+    std::string application;
+    LayeredSubject subject;
+    std::uint64_t used_ns = 0;
+};
+
+std::vector<DriverSource> driver_sources(const std::string &root,
+                                         const std::vector<Source> &sources) {
+    std::map<std::string, DriverSource> found;
+    for (const Source &source : sources) {
+        const auto application = application_of(source.generation, source.identifier);
+        const auto folder = Directory::open(root + "/" + source.identifier);
+        if (!application || !folder.ok()) continue;
+        const auto used = folder.value().info(kGenerationFileName);
+        DriverSource &own = found[*application];
+        if (!used.ok() || used->modified_ns <= own.used_ns) continue;
+        own = {*application, driver_subject(*application, source.generation), used->modified_ns};
+    }
+    std::vector<DriverSource> all;
+    for (const auto &[name, each] : found) {
+        if (driver_cache_bytes(root, name) != 0) all.push_back(each);
+    }
+    return all;
+}
+
+// Returns how many files were added.
+std::uint64_t write_driver_part(PackWriter &writer, const std::string &root,
+                                const DriverSource &source, const Options &options) {
+    const std::string what = "write " + options.out;
+    // Drivers compress what they keep.
+    require_done(writer.begin_part(source.subject.of_kind(PackKind::driver_files),
+                                   PackCompression::none, {}),
+                 what);
+    std::uint64_t count = 0, bytes = 0;
+    visit_driver_files(root, source.application, [&](const std::string &name, const File &file) {
+        const auto info = file.info();
+        if (!info.ok() || info->size_bytes > kDriverFileMax || count == kDriverFilesMax ||
+            bytes + info->size_bytes > kDriverBytesMax) {
+            return;
+        }
+        std::vector<std::byte> content(info->size_bytes);
+        const auto size = file.read_at(0, content);
+        if (!size.ok() || size.value() != content.size()) return;
+        require_done(writer.add({as_bytes(name), content, 0, false}), what);
+        bytes += content.size();
+        ++count;
+    });
+    require_done(writer.end_part({}), what);
+    return count;
+}
+
 int create(const Options &options) {
     const std::string root = usable_root();
     std::vector<Source> sources;
@@ -222,10 +278,12 @@ int create(const Options &options) {
         std::erase_if(sources, [](const Source &source) { return source.keys.empty(); });
     }
     if (sources.empty()) throw Failure(kExitFailure, "there is nothing to pack");
-    if (sources.size() > kPackPartsMax) {
-        throw Failure(kExitFailure,
-                      "these are {} caches, and a pack holds {}; pack them in several",
-                      sources.size(), kPackPartsMax);
+    const std::vector<DriverSource> of_drivers =
+        options.no_driver_files ? std::vector<DriverSource>() : driver_sources(root, sources);
+    const std::size_t parts = sources.size() + of_drivers.size();
+    if (parts > kPackPartsMax) {
+        throw Failure(kExitFailure, "these are {} parts, and a pack holds {}; pack them in several",
+                      parts, kPackPartsMax);
     }
     NewFile file(options.out);
     PackWriter writer(file.file());
@@ -234,12 +292,17 @@ int create(const Options &options) {
         write_part(writer, source, options);
         entries += source.keys.size();
     }
+    std::uint64_t driver_files = 0;
+    for (const DriverSource &source : of_drivers) {
+        driver_files += write_driver_part(writer, root, source, options);
+    }
     require_done(writer.finish(options.about), "write " + options.out);
     file.commit();
-    say(fmt::format("Packed {} of {} into {} ({}); it is not signed",
+    say(fmt::format("Packed {} of {} and {} into {} ({}); it is not signed",
                     format_count(entries, "entry", "entries"),
-                    format_count(sources.size(), "cache", "caches"), options.out,
-                    format_bytes(writer.size_bytes())));
+                    format_count(sources.size(), "cache", "caches"),
+                    format_count(driver_files, "file of machine code", "files of machine code"),
+                    options.out, format_bytes(writer.size_bytes())));
     return kExitOk;
 }
 
@@ -251,6 +314,8 @@ Run define(Arguments &take) {
     take.value("--max-bytes", options->max_bytes,
                "Only what saves most time for its bytes, up to so many", "SIZE");
     take.value("--about", options->about, "What the pack is, for people", "TEXT");
+    take.flag("--no-driver-files", options->no_driver_files,
+              "Leave out the machine code that drivers have made (see `cairn run --record`)");
     take.flag("--no-compress", options->no_compress, "Leave values as they are");
     return [options] { return create(*options); };
 }

@@ -6,6 +6,7 @@
 #define CAIRN_INTERNAL_FRONT_END_H
 
 #include "cairn/cairn_egl.h"
+#include "cairn/cairn_program_cache.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +34,22 @@ cairn_blob *cairn_blob_make(const void *key, size_t key_size, const void *value,
 /* cairn_put() of an entry that cairn_blob_make() made or a look-up found, be it in another cache.
  * The cache keeps the entry itself where it would keep a copy. */
 int cairn_put_blob(cairn_cache *cache, cairn_blob *entry);
+
+enum {
+    CAIRN_DRIVER_CACHE_OWN = 1u << 0,      /* the user wants one: see driver_cache.h */
+    CAIRN_DRIVER_CACHE_RECORDING = 1u << 1 /* that begins empty */
+};
+
+/* Writes the directory in which the application's driver is to keep its machine code to `path`,
+ * terminated. CAIRN_OK; CAIRN_MISS: it is to keep it where it always does; CAIRN_TOO_SMALL;
+ * CAIRN_ERROR_INVALID_ARGUMENT. `log` may be NULL. */
+int cairn_driver_cache_open(const char *application, uint32_t flags, char *path, size_t capacity,
+                            cairn_log_fn log, void *log_user);
+
+/* Puts the files that packs have for the driver of this program cache into that directory. Does
+ * nothing where there is no directory, or no such pack, or it is done. `*placed` receives how many
+ * files were new. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT. */
+int cairn_driver_cache_place(const cairn_program_cache_options *options, uint64_t *placed);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "cache/driver_cache.h"
 #include "cache/generations.h"
 #include "cache/start_order.h"
 #include "os/environment.h"
@@ -407,6 +408,20 @@ Words selected_caches(const Selection &selection, const char *verb, const std::s
     Words names = selected(selection, root);
     if (names.empty()) say(fmt::format("Nothing to {}: {}", verb, nothing_there(selection, root)));
     return names;
+}
+
+void clear_selected_driver_caches(const Selection &selection) {
+    if (!selection.all && selection.application.empty()) return;
+    const std::string root = usable_root();
+    const Words names = selection.all ? Words{""}  // all of them
+                                      : Words{selection.application, "gl-" + selection.application};
+    for (const std::string &name : names) {
+        const Status cleared = clear_driver_caches(root, name, Log());
+        if (!cleared.ok()) {
+            throw Failure(kExitFailure, "cannot delete the driver's machine code in {}: {}",
+                          driver_caches_path(root), error_name(cleared.error()));
+        }
+    }
 }
 
 int change_selected(const Selection &selection, const char *verb, const Change &change) {

@@ -85,13 +85,15 @@ int clear(const Options &options) {
     const uint64_t end_ms = time_of("--until", options.until, UINT64_MAX);
     if (begin_ms > end_ms) throw Failure(kExitUsage, "--since is later than --until");
     const bool is_whole = !options.since && !options.until;
-    return change_selected(
-        options.selection, "clear", [&](const auto &root, const auto &identifier) {
+    const int exit_code =
+        change_selected(options.selection, "clear", [&](const auto &root, const auto &identifier) {
             const Progress progress("Clearing " + identifier);
             const CacheHandle cache = open_cache(root, identifier, Access::read_write);
             return is_whole ? clear_cache(cache, identifier)
                             : clear_range(cache, identifier, begin_ms, end_ms);
         });
+    if (is_whole) clear_selected_driver_caches(options.selection);
+    return exit_code;
 }
 
 Run define(Arguments &take) {

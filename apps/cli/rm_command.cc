@@ -124,7 +124,11 @@ Run define(Arguments &take) {
     auto selection = std::make_shared<Selection>();
     add_selection(take, *selection, "Caches as `cairn ls` shows them, or entries, as CACHE/KEY",
                   Asks::yes);
-    return [selection] { return change_selected(*selection, "remove", remove_named); };
+    return [selection] {
+        const int exit_code = change_selected(*selection, "remove", remove_named);
+        clear_selected_driver_caches(*selection);
+        return exit_code;
+    };
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cache/driver_cache.h"
 #include "caches.h"
 #include "command.h"
 #include "output.h"
@@ -26,11 +27,21 @@ cairn_stats total_of(const std::vector<CacheSummary> &rows) {
     return total;
 }
 
+std::uint64_t driver_bytes(const std::string &root) {
+    std::uint64_t bytes = 0;
+    const auto all = Directory::open(driver_caches_path(root));
+    if (!all.ok()) return 0;
+    (void)all.value().list([&](const char *name) { bytes += driver_cache_bytes(root, name); });
+    return bytes;
+}
+
 void print_all_json(const std::string &root, const std::vector<CacheSummary> &rows) {
     nlohmann::ordered_json json = json_of(root, rows);
     const cairn_stats total = total_of(rows);
-    json["total"] = {
-        {"caches", rows.size()}, {"entries", total.entries}, {"disk_bytes", total.disk_bytes}};
+    json["total"] = {{"caches", rows.size()},
+                     {"entries", total.entries},
+                     {"disk_bytes", total.disk_bytes},
+                     {"driver_bytes", driver_bytes(root)}};
     print_json(json);
 }
 
@@ -60,6 +71,11 @@ void print_rows(const std::string &root, const std::vector<CacheSummary> &rows) 
     }
     for (const CacheSummary &row : rows) print_row(row);
     const cairn_stats total = total_of(rows);
+    const std::uint64_t of_drivers = driver_bytes(root);
+    if (of_drivers != 0) {
+        print_line("{} of machine code in {}, which drivers keep by application",
+                   format_bytes(of_drivers), driver_caches_path(root));
+    }
     print_line("{} in {}: {} in {}", format_count(rows.size(), "cache", "caches"), root,
                format_count(total.entries, "entry", "entries"), format_bytes(total.disk_bytes));
 }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char *kFolder = ".driver";
 constexpr const char *kMarkerPrefix = "placed-";
+constexpr const char *kUnfinishedName = "placing.tmp";
 constexpr const char *kUsedName = "used";  // last modified when it was last used, to the hour
 // Linked from the driver's usual directory when one of an application's own is made.
 constexpr std::size_t kSeedsMax = 4096;
@@ -69,34 +70,36 @@ Result<Directory> open_folder_of(const Directory &own, std::string_view &name) {
     return folder;
 }
 
-// True: it was not there.
+// True: it was not there. Of two processes at once, one may fail: it begins again with its next start.
 Result<bool> place(const Directory &own, std::string_view name, Bytes content) {
     TRY_ASSIGN(const Directory folder, open_folder_of(own, name));
     const std::string last(name);
     if (folder.info(last).ok()) return false;
-    const std::string unfinished = last + ".tmp";  // as the driver calls its own
-    auto file = folder.create_file(unfinished);
-    if (file.error() == Error::exists) return false;  // the driver is writing it
-    if (!file.ok()) return file.error();
-    Status written = file->write_whole(content);
-    if (written.ok()) written = folder.rename(unfinished, last);
-    if (!written.ok()) {
-        (void)folder.remove_file(unfinished);
-        return written.error();
-    }
+    (void)own.remove_file(kUnfinishedName);
+    TRY_ASSIGN(const File file, own.create_file(kUnfinishedName));
+    Status written = file.write_whole(content);
+    if (written.ok()) written = folder.link_file(file, last);
+    (void)own.remove_file(kUnfinishedName);
+    if (written.error() == Error::exists) return false;  // the driver was faster
+    if (!written.ok()) return written.error();
     return true;
 }
 
+// io: not all of it could be read.
 Result<std::uint64_t> place_all(const Directory &own, const PackPart &part) {
-    std::uint64_t placed = 0, bytes = 0, looked_at = 0;
+    std::uint64_t placed = 0, bytes = 0;
+    std::uint32_t seen = 0;
     for (std::uint32_t slot = 0; slot < part.row().slot_count(); ++slot) {
         TRY_ASSIGN(const BlobRef entry, part.read(slot));
-        if (!entry || !is_driver_file(as_text(entry->key()))) continue;
+        if (!entry) continue;
         bytes += entry->value().size();
-        if (++looked_at > kDriverFilesMax || bytes > kDriverBytesMax) break;
-        TRY_ASSIGN(const bool is_new, place(own, as_text(entry->key()), entry->value()));
+        if (++seen > kDriverFilesMax || bytes > kDriverBytesMax) return placed;
+        const std::string_view name = as_text(entry->key());
+        if (!is_driver_file(name)) continue;
+        TRY_ASSIGN(const bool is_new, place(own, name, entry->value()));
         placed += is_new ? 1 : 0;
     }
+    if (seen != part.row().entry_count) return Error::io;
     return placed;
 }
 

@@ -91,6 +91,7 @@ struct Command {
     X(export)             \
     X(import)             \
     X(pack)               \
+    X(key)                \
     X(path)               \
     X(version)            \
     X(help)

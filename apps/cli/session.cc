@@ -234,8 +234,8 @@ FolderLock::FolderLock(const std::string &folder) {
         if (errno != EWOULDBLOCK) return;
         if (!backoff.pause()) {
             throw Failure(kExitFailure,
-                          "another `cairn enable` or `cairn disable` is at work in {} and does not "
-                          "end; try again when it has",
+                          "another `cairn` is at work in {} and does not end; try again when it "
+                          "has",
                           folder);
         }
     }

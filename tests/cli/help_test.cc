@@ -14,7 +14,7 @@ using testing::HasSubstr;
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
     for (const char *name :
          {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "export", "import", "path", "version", "help"}) {
+          "export", "import", "key", "path", "version", "help"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_error, "") << name;
@@ -29,7 +29,7 @@ TEST(Help, TheProgramNamesItsSubcommands) {
     EXPECT_EQ(finished.exit_code, 0);
     for (const char *name :
          {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "export", "import", "path", "version", "help", "CAIRN_DIR"}) {
+          "export", "import", "key", "path", "version", "help", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
 }
@@ -45,10 +45,17 @@ TEST(Help, HelpIsACommandToo) {
     EXPECT_EQ(cairn({"help"}).standard_output, cairn({"--help"}).standard_output);
     for (const char *name :
          {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "export", "import", "path", "version", "help"}) {
+          "export", "import", "key", "path", "version", "help"}) {
         const Finished finished = cairn({"help", name});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_output, cairn({name, "--help"}).standard_output) << name;
+    }
+    for (const char *action : {"create", "trust", "revoke", "ls", "export"}) {
+        const Finished finished = cairn({"key", action, "--help"});
+        EXPECT_EQ(finished.exit_code, 0) << action;
+        EXPECT_THAT(finished.standard_output, HasSubstr(std::string("Usage: cairn key ") + action));
+        EXPECT_THAT(finished.standard_output, HasSubstr("Example"));
+        EXPECT_THAT(finished.standard_output, HasSubstr("Exit codes:"));
     }
     EXPECT_EQ(cairn({"help", "bogus"}).exit_code, 2);
     EXPECT_EQ(cairn({"help", "ls", "clear"}).exit_code, 2);
@@ -62,6 +69,8 @@ TEST(Help, ASlipIsAnsweredWithWhatMayHaveBeenMeant) {
         {{"stats", "--jsno"}, "`--json`"},
         {{"clear", "--sinse=2026-01-01", "x"}, "`--since`"},
         {{"run", "--jsn", "true"}, "`--json`"},
+        {{"key", "crate"}, "`create`"},
+        {{"key", "ls", "--jsno"}, "`--json`"},
     };
     for (const auto &[arguments, meant] : slips) {
         const Finished finished = cairn(arguments);
@@ -77,6 +86,9 @@ TEST(Help, WrongUsageIsTwoAndSaysWhereToRead) {
                                                          {"bogus"},
                                                          {"--bogus"},
                                                          {"stats", "--bogus"},
+                                                         {"key"},
+                                                         {"key", "revoke"},
+                                                         {"key", "ls", "a"},
                                                          {"ls", "a", "b"},
                                                          {"path", "x"},
                                                          {"clear", "a", "--all"}};

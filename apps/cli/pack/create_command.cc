@@ -12,6 +12,7 @@
 #include "cache/start_order.h"
 #include "caches.h"
 #include "command.h"
+#include "keys.h"
 #include "os/configuration.h"
 #include "os/root.h"
 #include "pack/commands.h"
@@ -38,6 +39,7 @@ struct Options {
     std::string about;
     std::string max_bytes;
     bool used = false;
+    std::string sign;  // the name of a key; empty: it is not signed
     bool no_compress = false;
     bool no_driver_files = false;
 };
@@ -261,8 +263,20 @@ std::uint64_t write_driver_part(PackWriter &writer, const std::string &root,
     return count;
 }
 
+void sign(const NewFile &file, std::uint64_t size_bytes, const SecretKey &key,
+          const Options &options) {
+    const Progress progress("Signing " + options.out, 0);
+    const std::uint64_t body_size = size_bytes - kTrailerSize;
+    const TrailerBytes trailer =
+        encode_trailer(sign_file(file.file(), options.out, body_size, key));
+    const Bytes bytes(trailer);
+    require_done(file.file().write_at(body_size, std::span(&bytes, 1)), "sign " + options.out);
+}
+
 int create(const Options &options) {
     const std::string root = usable_root();
+    std::optional<SecretKey> key;
+    if (!options.sign.empty()) key.emplace(load_secret_key(options.sign));
     std::vector<Source> sources;
     for (const std::string &name : selected_caches(options.selection, "pack", root)) {
         Source source = look_at(root, name, options.used);
@@ -297,12 +311,13 @@ int create(const Options &options) {
         driver_files += write_driver_part(writer, root, source, options);
     }
     require_done(writer.finish(options.about), "write " + options.out);
+    if (key) sign(file, writer.size_bytes(), *key, options);
     file.commit();
-    say(fmt::format("Packed {} of {} and {} into {} ({}); it is not signed",
+    say(fmt::format("Packed {} of {} and {} into {} ({}), {}",
                     format_count(entries, "entry", "entries"),
                     format_count(sources.size(), "cache", "caches"),
                     format_count(driver_files, "file of machine code", "files of machine code"),
-                    options.out, format_bytes(writer.size_bytes())));
+                    options.out, format_bytes(writer.size_bytes()), key ? "signed" : "not signed"));
     return kExitOk;
 }
 
@@ -314,6 +329,8 @@ Run define(Arguments &take) {
     take.value("--max-bytes", options->max_bytes,
                "Only what saves most time for its bytes, up to so many", "SIZE");
     take.value("--about", options->about, "What the pack is, for people", "TEXT");
+    take.value("--sign", options->sign, "Sign it with this key of yours (`cairn key create`)",
+               "KEY");
     take.flag("--no-driver-files", options->no_driver_files,
               "Leave out the machine code that drivers have made (see `cairn run --record`)");
     take.flag("--no-compress", options->no_compress, "Leave values as they are");

@@ -8,6 +8,7 @@
 
 #include "cache/generations.h"
 #include "cache/layers.h"
+#include "keys.h"
 #include "os/environment.h"
 #include "os/root.h"
 #include "output.h"
@@ -22,8 +23,8 @@ OpenPart open_part(const std::shared_ptr<const Pack> &pack, std::size_t number,
     OpenPart open;
     open.part = std::make_unique<PackPart>(pack, number);
     auto text = pack->part_text(open.part->row());
-    if (text) open.text = std::move(*text);
-    const auto subject = decode_part_text(open.text, open.part->row().kind);
+    open.text = std::make_unique<const std::string>(text.value_or(""));
+    const auto subject = decode_part_text(*open.text, open.part->row().kind);
     if (!subject || identity_of(*subject) != open.part->row().identity) {
         throw Failure(kExitFailure, "{}: what its part {} is of is damaged", path, number + 1);
     }
@@ -70,14 +71,17 @@ OpenPack open_pack(const std::string &path) {
     return open;
 }
 
-Signature signature_of(const Pack &pack) {
-    std::array<std::byte, kPackTrailerSize> trailer;
-    const auto size = pack.file().read_at(pack.body_size(), trailer);
-    if (!size.ok() || size.value() != trailer.size() ||
-        !same_bytes(Bytes(trailer).first(8), as_bytes("CAIRNSIG"))) {
-        return {};
+std::string signer_text(const OpenPack &pack) {
+    const auto trailer = read_trailer(pack.pack->file(), pack.path);
+    if (!trailer) return "not signed";
+    const std::string print = fingerprint(trailer->key);
+    if (const auto name = revoked_name(trailer->key)) {
+        return fmt::format("signed by {}, whose key you revoked ({})", *name, print);
     }
-    return {true, hexadecimal(Bytes(trailer).subspan(16, 32))};
+    if (const auto name = trusted_name(trailer->key)) {
+        return fmt::format("signed by {}, whom you trust ({})", *name, print);
+    }
+    return fmt::format("signed by a key that you do not trust ({})", print);
 }
 
 NewFile::NewFile(const std::string &path) : path_(path) {

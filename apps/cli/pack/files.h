@@ -20,9 +20,9 @@ namespace cairn::cli {
 // A part of a pack with what its text says of it.
 struct OpenPart {
     std::unique_ptr<PackPart> part;
-    std::string text;         // PackSubject's views are of it
-    PackSubject subject;      // what it is of
-    std::string application;  // of a program cache; else empty
+    std::unique_ptr<const std::string> text;  // the views of `subject` are of it
+    PackSubject subject;                      // what it is of
+    std::string application;                  // of a program cache; else empty
 
     // By which name packs of it are installed: see cache/layers.h.
     std::string name() const;
@@ -39,12 +39,8 @@ struct OpenPack {
 // A Failure where it is no pack, or a text of it is damaged.
 OpenPack open_pack(const std::string &path);
 
-// What stands in a pack's trailer.
-struct Signature {
-    bool is_there = false;
-    std::string public_key;  // hexadecimal
-};
-Signature signature_of(const Pack &pack);
+// Who signed a pack, in words, as its trailer says; the signature is not checked.
+std::string signer_text(const OpenPack &pack);
 
 // A file that gets its name when it is whole, and is gone where it never is.
 class NewFile {

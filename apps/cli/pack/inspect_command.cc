@@ -6,6 +6,7 @@
 #include "caches.h"
 #include "pack/commands.h"
 #include "pack/files.h"
+#include "signature.h"
 
 namespace cairn::cli {
 namespace {
@@ -41,13 +42,13 @@ const char *name_of(PackKind kind) {
 }
 
 nlohmann::ordered_json json_of(const OpenPack &pack) {
-    const Signature signature = signature_of(*pack.pack);
+    const auto trailer = read_trailer(pack.pack->file(), pack.path);
     nlohmann::ordered_json json = {{"file", pack.path},
                                    {"bytes", pack.pack->info().size_bytes},
                                    {"about", pack.pack->about().value_or("")},
-                                   {"public_key", nullptr},
+                                   {"key", nullptr},
                                    {"parts", nlohmann::ordered_json::array()}};
-    if (signature.is_there) json["public_key"] = signature.public_key;
+    if (trailer) json["key"] = fingerprint(trailer->key);
     for (const OpenPart &part : pack.parts) {
         const Sums sums = sum_up(*part.part);
         json["parts"].push_back({{"kind", name_of(part.subject.kind)},
@@ -65,12 +66,10 @@ nlohmann::ordered_json json_of(const OpenPack &pack) {
 }
 
 void print(const OpenPack &pack) {
-    const Signature signature = signature_of(*pack.pack);
     print_line("{}: {}", pack.path, format_bytes(pack.pack->info().size_bytes));
     const std::string about = pack.pack->about().value_or("(damaged)");
     if (!about.empty()) print_line("  {}", about);
-    print_line("  {}",
-               signature.is_there ? "signed by the key " + signature.public_key : "not signed");
+    print_line("  {}", signer_text(pack));
     for (const OpenPart &part : pack.parts) {
         const Sums sums = sum_up(*part.part);
         print_line("  {} ({}), version {}", part.subject.identifier, name_of(part.subject.kind),
@@ -134,8 +133,7 @@ int list_installed(const std::string &root) {
             try {
                 const OpenPack pack = open_pack(path);
                 print_line("{}  {}  {}  {}", path, format_bytes(pack.pack->info().size_bytes),
-                           format_count(pack.parts.size(), "part", "parts"),
-                           signature_of(*pack.pack).is_there ? "signed" : "not signed");
+                           format_count(pack.parts.size(), "part", "parts"), signer_text(pack));
             } catch (const Failure &failure) {
                 print_line("{}  ({})", path, failure.what());
             }

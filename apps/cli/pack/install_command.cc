@@ -7,6 +7,7 @@
 #include <set>
 
 #include "caches.h"
+#include "keys.h"
 #include "os/root.h"
 #include "output.h"
 #include "pack/commands.h"
@@ -18,14 +19,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kInstallFooter =
-    R"(A PACK IS CODE. Drivers run what is in it, as you, in every application that it is for. Install a pack with --unsigned
-only if you would run a program from the same place.
+    R"(A PACK IS CODE. Drivers run what is in it, as you, in every application that it is for. So it must be signed by a key
+that you trust (`cairn key trust`). Install one with --unsigned only if you would run a program from the same place.
 
 All of the pack is verified first. It is copied, for each application in it, to DIR/.packs/APPLICATION/FILE, or with
 --system to /var/lib/cairn/packs/APPLICATION/FILE. One of the same name is replaced; running applications go on with the
 old one.
 
 Examples:
+  cairn pack install game.pack
   cairn pack install --unsigned game.pack
   sudo cairn pack install --unsigned --system kiosk.pack
 
@@ -37,16 +39,19 @@ struct Options {
     bool is_system = false;
 };
 
-void require_trust(const OpenPack &pack, const Options &options) {
-    if (options.is_unsigned) {
-        return;
-    }
-    const Signature signature = signature_of(*pack.pack);
-    throw Failure(
-        kExitFailure, "{} is {}; if you would run a program from the same place, say --unsigned",
-        options.file,
-        signature.is_there ? "signed by a key that is not trusted, " + signature.public_key
-                           : "not signed");
+// REQUIRES: a KeysLock, until the pack is installed.
+void require_trust(const OpenPack &copy, const Options &options) {
+    if (options.is_unsigned) return;
+    const auto signer = signer_of(copy.pack->file(), options.file);
+    if (signer && trusted_name(*signer)) return;
+    const bool has_trailer = read_trailer(copy.pack->file(), options.file).has_value();
+    throw Failure(kExitFailure,
+                  "{} is {}; if you would run a program from the same place, {}--unsigned",
+                  options.file,
+                  signer        ? signer_text(copy)
+                  : has_trailer ? "not what was signed: it was changed"
+                                : "not signed",
+                  signer ? "trust the key (`cairn key trust`), or say " : "say ");
 }
 
 // A directory and those above it, as strict as a cache's root.
@@ -107,6 +112,7 @@ int install(const Options &options) {
         complain("{} is not checked for a signature: drivers will run what is in it as you",
                  options.file);
     }
+    const KeysLock lock(KeysUse::read);
     std::set<std::string> names;
     for (const OpenPart &part : pack.parts) names.insert(part.name());
     for (const std::string &name : names) {

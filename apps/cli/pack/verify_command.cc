@@ -6,6 +6,7 @@
 #include "output.h"
 #include "pack/commands.h"
 #include "pack/verify.h"
+#include "signature.h"
 
 namespace cairn::cli {
 namespace {
@@ -94,6 +95,9 @@ Words damages_of(const OpenPack &pack) {
         damages.emplace_back("it was cut, or something was added");
     }
     check_headers(*pack.pack, damages);
+    if (read_trailer(pack.pack->file(), pack.path) && !signer_of(pack.pack->file(), pack.path)) {
+        damages.emplace_back("the signature is not of these bytes");
+    }
     for (const OpenPart &part : pack.parts) {
         check_dictionary(part, *pack.pack, damages);
         check_entries(part, damages);

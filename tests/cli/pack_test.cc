@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// `cairn pack` on real caches.
+#include <cairn/cairn_program_cache.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "pack/testing/packs.h"
+#include "program.h"
+
+namespace cairn::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class PackTest : public ::testing::Test {
+  protected:
+    // Two drivers of the application `game`, and a cache of cairn.h.
+    PackTest() {
+        for (const char *driver : {"driver 1", "driver 2"}) {
+            for (int i = 0; i < 40; ++i) {
+                put_program(driver, "key " + std::to_string(i), value(i) + driver);
+            }
+        }
+        cairn_options options = {};
+        options.size = sizeof options;
+        options.root = root_.c_str();
+        options.identifier = "plain";
+        options.version = 7;
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        const cairn_put_options put = {sizeof put, CAIRN_PUT_PINNED, 123};
+        EXPECT_EQ(cairn_put(cache, "a", 1, "of plain", 8, &put), CAIRN_OK);
+        cairn_close(cache);
+    }
+
+    static std::string value(int i) {
+        return std::string(static_cast<std::size_t>(i) * 50, static_cast<char>('a' + i % 26));
+    }
+    cairn_cache *open_program(const std::string &root, const char *driver) const {
+        cairn_program_cache_options options = {};
+        options.size = sizeof options;
+        options.root = root.c_str();
+        options.application = "gl-game";
+        options.identity = driver;
+        options.version = 2;
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
+        return cache;
+    }
+    void put_program(const char *driver, const std::string &key, const std::string &value) const {
+        cairn_cache *cache = open_program(root_, driver);
+        const cairn_put_options options = {sizeof options, 0,
+                                           static_cast<std::uint32_t>(value.size() % 7 * 100)};
+        EXPECT_EQ(cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options),
+                  CAIRN_OK);
+        cairn_close(cache);
+    }
+    std::string get_program(const std::string &root, const char *driver,
+                            const std::string &key) const {
+        cairn_cache *cache = open_program(root, driver);
+        cairn_blob *blob = nullptr;
+        std::string found = "(miss)";
+        if (cairn_get(cache, key.data(), key.size(), &blob) == CAIRN_OK) {
+            found.assign(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
+            cairn_blob_free(blob);
+        }
+        cairn_close(cache);
+        return found;
+    }
+
+    Finished run(std::vector<std::string> arguments, const std::string &root) const {
+        arguments.insert(arguments.end(), {"--dir", root});
+        return run_bare(std::move(arguments));
+    }
+    Finished run_bare(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), "pack");
+        return cairn(arguments, environment_);
+    }
+    // A pack of everything, with more options.
+    void create(std::vector<std::string> options = {}) const {
+        options.insert(options.begin(), {"create", pack_, "--all"});
+        const Finished done = run(options, root_);
+        ASSERT_EQ(done.exit_code, 0) << done.standard_error;
+    }
+    Json inspect() const {
+        const Finished done = run_bare({"inspect", "--json", pack_});
+        EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+        return Json::parse(done.standard_output);
+    }
+
+    const Folder folder_;
+    const std::string root_ = folder_ / "root";
+    const std::string other_ = folder_ / "other";
+    const std::string pack_ = folder_ / "a.pack";
+    const Environment environment_ = {{"XDG_CONFIG_HOME", folder_ / "config"},
+                                      {"HOME", folder_ / "home"},
+                                      {"CAIRN_PACKS", folder_ / "system"}};
+};
+
+TEST_F(PackTest, WhatIsCreatedAndInstalledIsFoundAtTheFirstStart) {
+    create({"--about", "Programs of a game"});
+    const Finished installed = run({"install", "--unsigned", pack_}, other_);
+    ASSERT_EQ(installed.exit_code, 0) << installed.standard_error;
+    EXPECT_THAT(installed.standard_error, HasSubstr("drivers will run what is in it as you"));
+    for (int i = 0; i < 40; ++i) {
+        const std::string key = "key " + std::to_string(i);
+        EXPECT_EQ(get_program(other_, "driver 1", key), value(i) + "driver 1");
+        EXPECT_EQ(get_program(other_, "driver 2", key), value(i) + "driver 2");
+    }
+    EXPECT_EQ(get_program(other_, "driver 3", "key 1"), "(miss)");
+    EXPECT_TRUE(fs::exists(other_ + "/.packs/gl-game/a.pack"));
+    EXPECT_TRUE(fs::exists(other_ + "/.packs/plain/a.pack"));
+    EXPECT_THAT(run({"ls"}, other_).standard_output, HasSubstr(".packs/gl-game/a.pack"));
+    for (const char *name : {"game", "a.pack"}) {
+        EXPECT_EQ(run({"remove", name}, other_).exit_code, 0) << name;
+    }
+    EXPECT_EQ(run({"remove", "game"}, other_).exit_code, 1);
+    EXPECT_TRUE(fs::is_empty(other_ + "/.packs"));
+    EXPECT_EQ(get_program(other_, "driver 1", "key 1"), "(miss)");
+}
+
+TEST_F(PackTest, InspectSaysWhatIsInIt) {
+    create({"--about", "Programs of a game"});
+    const Json json = inspect();
+    EXPECT_EQ(json["about"], "Programs of a game");
+    EXPECT_EQ(json["key"], nullptr);
+    ASSERT_EQ(json["parts"].size(), 3u);
+    EXPECT_EQ(json["parts"][0]["application"], "gl-game");
+    EXPECT_EQ(json["parts"][0]["version"], 2);
+    EXPECT_EQ(json["parts"][0]["entries"], 40);
+    EXPECT_EQ(json["parts"][0]["start_entries"], 40);
+    EXPECT_EQ(json["parts"][2]["identifier"], "plain");
+    EXPECT_EQ(json["parts"][2]["version"], 7);
+    EXPECT_EQ(json["parts"][2]["cost_us"], 123);
+    EXPECT_THAT(run_bare({"inspect", pack_}).standard_output, HasSubstr("Programs of a game"));
+    EXPECT_THAT(run_bare({"ls", pack_}).standard_output, HasSubstr("6b65792030"));
+    EXPECT_EQ(run_bare({"verify", pack_}).exit_code, 0);
+}
+
+TEST_F(PackTest, TheSameCachesGiveTheSameBytes) {
+    create();
+    const std::string first = read_file(pack_);
+    fs::remove(pack_);
+    // The entries lie elsewhere in the caches.
+    ASSERT_EQ(cairn({"compress", "--all", "--dir", root_}, environment_).exit_code, 0);
+    create();
+    EXPECT_EQ(read_file(pack_), first);
+}
+
+TEST_F(PackTest, OnlySelectedCachesArePacked) {
+    ASSERT_EQ(run({"create", pack_, "--application", "game"}, root_).exit_code, 0);
+    EXPECT_EQ(inspect()["parts"].size(), 2u);
+    ASSERT_EQ(run({"create", pack_, "plain"}, root_).exit_code, 0);
+    EXPECT_EQ(inspect()["parts"].size(), 1u);
+    EXPECT_EQ(run({"create", pack_, "nothing"}, root_).exit_code, 1);
+    EXPECT_EQ(run({"create", pack_, "--application", "other"}, root_).exit_code, 1);
+    EXPECT_EQ(run({"create", pack_}, root_).exit_code, 2);
+    EXPECT_EQ(inspect()["parts"].size(), 1u) << "a failure replaced the pack";
+}
+
+TEST_F(PackTest, OnlyWhatStartsUsedIsPackedWhereThatIsAskedFor) {
+    for (const auto &entry : fs::directory_iterator(root_)) {
+        std::error_code ignored;
+        fs::remove(entry.path() / "order", ignored);
+    }
+    cairn_cache *cache = open_program(root_, "driver 1");
+    cairn_blob *blob = nullptr;
+    ASSERT_EQ(cairn_get(cache, "key 3", 5, &blob), CAIRN_OK);
+    cairn_blob_free(blob);
+    cairn_close(cache);
+    create({"--used"});
+    const Json json = inspect();
+    ASSERT_EQ(json["parts"].size(), 1u);
+    EXPECT_EQ(json["parts"][0]["entries"], 1);
+}
+
+TEST_F(PackTest, WhatSavesMostForItsBytesIsPackedFirst) {
+    const std::string cheap(4000, 'c'), dear(200, 'd');
+    cairn_cache *cache = open_program(root_, "driver 9");
+    const cairn_put_options little = {sizeof little, 0, 1}, much = {sizeof much, 0, 1'000'000};
+    ASSERT_EQ(cairn_put(cache, "cheap", 5, cheap.data(), cheap.size(), &little), CAIRN_OK);
+    ASSERT_EQ(cairn_put(cache, "dear", 4, dear.data(), dear.size(), &much), CAIRN_OK);
+    const std::string identifier = cairn_program_cache_identifier(cache);
+    cairn_close(cache);
+    ASSERT_EQ(run({"create", pack_, identifier, "--max-bytes", "1K"}, root_).exit_code, 0);
+    EXPECT_EQ(inspect()["parts"][0]["entries"], 1);
+    EXPECT_EQ(run({"create", pack_, identifier, "--max-bytes", "many"}, root_).exit_code, 2);
+    ASSERT_EQ(run({"install", "--unsigned", pack_}, other_).exit_code, 0);
+    EXPECT_EQ(get_program(other_, "driver 9", "dear"), dear);
+    EXPECT_EQ(get_program(other_, "driver 9", "cheap"), "(miss)");
+}
+
+TEST_F(PackTest, DamageIsFoundAndNotInstalled) {
+    create();
+    const std::string whole = read_file(pack_);
+    for (const std::size_t at :
+         {std::size_t{5}, std::size_t{8200}, whole.size() / 2, whole.size() - 8000}) {
+        std::string damaged = whole;
+        damaged[at] ^= 1;
+        std::ofstream(pack_, std::ios::binary) << damaged;
+        const Finished verified = run_bare({"verify", pack_});
+        if (verified.exit_code == 0) continue;  // between two sections
+        EXPECT_THAT(verified.standard_error, HasSubstr("damaged"));
+        EXPECT_EQ(run({"install", "--unsigned", pack_}, other_).exit_code, 1);
+    }
+    std::ofstream(pack_, std::ios::binary) << whole.substr(0, whole.size() - 1);
+    EXPECT_EQ(run_bare({"verify", pack_}).exit_code, 1);
+    std::ofstream(pack_, std::ios::binary) << "no pack";
+    EXPECT_THAT(run_bare({"inspect", pack_}).standard_error, HasSubstr("it is no pack"));
+    EXPECT_FALSE(fs::exists(other_ + "/.packs/gl-game/a.pack"));
+}
+
+TEST_F(PackTest, OnlyWhatATrustedKeyHasSignedIsInstalled) {
+    create();
+    Finished done = run({"install", pack_}, other_);
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.standard_error, HasSubstr("not signed"));
+
+    ASSERT_EQ(cairn({"key", "create", "studio"}, environment_).exit_code, 0);
+    create({"--sign", "studio"});
+    EXPECT_EQ(run_bare({"verify", pack_}).exit_code, 0);
+    EXPECT_THAT(run_bare({"inspect", pack_}).standard_output, HasSubstr("signed by studio"));
+    done = run({"install", pack_}, other_);
+    EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+    EXPECT_EQ(done.standard_error, "");
+
+    // On a machine that does not know the key.
+    Environment stranger = environment_;
+    stranger["XDG_CONFIG_HOME"] = folder_ / "nobody";
+    done = cairn({"pack", "install", pack_, "--dir", other_}, stranger);
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.standard_error, HasSubstr("do not trust"));
+
+    // A byte that no check of ours covers.
+    std::string changed = read_file(pack_);
+    changed[changed.size() - 128 - 8192 - 1] ^= 1;
+    std::ofstream(pack_, std::ios::binary) << changed;
+    done = run({"install", pack_}, other_);
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.standard_error, HasSubstr("it was changed"));
+    EXPECT_EQ(run_bare({"verify", pack_}).exit_code, 1);
+
+    ASSERT_EQ(cairn({"key", "revoke", "studio", "--dir", other_}, environment_).exit_code, 0);
+    EXPECT_FALSE(fs::exists(other_ + "/.packs/gl-game/a.pack"));
+    EXPECT_EQ(run({"create", pack_, "--all", "--sign", "studio"}, root_).exit_code, 1);
+}
+
+TEST_F(PackTest, SystemPacksAreInstalledForAllUsers) {
+    create();
+    ASSERT_EQ(run({"install", "--unsigned", "--system", pack_}, other_).exit_code, 0);
+    const std::string installed = (folder_ / "system") + "/gl-game/a.pack";
+    struct stat info = {};
+    ASSERT_EQ(::stat(installed.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0644u);
+    ::setenv("CAIRN_PACKS", (folder_ / "system").c_str(), 1);
+    EXPECT_EQ(get_program(other_, "driver 1", "key 1"), value(1) + "driver 1");
+    ::unsetenv("CAIRN_PACKS");
+}
+
+TEST_F(PackTest, WhatIsClearedStaysAway) {
+    create();
+    ASSERT_EQ(run({"install", "--unsigned", pack_}, other_).exit_code, 0);
+    EXPECT_EQ(get_program(other_, "driver 1", "key 1"), value(1) + "driver 1");
+    ASSERT_EQ(cairn({"clear", "--application", "game", "--dir", other_}, environment_).exit_code,
+              0);
+    EXPECT_EQ(get_program(other_, "driver 1", "key 1"), "(miss)");
+    EXPECT_EQ(get_program(other_, "driver 2", "key 1"), value(1) + "driver 2")
+        << "this cache was not there to be cleared";
+}
+
+TEST_F(PackTest, NothingIsLeftWhereThePackCannotBeWritten) {
+    fs::create_directory(folder_ / "b.pack");
+    EXPECT_EQ(run({"create", folder_ / "b.pack", "--all"}, root_).exit_code, 1);
+    EXPECT_EQ(run({"create", folder_ / "none/b.pack", "--all"}, root_).exit_code, 1);
+    for (const auto &entry : fs::directory_iterator(folder_.path())) {
+        EXPECT_FALSE(entry.path().filename().string().ends_with(".tmp"));
+    }
+}
+
+TEST_F(PackTest, EachCommandHasItsHelp) {
+    for (const char *name : {"create", "inspect", "verify", "install", "remove", "ls"}) {
+        const Finished help = cairn({"help", "pack", name});
+        EXPECT_EQ(help.exit_code, 0);
+        EXPECT_THAT(help.standard_output, HasSubstr("Exit codes:")) << name;
+    }
+    const Finished wrong = cairn({"pack", "creat"});
+    EXPECT_EQ(wrong.exit_code, 2);
+    EXPECT_THAT(wrong.standard_error, HasSubstr("did you mean `create`"));
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

@@ -35,22 +35,15 @@ std::string explanation(const CacheHandle &cache, int result) {
 
 using Opening = std::pair<CacheHandle, int>;
 
-// Opens it in the version that it has, since another version would empty it. With `make`, makes a
-// cache that is missing.
+// Opens it in the version that it has, since another version would empty it.
 Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
-                 uint64_t limit_bytes = 0, const NewCache *make = nullptr) {
+                 uint64_t limit_bytes = 0) {
     const auto log = std::make_shared<CacheLog>();
     cairn_options options = {};
     options.size = sizeof(options);
     options.root = root.c_str();
     options.identifier = identifier.c_str();
-    options.flags = flags | CAIRN_OPEN_ANY_VERSION;
-    if (make == nullptr) {
-        options.flags |= CAIRN_OPEN_EXISTING;
-    } else {
-        options.version = make->version;
-        options.about = make->about.c_str();
-    }
+    options.flags = flags | CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING;
     options.memory_bytes = CAIRN_NONE;
     options.limit_bytes = limit_bytes;
     options.log = keep_first_line;
@@ -212,18 +205,6 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
         throw no_such_cache(root, identifier);
     }
     require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
-    return std::move(cache);
-}
-
-CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make) {
-    const uint32_t flags = CAIRN_OPEN_REFUSE_WHEN_FULL;
-    const std::string &identifier = make.identifier;
-    auto [cache, result] = try_open(root, identifier, flags, limit_of(root, identifier), &make);
-    require_ok(cache, result, fmt::format("open the cache `{}`", identifier));
-    if (cache_stats(cache).version != make.version) {
-        throw Failure(kExitFailure, "the cache `{}` has contents of version {}, not {}", identifier,
-                      cache_stats(cache).version, make.version);
-    }
     return std::move(cache);
 }
 

@@ -76,16 +76,6 @@ std::string about_text(const std::string &root, const std::string &identifier);
 // Opens an existing cache, with the limit that it has.
 CacheHandle open_cache(const std::string &root, const std::string &identifier, Access access);
 
-struct NewCache {
-    std::string identifier;
-    uint64_t version;
-    std::string about;
-};
-
-// Opens a cache to which entries are to be added and none lost, and makes it where it is missing. A
-// Failure when it is there with contents of another version.
-CacheHandle open_cache_to_fill(const std::string &root, const NewCache &make);
-
 // Throws a Failure "cannot <what>: ..." with the library's explanation, unless `result` is
 // CAIRN_OK.
 void require_ok(const CacheHandle &cache, int result, const std::string &what);

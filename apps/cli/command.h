@@ -88,8 +88,6 @@ struct Command {
     X(compress)           \
     X(control)            \
     X(convert)            \
-    X(export)             \
-    X(import)             \
     X(pack)               \
     X(key)                \
     X(path)               \

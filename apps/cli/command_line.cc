@@ -23,7 +23,7 @@ constexpr const char *kFooter = R"(Examples:
   cairn run --json saved.json -- APP  also write what was saved to a file
   cairn stats                         what the caches hold
   cairn clear --all                   forget everything
-  cairn export CACHE warm.set         programs to be shipped with an application
+  cairn pack create game.pack --application game    programs for the first start on other machines
 
 Exit codes: 0 success, 1 failure, 2 wrong usage. `cairn run` ends with the application's own
 exit code; see `cairn run --help`.

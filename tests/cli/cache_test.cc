@@ -541,9 +541,9 @@ TEST_F(CacheTest, TextOfOthersCannotSteerTheTerminal) {
              {"ls", "\x9b\n"},
              {"\x9b\n"},
              {"stats", "-\x9b\n"},
-             {"import", "\x9b\n"},
+             {"pack", "inspect", "\x9b\n"},
              {"run", "-q", "\x9b\n"},
-             {"export", "alpha", "/\x9b\n/x"},
+             {"pack", "create", "/\x9b\n/x", "alpha"},
              {"help", "\x9b\n"},
          }) {
         const Finished finished = run(arguments);

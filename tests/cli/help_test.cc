@@ -14,7 +14,7 @@ using testing::HasSubstr;
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
     for (const char *name :
          {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "export", "import", "key", "path", "version", "help"}) {
+          "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_error, "") << name;
@@ -29,7 +29,7 @@ TEST(Help, TheProgramNamesItsSubcommands) {
     EXPECT_EQ(finished.exit_code, 0);
     for (const char *name :
          {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "export", "import", "key", "path", "version", "help", "CAIRN_DIR"}) {
+          "pack", "key", "path", "version", "help", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
 }
@@ -45,7 +45,7 @@ TEST(Help, HelpIsACommandToo) {
     EXPECT_EQ(cairn({"help"}).standard_output, cairn({"--help"}).standard_output);
     for (const char *name :
          {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "export", "import", "key", "path", "version", "help"}) {
+          "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({"help", name});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_output, cairn({name, "--help"}).standard_output) << name;
@@ -64,7 +64,7 @@ TEST(Help, HelpIsACommandToo) {
 TEST(Help, ASlipIsAnsweredWithWhatMayHaveBeenMeant) {
     const std::vector<std::pair<std::vector<std::string>, const char *>> slips = {
         {{"stat"}, "`stats`"},
-        {{"help", "exprot"}, "`export`"},
+        {{"help", "comprss"}, "`compress`"},
         {{"--versoin"}, "`--version`"},
         {{"stats", "--jsno"}, "`--json`"},
         {{"clear", "--sinse=2026-01-01", "x"}, "`--since`"},

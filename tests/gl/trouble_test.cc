@@ -146,17 +146,18 @@ TEST_P(TroubleTest, AnEntryThatIsNotOursIsReplaced) {
 }
 
 // This machine does not link again the programs that another one has linked.
-TEST_P(TroubleTest, AnImportedWarmSetAnswersEveryLink) {
+TEST_P(TroubleTest, AnInstalledPackAnswersEveryLink) {
     expect_as_plain(stage_.cached(kScenario));
     const std::string root = stage_.cache_root();
-    const std::string file = stage_.directory() / "warm.set";
+    const std::string file = stage_.directory() / "warm.pack";
     const std::string program = CAIRN_PROGRAM;
     const std::string quiet = " >/dev/null 2>&1";
     const std::string save =
-        program + " export --dir " + root + " " + only_cache(root) + " " + file + quiet;
+        program + " pack create --dir " + root + " " + file + " " + only_cache(root) + quiet;
     ASSERT_EQ(std::system(save.c_str()), 0);
     fs::remove_all(root);
-    ASSERT_EQ(std::system((program + " import --dir " + root + " " + file + quiet).c_str()), 0);
+    const std::string install = program + " pack install --unsigned --dir " + root + " " + file;
+    ASSERT_EQ(std::system((install + quiet).c_str()), 0);
     const Played warm = stage_.cached(kScenario);
     expect_as_plain(warm);
     EXPECT_EQ(warm.report.hits, warm.report.link_calls);

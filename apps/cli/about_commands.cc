@@ -46,6 +46,12 @@ int print_help(const Words &words) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
         throw Failure(kExitUsage, "there is no command `{}`{}", name, did_you_mean(name, known));
     }
+    // Only groups have commands of a second word.
+    const bool is_group = name == pack_command.name || name == key_command.name;
+    if (words.size() > (is_group ? 2u : 1u)) {
+        throw Failure(kExitUsage, "`{}` is one argument too many; `cairn help --help` tells more",
+                      words.back());
+    }
     Words command = words;
     command.emplace_back("--help");
     return run_command_line(command);

@@ -53,12 +53,14 @@ TEST(Help, HelpIsACommandToo) {
     for (const char *action : {"create", "trust", "revoke", "ls", "export"}) {
         const Finished finished = cairn({"key", action, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << action;
+        EXPECT_EQ(cairn({"help", "key", action}).standard_output, finished.standard_output);
         EXPECT_THAT(finished.standard_output, HasSubstr(std::string("Usage: cairn key ") + action));
         EXPECT_THAT(finished.standard_output, HasSubstr("Example"));
         EXPECT_THAT(finished.standard_output, HasSubstr("Exit codes:"));
     }
     EXPECT_EQ(cairn({"help", "bogus"}).exit_code, 2);
     EXPECT_EQ(cairn({"help", "ls", "clear"}).exit_code, 2);
+    EXPECT_EQ(cairn({"help", "key", "ls", "more"}).exit_code, 2);
 }
 
 TEST(Help, ASlipIsAnsweredWithWhatMayHaveBeenMeant) {

@@ -28,7 +28,7 @@ help: ## Explain these targets (the default)
 	@echo 'Debian packages that are missing are installed first (with sudo where you are not root);'
 	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once.'
 
-run: ## Build, then run a real GL application cold and warm and show what was saved
+run: ## Build, then run a real GL application on new machines, cold and warm, and show what was saved
 	@scripts/install-packages
 	@scripts/build ship demo
 	@scripts/run-demo

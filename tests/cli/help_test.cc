@@ -12,9 +12,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
-    for (const char *name :
-         {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "pack", "key", "path", "version", "help"}) {
+    for (const char *name : {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm",
+                             "compress", "control", "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_error, "") << name;
@@ -43,9 +42,8 @@ TEST(Help, VersionIsThatOfTheLibrary) {
 
 TEST(Help, HelpIsACommandToo) {
     EXPECT_EQ(cairn({"help"}).standard_output, cairn({"--help"}).standard_output);
-    for (const char *name :
-         {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "pack", "key", "path", "version", "help"}) {
+    for (const char *name : {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm",
+                             "compress", "control", "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({"help", name});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_output, cairn({name, "--help"}).standard_output) << name;

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -100,7 +101,10 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
     const std::string here = directory_ / std::to_string(++runs_);
     const cairn_test::RunReport report;
     environment.insert(extra.begin(), extra.end());
-    environment["MESA_SHADER_CACHE_DIR"] = here + ".mesa";
+    // Mesa's own, in both cases new.
+    environment[has_usual_driver_cache ? "XDG_CACHE_HOME" : "MESA_SHADER_CACHE_DIR"] =
+        here + ".mesa";
+    if (has_usual_driver_cache) std::filesystem::create_directories(here + ".mesa");
     environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
     // Keeps the configuration of the user who runs the test out.
     environment["XDG_CONFIG_HOME"] = directory_ / "configuration";

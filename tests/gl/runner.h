@@ -62,6 +62,8 @@ class Stage {
     const cairn_test::TempDirectory &directory() const { return directory_; }
     // For both kinds of run.
     Environment extra;
+    // Mesa has its cache where it is without any variable, so that Cairn may give it another place.
+    bool has_usual_driver_cache = false;
     // A command before the client's, such as one that hides files from it. For both kinds of run.
     std::vector<std::string> prefix;
 

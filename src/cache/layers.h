@@ -10,8 +10,8 @@
 //     /var/lib/cairn/packs.
 //
 // NAME is the application of a program cache, else the cache's identifier. A pack is code that
-// drivers run: its file and its folder must belong to the system, the user or the owner of the
-// executable, and nobody else may write them.
+// drivers run: its file and its folder must belong to the user, root or the owner of the executable,
+// or be in a folder of the system, and nobody else may write them.
 //
 // Thread safety: functions without state. They read the environment.
 // Failure: what is no pack, or none of this cache, is passed over; the log says what is wrong.

@@ -41,6 +41,85 @@ TEST(Command, ListsAndClearsCachesOfSessions) {
     EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
 }
 
+// What a stage has stored, as a pack under the sessions of another one.
+class PackedSessions {
+  public:
+    PackedSessions() {
+        Stage made;
+        {
+            Session session;
+            EXPECT_EQ(made.create(desc(), session), 0);
+            EXPECT_EQ(store(session, "key", std::string("of the pack")), 0);
+            EXPECT_EQ(store(session, "other", std::string("also")), 0);
+        }
+        const std::string pack = folder_ / "a.pack";
+        run({"pack", "create", pack, "--all"}, made);
+        run({"pack", "install", "--unsigned", pack}, stage);
+    }
+    static d3d12_test::Desc desc(uint64_t version = 3) {
+        auto desc = disk_desc();
+        desc.Version = version;
+        return desc;
+    }
+    static void run(const std::vector<std::string> &arguments, const Stage &on) {
+        const Finished done = cairn(arguments, environment_of(on));
+        EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+    }
+
+    Stage stage;
+
+  private:
+    const Folder folder_;
+};
+
+TEST(PackedSessions, TheirEntriesAreContents) {
+    PackedSessions packed;
+    Session session;
+    ASSERT_EQ(packed.stage.create(PackedSessions::desc(), session), 0);
+    EXPECT_EQ(find(session, "key"), "of the pack");
+    EXPECT_EQ(store(session, "key", std::string("newer")), d3d12_test::kAlreadyExists);
+    EXPECT_EQ(store(session, "other", std::string("newer")), d3d12_test::kAlreadyExists);
+    EXPECT_EQ(store(session, "third", std::string("new")), 0);
+    EXPECT_EQ(find(session, "key"), "of the pack");
+}
+
+TEST(PackedSessions, AnotherVersionDoesNotSeeThem) {
+    PackedSessions packed;
+    Session session;
+    ASSERT_EQ(packed.stage.create(PackedSessions::desc(4), session), 0);
+    EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
+    EXPECT_EQ(store(session, "key", std::string("newer")), 0);
+}
+
+TEST(PackedSessions, AClearHidesThem) {
+    PackedSessions packed;
+    Session session;
+    ASSERT_EQ(packed.stage.create(PackedSessions::desc(), session), 0);
+    EXPECT_EQ(find(session, "key"), "of the pack");
+    const Finished cleared = cairn({"control", "--kind", "application-managed", "--clear"},
+                                   environment_of(packed.stage));
+    EXPECT_EQ(cleared.exit_code, 0) << cleared.standard_error;
+    EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
+    EXPECT_EQ(store(session, "key", std::string("newer")), 0);
+    Session again;
+    ASSERT_EQ(packed.stage.create(PackedSessions::desc(), again), 0);
+    EXPECT_EQ(find(again, "key"), "newer");
+    EXPECT_EQ(look(again, "other"), d3d12_test::kNotFound);
+}
+
+TEST(PackedSessions, DeletingOnDestroyHidesThem) {
+    PackedSessions packed;
+    {
+        Session session;
+        ASSERT_EQ(packed.stage.create(PackedSessions::desc(), session), 0);
+        EXPECT_EQ(find(session, "key"), "of the pack");
+        session->SetDeleteOnDestroy();
+    }
+    Session session;
+    ASSERT_EQ(packed.stage.create(PackedSessions::desc(), session), 0);
+    EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
+}
+
 // Cairn leaves an application's own files in its working directory alone.
 TEST(Command, DoesNotTouchWorkingDirectories) {
     const Folder here;

@@ -106,6 +106,61 @@ TEST_P(FirstStartTest, AnotherDriversPackIsPassedOver) {
     EXPECT_GT(made, 0u);
 }
 
+// Debian's image of an application, with a pack in it: its root cannot be written.
+class ContainerTest : public FirstStartTest {
+  protected:
+    void SetUp() override {
+        FirstStartTest::SetUp();
+        if (IsSkipped()) return;
+        if (std::system("bwrap --ro-bind / / --tmpfs /var/lib true >/dev/null 2>&1") != 0) {
+            GTEST_SKIP() << "bwrap (the package bubblewrap) cannot make a container here";
+        }
+        ASSERT_EQ(recording_.cached(kScenario, {{"CAIRN_RECORD", "1"}}).status, "");
+        const std::string pack = recording_.directory() / "a.pack";
+        const std::string image = recording_.directory() / "image";
+        ASSERT_EQ(cairn("pack create --all --dir " + recording_.cache_root() + " " + pack), 0);
+        ::setenv("CAIRN_PACKS", image.c_str(), 1);
+        ASSERT_EQ(cairn("pack install --system --unsigned " + pack), 0);
+        ::unsetenv("CAIRN_PACKS");
+        fs::create_directory(stage_.cache_root());
+        fs::permissions(stage_.cache_root(), fs::perms::owner_all);
+        const std::string home = stage_.directory().path();
+        stage_.prefix = {"bwrap",      "--ro-bind", "/",
+                         "/",          "--tmpfs",   "/var/lib",
+                         "--ro-bind",  image,       "/var/lib/cairn/packs",
+                         "--bind",     home,        home,
+                         "--dev-bind", "/dev",      "/dev"};
+    }
+};
+
+TEST_P(ContainerTest, AnImageThatHoldsAPackIsWarmAtItsFirstStart) {
+    const Played first = stage_.cached(kScenario);
+    EXPECT_EQ(first.status, "") << first.complaints;
+    EXPECT_GT(first.report.link_calls, 0u);
+    EXPECT_EQ(first.report.driver_links, 0u);
+    EXPECT_EQ(first.report.driver_compiles, 0u);
+    EXPECT_EQ(driver_files(own_folder(stage_)), driver_files(own_folder(recording_)));
+}
+
+TEST_P(ContainerTest, ItIsSoWhereNothingCanBeWritten) {
+    const std::string root = stage_.cache_root();
+    stage_.prefix.insert(stage_.prefix.end(), {"--ro-bind", root, root});
+    const Played first = stage_.cached(kScenario);
+    EXPECT_EQ(first.status, "") << first.complaints;
+    EXPECT_GT(first.report.link_calls, 0u);
+    EXPECT_EQ(first.report.driver_links, 0u);
+    EXPECT_TRUE(fs::is_empty(root));
+}
+
+TEST_P(ContainerTest, ItIsSoWhereRootsFilesBelongToNobody) {
+    stage_.prefix.insert(stage_.prefix.end(), {"--unshare-user", "--uid", "1000"});
+    const Played first = stage_.cached(kScenario);
+    EXPECT_EQ(first.status, "") << first.complaints;
+    EXPECT_EQ(first.report.driver_links, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ContainerTest, testing::ValuesIn(kWindowSystems),
+                         [](const auto &each) { return name_of(each.param); });
 INSTANTIATE_TEST_SUITE_P(Each, FirstStartTest, testing::ValuesIn(kWindowSystems),
                          [](const auto &each) { return name_of(each.param); });
 

@@ -40,6 +40,24 @@ class FirstStartTest : public testing::TestWithParam<WindowSystem> {
         recording_.has_usual_driver_cache = true;
         stage_.has_usual_driver_cache = true;
     }
+    // The first of the starts in which the driver keeps its machine code for a pack. Mesa writes it by a
+    // thread, and what that has not written at the exit is lost: so there are starts until nothing
+    // more comes.
+    Played record() {
+        Stage &stage = recording_;
+        const Environment recording = {{"CAIRN_RECORD", "1"}};
+        Played first = stage.cached(kScenario, recording);
+        EXPECT_EQ(first.status, "") << first.complaints;
+        std::size_t before = 0;
+        for (int same = 0, i = 0; same < 3 && i < 30; ++i) {
+            (void)stage.cached(kScenario, recording);
+            const std::size_t now = driver_files(own_folder(stage));
+            same = now == before && now != 0 ? same + 1 : 0;
+            before = now;
+        }
+        EXPECT_GT(before, 0u) << "the driver keeps its code elsewhere";
+        return first;
+    }
     // Makes a pack of what the recording stage has started, and installs it on the other one.
     void pack_and_install(const std::string &options = "") const {
         const std::string pack = recording_.directory() / "a.pack";
@@ -54,11 +72,9 @@ class FirstStartTest : public testing::TestWithParam<WindowSystem> {
 };
 
 TEST_P(FirstStartTest, NothingIsCompiledAndNoMachineCodeIsMade) {
-    const Played cold = recording_.cached(kScenario, {{"CAIRN_RECORD", "1"}});
-    ASSERT_EQ(cold.status, "") << cold.complaints;
+    const Played cold = record();
     ASSERT_GT(cold.report.driver_links, 0u);
     const std::size_t made = driver_files(own_folder(recording_));
-    ASSERT_GT(made, 0u) << "the driver keeps its code elsewhere";
     pack_and_install();
     const Played first = stage_.cached(kScenario);
     EXPECT_EQ(first.status, "") << first.complaints;
@@ -90,8 +106,7 @@ TEST_P(FirstStartTest, WhereTheUserHasSaidWhereTheDriverKeepsItsCacheThatHolds) 
 
 TEST_P(FirstStartTest, AnotherDriversPackIsPassedOver) {
     recording_.extra = {{"LP_NATIVE_VECTOR_WIDTH", "128"}};
-    const Played cold = recording_.cached(kScenario, {{"CAIRN_RECORD", "1"}});
-    ASSERT_EQ(cold.status, "") << cold.complaints;
+    const Played cold = record();
     const std::size_t made = driver_files(own_folder(recording_));
     pack_and_install();
     const Played first = stage_.cached(kScenario);
@@ -115,7 +130,7 @@ class ContainerTest : public FirstStartTest {
         if (std::system("bwrap --ro-bind / / --tmpfs /var/lib true >/dev/null 2>&1") != 0) {
             GTEST_SKIP() << "bwrap (the package bubblewrap) cannot make a container here";
         }
-        ASSERT_EQ(recording_.cached(kScenario, {{"CAIRN_RECORD", "1"}}).status, "");
+        (void)record();
         const std::string pack = recording_.directory() / "a.pack";
         const std::string image = recording_.directory() / "image";
         ASSERT_EQ(cairn("pack create --all --dir " + recording_.cache_root() + " " + pack), 0);

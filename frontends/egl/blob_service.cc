@@ -3,6 +3,8 @@
 
 #include <cairn/internal/front_end.h>
 
+#include <string_view>
+
 #include "common/words.h"
 #include "display_cache.h"
 #include "gl/caches.h"
@@ -17,14 +19,31 @@ const char *string_of(const Vendor &vendor, EGLDisplay display, EGLint name) {
     return text == nullptr ? "" : text;
 }
 
-// A driver's keys say what it is, so the version of EGL would do. The libraries in the identity
-// keep blobs of different drivers apart, which could never use each other's.
+// What is known of the driver before there is a context: its name, from Mesa. Blobs of a driver that
+// draws with the processor are machine code. Mesa's keys for it have those features of the processor
+// that Mesa uses itself, and its compiler uses all: another processor may have the same key and not
+// the same instructions. The number of processors is in the keys, and such blobs are only not found.
+gl::Processor processor_of(const Vendor &vendor, EGLDisplay display) {
+    const bool is_named =
+        vendor.egl.GetDisplayDriverName != nullptr &&
+        has_word(string_of(vendor, display, EGL_EXTENSIONS), "EGL_MESA_query_driver");
+    const char *name = is_named ? vendor.egl.GetDisplayDriverName(display) : nullptr;
+    const bool draws =
+        name != nullptr
+            ? gl::draws_with_processor(name)
+            : std::string_view(string_of(vendor, display, EGL_VENDOR)).starts_with("Mesa");
+    return draws ? gl::Processor::type : gl::Processor::unimportant;
+}
+
+// For the rest a driver's keys say what it is, so the version of EGL would do. The libraries in the
+// identity keep blobs of different drivers apart, which could never use each other's.
 cairn_cache *cache_of(const Vendor &vendor, EGLDisplay display) {
     const gl::DriverNames names = {.vendor = string_of(vendor, display, EGL_VENDOR),
                                    .renderer = "the driver's own cache",
                                    .version = string_of(vendor, display, EGL_VERSION),
                                    .language = {}};
-    return gl::cache_for(gl::driver_identity(vendor.code, names), gl::kBlobsPercent);
+    return gl::cache_for(gl::driver_identity(vendor.code, names, processor_of(vendor, display)),
+                         gl::kBlobsPercent);
 }
 
 // cairn_egl_blob_cache_attach gets its functions by name alone.

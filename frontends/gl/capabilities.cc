@@ -143,7 +143,9 @@ void prepare(Context &context) {
     const std::string extensions = extensions_of(gl, version);
     find_binary_functions(context, version, extensions);
     find_limits(context, version, extensions);
-    const std::string identity = driver_identity(context.driver->code, names);
+    const Processor processor =
+        draws_with_processor(names.renderer) ? Processor::type_and_number : Processor::unimportant;
+    const std::string identity = driver_identity(context.driver->code, names, processor);
     place_driver_files(identity);
     context.traits = key_of(traits_of(context, version, names, extensions, identity));
     if (!context.group->accept(context.traits)) {

@@ -15,6 +15,7 @@
 #include "os/environment.h"
 #include "os/file.h"
 #include "os/loaded_objects.h"
+#include "os/processor.h"
 #include "settings.h"
 
 namespace cairn::gl {
@@ -212,7 +213,25 @@ std::string configuration_lines(const std::vector<std::string> &files,
     return mentioned == nullptr ? lines : lines + application_line(*mentioned);
 }
 
-std::string driver_identity(const void *code, const DriverNames &names) {
+bool draws_with_processor(std::string_view name) {
+    constexpr std::string_view kNames[] = {"llvmpipe", "softpipe",    "lavapipe",
+                                           "swrast",   "SwiftShader", "Software Rasterizer"};
+    // As a display's driver zink draws through any driver for Vulkan; as a renderer it says which.
+    return name == "zink" || std::ranges::any_of(kNames, [name](std::string_view part) {
+               return name.find(part) != std::string_view::npos;
+           });
+}
+
+std::string processor_lines(Processor processor) {
+    if (processor == Processor::unimportant) return {};
+    static const auto *the_type = new std::string("processor: " + processor_text() + "\n");
+    if (processor == Processor::type) return *the_type;
+    static const ProcessorCount count = count_processors();
+    return *the_type + "processors: " + std::to_string(count.usable) + " of " +
+           std::to_string(count.configured) + "\n";
+}
+
+std::string driver_identity(const void *code, const DriverNames &names, Processor processor) {
     const auto &[vendor, renderer, version, language] = names;  // each of them is written below
     // Lists of caches show the first line.
     std::string text = "Programs of " + renderer + ", " + version + "\n";
@@ -226,6 +245,7 @@ std::string driver_identity(const void *code, const DriverNames &names) {
             text.append("library: ").append(library).append("\n");
         }
     });
+    text.append(processor_lines(processor));
     return text.append(driver_configuration()).append(settings().driver_options);
 }
 

@@ -8,6 +8,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cairn::gl {
@@ -19,11 +20,26 @@ struct DriverNames {
     std::string language;
 };
 
+// Drivers that draw with the processor (llvmpipe, softpipe, lavapipe below zink) compile for it. Their
+// identity has the processor's type and features, so that nothing that was compiled for another one
+// is used: LLVM makes use of all that it finds, and Mesa's keys do not have all of that.
+enum class Processor {
+    unimportant,
+    type,
+    // And how many there are: Mesa refuses program binaries that were made with another number.
+    type_and_number,
+};
+// Whether a driver's name, as GL_RENDERER or eglGetDisplayDriverName says it, is of one that draws
+// with the processor, or may be.
+bool draws_with_processor(std::string_view name);
+// Lines for the identity. The processors are counted once in a process, as Mesa does.
+std::string processor_lines(Processor processor);
+
 // Readable lines. Two drivers with the same identity make the same of every program; the same
 // driver has one identity in all window systems.
 // `code` is an address in the vendor's library. REQUIRES: a context of the vendor has been current,
-// so that all parts of its driver are loaded.
-std::string driver_identity(const void *code, const DriverNames &names);
+// or a display is initialised, so that all parts of its driver are loaded.
+std::string driver_identity(const void *code, const DriverNames &names, Processor processor);
 
 // Mesa's configuration files ("drirc") switch workarounds on by the name of the executable: a
 // source that compiles in one application need not compile in the next. The whole of the files

@@ -31,7 +31,8 @@ bool mentions_executable(const std::string &text, const std::string &name) {
 TEST(IdentityTest, TheTextStaysAsItIs) {
     testing::start_front_end();
     const void *code = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-    const std::string text = driver_identity(code, {"Maker", "Card", "4.6 Driver 1", "4.60"});
+    const DriverNames names = {"Maker", "Card", "4.6 Driver 1", "4.60"};
+    const std::string text = driver_identity(code, names, Processor::unimportant);
     EXPECT_THAT(text, ::testing::StartsWith("Programs of Card, 4.6 Driver 1\n"
                                             "Kept by Cairn's front ends for GL.\n"
                                             "GL_VENDOR: Maker\n"
@@ -40,6 +41,40 @@ TEST(IdentityTest, TheTextStaysAsItIs) {
                                             "GL_SHADING_LANGUAGE_VERSION: 4.60\n"
                                             "library: libc.so.6 "));
     EXPECT_THAT(text, ::testing::EndsWith("\n" + settings().driver_options));
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("\nprocessor")));
+}
+
+TEST(IdentityTest, ADriverThatCompilesForTheProcessorHasItInItsIdentity) {
+    testing::start_front_end();
+    const void *code = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    const DriverNames names = {"Mesa", "llvmpipe (LLVM 15.0.6, 256 bits)", "4.5", "4.50"};
+    const std::string type = processor_lines(Processor::type);
+    const std::string both = processor_lines(Processor::type_and_number);
+    EXPECT_THAT(type, ::testing::MatchesRegex("processor: [^\n]+, features [^\n]+\n"));
+    EXPECT_THAT(both, ::testing::StartsWith(type + "processors: "));
+    EXPECT_THAT(both, ::testing::MatchesRegex("processor:.*\nprocessors: [0-9]+ of [0-9]+\n"));
+    EXPECT_EQ(processor_lines(Processor::unimportant), "");
+    EXPECT_THAT(driver_identity(code, names, Processor::type_and_number),
+                ::testing::HasSubstr("\n" + both));
+    EXPECT_THAT(driver_identity(code, names, Processor::type), ::testing::HasSubstr("\n" + type));
+}
+
+TEST(IdentityTest, DriversThatDrawWithTheProcessorAreKnownByName) {
+    for (const char *renderer :
+         {"llvmpipe (LLVM 15.0.6, 256 bits)", "softpipe", "zink Vulkan 1.3(llvmpipe (LLVM 15.0.6))",
+          "virgl (llvmpipe (LLVM 15.0.6))", "Software Rasterizer",
+          "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device))"}) {
+        EXPECT_TRUE(draws_with_processor(renderer)) << renderer;
+    }
+    for (const char *driver : {"swrast", "kms_swrast", "zink"}) {
+        EXPECT_TRUE(draws_with_processor(driver)) << driver;
+    }
+    for (const char *name :
+         {"AMD Radeon RX 6800 (radeonsi, navi21, LLVM 15.0.6)", "Mesa Intel(R) UHD Graphics 620",
+          "NVIDIA GeForce RTX 3060/PCIe/SSE2", "zink Vulkan 1.3(AMD Radeon RX 6800 (RADV))", "iris",
+          "radeonsi", ""}) {
+        EXPECT_FALSE(draws_with_processor(name)) << name;
+    }
 }
 
 TEST(IdentityTest, AnExecutableIsMentionedByNameOrExpression) {

@@ -8,6 +8,7 @@
 
 #include "common/crash_guard.h"
 #include "common/run_report.h"
+#include "driver_cache.h"
 #include "hook.h"
 #include "settings.h"
 
@@ -145,7 +146,8 @@ void context_made_current(const Driver &driver, ContextHandle handle) {
     release(std::exchange(t_current, next));
     t_driver = handle.context != nullptr ? &driver : nullptr;
     // A process with a broker may be about to enter its sandbox: read files before that.
-    if (settings().has_broker()) (void)current_context();
+    // What a pack has for the driver must be in place before anything is drawn, with programs or not.
+    if (settings().has_broker() || has_driver_cache()) (void)current_context();
 }
 
 }  // namespace cairn::gl

@@ -82,6 +82,10 @@ void begin_driver_cache() {
     log().write(Severity::info, "the driver's machine code is in %s", path.data());
 }
 
+bool has_driver_cache() {
+    return g_changed.load(std::memory_order_relaxed) != nullptr;
+}
+
 void place_driver_files(const std::string &identity) {
     if (g_changed.load(std::memory_order_relaxed) == nullptr) return;
     ChangedEnvironment *const changed = g_changed.exchange(nullptr);

@@ -19,6 +19,9 @@ namespace cairn::gl {
 
 void begin_driver_cache();
 
+// Whether the driver is to keep its code in such a directory, and that is still to be prepared.
+bool has_driver_cache();
+
 // The driver of this identity is running: puts what packs have for it in place, and gives the
 // environment back. Only the first call in a process does anything.
 void place_driver_files(const std::string &identity);

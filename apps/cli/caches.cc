@@ -391,16 +391,16 @@ Words selected_caches(const Selection &selection, const char *verb, const std::s
     return names;
 }
 
-void clear_selected_driver_caches(const Selection &selection) {
+void change_selected_driver_caches(const Selection &selection, DriverChange change) {
     if (!selection.all && selection.application.empty()) return;
     const std::string root = usable_root();
     const Words names = selection.all ? Words{""}  // all of them
                                       : Words{selection.application, "gl-" + selection.application};
     for (const std::string &name : names) {
-        const Status cleared = clear_driver_caches(root, name, Log());
-        if (!cleared.ok()) {
+        const Status changed = change(root, name, Log());
+        if (!changed.ok()) {
             throw Failure(kExitFailure, "cannot delete the driver's machine code in {}: {}",
-                          driver_caches_path(root), error_name(cleared.error()));
+                          driver_caches_path(root), error_name(changed.error()));
         }
     }
 }

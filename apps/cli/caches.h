@@ -131,9 +131,12 @@ void add_selection(Arguments &take, Selection &selection, const char *about_name
 // Those below `root` that are meant. Throws a Failure where none was named; there may be none.
 Words selected_caches(const Selection &selection, const char *verb, const std::string &root);
 
-// Deletes the machine code that drivers keep for the selected applications in directories of their
-// own (cache/driver_cache.h): with --all or --application.
-void clear_selected_driver_caches(const Selection &selection);
+// Does something with the machine code that drivers keep for the selected applications in
+// directories of their own: clear_driver_caches() or remove_driver_caches(), see
+// cache/driver_cache.h. With --all or --application.
+using DriverChange = Status (*)(const std::string &root, const std::string &application,
+                                const Log &log);
+void change_selected_driver_caches(const Selection &selection, DriverChange change);
 
 // Changes a cache, and returns what to say of it; throws a Failure if it cannot.
 using Change = std::function<std::string(const std::string &root, const std::string &name)>;

@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "cache/driver_cache.h"
 #include "caches.h"
 #include "command.h"
 #include "text.h"
@@ -92,7 +93,7 @@ int clear(const Options &options) {
             return is_whole ? clear_cache(cache, identifier)
                             : clear_range(cache, identifier, begin_ms, end_ms);
         });
-    if (is_whole) clear_selected_driver_caches(options.selection);
+    if (is_whole) change_selected_driver_caches(options.selection, clear_driver_caches);
     return exit_code;
 }
 

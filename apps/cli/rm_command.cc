@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "cache/driver_cache.h"
 #include "cache/generations.h"
 #include "caches.h"
 #include "command.h"
@@ -126,7 +127,7 @@ Run define(Arguments &take) {
                   Asks::yes);
     return [selection] {
         const int exit_code = change_selected(*selection, "remove", remove_named);
-        clear_selected_driver_caches(*selection);
+        change_selected_driver_caches(*selection, remove_driver_caches);
         return exit_code;
     };
 }

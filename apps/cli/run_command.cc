@@ -74,6 +74,11 @@ std::string limit_bytes(const std::string &size) {
     return std::to_string(*bytes);
 }
 
+// Another one for each run: the driver's directory begins empty for it.
+std::string name_of_recording() {
+    return fmt::format("{:x}-{}", wall_clock_ns(), getpid());
+}
+
 // The files of --json and --trace. A wrong name is found before the application starts, and not
 // after an hour of play.
 struct Outputs {
@@ -197,7 +202,7 @@ int run(const RunOptions &options, const Words &command) {
     }
     if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
     if (!chosen_root().empty()) setenv("CAIRN_DIR", chosen_root().c_str(), 1);
-    if (options.record) setenv("CAIRN_RECORD", "1", 1);
+    if (options.record) setenv("CAIRN_RECORD", name_of_recording().c_str(), 1);
     const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {

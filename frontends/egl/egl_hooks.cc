@@ -14,6 +14,7 @@
 #include "display_cache.h"
 #include "gl/caches.h"
 #include "gl/contexts.h"
+#include "gl/driver_cache.h"
 #include "gl/settings.h"
 #include "gl/slots.h"
 #include "vendors.h"
@@ -185,7 +186,8 @@ EGLContext create_context(EGLDisplay display, EGLConfig config, EGLContext share
         return refuse_attribute(vendor, display, config, share, attributes);
     }
     const EGLenum api = host().exports->getCurrentApi();
-    const EGLContext handle = vendor.egl.CreateContext(display, config, share, own.for_driver());
+    const EGLContext handle = gl::telling_driver(
+        [&] { return vendor.egl.CreateContext(display, config, share, own.for_driver()); });
     if (handle == EGL_NO_CONTEXT) return handle;
     const auto enter = [&] {
         DisplayCache &programs = display_cache(display);
@@ -230,7 +232,8 @@ EGLBoolean initialize(EGLDisplay display, EGLint *major, EGLint *minor) {
         initialisation(vendor, display) != EGL_SUCCESS) {
         end(display);
     }
-    const EGLBoolean done = vendor.egl.Initialize(display, major, minor);
+    const EGLBoolean done =
+        gl::telling_driver([&] { return vendor.egl.Initialize(display, major, minor); });
     if (done != EGL_FALSE && !gl::settings().disabled) {
         count(&RunReport::displays);
         gl::attempt([] { gl::open_switch(); });

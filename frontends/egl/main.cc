@@ -117,6 +117,7 @@ extern "C" __attribute__((visibility("default"))) EGLBoolean __egl_Main(
         cairn::gl::load_settings("egl");
         const cairn::InsideFrontEnd inside;
         cairn::gl::attempt([] { cairn::gl::begin_driver_cache(); });
+        const cairn::gl::TellingDriver telling;
         if (!load_vendors({version, exports, vendor})) return EGLBoolean{EGL_FALSE};
         const cairn::gl::Settings &settings = cairn::gl::settings();
         if (!settings.disabled && !settings.report.empty()) {

@@ -2,13 +2,12 @@
 // code for it or the user asks for it; see docs/driver_cache.md.
 // SPDX-License-Identifier: MIT
 //
-// Drivers are told by variables of the environment, which they read when a display or screen is
-// initialised. The variables are there from the loading of the front end until the first context is
-// used, so that hardly any child of the application inherits them. No function of the C library
-// changes the environment for that: another thread's getenv() may be reading it. It gets another
-// array with the same strings and ours, and then the old one back, and nothing is freed.
+// Drivers are told by variables of the environment. They read them when they are loaded, when a
+// display or a screen is initialised, or, as Mesa's llvmpipe, when the first context is made. The
+// variables are there only during such calls, so that children of the application do not inherit
+// them.
 //
-// Thread safety: begin_driver_cache() before anything else of the front end; the other from any
+// Thread safety: begin_driver_cache() before anything else of the front end; the others from any
 // thread.
 // Failure: the driver keeps its code where it always does.
 #pragma once
@@ -19,11 +18,30 @@ namespace cairn::gl {
 
 void begin_driver_cache();
 
-// Whether the driver is to keep its code in such a directory, and that is still to be prepared.
+// Whether the driver is to keep its code in such a directory. Costs a load.
 bool has_driver_cache();
 
-// The driver of this identity is running: puts what packs have for it in place, and gives the
-// environment back. Only the first call in a process does anything.
+// While one lives, drivers find the variables, if there are any.
+class TellingDriver {
+  public:
+    TellingDriver();
+    TellingDriver(const TellingDriver &) = delete;
+    TellingDriver &operator=(const TellingDriver &) = delete;
+    ~TellingDriver();
+
+  private:
+    bool is_telling_ = false;
+};
+
+// A call to the driver in which it may read them.
+template <typename Call>
+auto telling_driver(Call call) {
+    const TellingDriver telling;
+    return call();
+}
+
+// The driver of this identity is running: puts what packs have for it in place. Only the first call
+// in a process does anything.
 void place_driver_files(const std::string &identity);
 
 }  // namespace cairn::gl

@@ -6,6 +6,7 @@
 #include "common/run_report.h"
 #include "gl/caches.h"
 #include "gl/contexts.h"
+#include "gl/driver_cache.h"
 #include "gl/hook.h"
 #include "gl/settings.h"
 #include "gl/slots.h"
@@ -121,31 +122,33 @@ GLXContext entered(const Vendor &of, Display *display, GLXContext context, GLXCo
 
 GLXContext create_context(Display *display, XVisualInfo *visual, GLXContext share, Bool direct) {
     const Vendor &of = of_visual(display, visual);
-    return entered(of, display, of.glx.CreateContext(display, visual, share, direct), share,
-                   nullptr);
+    const GLXContext context =
+        gl::telling_driver([&] { return of.glx.CreateContext(display, visual, share, direct); });
+    return entered(of, display, context, share, nullptr);
 }
 
 GLXContext create_new_context(Display *display, GLXFBConfig config, int type, GLXContext share,
                               Bool direct) {
     const Vendor &of = vendor_of_display(display);
-    return entered(of, display, of.glx.CreateNewContext(display, config, type, share, direct),
-                   share, nullptr);
+    const GLXContext context = gl::telling_driver(
+        [&] { return of.glx.CreateNewContext(display, config, type, share, direct); });
+    return entered(of, display, context, share, nullptr);
 }
 
 GLXContext create_context_with_config(Display *display, GLXFBConfigSGIX config, int type,
                                       GLXContext share, Bool direct) {
     const Vendor &of = vendor_of_display(display);
-    return entered(of, display,
-                   of.glx.CreateContextWithConfigSGIX(display, config, type, share, direct), share,
-                   nullptr);
+    const GLXContext context = gl::telling_driver(
+        [&] { return of.glx.CreateContextWithConfigSGIX(display, config, type, share, direct); });
+    return entered(of, display, context, share, nullptr);
 }
 
 GLXContext create_context_attribs(Display *display, GLXFBConfig config, GLXContext share,
                                   Bool direct, const int *attributes) {
     const Vendor &of = vendor_of_display(display);
-    return entered(of, display,
-                   of.glx.CreateContextAttribsARB(display, config, share, direct, attributes),
-                   share, attributes);
+    const GLXContext context = gl::telling_driver(
+        [&] { return of.glx.CreateContextAttribsARB(display, config, share, direct, attributes); });
+    return entered(of, display, context, share, attributes);
 }
 
 // The driver keeps a context that is current until it is released, and so does the thread. GLX has

@@ -19,18 +19,26 @@ namespace {
 constexpr const char *kFolder = ".driver";
 constexpr const char *kMarkerPrefix = "placed-";
 constexpr const char *kUnfinishedName = "placing.tmp";
-constexpr const char *kUsedName = "used";  // last modified when it was last used, to the hour
-// Linked from the driver's usual directory when one of an application's own is made.
+constexpr const char *kRecordingName = "recording";
+constexpr const char *kUsedName = "used";
+constexpr const char *kLockName = "lock";
+constexpr std::size_t kRecordingSizeMax = 64;
+// What a new directory gets from the driver's usual one, while an application waits.
+constexpr std::size_t kSeedsLookedAt = 65536;
 constexpr std::size_t kSeedsMax = 4096;
+constexpr std::uint64_t kSeedBytesMax = 256u << 20;
 constexpr std::uint64_t kSeedingUs = 100'000;
+// How long a recording waits for another process of its start, or of an earlier one.
+constexpr std::uint64_t kPatienceUs = 100'000;
 
 // The layouts whose files can be put in place, by the name of the driver's directory.
 struct Layout {
     DriverLayout layout;
     const char *folder;
+    bool can_link;  // the driver never changes a file, it makes another one
 };
-constexpr Layout kLayouts[] = {{DriverLayout::mesa_files, "mesa_shader_cache"},
-                               {DriverLayout::nvidia, "GLCache"}};
+constexpr Layout kLayouts[] = {{DriverLayout::mesa_files, "mesa_shader_cache", true},
+                               {DriverLayout::nvidia, "GLCache", false}};
 
 Result<Directory> open_or_make(const Directory &parent, const std::string &name) {
     auto opened = parent.open_directory(name);
@@ -42,8 +50,7 @@ Result<Directory> open_or_make(const Directory &parent, const std::string &name)
 
 // The application's directory; not_found: there is none.
 Result<Directory> open_own(const std::string &root, const std::string &application) {
-    TRY_ASSIGN(const Directory all, Directory::open(driver_caches_path(root)));
-    TRY_ASSIGN(Directory own, all.open_directory(application));
+    TRY_ASSIGN(Directory own, Directory::open(driver_cache_path(root, application)));
     TRY_ASSIGN(const FileInfo info, own.info());
     if (info.owner != effective_user() || info.writable_by_others) return Error::denied;
     return own;
@@ -70,7 +77,7 @@ Result<Directory> open_folder_of(const Directory &own, std::string_view &name) {
     return folder;
 }
 
-// True: it was not there. Of two processes at once, one may fail: it begins again with its next start.
+// True: it was not there. REQUIRES: the lock.
 Result<bool> place(const Directory &own, std::string_view name, Bytes content) {
     TRY_ASSIGN(const Directory folder, open_folder_of(own, name));
     const std::string last(name);
@@ -92,10 +99,11 @@ Result<std::uint64_t> place_all(const Directory &own, const PackPart &part) {
     for (std::uint32_t slot = 0; slot < part.row().slot_count(); ++slot) {
         TRY_ASSIGN(const BlobRef entry, part.read(slot));
         if (!entry) continue;
-        bytes += entry->value().size();
+        const std::uint64_t size = entry->value().size();
+        bytes += size;
         if (++seen > kDriverFilesMax || bytes > kDriverBytesMax) return placed;
         const std::string_view name = as_text(entry->key());
-        if (!is_driver_file(name)) continue;
+        if (!is_driver_file(name) || size > kDriverFileMax) continue;
         TRY_ASSIGN(const bool is_new, place(own, name, entry->value()));
         placed += is_new ? 1 : 0;
     }
@@ -103,43 +111,26 @@ Result<std::uint64_t> place_all(const Directory &own, const PackPart &part) {
     return placed;
 }
 
-void visit_folder(const Directory &folder, const std::string &prefix, unsigned depth,
-                  const std::function<void(const std::string &, const File &)> &visit) {
-    constexpr unsigned kDepthMax = 3;
+// Calls visit(directory, name, whole name) for each file, in order of the whole names, until it
+// returns false.
+using VisitName =
+    std::function<bool(const Directory &, const std::string &name, const std::string &whole)>;
+
+bool visit_names(const Directory &folder, const std::string &prefix, const VisitName &visit) {
+    constexpr std::ptrdiff_t kDepthMax = 4;
     std::vector<std::string> names;
     (void)folder.list([&](const char *name) { names.emplace_back(name); });
     std::sort(names.begin(), names.end());
     for (const std::string &name : names) {
         const std::string whole = prefix + name;
         if (is_driver_file(whole)) {
-            const auto file = folder.open_file(name, Access::read_only);
-            if (file.ok()) visit(whole, file.value());
-        } else if (depth < kDepthMax) {
+            if (!visit(folder, name, whole)) return false;
+        } else if (std::count(prefix.begin(), prefix.end(), '/') < kDepthMax) {
             const auto below = folder.open_directory(name);
-            if (below.ok()) visit_folder(below.value(), whole + "/", depth + 1, visit);
+            if (below.ok() && !visit_names(below.value(), whole + "/", visit)) return false;
         }
     }
-}
-
-// Links what the driver's usual directory has: it never changes a file in place.
-void seed(const Directory &own, const std::string &path) {
-    const Deadline deadline = Deadline::in_us(kSeedingUs);
-    std::size_t count = 0;
-    for (const DriverFolder &folder : driver_folders()) {
-        const auto *const layout =
-            std::find_if(std::begin(kLayouts), std::end(kLayouts),
-                         [&](const Layout &each) { return each.layout == folder.layout; });
-        if (layout == std::end(kLayouts) || folder.path.starts_with(path)) continue;
-        const auto usual = Directory::open(folder.path);
-        if (!usual.ok()) continue;
-        visit_folder(usual.value(), std::string(layout->folder) + "/", 1,
-                     [&](const std::string &name, const File &file) {
-                         if (++count > kSeedsMax || deadline.has_passed()) return;
-                         std::string_view last = name;
-                         const auto target = open_folder_of(own, last);
-                         if (target.ok()) (void)target->link_file(file, std::string(last));
-                     });
-    }
+    return true;
 }
 
 bool has_packed_files(const std::string &root, const std::string &application) {
@@ -163,7 +154,122 @@ Result<Directory> make_own(const std::string &root, const std::string &applicati
                            const Log &log) {
     TRY_ASSIGN(const Directory top, open_root(root, Create::yes, log));
     TRY_ASSIGN(const Directory all, open_or_make(top, kFolder));
-    return open_or_make(all, application);
+    TRY_ASSIGN(const Directory own, open_or_make(all, application));
+    return open_own(root, application);
+}
+
+// Held as long as the file lives. busy: another process has it.
+Result<File> lock(const Directory &own) {
+    TRY_ASSIGN(File file, own.open_or_make_file(kLockName));
+    TRY_ASSIGN(const bool is_ours, file.try_lock(0, LockKind::exclusive));
+    if (!is_ours) return Error::busy;
+    return file;
+}
+
+Status clear_layouts(const std::string &path, const Log &log) {
+    Status first;
+    for (const Layout &each : kLayouts) {
+        const Status cleared = clear_driver_folder({each.layout, path + "/" + each.folder}, log);
+        if (first.ok()) first = cleared;
+    }
+    return first;
+}
+
+// What packs have may be put there again.
+void forget_placed(const Directory &own) {
+    std::vector<std::string> names;
+    (void)own.list([&](const char *name) {
+        if (std::string_view(name).starts_with(kMarkerPrefix)) names.emplace_back(name);
+    });
+    for (const std::string &name : names) (void)own.remove_file(name);
+}
+
+// A start may be several processes: the first of them empties the directory.
+Status begin_recording(const Directory &own, const std::string &path, std::string_view name,
+                       const Log &log) {
+    name = name.substr(0, kRecordingSizeMax);
+    const auto has_begun = [&] {
+        auto last = read_text_file(own, kRecordingName, kRecordingSizeMax);
+        return last.ok() && last.value() == name;
+    };
+    Backoff backoff(kPatienceUs);
+    while (!has_begun()) {
+        const auto locked = lock(own);
+        if (locked.error() == Error::busy && backoff.pause()) continue;
+        if (!locked.ok()) return locked.error();
+        if (has_begun()) break;
+        TRY(clear_layouts(path, log));
+        forget_placed(own);
+        TRY(own.replace_file_lazily(kRecordingName, as_bytes(name)));
+    }
+    return {};
+}
+
+// A file of the driver's usual directory.
+struct Seed {
+    const Layout *layout;
+    std::string path;
+    std::string name;  // below an application's directory
+    std::uint64_t modified_ns, bytes;
+};
+
+std::vector<Seed> find_seeds(const std::string &own_path, const Deadline &deadline) {
+    std::vector<Seed> seeds;
+    for (const DriverFolder &folder : driver_folders()) {
+        const auto *const layout =
+            std::find_if(std::begin(kLayouts), std::end(kLayouts),
+                         [&](const Layout &each) { return each.layout == folder.layout; });
+        if (layout == std::end(kLayouts) || folder.path.starts_with(own_path)) continue;
+        const auto usual = Directory::open(folder.path);
+        if (!usual.ok()) continue;
+        const std::size_t begin = std::string_view(layout->folder).size();
+        (void)visit_names(
+            usual.value(), std::string(layout->folder) + "/",
+            [&](const Directory &directory, const std::string &name, const std::string &whole) {
+                const auto info = directory.info(name);
+                if (info.ok() && info->is_file && info->owner == effective_user()) {
+                    seeds.push_back({layout, folder.path + whole.substr(begin), whole,
+                                     info->modified_ns, info->size_bytes});
+                }
+                return seeds.size() < kSeedsLookedAt && !deadline.has_passed();
+            });
+    }
+    std::sort(seeds.begin(), seeds.end(),
+              [](const Seed &a, const Seed &b) { return a.modified_ns > b.modified_ns; });
+    return seeds;
+}
+
+// Links the file, or copies it.
+void plant(const Directory &own, const Seed &seed) {
+    const auto file = Directory::working().open_file(seed.path, Access::read_only);
+    if (!file.ok()) return;
+    std::string_view last = seed.name;
+    const auto folder = open_folder_of(own, last);
+    if (!folder.ok()) return;
+    if (seed.layout->can_link && folder->link_file(file.value(), std::string(last)).ok()) return;
+    std::vector<std::byte> content(seed.bytes);
+    const auto size = file->read_at(0, content);
+    if (size.ok() && size.value() == content.size()) (void)place(own, seed.name, content);
+}
+
+// The newest files come first.
+void seed(const Directory &own, const std::string &path) {
+    const auto locked = lock(own);
+    if (!locked.ok()) return;  // another process is at it
+    const Deadline to_find = Deadline::in_us(kSeedingUs / 2);
+    const Deadline deadline = Deadline::in_us(kSeedingUs);
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    for (const Seed &each : find_seeds(path, to_find)) {
+        bytes += each.bytes;
+        if (++count > kSeedsMax || bytes > kSeedBytesMax || deadline.has_passed()) break;
+        if (each.bytes <= kDriverFileMax) plant(own, each);
+    }
+}
+
+// Whether there is to be one for its own sake.
+bool is_wished(const DriverCacheWish &wish) {
+    return wish.is_users || !wish.recording.empty();
 }
 
 }  // namespace
@@ -172,22 +278,35 @@ std::string driver_caches_path(const std::string &root) {
     return root + "/" + kFolder;
 }
 
+std::string driver_cache_path(const std::string &root, const std::string &application) {
+    return driver_caches_path(root) + "/" + application;
+}
+
+bool wants_driver_cache(const std::string &root, const std::string &application,
+                        const DriverCacheWish &wish) {
+    if (!valid_application(application)) return false;
+    return is_wished(wish) || open_own(root, application).ok() ||
+           has_packed_files(root, application);
+}
+
 std::optional<std::string> open_driver_cache(const std::string &root,
-                                             const std::string &application, DriverCacheWish wish,
-                                             const Log &log) {
+                                             const std::string &application,
+                                             const DriverCacheWish &wish, const Log &log) {
     if (!valid_application(application)) return std::nullopt;
-    const std::string path = driver_caches_path(root) + "/" + application;
+    const std::string path = driver_cache_path(root, application);
     auto own = open_own(root, application);
     if (own.error() == Error::not_found) {
-        if (wish == DriverCacheWish::if_packed && !has_packed_files(root, application)) {
-            return std::nullopt;
-        }
+        if (!is_wished(wish) && !has_packed_files(root, application)) return std::nullopt;
         own = make_own(root, application, log);
-        if (own.ok() && wish != DriverCacheWish::recording) seed(own.value(), path);
+        if (own.ok() && wish.recording.empty()) seed(own.value(), path);
     }
-    if (!own.ok()) {
+    Status ready = own.ok() ? Status() : Status(own.error());
+    if (ready.ok() && !wish.recording.empty()) {
+        ready = begin_recording(own.value(), path, wish.recording, log);
+    }
+    if (!ready.ok()) {
         log.write(Severity::warning, "the driver's machine code stays where it is: %s: %s",
-                  path.c_str(), error_name(own.error()));
+                  path.c_str(), error_name(ready.error()));
         return std::nullopt;
     }
     if (!is_recent(own.value().info(kUsedName))) {
@@ -223,7 +342,9 @@ std::uint64_t place_driver_files(const std::string &root, const LayeredSubject &
         std::snprintf(marker, sizeof marker, "%s%016" PRIx64, kMarkerPrefix,
                       layer.part->row().content_id);
         if (own.value().info(marker).ok()) continue;
-        const auto of_part = place_all(own.value(), *layer.part);
+        const auto locked = lock(own.value());
+        if (locked.error() == Error::busy) break;  // another process is at it
+        const auto of_part = locked.ok() ? place_all(own.value(), *layer.part) : locked.error();
         if (!of_part.ok()) {
             log.write(Severity::warning, "the driver's files in %s cannot be put in place: %s",
                       layer.path.c_str(), error_name(of_part.error()));
@@ -241,11 +362,21 @@ void visit_driver_files(
     const std::string &root, const std::string &application,
     const std::function<void(const std::string &name, const File &file)> &visit) {
     const auto own = open_own(root, application);
-    if (own.ok()) visit_folder(own.value(), "", 0, visit);
+    if (!own.ok()) return;
+    (void)visit_names(
+        own.value(), "",
+        [&](const Directory &folder, const std::string &name, const std::string &whole) {
+            const auto file = folder.open_file(name, Access::read_only);
+            if (file.ok()) visit(whole, file.value());
+            return true;
+        });
 }
 
-Status clear_driver_caches(const std::string &root, const std::string &application,
-                           const Log &log) {
+namespace {
+
+// Calls act(path) for the directory of an application, or for all.
+Status for_each_own(const std::string &root, const std::string &application,
+                    const std::function<Status(const std::string &name)> &act) {
     const auto all = Directory::open(driver_caches_path(root));
     if (!all.ok()) return all.error() == Error::not_found ? Status() : Status(all.error());
     std::vector<std::string> names;
@@ -256,21 +387,53 @@ Status clear_driver_caches(const std::string &root, const std::string &applicati
     }));
     Status first;
     for (const std::string &name : names) {
-        for (const Layout &each : kLayouts) {
-            const Status cleared = clear_driver_folder(
-                {each.layout, driver_caches_path(root) + "/" + name + "/" + each.folder}, log);
-            if (first.ok()) first = cleared;
-        }
+        const Status acted = act(name);
+        if (first.ok()) first = acted;
     }
     return first;
 }
 
+// What is not ours to know stays, and with it the directory.
+void remove_own(const std::string &root, const std::string &application) {
+    const auto all = Directory::open(driver_caches_path(root));
+    const auto own = open_own(root, application);
+    if (!all.ok() || !own.ok()) return;
+    forget_placed(own.value());
+    for (const char *name : {kUnfinishedName, kRecordingName, kUsedName, kLockName}) {
+        (void)own.value().remove_file(name);
+    }
+    for (const Layout &each : kLayouts) (void)own.value().remove_directory(each.folder);
+    (void)all.value().remove_directory(application);
+}
+
+}  // namespace
+
+Status clear_driver_caches(const std::string &root, const std::string &application,
+                           const Log &log) {
+    return for_each_own(root, application, [&](const std::string &name) {
+        return clear_layouts(driver_cache_path(root, name), log);
+    });
+}
+
+Status remove_driver_caches(const std::string &root, const std::string &application,
+                            const Log &log) {
+    return for_each_own(root, application, [&](const std::string &name) -> Status {
+        TRY(clear_layouts(driver_cache_path(root, name), log));
+        remove_own(root, name);
+        return {};
+    });
+}
+
 std::uint64_t driver_cache_bytes(const std::string &root, const std::string &application) {
     std::uint64_t bytes = 0;
-    visit_driver_files(root, application, [&](const std::string &, const File &file) {
-        const auto info = file.info();
-        if (info.ok()) bytes += info->disk_bytes;
-    });
+    const auto own = open_own(root, application);
+    if (!own.ok()) return 0;
+    (void)visit_names(own.value(), "",
+                      [&](const Directory &folder, const std::string &name, const std::string &) {
+                          const auto info = folder.info(name);
+                          if (info.ok() && info->is_file) bytes += info->disk_bytes;
+                          return true;
+                      });
     return bytes;
 }
 
@@ -296,7 +459,7 @@ void tidy_driver_caches(const std::string &root, std::uint64_t unused_max_ns,
         sum += each.bytes;
         const bool is_old = now > each.used_ns && now - each.used_ns > unused_max_ns;
         if (!is_old && sum <= total_bytes) continue;
-        if (clear_driver_caches(root, each.name, log).ok()) sum -= each.bytes;
+        if (remove_driver_caches(root, each.name, log).ok()) sum -= each.bytes;
     }
 }
 

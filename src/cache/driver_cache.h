@@ -8,8 +8,10 @@
 // directory has, so that no start gets colder. docs/driver_cache.md says how drivers are told.
 //
 // The files are the driver's: their names are checked against its layouts, their bytes are copied.
-// A file appears whole, and none is replaced. `placed-ID` says that all files of a pack's part have
-// been put there, so that it is done once, and what was cleared does not come back.
+// A file appears whole, and none is replaced. Beside the drivers' directories there are files of
+// ours: `placed-ID` says that all files of a pack's part have been put there, so that it is done
+// once, and what was cleared does not come back; `recording` names the last recording; `used` was
+// last modified when the directory was last used; `lock` is locked by who puts files there.
 //
 // Thread safety: functions without state; any number of processes may be at it.
 // Failure: what cannot be written is left out: the driver then compiles it.
@@ -33,18 +35,24 @@ inline constexpr std::size_t kDriverFilesMax = 16384;
 inline constexpr std::uint64_t kDriverBytesMax = 256u << 20;
 inline constexpr std::uint64_t kDriverFileMax = 64u << 20;
 
-// The directory of all of them.
+// The directory of all of them, and of one.
 std::string driver_caches_path(const std::string &root);
+std::string driver_cache_path(const std::string &root, const std::string &application);
 
-// Where the application's driver is to keep machine code; nullopt: where it always does.
-enum class DriverCacheWish {
-    if_packed,  // where there is one, or a pack has files for it
-    own,        // the user asks for it
-    recording,  // the same, and it begins empty where it is new
+struct DriverCacheWish {
+    bool is_users = false;  // by the configuration
+    // Not empty: it is to have what this recording makes, and nothing else. Each new name begins
+    // anew.
+    std::string recording;
 };
+// Where the application's driver is to keep machine code; nullopt: where it always does. There is
+// such a directory where there was one, the wish says so, or a pack has files for it.
 std::optional<std::string> open_driver_cache(const std::string &root,
-                                             const std::string &application, DriverCacheWish wish,
-                                             const Log &log);
+                                             const std::string &application,
+                                             const DriverCacheWish &wish, const Log &log);
+// Whether open_driver_cache() would find or make one.
+bool wants_driver_cache(const std::string &root, const std::string &application,
+                        const DriverCacheWish &wish);
 
 // What a part with a driver's files is of: the application, and those lines of a generation's text
 // that are about the driver and not about one of its contexts.
@@ -61,10 +69,14 @@ void visit_driver_files(
     const std::string &root, const std::string &application,
     const std::function<void(const std::string &name, const File &file)> &visit);
 
-// Deletes the driver's files of an application; of all, where it is empty.
+// Deletes the driver's files of an application; of all, where it is empty. What packs have for it
+// does not come back.
 Status clear_driver_caches(const std::string &root, const std::string &application, const Log &log);
+// The same with the directories themselves: the next start begins anew.
+Status remove_driver_caches(const std::string &root, const std::string &application,
+                            const Log &log);
 
-// Deletes those of applications that were not started for so long, and the least recently used ones
+// Removes those of applications that were not started for so long, and the least recently used ones
 // while all take more than `total_bytes`.
 void tidy_driver_caches(const std::string &root, std::uint64_t unused_max_ns,
                         std::uint64_t total_bytes, const Log &log);

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <thread>
 
 #include "cache/cache.h"
-#include "os/environment.h"
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 #include "pack/testing/packs.h"
@@ -27,6 +27,8 @@ constexpr const char *kName = "gl-game";
 constexpr const char *kGeneration =
     "Cairn generation\napplication: gl-game\nbuild: \n\nPrograms of X, 4.5\nGL_VENDOR: V\n"
     "GL_VERSION: 4.5\nlibrary: x 01\n";
+
+const DriverCacheWish kUsers = {true, ""};
 
 std::string file_name(int number) {
     const std::string digits = std::to_string(number);
@@ -53,7 +55,7 @@ class DriverCacheTest : public ::testing::Test {
         fs::create_directories(root_ + "/.packs/" + kName);
         write_pack(root_ + "/.packs/" + kName + "/a.pack", {part});
     }
-    std::optional<std::string> open(DriverCacheWish wish = DriverCacheWish::if_packed) const {
+    std::optional<std::string> open(const DriverCacheWish &wish = {}) const {
         return open_driver_cache(root_, kName, wish, Log());
     }
     std::uint64_t place() const {
@@ -82,7 +84,7 @@ TEST_F(DriverCacheTest, ThereIsNoneWhereNobodyWantsOne) {
     EXPECT_FALSE(open());
     EXPECT_FALSE(fs::exists(root_));
     EXPECT_EQ(place(), 0u);
-    EXPECT_FALSE(open_driver_cache(root_, "../x", DriverCacheWish::own, Log()));
+    EXPECT_FALSE(open_driver_cache(root_, "../x", kUsers, Log()));
 }
 
 TEST_F(DriverCacheTest, APackWithFilesMakesOneAndItsFilesArePlacedOnce) {
@@ -146,13 +148,13 @@ TEST_F(DriverCacheTest, AFileOfTheDriverStaysAndLinksAreNotFollowed) {
 TEST_F(DriverCacheTest, OneOfTheUsersOwnBeginsWithTheDriversUsualFiles) {
     write((scratch_ / "usual") + "/" + file_name(5), "usual");
     write((scratch_ / "usual") + "/mesa_shader_cache/index", "not an entry");
-    ASSERT_TRUE(open(DriverCacheWish::own));
+    ASSERT_TRUE(open(kUsers));
     EXPECT_EQ(files(), (std::map<std::string, std::string>{{file_name(5), "usual"}}));
 }
 
 TEST_F(DriverCacheTest, OneForRecordingBeginsEmpty) {
     write((scratch_ / "usual") + "/" + file_name(5), "usual");
-    ASSERT_TRUE(open(DriverCacheWish::recording));
+    ASSERT_TRUE(open({false, "first"}));
     EXPECT_TRUE(files().empty());
 }
 
@@ -192,39 +194,128 @@ TEST_F(DriverCacheTest, WhatIsUnusedOrTooMuchIsDeleted) {
     tidy_driver_caches(root_, UINT64_MAX, 1u << 20, Log());
     EXPECT_EQ(files().size(), 1u);
     tidy_driver_caches(root_, UINT64_MAX, 1000, Log());
-    EXPECT_TRUE(files().empty());
-    write(root_ + "/.driver/" + kName + "/" + file_name(2), "two");
+    EXPECT_FALSE(fs::exists(driver_cache_path(root_, kName)));
+    ASSERT_TRUE(open());
+    EXPECT_EQ(place(), 1u) << "what packs have can be put there again";
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(24 * 40);
     fs::last_write_time(root_ + "/.driver/" + kName + "/used", long_ago);
     tidy_driver_caches(root_, std::uint64_t{30} * 24 * 3600 * 1'000'000'000, 1u << 20, Log());
     EXPECT_TRUE(files().empty());
 }
 
-TEST(Environment, IsChangedForAWhileWhileOthersReadIt) {
-    ::setenv("CAIRN_TEST_KEPT", "kept", 1);
-    ::setenv("CAIRN_TEST_REPLACED", "before", 1);
-    std::atomic<bool> is_done = false;
-    std::thread reader([&] {
-        while (!is_done) {
-            const char *text = ::getenv("CAIRN_TEST_KEPT");
-            if (text == nullptr || std::string(text) != "kept") ::abort();
+TEST_F(DriverCacheTest, TheNewestUsualFilesComeFirst) {
+    for (int i = 0; i < 4200; ++i) {
+        const std::string name = "mesa_shader_cache/" + std::string(i < 4150 ? "0a" : "0b") + "/" +
+                                 file_name(i).substr(21);
+        write((scratch_ / "usual") + "/" + name, "x");
+        if (i < 4150) {
+            fs::last_write_time((scratch_ / "usual") + "/" + name,
+                                fs::file_time_type::clock::now() - std::chrono::hours(1));
         }
-    });
-    for (int i = 0; i < 1000; ++i) {
-        auto *const changed =
-            change_environment({"CAIRN_TEST_REPLACED=meanwhile", "CAIRN_TEST_NEW=new"});
-        EXPECT_STREQ(::getenv("CAIRN_TEST_REPLACED"), "meanwhile");
-        EXPECT_STREQ(::getenv("CAIRN_TEST_NEW"), "new");
-        restore_environment(changed);
-        EXPECT_STREQ(::getenv("CAIRN_TEST_REPLACED"), "before");
-        EXPECT_EQ(::getenv("CAIRN_TEST_NEW"), nullptr);
     }
-    is_done = true;
-    reader.join();
-    auto *const changed = change_environment({"CAIRN_TEST_NEW=new"});
-    ::setenv("CAIRN_TEST_OTHERS", "value", 1);
-    restore_environment(changed);
-    EXPECT_STREQ(::getenv("CAIRN_TEST_OTHERS"), "value") << "what somebody set meanwhile is lost";
+    ASSERT_TRUE(open(kUsers));
+    const auto found = files();
+    EXPECT_LE(found.size(), 4096u);
+    const auto newest = std::count_if(found.begin(), found.end(), [](const auto &file) {
+        return file.first.starts_with("mesa_shader_cache/0b/");
+    });
+    EXPECT_EQ(newest, 50) << "of " << found.size();
+}
+
+// NVIDIA's driver may add to a file that it has.
+TEST_F(DriverCacheTest, OnlyFilesThatNeverChangeAreShared) {
+    const std::string mesa = file_name(5);
+    const std::string nvidia = "GLCache/" + std::string(32, 'a') + "/" + std::string(16, 'b') +
+                               "/" + std::string(16, 'c') + ".bin";
+    write((scratch_ / "usual") + "/" + mesa, "mesa's");
+    write((scratch_ / "usual") + "/nvidia/" + nvidia, "nvidia's");
+    const auto path = open(kUsers);
+    ASSERT_TRUE(path);
+    EXPECT_EQ(files(),
+              (std::map<std::string, std::string>{{mesa, "mesa's"}, {nvidia, "nvidia's"}}));
+    EXPECT_EQ(fs::hard_link_count(*path + "/" + mesa), 2u);
+    EXPECT_EQ(fs::hard_link_count(*path + "/" + nvidia), 1u);
+}
+
+TEST_F(DriverCacheTest, EachNewRecordingBeginsEmptyAndProcessesOfOneShareIt) {
+    const auto path = open(kUsers);
+    ASSERT_TRUE(path);
+    write(*path + "/" + file_name(1), "before");
+    ASSERT_TRUE(open({false, "first"}));
+    EXPECT_TRUE(files().empty());
+    write(*path + "/" + file_name(2), "made");
+    ASSERT_TRUE(open({false, "first"}));
+    EXPECT_EQ(files().size(), 1u);
+    ASSERT_TRUE(open());
+    EXPECT_EQ(files().size(), 1u) << "later starts use what was recorded";
+    ASSERT_TRUE(open({false, std::string(1000, 'x')}));
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(DriverCacheTest, WhetherThereIsToBeOneIsToldWithoutMakingIt) {
+    EXPECT_FALSE(wants_driver_cache(root_, kName, {}));
+    EXPECT_TRUE(wants_driver_cache(root_, kName, kUsers));
+    EXPECT_TRUE(wants_driver_cache(root_, kName, {false, "first"}));
+    EXPECT_FALSE(wants_driver_cache(root_, "../x", kUsers));
+    install({{file_name(1), "one"}});
+    EXPECT_TRUE(wants_driver_cache(root_, kName, {}));
+    EXPECT_FALSE(fs::exists(driver_caches_path(root_)));
+}
+
+// They would else be in each other's way.
+TEST_F(DriverCacheTest, WhileAnotherProcessPutsFilesInPlaceNobodyElseDoes) {
+    install({{file_name(1), "one"}});
+    const auto path = open();
+    ASSERT_TRUE(path);
+    {
+        const auto own = Directory::open(*path);
+        ASSERT_TRUE(own.ok());
+        auto lock = own.value().open_or_create_file("lock");
+        ASSERT_TRUE(lock.ok());
+        ASSERT_TRUE(lock->try_lock(0, LockKind::exclusive).value());
+        EXPECT_EQ(place(), 0u);
+    }
+    EXPECT_EQ(place(), 1u);
+}
+
+// A process that was killed has left the first file half, under another name.
+TEST_F(DriverCacheTest, WhatAKilledProcessLeftIsPutInOrder) {
+    install({{file_name(1), "one"}, {file_name(2), "two"}});
+    const auto path = open();
+    ASSERT_TRUE(path);
+    write(*path + "/placing.tmp", "hal");
+    write(*path + "/" + file_name(2), "two");
+    EXPECT_EQ(place(), 1u);
+    EXPECT_EQ(files().size(), 2u);
+    EXPECT_FALSE(fs::exists(*path + "/placing.tmp"));
+}
+
+TEST_F(DriverCacheTest, ADirectoryThatOthersMayWriteIsNotUsed) {
+    const auto path = open(kUsers);
+    ASSERT_TRUE(path);
+    EXPECT_EQ(fs::status(*path).permissions(), fs::perms::owner_all);
+    fs::permissions(*path, fs::perms::all);
+    EXPECT_FALSE(open(kUsers));
+    EXPECT_FALSE(wants_driver_cache(root_, kName, {}));
+    fs::remove_all(*path);
+    fs::create_directories(scratch_ / "elsewhere");
+    fs::create_directory_symlink(scratch_ / "elsewhere", *path);
+    EXPECT_FALSE(open(kUsers));
+    EXPECT_TRUE(fs::is_empty(scratch_ / "elsewhere"));
+}
+
+TEST_F(DriverCacheTest, RemovedTheNextStartBeginsAnew) {
+    install({{file_name(1), "one"}});
+    const auto path = open();
+    ASSERT_TRUE(path);
+    EXPECT_EQ(place(), 1u);
+    write(*path + "/mesa_shader_cache/foreign", "of somebody");
+    ASSERT_TRUE(remove_driver_caches(root_, "gl-other", Log()).ok());
+    EXPECT_EQ(files().size(), 1u);
+    ASSERT_TRUE(remove_driver_caches(root_, "", Log()).ok());
+    EXPECT_TRUE(files().empty());
+    EXPECT_TRUE(fs::exists(*path + "/mesa_shader_cache/foreign")) << "what is not ours stays";
+    EXPECT_EQ(place(), 1u);
 }
 
 }  // namespace

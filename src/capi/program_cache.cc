@@ -106,18 +106,22 @@ int cairn_program_cache_open(const cairn_program_cache_options *options, cairn_c
     });
 }
 
-int cairn_driver_cache_open(const char *application, uint32_t flags, char *path, size_t capacity,
-                            cairn_log_fn log, void *log_user) {
+int cairn_driver_cache_open(const char *application, uint32_t flags, const char *recording,
+                            char *path, size_t capacity, cairn_log_fn log, void *log_user) {
     return result_of([&]() -> int {
         std::string root;
-        if (application == nullptr || !valid_application(application) || path == nullptr) {
+        if (application == nullptr || !valid_application(application) || recording == nullptr ||
+            path == nullptr) {
             return CAIRN_ERROR_INVALID_ARGUMENT;
         }
         if (find_root(nullptr, root) != CAIRN_OK) return CAIRN_MISS;
-        const DriverCacheWish wish =
-            (flags & CAIRN_DRIVER_CACHE_RECORDING) != 0 ? DriverCacheWish::recording
-            : (flags & CAIRN_DRIVER_CACHE_OWN) != 0     ? DriverCacheWish::own
-                                                        : DriverCacheWish::if_packed;
+        DriverCacheWish wish;
+        wish.is_users = (flags & CAIRN_DRIVER_CACHE_OWN) != 0;
+        wish.recording = recording;
+        if ((flags & CAIRN_DRIVER_CACHE_LOOK) != 0) {
+            if (!wants_driver_cache(root, application, wish)) return CAIRN_MISS;
+            return write_text(driver_cache_path(root, application), path, capacity);
+        }
         const auto found = open_driver_cache(root, application, wish, Log(log, log_user));
         return found ? write_text(found, path, capacity) : int{CAIRN_MISS};
     });

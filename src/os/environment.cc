@@ -98,33 +98,56 @@ std::vector<std::string_view> environment_variables() {
     return all;
 }
 
-// Lives for ever, as others may have pointers to the strings.
-struct ChangedEnvironment {
-    std::vector<std::string> strings;
-    std::vector<char *> array;
-    char **before = nullptr;
-};
+TemporaryVariables::TemporaryVariables(std::vector<std::string> variables)
+    : variables_(std::move(variables)) {}
 
-ChangedEnvironment *change_environment(const std::vector<std::string> &variables) {
-    auto *const made = new ChangedEnvironment{variables, {}, environ};
-    const auto is_replaced = [&](std::string_view text) {
-        return std::any_of(variables.begin(), variables.end(), [&](std::string_view own) {
-            return text.starts_with(own.substr(0, own.find('=') + 1));
-        });
-    };
-    for (char **each = environ; each != nullptr && *each != nullptr; ++each) {
-        if (!is_replaced(*each)) made->array.push_back(*each);
-    }
-    for (std::string &text : made->strings) made->array.push_back(text.data());
-    made->array.push_back(nullptr);
-    __atomic_store_n(&environ, made->array.data(), __ATOMIC_RELEASE);
-    return made;
+bool TemporaryVariables::is_replaced(std::string_view text) const {
+    return std::any_of(variables_.begin(), variables_.end(), [&](std::string_view own) {
+        return text.starts_with(own.substr(0, own.find('=') + 1));
+    });
 }
 
-void restore_environment(ChangedEnvironment *changed) {
-    char **ours = changed->array.data();
-    __atomic_compare_exchange_n(&environ, &ours, changed->before, false, __ATOMIC_RELEASE,
-                                __ATOMIC_RELAXED);
+std::vector<char *> TemporaryVariables::with_variables() const {
+    std::vector<char *> array;
+    for (char **each = environ; each != nullptr && *each != nullptr; ++each) {
+        if (!is_replaced(*each)) array.push_back(*each);
+    }
+    // getenv() hands out what is not constant, but nobody may change it.
+    for (const std::string &text : variables_) array.push_back(const_cast<char *>(text.c_str()));
+    array.push_back(nullptr);
+    return array;
+}
+
+void TemporaryVariables::enter() {
+    const MutexLock lock(mutex_);
+    if (inside_ == 0) {
+        std::vector<char *> array = with_variables();
+        const bool is_known = !arrays_.empty() && arrays_.back().expected == array &&
+                              arrays_.back().own == array && arrays_.back().before == environ;
+        if (!is_known) arrays_.push_back({environ, array, array});
+        __atomic_store_n(&environ, arrays_.back().own.data(), __ATOMIC_RELEASE);
+    }
+    ++inside_;
+}
+
+// setenv() has copied our array, or has changed it in place. unsetenv() has the lock that it takes,
+// and frees nothing.
+void TemporaryVariables::take_out() const {
+    for (const std::string &text : variables_) {
+        const std::string name = text.substr(0, text.find('='));
+        if (::getenv(name.c_str()) == text.c_str() + name.size() + 1) ::unsetenv(name.c_str());
+    }
+}
+
+void TemporaryVariables::leave() {
+    const MutexLock lock(mutex_);
+    if (--inside_ != 0) return;
+    Arrays &last = arrays_.back();
+    char **ours = last.own.data();
+    const bool is_restored = last.own == last.expected &&
+                             __atomic_compare_exchange_n(&environ, &ours, last.before, false,
+                                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    if (!is_restored) take_out();
 }
 
 std::string working_directory() {

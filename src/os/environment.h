@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -40,12 +42,40 @@ std::optional<std::string> path_from_environment(const char *name);
 // All variables, as NAME=value, where they lie.
 std::vector<std::string_view> environment_variables();
 
-// Puts variables, as NAME=value, into the environment in place of others of these names, until it is
-// given back, and restores what was there then. No memory is freed that another thread's getenv()
-// may be reading. Where somebody has changed the environment meanwhile, it is theirs, and stays.
-struct ChangedEnvironment;
-ChangedEnvironment *change_environment(const std::vector<std::string> &variables);
-void restore_environment(ChangedEnvironment *changed);
+// Variables that are in the environment for as long as somebody is inside: for the time of a call to
+// a library that asks for them. Lives for ever, as other threads may have pointers to the strings.
+//
+// The environment gets another array, with the same strings and these, and then the old one back.
+// Nothing is freed that another thread's getenv() may be reading. What others set or remove
+// meanwhile holds afterwards. Threads may be inside at once; a process forked meanwhile by another
+// thread has the variables for good.
+class TemporaryVariables {
+  public:
+    // As NAME=value, in place of others of these names.
+    explicit TemporaryVariables(std::vector<std::string> variables);
+    TemporaryVariables(const TemporaryVariables &) = delete;
+    TemporaryVariables &operator=(const TemporaryVariables &) = delete;
+
+    void enter();
+    void leave();
+
+  private:
+    // The environment as it was found, and with the variables.
+    struct Arrays {
+        char **before = nullptr;
+        std::vector<char *> own;       // what `environ` is set to, which others may change
+        std::vector<char *> expected;  // the same, unless they do
+    };
+    bool is_replaced(std::string_view text) const;
+    std::vector<char *> with_variables() const;
+    void take_out() const;
+
+    std::vector<std::string> variables_;
+    Mutex mutex_;
+    std::size_t inside_ GUARDED_BY(mutex_) = 0;
+    // The last is the present one. All others may still be read.
+    std::deque<Arrays> arrays_ GUARDED_BY(mutex_);
+};
 
 // Empty where it has no name.
 std::string working_directory();

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -99,6 +101,81 @@ TEST(Chance, BytesDifferFromCallToCall) {
 
 TEST(Users, TheEffectiveOneCounts) {
     EXPECT_EQ(effective_user(), ::geteuid());
+}
+
+class Temporary : public ::testing::Test {
+  protected:
+    Temporary() {
+        ::setenv("CAIRN_TEST_KEPT", "kept", 1);
+        ::setenv("CAIRN_TEST_REPLACED", "before", 1);
+    }
+    ~Temporary() override {
+        for (const char *name : {"CAIRN_TEST_KEPT", "CAIRN_TEST_REPLACED", "CAIRN_TEST_OTHERS"}) {
+            ::unsetenv(name);
+        }
+    }
+    static std::string value_of(const char *name) {
+        const char *const value = ::getenv(name);
+        return value == nullptr ? "-" : value;
+    }
+
+    // Others keep pointers to its strings.
+    TemporaryVariables &variables_ =
+        *new TemporaryVariables({"CAIRN_TEST_REPLACED=meanwhile", "CAIRN_TEST_NEW=new"});
+};
+
+TEST_F(Temporary, VariablesAreThereAsLongAsSomebodyIsInside) {
+    char **const before = environ;
+    variables_.enter();
+    EXPECT_EQ(value_of("CAIRN_TEST_KEPT"), "kept");
+    EXPECT_EQ(value_of("CAIRN_TEST_REPLACED"), "meanwhile");
+    char **const inside = environ;
+    variables_.enter();
+    variables_.leave();
+    EXPECT_EQ(value_of("CAIRN_TEST_NEW"), "new");
+    variables_.leave();
+    EXPECT_EQ(environ, before);
+    EXPECT_EQ(value_of("CAIRN_TEST_REPLACED"), "before");
+    EXPECT_EQ(value_of("CAIRN_TEST_NEW"), "-");
+    variables_.enter();
+    EXPECT_EQ(environ, inside) << "each time takes more memory";
+    variables_.leave();
+}
+
+TEST_F(Temporary, AnotherThreadMayReadTheEnvironmentMeanwhile) {
+    std::atomic<bool> is_done = false;
+    std::atomic<std::uint64_t> others = 0;
+    std::thread reader([&] {
+        while (!is_done) others += value_of("CAIRN_TEST_KEPT") == "kept" ? 0u : 1u;
+    });
+    for (int i = 0; i < 5000; ++i) {
+        variables_.enter();
+        variables_.leave();
+    }
+    is_done = true;
+    reader.join();
+    EXPECT_EQ(others, 0u);
+}
+
+TEST_F(Temporary, WhatOthersSetOrRemoveMeanwhileHolds) {
+    variables_.enter();
+    ::setenv("CAIRN_TEST_OTHERS", "added", 1);
+    variables_.leave();
+    EXPECT_EQ(value_of("CAIRN_TEST_OTHERS"), "added");
+    EXPECT_EQ(value_of("CAIRN_TEST_NEW"), "-");
+    variables_.enter();
+    ::setenv("CAIRN_TEST_OTHERS", "replaced", 1);
+    variables_.leave();
+    EXPECT_EQ(value_of("CAIRN_TEST_OTHERS"), "replaced");
+    EXPECT_EQ(value_of("CAIRN_TEST_NEW"), "-");
+    variables_.enter();
+    ::unsetenv("CAIRN_TEST_OTHERS");
+    ::setenv("CAIRN_TEST_NEW", "of others", 1);
+    variables_.leave();
+    EXPECT_EQ(value_of("CAIRN_TEST_OTHERS"), "-");
+    EXPECT_EQ(value_of("CAIRN_TEST_NEW"), "of others");
+    EXPECT_EQ(value_of("CAIRN_TEST_KEPT"), "kept");
+    ::unsetenv("CAIRN_TEST_NEW");
 }
 
 }  // namespace

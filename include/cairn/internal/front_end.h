@@ -36,15 +36,16 @@ cairn_blob *cairn_blob_make(const void *key, size_t key_size, const void *value,
 int cairn_put_blob(cairn_cache *cache, cairn_blob *entry);
 
 enum {
-    CAIRN_DRIVER_CACHE_OWN = 1u << 0,      /* the user wants one: see driver_cache.h */
-    CAIRN_DRIVER_CACHE_RECORDING = 1u << 1 /* that begins empty */
+    CAIRN_DRIVER_CACHE_OWN = 1u << 0, /* the user wants one: see cache/driver_cache.h */
+    CAIRN_DRIVER_CACHE_LOOK = 1u << 1 /* nothing is made: is there to be one? */
 };
 
 /* Writes the directory in which the application's driver is to keep its machine code to `path`,
- * terminated. CAIRN_OK; CAIRN_MISS: it is to keep it where it always does; CAIRN_TOO_SMALL;
+ * terminated. With a `recording` that is not "" there is one, which begins empty for each new name
+ * of a recording. CAIRN_OK; CAIRN_MISS: it is to keep it where it always does; CAIRN_TOO_SMALL;
  * CAIRN_ERROR_INVALID_ARGUMENT. `log` may be NULL. */
-int cairn_driver_cache_open(const char *application, uint32_t flags, char *path, size_t capacity,
-                            cairn_log_fn log, void *log_user);
+int cairn_driver_cache_open(const char *application, uint32_t flags, const char *recording,
+                            char *path, size_t capacity, cairn_log_fn log, void *log_user);
 
 /* Puts the files that packs have for the driver of this program cache into that directory. Does
  * nothing where there is no directory, or no such pack, or it is done. `*placed` receives how many

@@ -28,19 +28,24 @@ Settings *g_settings = nullptr;
 // belong to the driver's identity: a program that was compiled under one setting is never used
 // under another.
 constexpr std::string_view kDriverOptions[] = {
-    // Mesa's debugging switches and overrides.
-    "ACO_", "AMD_DEBUG", "FD_MESA_DEBUG", "GALLIUM_", "GALLIVM_", "INTEL_", "IR3_", "LP_",
-    "MESA_DEBUG", "MESA_DRICONF", "MESA_EXTENSION", "MESA_GL", "MESA_LOADER", "MESA_NO_ERROR",
-    "MESA_PROCESS_NAME", "MIDGARD_", "NIR_", "NV50_", "NVC0_", "PAN_", "R600_DEBUG", "RADEON_",
-    "ST_DEBUG", "V3D_DEBUG", "ZINK_",
+    // Mesa's debugging switches and overrides, of its drivers for Vulkan, too, which zink draws with.
+    "ACO_", "AGX_MESA_DEBUG", "AMD_DEBUG", "ANV_", "ASAHI_MESA_DEBUG", "BIFROST_", "CROCUS_",
+    "D3D12_DEBUG", "DRAW_", "DXIL_DEBUG", "ETNA_", "FD_MESA_DEBUG", "GALLIUM_", "GALLIVM_",
+    "I915_DEBUG", "INTEL_", "IR3_", "LIMA_", "LP_", "LVP_", "MESA_DEBUG", "MESA_DRICONF",
+    "MESA_EXTENSION", "MESA_GL", "MESA_LOADER", "MESA_MVP_DP4", "MESA_NO_ERROR",
+    "MESA_PROCESS_NAME", "MIDGARD_", "NAK_", "NIR_", "NOUVEAU_MESA_DEBUG", "NV50_", "NVC0_", "NVK_",
+    "PAN_", "R600_DEBUG", "R600_NIR_DEBUG", "R600_SB_", "RADEON_", "RADV_", "SOFTPIPE_", "ST_DEBUG",
+    "SVGA_", "TU_DEBUG", "V3D_DEBUG", "VC4_DEBUG", "VIRGL_DEBUG", "ZINK_",
     // The options of its configuration files, which are variables as well.
-    "allow_", "clamp_", "disable_", "dual_color_", "force_", "fp64_", "glsl_", "ignore_", "limit_",
-    "lower_", "mesa_", "no_fp", "precise_", "radeonsi_", "transcode_", "vs_position_",
+    "alias_shader_", "allow_", "clamp_", "disable_", "do_dce_", "dual_color_", "force_", "fp64_",
+    "glsl_", "ignore_", "limit_", "lower_", "mesa_", "no_16bit", "no_fp", "precise_", "radeonsi_",
+    "transcode_", "vs_position_",
     // NVIDIA's settings.
     "__GL_"};
 
 // Exceptions, which do not influence compiled programs: whole names, or prefixes that end in a
-// star.
+// star. With Mesa's llvmpipe, program binaries and its own cache are the same under any number of
+// threads, in every byte.
 constexpr std::string_view kNoOptions[] = {"GALLIUM_HUD*",
                                            "GALLIUM_THREAD",
                                            "LP_NUM_THREADS",

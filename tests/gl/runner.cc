@@ -101,10 +101,13 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
     const std::string here = directory_ / std::to_string(++runs_);
     const cairn_test::RunReport report;
     environment.insert(extra.begin(), extra.end());
-    // Mesa's own, in both cases new.
-    environment[has_usual_driver_cache ? "XDG_CACHE_HOME" : "MESA_SHADER_CACHE_DIR"] =
-        here + ".mesa";
-    if (has_usual_driver_cache) std::filesystem::create_directories(here + ".mesa");
+    // Mesa's own, in both cases new, unless the test has said where.
+    if (has_usual_driver_cache) {
+        const auto usual = environment.try_emplace("XDG_CACHE_HOME", here + ".mesa").first;
+        std::filesystem::create_directories(usual->second);
+    } else {
+        environment["MESA_SHADER_CACHE_DIR"] = here + ".mesa";
+    }
     environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
     // Keeps the configuration of the user who runs the test out.
     environment["XDG_CONFIG_HOME"] = directory_ / "configuration";
@@ -126,8 +129,8 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
     return result;
 }
 
-Played Stage::plain(const std::string &scenario) {
-    return run(scenario, "return", {});
+Played Stage::plain(const std::string &scenario, const std::string &end) {
+    return run(scenario, end, {});
 }
 
 Played Stage::cached(const std::string &scenario, const Environment &more, const std::string &end) {

@@ -53,7 +53,7 @@ class Stage {
         : window_system_(window_system), client_(client) {}
 
     // Without Cairn.
-    Played plain(const std::string &scenario);
+    Played plain(const std::string &scenario, const std::string &end = "return");
     // Under Cairn, with this stage's cache. Mesa's own cache is empty at each run.
     Played cached(const std::string &scenario, const Environment &more = {},
                   const std::string &end = "return");
@@ -62,7 +62,8 @@ class Stage {
     const cairn_test::TempDirectory &directory() const { return directory_; }
     // For both kinds of run.
     Environment extra;
-    // Mesa has its cache where it is without any variable, so that Cairn may give it another place.
+    // Mesa has its cache where it is without any variable, so that Cairn may give it another place:
+    // below XDG_CACHE_HOME, which is a new folder at each run unless `extra` has it.
     bool has_usual_driver_cache = false;
     // A command before the client's, such as one that hides files from it. For both kinds of run.
     std::vector<std::string> prefix;

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <vector>
 
 #include "base/guarded.h"
 #include "gl/contexts.h"
+#include "gl/driver_cache.h"
 #include "gl/hook.h"
 #include "gl/mutex.h"
 #include "gl/settings.h"
@@ -44,6 +46,7 @@ struct Vendors {
     std::map<std::string, Vendor *> started;
     // Of those that are open.
     std::map<const Display *, Connection> connections;
+    std::set<const Display *> initialised;  // where the driver is told
     uint64_t last_number = 0;
     // What GLVND has numbered.
     std::map<std::string, int> indexes;
@@ -58,6 +61,7 @@ Vendors &all() {
 Vendor *start(const std::string &name, const Host &host) {
     // As GLVND, which makes a file name of it.
     if (name.empty() || name.find('/') != std::string::npos) return nullptr;
+    const gl::TellingDriver telling;
     const auto entry = reinterpret_cast<__PFNGLXMAINPROC>(
         gl::function_in("libGLX_" + name + ".so.0", __GLX_MAIN_PROTO_NAME, Severity::info));
     // This library under another name would call itself for ever.
@@ -124,14 +128,15 @@ Connection connection_of(const Display *display) {
     return found == all().connections.end() ? Connection() : found->second;
 }
 
+void forget(Display *closed) {
+    const MutexLock lock(all().mutex);
+    all().connections.erase(closed);
+    all().initialised.erase(closed);
+}
+
 // What cannot be remembered is chosen again. Another thread may have been first.
 Vendor &remember(Display *display, Vendor &vendor) {
-    if (!tell_of_end(display, [](Display *closed) {
-            const MutexLock lock(all().mutex);
-            all().connections.erase(closed);
-        })) {
-        return vendor;
-    }
+    if (!tell_of_end(display, forget)) return vendor;
     Vendors &vendors = all();
     const MutexLock lock(vendors.mutex);
     const Connection connection = {&vendor, ++vendors.last_number};
@@ -142,6 +147,28 @@ Vendor &of_several(Display *display, int screen) {
     Vendor &vendor = choose(display, screen);
     first_or(vendor);
     return *guarded([&] { return &remember(display, vendor); }, [&] { return &vendor; });
+}
+
+// A driver reads its settings at the first call about a display, whichever that is. So make one
+// before it, while the driver is told.
+void initialise(const Vendor &of, Display *display, int screen) {
+    Vendors &vendors = all();
+    {
+        const MutexLock lock(vendors.mutex);
+        if (vendors.initialised.count(display) != 0) return;
+    }
+    if (!tell_of_end(display, forget)) return;  // it is being closed
+    {
+        const MutexLock lock(vendors.mutex);
+        if (!vendors.initialised.insert(display).second) return;
+    }
+    const gl::TellingDriver telling;
+    (void)of.glx.QueryServerString(display, screen, GLX_VERSION);
+}
+
+const Vendor &told(const Vendor &of, Display *display, int screen) {
+    if (gl::has_driver_cache()) gl::attempt([&] { initialise(of, display, screen); });
+    return of;
 }
 
 // Calls find(vendor) for each vendor that was started, until it has found something.
@@ -204,13 +231,18 @@ bool has_several_vendors() {
 }
 
 const Vendor &vendor_of_screen(Display *display, int screen) {
-    if (const Vendor *known = known_of_display(display)) return *known;
-    if (display == nullptr) return vendor();
-    return all().are_several ? of_several(display, screen) : first_or(choose(display, screen));
+    if (display == nullptr) {
+        const Vendor *known = known_of_display(display);
+        return known == nullptr ? vendor() : *known;
+    }
+    if (const Vendor *known = known_of_display(display)) return told(*known, display, screen);
+    return told(all().are_several ? of_several(display, screen) : first_or(choose(display, screen)),
+                display, screen);
 }
 
 const Vendor &vendor_of_display(Display *display) {
-    if (const Vendor *known = known_of_display(display)) return *known;
+    const Vendor *known = known_of_display(display);
+    if (known != nullptr && (display == nullptr || !gl::has_driver_cache())) return *known;
     return display == nullptr ? vendor() : vendor_of_screen(display, DefaultScreen(display));
 }
 

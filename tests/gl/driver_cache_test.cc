@@ -81,6 +81,17 @@ class Machine {
     Files in_own() const { return files_below(own()); }
     Files in_usual() const { return files_below(home()); }
     std::string file(const std::string &name) const { return stage_.directory() / name; }
+    // Whether a cache below the root is of a driver that is described so.
+    bool has_generation_of(const std::string &line) const {
+        for (const auto &entry : fs::directory_iterator(root())) {
+            const std::string path = entry.path() / "generation";
+            if (fs::exists(path) &&
+                cairn_test::as_string(cairn_test::read_file(path)).find(line) != line.npos) {
+                return true;
+            }
+        }
+        return false;
+    }
     // Runs the command cairn for this machine's root.
     int cairn(const std::string &arguments) const {
         const std::string command = std::string("CAIRN_DIR=") + root() +
@@ -132,6 +143,21 @@ TEST_P(DriverCacheTest, ARecordedStartMakesAllFilesInTheApplicationsDirectory) {
     for (const auto &[name, content] : usual) {
         EXPECT_EQ(recorded.count(name), 1u) << name << " was not recorded";
     }
+}
+
+// Mesa's drivers for hardware make their cache with the screen, as does its OpenGL on Vulkan, which
+// needs no hardware. The software driver makes it with the first context.
+TEST_P(DriverCacheTest, ADriverThatMakesItsCacheBeforeAnyContextIsToldInTime) {
+    Machine machine(GetParam());
+    const Played run = machine.start({{"CAIRN_RECORD", "first"},
+                                      {"GALLIUM_DRIVER", "zink"},
+                                      {"MESA_LOADER_DRIVER_OVERRIDE", "zink"},
+                                      {"LIBGL_KOPPER_DRI2", "1"}});
+    if (run.status != "" || !machine.has_generation_of("GL_RENDERER: zink")) {
+        GTEST_SKIP() << "Mesa's OpenGL on Vulkan does not run here (mesa-vulkan-drivers)";
+    }
+    EXPECT_THAT(machine.in_own(), Not(IsEmpty()));
+    EXPECT_THAT(machine.in_usual(), IsEmpty());
 }
 
 TEST_P(DriverCacheTest, ANewRecordingHasAllThatItsStartMakes) {

@@ -49,6 +49,14 @@ TEST_F(RunTest, ExitCodeIsThatOfTheApplication) {
     }
 }
 
+TEST_F(RunTest, EachRecordingHasANameOfItsOwn) {
+    const std::vector<std::string> told = {"--quiet", "--record", "sh", "-c", "echo $CAIRN_RECORD"};
+    const std::string first = run(told).standard_output, second = run(told).standard_output;
+    EXPECT_GT(first.size(), 8u);
+    EXPECT_NE(first, second);
+    EXPECT_EQ(run({"--quiet", "sh", "-c", "echo $CAIRN_RECORD"}).standard_output, "\n");
+}
+
 TEST_F(RunTest, DeathBySignalIs128AndItsNumber) {
     EXPECT_EQ(run({"sh", "-c", "kill -KILL $$"}).exit_code, 128 + 9);
     EXPECT_EQ(run({"sh", "-c", "kill -TERM $$"}).exit_code, 128 + 15);

@@ -34,20 +34,10 @@ void *get_proc_address(const GLubyte *function_name) {
     return guarded(find, [] { return static_cast<void *>(nullptr); });
 }
 
-// A driver reads its settings at the first call about a display. GLVND asks here before there is one.
-// So make it here, while the driver is told.
-void initialise(const Vendor &of, Display *display, int screen) {
-    if (gl::has_driver_cache()) (void)of.glx.QueryServerString(display, screen, GLX_VERSION);
-}
-
 Bool is_screen_supported(Display *display, int screen) {
     return guarded(
         [=] {
-            const gl::TellingDriver telling;
-            const Vendor &of = vendor_of_screen(display, screen);
-            const Bool is_supported = of.imports.isScreenSupported(display, screen);
-            if (is_supported != False) initialise(of, display, screen);
-            return is_supported;
+            return vendor_of_screen(display, screen).imports.isScreenSupported(display, screen);
         },
         [] { return Bool{False}; });
 }
@@ -84,7 +74,6 @@ Bool start(const Host &host, __GLXapiImports &imports) {
     const gl::Settings &settings = gl::settings();
     if (settings.disabled && wanted.empty()) return False;
     gl::attempt([] { gl::begin_driver_cache(); });
-    const gl::TellingDriver telling;
     if (!start_probable_vendor(host, wanted, settings.disabled)) return False;
     if (settings.disabled) {
         imports = vendor().imports;

@@ -164,11 +164,13 @@ TEST_F(ConfigurationTest, ApplicationsAreSwitchedOffOneByOneOrAllButSome) {
 
 TEST_F(ConfigurationTest, AnApplicationsOwnLineGoesBeforeThatOfAll) {
     const Configuration both =
-        in("compress = 1\nlog = 0\n[application game]\ncompress = 0\n"
+        in("compress = 1\nlog = 0\n[application game]\ncompress = 0\ndriver_cache = 1\n"
            "[application other]\nlog = 1\n");
     EXPECT_TRUE(lines_.empty());
     EXPECT_EQ(both.compress("game"), false);
     EXPECT_EQ(both.compress("other"), true);
+    EXPECT_EQ(both.driver_cache("game"), true);
+    EXPECT_EQ(both.driver_cache("other"), std::nullopt);
     EXPECT_EQ(both.log("game"), false);
     EXPECT_EQ(both.log("other"), true);
     EXPECT_EQ(Configuration().compress("game"), std::nullopt);

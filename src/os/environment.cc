@@ -130,13 +130,24 @@ void TemporaryVariables::enter() {
     ++inside_;
 }
 
-// setenv() has copied our array, or has changed it in place. unsetenv() has the lock that it takes,
-// and frees nothing.
-void TemporaryVariables::take_out() const {
-    for (const std::string &text : variables_) {
-        const std::string name = text.substr(0, text.find('='));
-        if (::getenv(name.c_str()) == text.c_str() + name.size() + 1) ::unsetenv(name.c_str());
+// setenv() has copied our array, or has changed it in place: another array has what it has, without
+// ours. No function of the C library is asked to, which could free what others read.
+void TemporaryVariables::take_out() {
+    char **present = environ;
+    std::vector<char *> array;
+    bool has_ours = false;
+    for (char **each = present; each != nullptr && *each != nullptr; ++each) {
+        const bool is_ours =
+            std::any_of(variables_.begin(), variables_.end(),
+                        [&](const std::string &text) { return text.c_str() == *each; });
+        has_ours |= is_ours;
+        if (!is_ours) array.push_back(*each);
     }
+    if (!has_ours) return;
+    array.push_back(nullptr);
+    arrays_.push_back({present, array, array});
+    __atomic_compare_exchange_n(&environ, &present, arrays_.back().own.data(), false,
+                                __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 void TemporaryVariables::leave() {

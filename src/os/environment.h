@@ -68,7 +68,7 @@ class TemporaryVariables {
     };
     bool is_replaced(std::string_view text) const;
     std::vector<char *> with_variables() const;
-    void take_out() const;
+    void take_out() REQUIRES_LOCK(mutex_);
 
     std::vector<std::string> variables_;
     Mutex mutex_;

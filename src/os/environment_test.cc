@@ -120,8 +120,15 @@ class Temporary : public ::testing::Test {
     }
 
     // Others keep pointers to its strings.
-    TemporaryVariables &variables_ =
-        *new TemporaryVariables({"CAIRN_TEST_REPLACED=meanwhile", "CAIRN_TEST_NEW=new"});
+    // It lives for ever.
+    static TemporaryVariables &make() {
+        static std::vector<TemporaryVariables *> all;
+        all.push_back(
+            new TemporaryVariables({"CAIRN_TEST_REPLACED=meanwhile", "CAIRN_TEST_NEW=new"}));
+        return *all.back();
+    }
+
+    TemporaryVariables &variables_ = make();
 };
 
 TEST_F(Temporary, VariablesAreThereAsLongAsSomebodyIsInside) {

@@ -122,10 +122,10 @@ class Temporary : public ::testing::Test {
     // Others keep pointers to its strings.
     // It lives for ever.
     static TemporaryVariables &make() {
-        static std::vector<TemporaryVariables *> all;
-        all.push_back(
+        static auto *const all = new std::vector<TemporaryVariables *>;
+        all->push_back(
             new TemporaryVariables({"CAIRN_TEST_REPLACED=meanwhile", "CAIRN_TEST_NEW=new"}));
-        return *all.back();
+        return *all->back();
     }
 
     TemporaryVariables &variables_ = make();

@@ -123,6 +123,11 @@ std::optional<std::vector<std::string>> layers_of(const cairn_options &options) 
     return paths;
 }
 
+Result<Directory> open_directory(const std::string &root, const std::string &identifier) {
+    TRY_ASSIGN(const Directory opened, open_root(root, Create::no, Log()));
+    return opened.open_directory(identifier);
+}
+
 // A cache on disk, with what lies under it.
 Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_layers,
                                          const std::vector<std::string> &paths) {
@@ -139,11 +144,12 @@ Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_
     const std::uint64_t version = disk.value()->version();
     std::unique_ptr<Cache> cache = std::move(disk.value());
     if (!with_layers) return cache;
-    TRY_ASSIGN(const Directory root, open_root(options.root, Create::no, Log()));
-    TRY_ASSIGN(const Directory directory, root.open_directory(options.identifier));
-    return add_layers(std::move(cache), options.root, directory,
-                      subject_of(directory, options.identifier, version), paths, options.access,
-                      options.log);
+    const auto directory = open_directory(options.root, options.identifier);
+    // Somebody deletes the root at this moment: the cache makes it anew, and goes without layers.
+    if (!directory.ok()) return cache;
+    return add_layers(std::move(cache), options.root, directory.value(),
+                      subject_of(directory.value(), options.identifier, version), paths,
+                      options.access, options.log);
 }
 
 int to_store_options(const cairn_options &options, StoreOptions &store) {

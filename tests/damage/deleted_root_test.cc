@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -154,6 +155,24 @@ TEST_F(DeletedRoot, AParentThatMayNotBeWrittenIsToldOnce) {
         return testing::Test::HasFailure() ? 1 : 0;
     };
     EXPECT_EQ(run_in_child(60, body), "");
+}
+
+TEST_F(DeletedRoot, ACacheIsOpenedHoweverSoonTheRootGoes) {
+    const auto remove = [&] {
+        std::error_code somebody_is_making_it;
+        std::filesystem::remove_all(options_.root, somebody_is_making_it);
+    };
+    std::atomic<bool> ends = false;
+    std::thread deleting([&] {
+        while (!ends) remove();
+    });
+    for (int i = 0; i < 2000; ++i) {
+        Cache cache(other_);
+        const bool was_too_late = cache.result() == CAIRN_ERROR_BUSY;
+        EXPECT_TRUE(cache.result() == CAIRN_OK || was_too_late) << cache.result();
+    }
+    ends = true;
+    deleting.join();
 }
 
 // Processes and threads put while somebody deletes again and again: each put has a result, and what

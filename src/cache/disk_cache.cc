@@ -27,6 +27,7 @@ Result<std::uint64_t> DiskCache::clear_range(std::uint64_t begin_ns, std::uint64
     std::uint64_t hidden = 0;
     if (const auto own = directory(); own.ok()) {
         TRY_ASSIGN(hidden, hide_layers(own.value(), begin_ns, end_ns));
+        forget_order(own.value());  // it does not say when a key was used
     }
     TRY_ASSIGN(const std::uint64_t removed, store_->clear_range(begin_ns, end_ns));
     return removed + hidden;

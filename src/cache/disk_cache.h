@@ -37,7 +37,7 @@ class DiskCache final : public Cache {
         return store_->put(key, value, options);
     }
     Result<bool> remove(Bytes key) override { return store_->remove(key); }
-    // These hide what layers have, too, and clear() forgets what starts used.
+    // These hide what layers have, too, and forget what starts used.
     Status clear() override;
     Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override;
     std::uint64_t clears() const override { return store_->clears(); }

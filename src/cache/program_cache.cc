@@ -100,7 +100,8 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     std::unique_ptr<Cache> cache = std::move(disk.value());
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
     TRY_ASSIGN(Directory directory, root.open_directory(options_.store.identifier));
-    TRY(claim_generation(directory, *cache));
+    Cache &own = *cache;  // lives as long as what will stand in front of it
+    TRY(claim_generation(directory, own));
     if (options_.with_layers) {
         cache = add_layers(std::move(cache), options_.store.root, directory, subject(),
                            options_.layers, options_.store.access, options_.store.log);
@@ -111,7 +112,8 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     if (may_write) {
         parts->crashes = open_crash_memory(directory, *cache, options_.store);
         if (options_.records) {
-            parts->recorder = std::make_unique<StartRecorder>(std::move(directory), options_.times);
+            parts->recorder = std::make_unique<StartRecorder>(std::move(directory), options_.times,
+                                                              [&own] { return own.clears(); });
         }
     }
     if (may_write && options_.queue_bytes != 0) {

@@ -5,15 +5,16 @@
 #include <unordered_set>
 
 #include "base/checksum.h"
+#include "cache/cache.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::string_view kMagic = "CNORDER1";
+constexpr std::string_view kMagic = "CNORDER2";
 constexpr std::size_t kCheckOffset = 8;
 constexpr std::size_t kCountOffset = 16;
 constexpr std::size_t kHeadSize = 24;
-constexpr std::size_t kSizeSize = 2;
+constexpr std::size_t kAgeAt = 2, kKeyAt = 3;  // behind the size of a key
 // A start that used at most one in so many of the file's keys does not change their order.
 constexpr std::size_t kKeysPerFew = 64;
 
@@ -21,18 +22,18 @@ constexpr std::size_t kKeysPerFew = 64;
 class Encoder {
   public:
     // A key that cannot be in a file is left out.
-    void add(std::string_view key) {
+    void add(std::string_view key, std::uint8_t starts_ago) {
         if (key.empty() || key.size() > kOrderKeyMax || is_full_) return;
         const std::size_t offset = bytes_.size();
-        is_full_ = offset + kSizeSize + key.size() > kOrderBytesMax || count_ == kOrderKeysMax;
+        is_full_ = offset + kKeyAt + key.size() > kOrderBytesMax || count_ == kOrderKeysMax;
         if (is_full_) return;
-        bytes_.resize(offset + kSizeSize);
+        bytes_.resize(offset + kKeyAt);
         put_le(MutableBytes(bytes_), offset, static_cast<std::uint16_t>(key.size()));
+        put_le(MutableBytes(bytes_), offset + kAgeAt, starts_ago);
         const Bytes text = as_bytes(key);
         bytes_.insert(bytes_.end(), text.begin(), text.end());
         ++count_;
     }
-    Bytes keys() const { return Bytes(bytes_).subspan(kHeadSize); }
     std::vector<std::byte> finish() {
         const Bytes magic = as_bytes(kMagic);
         std::copy(magic.begin(), magic.end(), bytes_.begin());
@@ -59,30 +60,31 @@ std::vector<std::byte> read_content(const Directory &directory) {
 }
 
 // Whether the start used few of the keys of a file, and no other.
-bool uses_few(const StartOrder &start, const std::vector<std::string_view> &before) {
+bool uses_few(const StartOrder &start, const std::vector<OrderedKey> &before) {
     if (start.size() > before.size() / kKeysPerFew) return false;
     std::unordered_set<std::string_view> unmet(start.begin(), start.end());
-    return std::ranges::any_of(
-        before, [&](std::string_view key) { return unmet.erase(key) != 0 && unmet.empty(); });
+    return std::ranges::any_of(before, [&](const OrderedKey &each) {
+        return unmet.erase(each.key) != 0 && unmet.empty();
+    });
 }
 
 // The keys of `start`, and behind them those of `before` that are not among them. Empty: `before`
-// is that already, or may stay.
-std::vector<std::byte> merge(const StartOrder &start, Bytes before) {
-    const auto rest = decode_order(before);
-    if (rest && uses_few(start, *rest)) return {};
+// may stay.
+std::vector<std::byte> merge(const StartOrder &start, Bytes before, OrderWrite which) {
+    const auto keys = decode_order(before);
+    if (keys && uses_few(start, *keys)) return {};
     Encoder merged;
-    for (const std::string &key : start) merged.add(key);
-    if (rest) {
-        const Bytes first = merged.keys();
-        const Bytes keys = before.subspan(kHeadSize);
-        if (keys.size() >= first.size() && same_bytes(keys.first(first.size()), first)) return {};
-        const std::unordered_set<std::string_view> known(start.begin(), start.end());
-        for (const std::string_view key : *rest) {
-            if (!known.contains(key)) merged.add(key);
+    for (const std::string &key : start) merged.add(key, 0);
+    if (keys) {
+        const std::unordered_set<std::string_view> used(start.begin(), start.end());
+        for (const OrderedKey &each : *keys) {
+            if (used.contains(each.key)) continue;
+            const unsigned ago = each.starts_ago + (which == OrderWrite::first ? 1u : 0u);
+            merged.add(each.key, static_cast<std::uint8_t>(std::min(ago, kStartsMax)));
         }
     }
-    return merged.finish();
+    std::vector<std::byte> content = merged.finish();
+    return same_bytes(content, before) ? std::vector<std::byte>() : content;
 }
 
 }  // namespace
@@ -92,40 +94,49 @@ std::uint64_t order_check(Bytes file) {
     return checksum(file.subspan(kCountOffset), 0);
 }
 
-std::vector<std::byte> encode_order(const StartOrder &order) {
-    return merge(order, {});
+std::vector<std::byte> encode_order(const std::vector<OrderedKey> &keys) {
+    Encoder file;
+    for (const OrderedKey &each : keys) file.add(each.key, each.starts_ago);
+    return file.finish();
 }
 
-std::optional<std::vector<std::string_view>> decode_order(Bytes bytes) {
+std::optional<std::vector<OrderedKey>> decode_order(Bytes bytes) {
     if (bytes.size() < kHeadSize || bytes.size() > kOrderBytesMax) return std::nullopt;
     if (!same_bytes(bytes.first(kMagic.size()), as_bytes(kMagic))) return std::nullopt;
     if (get_le<std::uint64_t>(bytes, kCheckOffset) != order_check(bytes)) return std::nullopt;
     const auto count = get_le<std::uint64_t>(bytes, kCountOffset);
     if (count > kOrderKeysMax) return std::nullopt;
-    std::vector<std::string_view> order;
+    std::vector<OrderedKey> order;
     order.reserve(static_cast<std::size_t>(count));
     std::size_t offset = kHeadSize;
     for (std::uint64_t i = 0; i < count; ++i) {
-        if (bytes.size() - offset < kSizeSize) return std::nullopt;
+        if (bytes.size() - offset < kKeyAt) return std::nullopt;
         const std::size_t size = get_le<std::uint16_t>(bytes, offset);
-        offset += kSizeSize;
+        const auto starts_ago = get_le<std::uint8_t>(bytes, offset + kAgeAt);
+        offset += kKeyAt;
         if (size == 0 || size > kOrderKeyMax || size > bytes.size() - offset) return std::nullopt;
-        order.emplace_back(reinterpret_cast<const char *>(bytes.data()) + offset, size);
+        order.push_back({as_text(bytes.subspan(offset, size)), starts_ago});
         offset += size;
     }
     if (offset != bytes.size()) return std::nullopt;
     return order;
 }
 
-StartOrder read_order(const Directory &directory) {
+StartOrder read_order(const Directory &directory, unsigned starts) {
     const std::vector<std::byte> content = read_content(directory);
-    const auto order = decode_order(content);
-    return order ? StartOrder(order->begin(), order->end()) : StartOrder();
+    const auto keys = decode_order(content);
+    StartOrder order;
+    for (const OrderedKey &each : keys.value_or(std::vector<OrderedKey>())) {
+        if (each.starts_ago < starts) order.emplace_back(each.key);
+    }
+    return order;
 }
 
-Status write_order(const Directory &directory, const StartOrder &start) {
-    const std::vector<std::byte> content = merge(start, read_content(directory));
-    return content.empty() ? Status() : directory.replace_file_lazily(kOrderFileName, content);
+Result<bool> write_order(const Directory &directory, const StartOrder &start, OrderWrite which) {
+    const std::vector<std::byte> content = merge(start, read_content(directory), which);
+    if (content.empty()) return false;
+    TRY(directory.replace_file_lazily(kOrderFileName, content));
+    return true;
 }
 
 void forget_order(const Directory &directory) {

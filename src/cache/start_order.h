@@ -24,20 +24,33 @@ inline constexpr std::size_t kOrderKeysMax = 4096;
 inline constexpr std::size_t kOrderKeyMax = 1024;          // bytes; longer keys are left out
 inline constexpr std::size_t kOrderBytesMax = 512u << 10;  // of the file
 
+inline constexpr unsigned kStartsMax = 255;  // that are told apart
+
 using StartOrder = std::vector<std::string>;  // keys, first used first
 
-// `order` as far as it fits into a file.
-std::vector<std::byte> encode_order(const StartOrder &order);
+struct OrderedKey {
+    std::string_view key;
+    std::uint8_t starts_ago =
+        0;  // how many starts have not used it since one did, kStartsMax at most
+};
+
+// The file with these keys, as far as they fit.
+std::vector<std::byte> encode_order(const std::vector<OrderedKey> &keys);
 // The keys in a file's bytes, which must outlive them.
-std::optional<std::vector<std::string_view>> decode_order(Bytes bytes);
+std::optional<std::vector<OrderedKey>> decode_order(Bytes bytes);
 // The check that the file must have. REQUIRES: 24 bytes or more.
 std::uint64_t order_check(Bytes file);
 
-// The order in a cache's directory; empty where there is none.
-StartOrder read_order(const Directory &directory);
-// Puts `start` before those keys of the file that are not in it. Does not write a file that begins
-// with it, or of whose keys it used few and no other.
-Status write_order(const Directory &directory, const StartOrder &start);
+// What the last `starts` have used, in the order in a cache's directory; empty where there is none.
+StartOrder read_order(const Directory &directory, unsigned starts = kStartsMax + 1);
+
+enum class OrderWrite {
+    first,  // of its start: the keys that it has not used are one start older
+    again
+};
+// Puts `start` before those keys of the file that are not in it. Does not write a file that would
+// stay the same, or of whose keys it used few and no other. Whether it wrote one.
+Result<bool> write_order(const Directory &directory, const StartOrder &start, OrderWrite which);
 void forget_order(const Directory &directory);
 
 }  // namespace cairn

@@ -17,10 +17,13 @@ constexpr std::uint64_t kUsesPerClock = 64;
 
 }  // namespace
 
-StartRecorder::StartRecorder(Directory directory, const Times &times)
+StartRecorder::StartRecorder(Directory directory, const Times &times,
+                             std::function<std::uint64_t()> clears)
     : directory_(std::move(directory)),
       first_write_(Deadline::in_us(times.first_write_us)),
       end_(Deadline::in_us(times.end_us)),
+      clears_(std::move(clears)),
+      clears_seen_(clears_()),
       written_ns_(coarse_monotonic_ns()) {}
 
 StartRecorder::~StartRecorder() {
@@ -70,32 +73,43 @@ void StartRecorder::write_twice() {
     write();
 }
 
-// Where it cannot be written, the next write tries again.
+// Where it cannot be written, the next write tries again. A process that clears between the two looks
+// at what was cleared may have removed the file before it was written.
 void StartRecorder::write() {
     const MutexLock file_lock(file_mutex_);
     (void)guarded([&]() REQUIRES_LOCK(file_mutex_) -> Status {
+        const std::uint64_t clears = clears_();
+        if (clears != clears_seen_) forget_noted();
+        clears_seen_ = clears;
         StartOrder start;
         {
             const MutexLock lock(mutex_);
             if (start_.size() == written_) return {};
             start = start_;
         }
-        TRY(write_order(directory_, start));
+        TRY_ASSIGN(const bool has_written, write_order(directory_, start, next_write_));
+        if (has_written) next_write_ = OrderWrite::again;
         written_ = start.size();
         written_ns_ = coarse_monotonic_ns();
+        if (clears_() != clears_seen_) forget_order(directory_);
         return {};
     });
 }
 
-void StartRecorder::clear() {
-    const MutexLock file_lock(file_mutex_);
-    forget_order(directory_);
+void StartRecorder::forget_noted() {
     const MutexLock lock(mutex_);
     for (auto &place : seen_) place.store(0, std::memory_order_relaxed);
     start_.clear();
     hashes_.clear();
     count_ = 0;
     written_ = 0;
+}
+
+void StartRecorder::clear() {
+    const MutexLock file_lock(file_mutex_);
+    clears_seen_ = clears_();
+    forget_order(directory_);
+    forget_noted();
 }
 
 void StartRecorder::flush() {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "cache/disk_cache.h"
 #include "cache/program_cache.h"
 #include "os/environment.h"
 #include "support/eventually.h"
@@ -141,6 +142,38 @@ TEST_F(StartRecorderTest, WhatWasClearedLeavesNoOrderHoweverSoonTheCacheIsClosed
         cache.reset();
         ASSERT_EQ(directory().info(kOrderFileName).error(), Error::not_found) << i;
     }
+}
+
+// As `cairn clear` does, or another process of the application.
+TEST_F(StartRecorderTest, WhatAnotherProcessClearsIsNotWrittenAgain) {
+    for (const bool all : {true, false}) {
+        fill({"a"});
+        auto cache = open(options());
+        put(*cache, "secret");
+        Child child([&] {
+            StoreOptions store = options().store;
+            store.identifier = identifier_of(options().generation);
+            const auto other = DiskCache::open(store);
+            if (!other.ok()) return 1;
+            if (!all) return other.value()->clear_range(0, UINT64_MAX).ok() ? 0 : 2;
+            return other.value()->clear().ok() ? 0 : 3;
+        });
+        EXPECT_EQ(child.wait(), 0);
+        cache.reset();
+        EXPECT_TRUE(order().empty()) << all;
+    }
+}
+
+TEST_F(StartRecorderTest, EachStartCountsOnce) {
+    fill({"a", "b"});
+    for (const char *key : {"a", "b", "b"}) {
+        const auto cache = open(soon());
+        const StartOrder own = {key};
+        EXPECT_TRUE(
+            eventually([&] { return get(*cache, key) && read_order(directory(), 1) == own; }));
+    }
+    EXPECT_EQ(read_order(directory(), 2), StartOrder{"b"});
+    EXPECT_EQ(read_order(directory(), 3), (StartOrder{"b", "a"}));
 }
 
 TEST_F(StartRecorderTest, MoreKeysThanAFileHoldsAndLongOnesAreLeftOut) {

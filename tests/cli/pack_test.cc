@@ -166,20 +166,29 @@ TEST_F(PackTest, OnlySelectedCachesArePacked) {
     EXPECT_EQ(inspect()["parts"].size(), 1u) << "a failure replaced the pack";
 }
 
-TEST_F(PackTest, OnlyWhatStartsUsedIsPackedWhereThatIsAskedFor) {
+TEST_F(PackTest, OnlyWhatTheLastStartsUsedIsPackedWhereThatIsAskedFor) {
     for (const auto &entry : fs::directory_iterator(root_)) {
         std::error_code ignored;
         fs::remove(entry.path() / "order", ignored);
     }
-    cairn_cache *cache = open_program(root_, "driver 1");
-    cairn_blob *blob = nullptr;
-    ASSERT_EQ(cairn_get(cache, "key 3", 5, &blob), CAIRN_OK);
-    cairn_blob_free(blob);
-    cairn_close(cache);
-    create({"--used"});
-    const Json json = inspect();
-    ASSERT_EQ(json["parts"].size(), 1u);
-    EXPECT_EQ(json["parts"][0]["entries"], 1);
+    for (const char *key : {"key 3", "key 4", "key 5", "key 4"}) {
+        EXPECT_NE(get_program(root_, "driver 1", key), "(miss)");
+    }
+    const auto packed = [&](const char *starts) {
+        create({"--starts", starts});
+        const Json json = inspect();
+        EXPECT_EQ(json["parts"].size(), 1u);
+        return json["parts"][0]["entries"].get<int>();
+    };
+    EXPECT_EQ(packed("1"), 1);
+    EXPECT_EQ(packed("2"), 2);
+    EXPECT_EQ(packed("3"), 2);
+    EXPECT_EQ(packed("4"), 3);
+    EXPECT_EQ(packed("255"), 3);
+    for (const char *starts : {"0", "256", "-1", "2x", ""}) {
+        EXPECT_EQ(run({"create", pack_, "--all", "--starts", starts}, root_).exit_code, 2)
+            << starts;
+    }
 }
 
 TEST_F(PackTest, WhatSavesMostForItsBytesIsPackedFirst) {

@@ -4,7 +4,9 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "cache/driver_cache.h"
@@ -28,7 +30,7 @@ An older OUT.pack is replaced when the new one is whole.
 
 Examples:
   cairn pack create game.pack --application game
-  cairn pack create game.pack --application game --used --max-bytes 64M
+  cairn pack create game.pack --application game --starts 3 --max-bytes 64M
   cairn pack create all.pack --all --about "Kiosk, driver 550.54"
 
 Exit codes: 0 written, 1 there is no such cache, there is nothing to pack, or OUT.pack cannot be written, 2 wrong usage.)";
@@ -38,8 +40,8 @@ struct Options {
     Selection selection;
     std::string about;
     std::string max_bytes;
-    bool used = false;
-    std::string sign;  // the name of a key; empty: it is not signed
+    std::optional<std::string> starts;  // a number
+    std::string sign;                   // the name of a key; empty: it is not signed
     bool no_compress = false;
     bool no_driver_files = false;
 };
@@ -63,7 +65,8 @@ struct Source {
     PackSubject subject() const { return {PackKind::entries, identifier, version, generation}; }
 };
 
-Source look_at(const std::string &root, const std::string &identifier, bool used) {
+Source look_at(const std::string &root, const std::string &identifier,
+               std::optional<unsigned> starts) {
     Source source;
     source.identifier = identifier;
     source.cache = open_cache(root, identifier, Access::read_only);
@@ -71,12 +74,12 @@ Source look_at(const std::string &root, const std::string &identifier, bool used
     if (const auto folder = Directory::open(root + "/" + identifier); folder.ok()) {
         const auto text = read_text_file(folder.value(), kGenerationFileName, kPackTextMax);
         if (text.ok()) source.generation = text.value();
-        source.order = read_order(folder.value());
+        source.order = starts ? read_order(folder.value(), *starts) : read_order(folder.value());
     }
     const std::set<std::string_view> in_order(source.order.begin(), source.order.end());
     for_each_entry(source.cache, "read `" + identifier + "`", [&](const cairn_entry &entry) {
         std::string key(static_cast<const char *>(entry.key), entry.key_size);
-        if (used && !in_order.contains(key)) return true;
+        if (starts && !in_order.contains(key)) return true;
         source.keys.push_back({std::move(key), entry.stored_size, entry.cost_us,
                                (entry.flags & CAIRN_PUT_PINNED) != 0});
         return true;
@@ -273,13 +276,27 @@ void sign(const NewFile &file, std::uint64_t size_bytes, const SecretKey &key,
     require_done(file.file().write_at(body_size, std::span(&bytes, 1)), "sign " + options.out);
 }
 
+// How many starts are asked for; nullopt: everything is packed.
+std::optional<unsigned> starts_of(const Options &options) {
+    if (!options.starts) return std::nullopt;
+    const std::string &text = *options.starts;
+    unsigned starts = 0;
+    const char *const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, starts);
+    if (error != std::errc() || stopped != end || starts == 0 || starts > kStartsMax) {
+        throw Failure(kExitUsage, "--starts `{}`: write a number from 1 to {}", text, kStartsMax);
+    }
+    return starts;
+}
+
 int create(const Options &options) {
+    const std::optional<unsigned> starts = starts_of(options);
     const std::string root = usable_root();
     std::optional<SecretKey> key;
     if (!options.sign.empty()) key.emplace(load_secret_key(options.sign));
     std::vector<Source> sources;
     for (const std::string &name : selected_caches(options.selection, "pack", root)) {
-        Source source = look_at(root, name, options.used);
+        Source source = look_at(root, name, starts);
         if (!source.keys.empty()) sources.push_back(std::move(source));
     }
     if (!options.max_bytes.empty()) {
@@ -325,7 +342,7 @@ Run define(Arguments &take) {
     auto options = std::make_shared<Options>();
     take.required("OUT.pack", options->out, "The file to write");
     add_selection(take, options->selection, "Caches, as `cairn ls` shows them", Asks::no);
-    take.flag("--used", options->used, "Only what recorded starts used");
+    take.value("--starts", options->starts, "Only what the last N recorded starts used", "N");
     take.value("--max-bytes", options->max_bytes,
                "Only what saves most time for its bytes, up to so many", "SIZE");
     take.value("--about", options->about, "What the pack is, for people", "TEXT");

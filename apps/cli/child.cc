@@ -181,11 +181,13 @@ bool has(const Libraries &libraries, std::string_view beginning) {
 
 // Whether a driver is used, and not through us. Its library is loaded when it is used; the
 // dispatching one when a program is linked with it. NVIDIA has one library for GLX and Vulkan.
+bool is_glx_past_us(const Libraries &libraries) {
+    return has(libraries, "libGLX.so") && has(libraries, "libGLX_") &&
+           !has(libraries, "libGLX_cairn.so");
+}
 bool is_past_us(const Libraries &libraries) {
     const bool egl = has(libraries, "libEGL_") && !has(libraries, "libEGL_cairn.so");
-    const bool glx = has(libraries, "libGLX.so") && has(libraries, "libGLX_") &&
-                     !has(libraries, "libGLX_cairn.so");
-    return egl || glx;
+    return egl || is_glx_past_us(libraries);
 }
 
 // The names of the files that a process has mapped.
@@ -239,6 +241,7 @@ void add_libraries(const Libraries &libraries, Seen &seen) {
                             (has(libraries, "libvulkan_") || has(libraries, "libGLX_nvidia"));
     seen.vulkan = seen.vulkan || has_vulkan;
     seen.past_us = seen.past_us || is_past_us(libraries);
+    seen.glx = seen.glx || is_glx_past_us(libraries);
 }
 
 void look_at_processes(pid_t first, Seen &seen) {

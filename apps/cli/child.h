@@ -45,6 +45,7 @@ ChildEnd run_child(const Words &command, const Look &look);
 struct Seen {
     bool vulkan = false;               // a driver's library for Vulkan
     bool past_us = false;              // a driver's library for EGL or GLX and not ours
+    bool glx = false;                  // ... that for GLX
     bool cleared_environment = false;  // ... in a process that does not have our variables
     bool of_32_bits = false;           // ... of 32 bits
 

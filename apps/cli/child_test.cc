@@ -92,6 +92,7 @@ TEST(Witness, LooksIntoAllProcessesOfTheApplication) {
         Seen seen;
         look_at_processes(process.pid(), seen);
         EXPECT_TRUE(seen.past_us);
+        EXPECT_TRUE(seen.glx);
         EXPECT_FALSE(seen.vulkan);
     }
 }
@@ -102,6 +103,7 @@ TEST(Witness, KnowsAnEnvironmentThatWasCleared) {
     look_at_processes(process.pid(), seen);
     EXPECT_TRUE(seen.past_us);
     EXPECT_EQ(seen.of_32_bits, sizeof(void *) == 4);
+    EXPECT_FALSE(seen.glx);
     EXPECT_TRUE(seen.cleared_environment) << "this program was started without our variables";
 }
 

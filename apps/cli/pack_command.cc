@@ -12,7 +12,7 @@ an application's executable, the first start is as warm as the one that it was m
 A pack holds code that drivers run as the user: install packs of those only whose programs you would run.
 
 Examples:
-  cairn pack create game.pack --application game    on one machine, after a start of the game
+  cairn pack create game.pack --application game    on one machine, after some starts of the game
   cairn pack install --unsigned game.pack           on another one
   cairn pack inspect game.pack
 

@@ -51,7 +51,12 @@ void remove_left(const Directory &root) {
 }
 
 // How an application drew that was not seen by the front end, as far as that is known.
-std::string drew_past_us(const Seen &seen) {
+std::string drew_past_us(const RunResult &result) {
+    const Seen &seen = result.seen;
+    if (seen.glx && result.glx.empty()) {
+        return "a process drew through GLX, and Cairn's library for GLX (libGLX_cairn.so.0) is not "
+               "installed";
+    }
     if (seen.cleared_environment) {
         return "a process drew whose environment was cleared, so that Cairn was not reached";
     }
@@ -68,8 +73,9 @@ std::string drew_past_us(const Seen &seen) {
            "may have changed the variables)";
 }
 
-std::string nothing_linked(const RunReport &report, const Seen &seen) {
-    if (report.contexts == 0 && seen.anything()) return drew_past_us(seen);
+std::string nothing_linked(const RunResult &result) {
+    const RunReport &report = result.report;
+    if (report.contexts == 0 && result.seen.anything()) return drew_past_us(result);
     if (report.contexts > 0) {
         std::string text =
             fmt::format("{} created, but nothing was linked",
@@ -82,7 +88,7 @@ std::string nothing_linked(const RunReport &report, const Seen &seen) {
     }
     if (report.displays > 0) return "EGL was used, but no context was created";
     if (report.loads > 0) return "EGL or GLX was loaded, but no display was initialised";
-    return drew_past_us(seen);
+    return drew_past_us(result);
 }
 
 // Why a process had a problem, as it says.
@@ -100,7 +106,7 @@ std::string nothing_passed(const RunResult &result) {
         return "ran uncached: " + problem_text(report);
     }
     if (report.link_calls == 0) {
-        return "no GL program passed through: " + nothing_linked(report, result.seen);
+        return "no GL program passed through: " + nothing_linked(result);
     }
     return "";
 }

@@ -81,6 +81,11 @@ TEST(RunReport, SaysHowTheApplicationDrewInstead) {
     EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("a 32-bit program")));
     result.seen.cleared_environment = true;
     EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("environment was cleared")));
+    result.seen.glx = true;
+    EXPECT_THAT(report_lines(result),
+                ElementsAre(HasSubstr("libGLX_cairn.so.0) is not installed")));
+    result.glx = "libGLX_cairn.so.0";
+    EXPECT_THAT(report_lines(result), ElementsAre(HasSubstr("environment was cleared")));
     // A program that is cached may have all of that beside.
     result.report.contexts = 1;
     result.report.link_calls = 1;

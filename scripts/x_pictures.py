@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of what X applications show, for scripts/compatibility. Needs libX11 and nothing else."""
+"""Pictures of what X applications show, for scripts/compatibility and bench/start_bench. Needs libX11 and nothing else."""
 import ctypes
 
 X = ctypes.CDLL("libX11.so.6")
@@ -118,15 +118,28 @@ class Screen:
                 return None
             window = max(new, key=new.get)
         size = self._look(window)
-        image = size and _image(self.display, window, 0, 0, size.width, size.height, 0xFFFFFFFF, Z_PIXMAP)
+        pixels = size and self._pixels(window, 0, size.width, size.height)
+        if not pixels or len(pixels) >= 8 and pixels[4:] == pixels[:-4]:
+            return None  # nothing, or one colour only
+        return size.width, size.height, pixels
+
+    def _pixels(self, window, x, width, height):
+        image = _image(self.display, window, x, 0, width, height, 0xFFFFFFFF, Z_PIXMAP)
         if not image:
             return None
-        pixels = bytearray(ctypes.string_at(image.contents.data, image.contents.bytes_per_line * size.height))
+        pixels = bytearray(ctypes.string_at(image.contents.data, image.contents.bytes_per_line * height))
         _destroy(image)
         pixels[3::4] = bytes(len(pixels[3::4]))  # these bytes have no colour
-        if len(pixels) >= 8 and pixels[4:] == pixels[:-4]:
-            return None  # one colour only
-        return size.width, size.height, bytes(pixels)
+        return bytes(pixels)
+
+    def shows(self, picture):
+        """Whether the own screen is just this picture. As long as a strip of it is not, this takes hardly any time."""
+        width, height, pixels = picture
+        strip, x = 16, width // 2
+        if self._pixels(self.root, x, strip, height) != b"".join(
+                pixels[(row * width + x) * 4:(row * width + x + strip) * 4] for row in range(height)):
+            return False
+        return self._pixels(self.root, 0, width, height) == pixels
 
 
 def write_ppm(path, picture):

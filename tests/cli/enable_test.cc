@@ -149,6 +149,30 @@ TEST_F(EnableTest, ASessionThatBeginsSoUsesCairnAndGoesOnWithoutIt) {
     EXPECT_EQ(client_of_script().standard_output, plain.standard_output);
 }
 
+// A program that compiles stores what it compiled: where nothing is stored, all came from the pack.
+TEST_F(EnableTest, TheFirstStartInASessionIsWarmByAnInstalledPack) {
+    ASSERT_EQ(run({"enable"}).exit_code, 0);
+    const auto stored = [&] {
+        std::uint64_t entries = 0;
+        const Finished listed = run({"ls", "--json"});
+        const auto json = nlohmann::json::parse(listed.standard_output);
+        for (const auto &cache : json["caches"]) entries += cache["entries"].get<std::uint64_t>();
+        return entries;
+    };
+    const Finished cold = client(of_the_manager());
+    ASSERT_GT(stored(), 0u) << cold.standard_error;
+    const std::string pack = home_ + "/a.pack";
+    ASSERT_EQ(run({"pack", "create", "--all", pack}).exit_code, 0);
+    fs::remove_all(root_);
+    fs::create_directory(root_);
+    fs::permissions(root_, fs::perms::owner_all);
+    ASSERT_EQ(run({"pack", "install", "--unsigned", pack}).exit_code, 0);
+    const Finished first = client(of_the_manager());
+    EXPECT_EQ(first.standard_output, cold.standard_output);
+    EXPECT_TRUE(fs::exists(root_ + "/.guard-cli_view_client")) << "the front end was there";
+    EXPECT_EQ(stored(), 0u);
+}
+
 TEST_F(EnableTest, DisableLeavesEverythingAsItWas) {
     EXPECT_THAT(run({"disable"}).standard_output, HasSubstr("It was not enabled"));
     const std::string before = "export MINE=1\n# no end";

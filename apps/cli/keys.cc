@@ -107,6 +107,7 @@ Folder folder_to_write(const Kind &kind) {
             throw Failure(kExitFailure, "cannot make {}: {}", folder.path,
                           error_name(made.error()));
         }
+        (void)outer->sync();
         folder = open_folder(kind);
     }
     if (!folder.problem.empty()) throw Failure(kExitFailure, folder.problem);
@@ -250,12 +251,11 @@ void require_free(const Folder &folder, const std::string &name) {
 // A file as a whole, that only the user can read. REQUIRES: KeysLock, so that the name stays free.
 void write_new(const Folder &folder, const std::string &name, const std::string &text) {
     require_free(folder, name);
-    const Status written = folder.directory.replace_file(name, as_bytes(text));
+    const Status written = folder.directory.replace_file_durably(name, as_bytes(text));
     if (!written.ok()) {
         throw Failure(kExitFailure, "cannot write {}/{}: {}", folder.path, name,
                       error_name(written.error()));
     }
-    (void)folder.directory.sync();  // where a file system cannot, it does so in time
 }
 
 // Wiped at its end.

@@ -11,6 +11,7 @@
 #include "os/file.h"
 #include "os/root.h"
 #include "output.h"
+#include "pack/files.h"
 
 namespace cairn::cli {
 namespace {
@@ -55,8 +56,7 @@ void remove_from(const std::string &folder, const PublicKey &key, Words &removed
     for (const std::string &path : paths_below(folder, kPackEnding)) {
         try {
             if (!is_signed_by(path, key)) continue;
-            const Status done = Directory::working().remove_file(path);
-            if (!done.ok()) throw cannot("remove", path, done.error());
+            remove_pack(path);
             removed.push_back(path);
         } catch (const Failure &failure) {
             problem = failure.what();
@@ -66,6 +66,17 @@ void remove_from(const std::string &folder, const PublicKey &key, Words &removed
 }
 
 }  // namespace
+
+void remove_pack(const std::string &path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string name = path.substr(slash + 1);
+    const auto folder = Directory::open(path.substr(0, slash) + "/.");
+    const Status done = folder.ok() ? folder->remove_file(name) : folder.error();
+    if (!done.ok() && done.error() != Error::not_found) throw cannot("remove", path, done.error());
+    if (!folder.ok()) return;
+    remove_unfinished(folder.value(), name);
+    (void)folder->sync();  // where a file system cannot, it does so in time
+}
 
 Words remove_packs_signed_by(const PublicKey &key) {
     Words removed;

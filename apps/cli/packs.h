@@ -9,6 +9,10 @@
 
 namespace cairn::cli {
 
+// Removes an installed pack, and what was left unfinished of it, so that a power loss does not bring it
+// back. One that is gone already is no failure.
+void remove_pack(const std::string &path);
+
 // Removes every installed pack whose trailer names this key, whether or not its signature fits, and
 // returns their paths. Processes that have one open keep it until they end. What cannot be removed
 // is a Failure, after all others are gone.

@@ -442,24 +442,34 @@ Status Directory::make_way(const std::string &name) const {
     return {};
 }
 
-// Calls take(temporary), which gives the temporary file its name.
+// Calls take(file, temporary), which gives the temporary file its name.
 template <typename Take>
 Status Directory::replace_with(const std::string &name, Bytes content, Take take) const {
     const std::string temporary = temporary_name(name);
     TRY_ASSIGN(const File file, create_file(temporary));
     Status status = file.write_whole(content);
-    if (status.ok()) status = take(temporary);
+    if (status.ok()) status = take(file, temporary);
     if (!status.ok()) (void)remove_file(temporary);
     return status;
 }
 
 Status Directory::replace_file(const std::string &name, Bytes content) const {
-    return replace_with(name, content,
-                        [&](const std::string &temporary) { return rename(temporary, name); });
+    return replace_with(name, content, [&](const File &, const std::string &temporary) {
+        return rename(temporary, name);
+    });
+}
+
+Status Directory::replace_file_durably(const std::string &name, Bytes content) const {
+    return replace_with(name, content, [&](const File &file, const std::string &temporary) {
+        Status status = file.sync_data();
+        if (status.ok()) status = rename(temporary, name);
+        if (status.ok()) (void)sync();  // where a file system cannot, it does so in time
+        return status;
+    });
 }
 
 Status Directory::replace_file_lazily(const std::string &name, Bytes content) const {
-    return replace_with(name, content, [&](const std::string &temporary) -> Status {
+    return replace_with(name, content, [&](const File &, const std::string &temporary) -> Status {
         const int result = system_calls->renameat2(fd_.get(), temporary.c_str(), fd_.get(),
                                                    name.c_str(), RENAME_EXCHANGE);
         // There is no file yet, or the file system cannot.

@@ -191,6 +191,9 @@ class Directory {
     // of it. Several may do so at once. A process that is killed may leave a file
     // `name-NUMBER.tmp`.
     Status replace_file(const std::string &name, Bytes content) const;
+    // As replace_file(), for a file that must outlast a power loss: once it has returned, the name has
+    // the new content; until then the old one or the new one.
+    Status replace_file_durably(const std::string &name, Bytes content) const;
     // As replace_file(), for a file that can be lost: ext4 writes a file to the disk at once when
     // it is renamed over another one, and not when the two are exchanged. So a power loss may leave
     // neither content.

@@ -282,6 +282,9 @@ TEST_F(FileTest, AFileIsReplacedAsAWholeOrNotAtAll) {
     EXPECT_EQ(read(directory().open_file("a", Access::read_only).value(), 0, 20), "second");
     ASSERT_TRUE(directory().create_directory("sub").ok());
     EXPECT_FALSE(directory().replace_file("sub", as_bytes("a file")).ok());
+    ASSERT_TRUE(directory().replace_file_durably("a", as_bytes("third")).ok());
+    EXPECT_EQ(read(directory().open_file("a", Access::read_only).value(), 0, 20), "third");
+    EXPECT_FALSE(directory().replace_file_durably("sub", as_bytes("a file")).ok());
     std::vector<std::string> names;
     ASSERT_TRUE(directory().list([&](const char *name) { names.emplace_back(name); }).ok());
     EXPECT_THAT(names, UnorderedElementsAre("a", "sub"));

@@ -127,6 +127,7 @@ Program::Program(const std::vector<std::string> &command, const Environment &env
     if (pid_ == 0) {
         become(command, environment, input, pipe[1], folder_ / "stderr");
     }
+    setpgid(pid_, pid_);  // as the child does: whichever is first, the destructor finds the group
     close(pipe[1]);
     output_ = pipe[0];
 }

@@ -33,6 +33,24 @@ OpenPart open_part(const std::shared_ptr<const Pack> &pack, std::size_t number,
     return open;
 }
 
+constexpr std::string_view kUnfinishedEnd = ".tmp";
+// Who writes an unfinished file has it locked.
+constexpr std::uint64_t kLockedByte = 0;
+
+// Of a file `name`. No application takes it for a pack.
+std::string unfinished_beginning(const std::string &name) {
+    return "." + name + "-";
+}
+
+bool is_unfinished(std::string_view file, const std::string &name) {
+    const std::string beginning = unfinished_beginning(name);
+    if (!file.starts_with(beginning) || !file.ends_with(kUnfinishedEnd)) return false;
+    file.remove_prefix(beginning.size());
+    const std::string_view digits = file.substr(0, file.find(kUnfinishedEnd));
+    return !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos &&
+           digits.size() + kUnfinishedEnd.size() == file.size();
+}
+
 }  // namespace
 
 std::string OpenPart::name() const {
@@ -89,7 +107,8 @@ NewFile::NewFile(const std::string &path) : path_(path) {
     folder_path_ = full.parent_path().empty() ? "." : full.parent_path().string();
     const std::string &folder = folder_path_;
     name_ = full.filename().string();
-    unfinished_ = "." + name_ + "-" + std::to_string(process_number() & 0xffff'ffff) + ".tmp";
+    unfinished_ = unfinished_beginning(name_) + std::to_string(process_number());
+    unfinished_ += kUnfinishedEnd;
     auto opened = Directory::working().open_directory(folder);
     if (!opened.ok()) {
         throw Failure(kExitFailure, "cannot write to {}: {}", folder, error_name(opened.error()));
@@ -99,24 +118,44 @@ NewFile::NewFile(const std::string &path) : path_(path) {
     if (name_.empty() || (there.ok() && !there->is_file)) {
         throw Failure(kExitFailure, "cannot write {}: it is no regular file", path);
     }
-    (void)folder_.remove_file(unfinished_);
+    remove_unfinished(folder_, name_);
     auto file = folder_.create_file(unfinished_);
     if (!file.ok()) {
         throw Failure(kExitFailure, "cannot write {}: {}", path, error_name(file.error()));
     }
     file_ = std::move(file.value());
+    // Whoever takes it for a dead one's in the moment before this makes commit() fail.
+    (void)file_.try_lock(kLockedByte, LockKind::exclusive);
 }
 
 NewFile::~NewFile() {
     if (file_.valid()) (void)folder_.remove_file(unfinished_);
 }
 
-void NewFile::commit() {
+void NewFile::finish() {
     require_done(file_.make_readable(), "give " + path_ + " its permissions");
     require_done(file_.sync_data(), "write " + path_);
+    is_finished_ = true;
+}
+
+void NewFile::commit() {
+    if (!is_finished_) finish();
     require_done(folder_.rename(unfinished_, name_), "write " + path_);
     file_ = File();
     (void)folder_.sync();
+}
+
+void remove_unfinished(const Directory &folder, const std::string &name) {
+    Words unfinished;
+    (void)folder.list([&](const char *file) {
+        if (is_unfinished(file, name)) unfinished.emplace_back(file);
+    });
+    for (const std::string &each : unfinished) {
+        const auto file = folder.open_file(each, Access::read_write);
+        if (!file.ok()) continue;
+        const auto lock = file->try_lock(kLockedByte, LockKind::exclusive);
+        if (lock.ok() && lock.value()) (void)folder.remove_file(each);
+    }
 }
 
 void require_done(Status status, const std::string &what) {

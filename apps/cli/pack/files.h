@@ -42,7 +42,8 @@ OpenPack open_pack(const std::string &path);
 // Who signed a pack, in words, as its trailer says; the signature is not checked.
 std::string signer_text(const OpenPack &pack);
 
-// A file that gets its name when it is whole, and is gone where it never is.
+// A file that gets its name when it is whole, and is gone where it never is. What a `cairn` that was
+// killed has left in its place is removed when the next one makes it.
 class NewFile {
   public:
     explicit NewFile(const std::string &path);
@@ -53,7 +54,9 @@ class NewFile {
     const File &file() const { return file_; }
     // By which it can be read already.
     std::string unfinished_path() const { return folder_path_ + "/" + unfinished_; }
-    // Makes it durable, in place of what has the name.
+    // Makes what was written durable, so that a full disk shows. Then it can be committed only.
+    void finish();
+    // Puts it, which is finished first, in place of what has the name, durably.
     void commit();
 
   private:
@@ -62,7 +65,11 @@ class NewFile {
     Directory folder_;
     std::string name_, unfinished_;
     File file_;
+    bool is_finished_ = false;
 };
+
+// Removes the unfinished files of this name, but for those that a running `cairn` is writing.
+void remove_unfinished(const Directory &folder, const std::string &name);
 
 // A Failure "cannot <what>: ..." for an error.
 void require_done(Status status, const std::string &what);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <map>
 
 #include "caches.h"
 #include "keys.h"
@@ -12,6 +12,7 @@
 #include "output.h"
 #include "pack/commands.h"
 #include "pack/verify.h"
+#include "packs.h"
 
 namespace cairn::cli {
 namespace {
@@ -54,19 +55,44 @@ void require_trust(const OpenPack &copy, const Options &options) {
                   signer ? "trust the key (`cairn key trust`), or say " : "say ");
 }
 
-// A directory and those above it, as strict as a cache's root.
-std::string make_folder(const std::string &top, const std::string &name, bool is_system) {
-    const std::string folder = top + "/" + name;
+// Makes a folder of packs where it is missing, so that it outlasts a power loss.
+void make_folder(const fs::path &path, fs::perms mode) {
     std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw Failure(kExitFailure, "cannot make {}: {}", folder, error.message());
-    const auto mode = is_system ? fs::perms(0755) : fs::perms(0700);
-    for (const std::string &each : {top, folder}) {
-        if (fs::is_symlink(each)) throw Failure(kExitFailure, "{} is a symbolic link", each);
-        fs::permissions(each, mode, error);
+    const fs::path above = path.parent_path();
+    if (!fs::is_directory(above, error)) make_folder(above, mode);
+    const auto directory = Directory::open(above.string() + "/.");
+    const Status made =
+        directory.ok() ? directory->create_directory(path.filename()) : directory.error();
+    if (!made.ok() && made.error() != Error::exists) {
+        throw Failure(kExitFailure, "cannot make {}: {}", path.string(), error_name(made.error()));
     }
-    return folder;
+    if (fs::is_symlink(path, error)) {
+        throw Failure(kExitFailure, "{} is a symbolic link", path.string());
+    }
+    fs::permissions(path, mode, error);
+    // Also where it was there: who made it may have been killed.
+    if (directory.ok()) (void)directory->sync();
 }
+
+// Where the packs of an application are installed, as strict as a cache's root; gone where it holds
+// none at the end.
+class InstallFolder {
+  public:
+    InstallFolder(const std::string &top, const std::string &name, bool is_system)
+        : path_(top + "/" + name) {
+        const auto mode = is_system ? fs::perms(0755) : fs::perms(0700);
+        make_folder(top, mode);
+        make_folder(path_, mode);
+    }
+    ~InstallFolder() { (void)Directory::working().remove_directory(path_); }
+    InstallFolder(const InstallFolder &) = delete;
+    InstallFolder &operator=(const InstallFolder &) = delete;
+
+    const std::string &path() const { return path_; }
+
+  private:
+    const std::string path_;
+};
 
 // What lies in a copy that nobody else can change is what is verified and trusted.
 void require_whole(const OpenPack &copy, const Options &options) {
@@ -77,8 +103,24 @@ void require_whole(const OpenPack &copy, const Options &options) {
     }
 }
 
-void copy_pack(const Pack &pack, const std::string &path, const Options &options) {
-    NewFile file(path);
+// A pack for one application, which is installed by commit(), or gone.
+class Copy {
+  public:
+    Copy(const std::string &top, const std::string &name, const std::string &file_name,
+         bool is_system)
+        : folder_(top, name, is_system), path_(folder_.path() + "/" + file_name), file_(path_) {}
+
+    const std::string &path() const { return path_; }
+    void fill(const Pack &pack, const Options &options);
+    void commit() { file_.commit(); }
+
+  private:
+    const InstallFolder folder_;
+    const std::string path_;
+    NewFile file_;
+};
+
+void Copy::fill(const Pack &pack, const Options &options) {
     std::vector<std::byte> piece(1u << 20);
     const std::uint64_t size = pack.info().size_bytes;
     Progress progress("Copying", size);
@@ -86,12 +128,12 @@ void copy_pack(const Pack &pack, const std::string &path, const Options &options
         const auto got = pack.file().read_at(at, piece);
         if (!got.ok() || got.value() == 0) throw Failure(kExitFailure, "the pack cannot be read");
         const Bytes bytes = Bytes(piece).first(got.value());
-        require_done(file.file().write_at(at, std::span(&bytes, 1)), "write " + path);
+        require_done(file_.file().write_at(at, std::span(&bytes, 1)), "write " + path_);
         at += bytes.size();
         progress.add(bytes.size());
     }
-    require_whole(open_pack(file.unfinished_path()), options);
-    file.commit();
+    require_whole(open_pack(file_.unfinished_path()), options);
+    file_.finish();
 }
 
 int install(const Options &options) {
@@ -113,12 +155,17 @@ int install(const Options &options) {
                  options.file);
     }
     const KeysLock lock(KeysUse::read);
-    std::set<std::string> names;
-    for (const OpenPart &part : pack.parts) names.insert(part.name());
-    for (const std::string &name : names) {
-        const std::string path = make_folder(top, name, options.is_system) + "/" + file_name;
-        copy_pack(*pack.pack, path, options);
-        say(fmt::format("Installed {} for {}", path, application_name(name)));
+    // All copies are there before the first one counts: a full disk changes nothing.
+    std::map<std::string, Copy> copies;
+    for (const OpenPart &part : pack.parts) {
+        const std::string name = part.name();
+        const auto [copy, is_new] =
+            copies.try_emplace(name, top, name, file_name, options.is_system);
+        if (is_new) copy->second.fill(*pack.pack, options);
+    }
+    for (auto &[name, copy] : copies) {
+        copy.commit();
+        say(fmt::format("Installed {} for {}", copy.path(), application_name(name)));
     }
     return kExitOk;
 }
@@ -154,11 +201,9 @@ int remove(const std::string &name) {
     for (const std::string &folder : install_folders(resolve_root())) {
         for (const std::string &path : installed_packs(folder)) {
             if (!is_meant(path, name)) continue;
-            std::error_code error;
-            if (!fs::remove(path, error) && error) {
-                throw Failure(kExitFailure, "cannot remove {}: {}", path, error.message());
-            }
-            fs::remove(fs::path(path).parent_path(), error);  // where it is empty
+            remove_pack(path);
+            // Where it is empty.
+            (void)Directory::working().remove_directory(fs::path(path).parent_path());
             say("Removed " + path);
             ++removed;
         }

@@ -38,11 +38,54 @@ bool changes_folder(const __ptrace_syscall_info &info) {
            number == SYS_unlinkat || number == SYS_renameat;
 }
 
-// From a shell, so that it can be found stopped before its first system call.
-std::vector<std::string> stopped(const std::vector<std::string> &command) {
-    std::vector<std::string> words = {"/bin/sh", "-c", "kill -STOP $$; exec \"$@\"", "sh"};
-    words.insert(words.end(), command.begin(), command.end());
-    return words;
+// A `cairn` that is stopped before its first system call: it comes from a shell.
+class Watched {
+  public:
+    Watched(const std::vector<std::string> &arguments, const Environment &environment,
+            unsigned long options)
+        : program_(from_shell(cairn_command(arguments)), without_leak_check(environment)) {
+        if (!program_.wait_until_stopped()) give_up("/bin/sh");
+        if (ptrace(PTRACE_SEIZE, pid(), 0, PTRACE_O_EXITKILL | options) != 0) give_up("ptrace");
+        resume_ = (options & PTRACE_O_TRACESYSGOOD) != 0 ? PTRACE_SYSCALL : PTRACE_CONT;
+        kill(pid(), SIGCONT);
+    }
+
+    pid_t pid() const { return program_.pid(); }
+    // The status when it has stopped for us; 0: it has ended. It goes on by resume().
+    int next() {
+        int status = 0;
+        while ((status = status_when_stopped(pid())) != 0) {
+            if (status >> 16 != 0 || WSTOPSIG(status) == (SIGTRAP | 0x80)) break;
+            // SIGCONT, or that the shell has become `cairn`.
+            resume(WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status));
+        }
+        return status;
+    }
+    void resume(int signal = 0) {
+        if (ptrace(resume_, pid(), 0, signal) != 0) give_up("ptrace");
+    }
+    int wait() { return program_.wait(); }
+
+  private:
+    static std::vector<std::string> from_shell(const std::vector<std::string> &command) {
+        std::vector<std::string> words = {"/bin/sh", "-c", "kill -STOP $$; exec \"$@\"", "sh"};
+        words.insert(words.end(), command.begin(), command.end());
+        return words;
+    }
+    // Which would want to watch it, too.
+    static Environment without_leak_check(Environment environment) {
+        environment["ASAN_OPTIONS"] = "detect_leaks=0";
+        return environment;
+    }
+
+    Program program_;
+    __ptrace_request resume_;
+};
+
+std::uint64_t number_in(const std::string &text, const std::string &name) {
+    const std::size_t at = text.find(name);
+    if (at == text.npos) give_up("/proc/PID/status");
+    return std::strtoull(text.c_str() + at + name.size(), nullptr, 10);
 }
 
 }  // namespace
@@ -53,35 +96,39 @@ bool can_watch() {
 }
 
 bool is_killed_at(std::uint64_t number, const std::vector<std::string> &arguments,
-                  const Environment &environment, int *exit_code) {
-    Environment watched = environment;
-    watched["ASAN_OPTIONS"] = "detect_leaks=0";  // it would watch itself
-    Program program(stopped(cairn_command(arguments)), watched);
-    const pid_t pid = program.pid();
-    if (!program.wait_until_stopped()) give_up("/bin/sh");
-    constexpr unsigned long kOptions = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
-    if (ptrace(PTRACE_SEIZE, pid, 0, kOptions) != 0) give_up("ptrace");
-    kill(pid, SIGCONT);
+                  const Environment &environment) {
+    Watched program(arguments, environment, PTRACE_O_TRACESYSGOOD);
     std::uint64_t calls = 0;
-    while (const int status = status_when_stopped(pid)) {
-        const int signal = WSTOPSIG(status);
-        const bool is_call = signal == (SIGTRAP | 0x80);
-        __ptrace_syscall_info info = {};
-        if (is_call && ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) < 0) {
-            give_up("ptrace");
+    while (const int status = program.next()) {
+        if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+            __ptrace_syscall_info info = {};
+            if (ptrace(PTRACE_GET_SYSCALL_INFO, program.pid(), sizeof info, &info) < 0) {
+                give_up("ptrace");
+            }
+            const bool is_entry = info.op == PTRACE_SYSCALL_INFO_ENTRY;
+            if (is_entry && (calls > 0 || changes_folder(info)) && ++calls == number) {
+                kill(program.pid(), SIGKILL);
+                break;
+            }
         }
-        const bool is_entry = is_call && info.op == PTRACE_SYSCALL_INFO_ENTRY;
-        if (is_entry && (calls > 0 || changes_folder(info)) && ++calls == number) {
-            kill(pid, SIGKILL);
-            break;
-        }
-        // Only SIGCONT is sent to it; all else is ptrace's.
-        const bool is_event = is_call || status >> 16 != 0 || signal == SIGTRAP;
-        if (ptrace(PTRACE_SYSCALL, pid, 0, is_event ? 0 : signal) != 0) give_up("ptrace");
+        program.resume();
     }
-    const int ended = program.wait();
-    if (exit_code != nullptr) *exit_code = ended;
-    return ended == 1000 + SIGKILL;
+    return program.wait() == 1000 + SIGKILL;
+}
+
+std::uint64_t peak_memory_kib(const std::vector<std::string> &arguments,
+                              const Environment &environment) {
+    Watched program(arguments, environment, PTRACE_O_TRACEEXIT);
+    std::uint64_t peak = 0;
+    while (const int status = program.next()) {
+        if (status >> 16 == PTRACE_EVENT_EXIT) {
+            const std::string path = "/proc/" + std::to_string(program.pid()) + "/status";
+            peak = number_in(read_file(path), "VmHWM:");
+        }
+        program.resume();
+    }
+    if (program.wait() != 0) give_up(arguments.front().c_str());
+    return peak;
 }
 
 }  // namespace cairn::cli_test

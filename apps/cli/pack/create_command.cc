@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <set>
 
@@ -48,7 +49,7 @@ struct Options {
 
 // An entry as it is chosen; the value stays in the cache.
 struct Key {
-    std::string bytes;
+    std::string_view bytes;  // of the source's memory
     std::uint64_t stored_size;
     std::uint32_t cost_us;
     bool pinned;
@@ -58,10 +59,18 @@ struct Source {
     std::string identifier;
     std::uint64_t version = 0;
     std::string generation;
+    // Strings of their own would lie between the values that are read with them, and keep those
+    // places from being used again.
+    std::unique_ptr<std::pmr::monotonic_buffer_resource> memory =
+        std::make_unique<std::pmr::monotonic_buffer_resource>();
     std::vector<Key> keys;
     StartOrder order;
     CacheHandle cache;
 
+    std::string_view keep(std::string_view key) const {
+        auto *const place = static_cast<char *>(memory->allocate(key.size(), 1));
+        return {std::copy(key.begin(), key.end(), place) - key.size(), key.size()};
+    }
     PackSubject subject() const { return {PackKind::entries, identifier, version, generation}; }
 };
 
@@ -78,9 +87,9 @@ Source look_at(const std::string &root, const std::string &identifier,
     }
     const std::set<std::string_view> in_order(source.order.begin(), source.order.end());
     for_each_entry(source.cache, "read `" + identifier + "`", [&](const cairn_entry &entry) {
-        std::string key(static_cast<const char *>(entry.key), entry.key_size);
+        const std::string_view key(static_cast<const char *>(entry.key), entry.key_size);
         if (starts && !in_order.contains(key)) return true;
-        source.keys.push_back({std::move(key), entry.stored_size, entry.cost_us,
+        source.keys.push_back({source.keep(key), entry.stored_size, entry.cost_us,
                                (entry.flags & CAIRN_PUT_PINNED) != 0});
         return true;
     });
@@ -108,7 +117,7 @@ void keep_the_best(std::vector<Source> &sources, std::uint64_t max_bytes) {
     for (const Choice &choice : choices) {
         const std::uint64_t size = choice.key->stored_size + choice.key->bytes.size() + 64;
         if (size > max_bytes - std::min(sum, max_bytes)) {
-            choice.key->bytes.clear();  // no key is empty
+            choice.key->bytes = {};  // no key is empty
         } else {
             sum += size;
         }

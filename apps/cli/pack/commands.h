@@ -11,6 +11,8 @@ namespace cairn::cli {
     X(create)                  \
     X(inspect)                 \
     X(verify)                  \
+    X(merge)                   \
+    X(diff)                    \
     X(install)                 \
     X(remove)                  \
     X(ls)

@@ -89,6 +89,10 @@ OpenPack open_pack(const std::string &path) {
     return open;
 }
 
+const char *name_of(PackKind kind) {
+    return kind == PackKind::entries ? "entries" : "driver files";
+}
+
 std::string signer_text(const OpenPack &pack) {
     const auto trailer = read_trailer(pack.pack->file(), pack.path);
     if (!trailer) return "not signed";

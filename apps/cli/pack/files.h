@@ -38,6 +38,8 @@ struct OpenPack {
 
 // A Failure where it is no pack, or a text of it is damaged.
 OpenPack open_pack(const std::string &path);
+// "entries" or "driver files".
+const char *name_of(PackKind kind);
 
 // Who signed a pack, in words, as its trailer says; the signature is not checked.
 std::string signer_text(const OpenPack &pack);

@@ -37,10 +37,6 @@ Sums sum_up(const PackPart &part) {
     return sums;
 }
 
-const char *name_of(PackKind kind) {
-    return kind == PackKind::entries ? "entries" : "driver files";
-}
-
 nlohmann::ordered_json json_of(const OpenPack &pack) {
     const auto trailer = read_trailer(pack.pack->file(), pack.path);
     nlohmann::ordered_json json = {{"file", pack.path},

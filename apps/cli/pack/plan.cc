@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "pack/plan.h"
+
+#include <fmt/format.h>
+#include <zdict.h>
+#include <zstd.h>
+
+#include <algorithm>
+
+#include "keys.h"
+#include "os/configuration.h"
+#include "output.h"
+
+namespace cairn::cli {
+namespace {
+
+// Values of a part, spread over all of it, one behind the other.
+struct Sample {
+    std::string bytes;
+    std::vector<std::size_t> sizes;
+};
+
+Sample take_sample(const PlannedPart &part) {
+    constexpr std::size_t kBytesMax = 8u << 20, kValueMax = 256u << 10, kValuesMax = 4000;
+    Sample sample;
+    const std::size_t step = part.entries.size() / kValuesMax + 1;
+    for (std::size_t i = 0; i < part.entries.size() && sample.bytes.size() < kBytesMax; i += step) {
+        (void)part.read(part.entries[i], [&](Bytes value) {
+            const Bytes first = value.first(std::min(value.size(), kValueMax));
+            sample.bytes.append(reinterpret_cast<const char *>(first.data()), first.size());
+            sample.sizes.push_back(first.size());
+        });
+    }
+    return sample;
+}
+
+// What the values take together with this dictionary.
+std::size_t compressed_size(const Sample &sample, const std::string &dictionary) {
+    constexpr int kLevel = 3;
+    const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                       ZSTD_freeCCtx);
+    const std::unique_ptr<ZSTD_CDict, decltype(&ZSTD_freeCDict)> words(
+        ZSTD_createCDict(dictionary.data(), dictionary.size(), kLevel), ZSTD_freeCDict);
+    std::string out;
+    std::size_t sum = 0, at = 0;
+    for (const std::size_t size : sample.sizes) {
+        out.resize(ZSTD_compressBound(size));
+        const std::size_t compressed = ZSTD_compress_usingCDict(
+            context.get(), out.data(), out.size(), sample.bytes.data() + at, size, words.get());
+        sum += ZSTD_isError(compressed) != 0 ? size : compressed;
+        at += size;
+    }
+    return sum;
+}
+
+// Empty where it would not pay: it is in the pack twice, and must save a tenth.
+std::string dictionary_for(const PlannedPart &part) {
+    constexpr std::size_t kSize = 64u << 10;
+    const Sample sample = take_sample(part);
+    std::string dictionary(kSize, '\0');
+    const std::size_t size =
+        ZDICT_trainFromBuffer(dictionary.data(), dictionary.size(), sample.bytes.data(),
+                              sample.sizes.data(), static_cast<unsigned>(sample.sizes.size()));
+    if (ZDICT_isError(size) != 0) return "";
+    dictionary.resize(size);
+    const double without = static_cast<double>(compressed_size(sample, ""));
+    const double with = static_cast<double>(compressed_size(sample, dictionary));
+    // Of all values, as far as the sample tells.
+    const double share = static_cast<double>(std::max<std::size_t>(sample.sizes.size(), 1)) /
+                         static_cast<double>(part.entries.size());
+    return (without - with) / share > 2.0 * static_cast<double>(size) && with < 0.9 * without
+               ? dictionary
+               : "";
+}
+
+// Nullopt: there is no limit.
+std::optional<std::uint64_t> max_bytes_of(const PackOptions &options) {
+    if (options.max_bytes.empty()) return std::nullopt;
+    const auto max_bytes = size_from_text(options.max_bytes);
+    if (!max_bytes) {
+        throw Failure(kExitUsage, "--max-bytes `{}`: no such size; write 64M", options.max_bytes);
+    }
+    return max_bytes;
+}
+
+std::uint64_t size_in_pack(const PlannedEntry &entry) {
+    return entry.stored_size + entry.key.size() + 64;
+}
+
+}  // namespace
+
+std::string_view PlannedPart::keep(std::string_view key) const {
+    auto *const place = static_cast<char *>(memory->allocate(key.size(), 1));
+    std::copy(key.begin(), key.end(), place);
+    return {place, key.size()};
+}
+
+void add_pack_options(Arguments &take, PackOptions &options) {
+    take.value("--max-bytes", options.max_bytes,
+               "Only what saves most time for its bytes, up to so many", "SIZE");
+    take.value("--about", options.about, "What the pack is, for people", "TEXT");
+    take.value("--sign", options.sign, "Sign it with this key of yours (`cairn key create`)",
+               "KEY");
+    take.flag("--no-compress", options.no_compress, "Leave values as they are");
+}
+
+void keep_the_best(std::vector<PlannedPart> &parts, const PackOptions &options) {
+    if (const auto max_bytes = max_bytes_of(options)) {
+        struct Choice {
+            PlannedEntry *entry;
+            double worth;
+        };
+        std::vector<Choice> choices;
+        for (PlannedPart &part : parts) {
+            for (PlannedEntry &entry : part.entries) {
+                choices.push_back({&entry, static_cast<double>(entry.cost_us) /
+                                               static_cast<double>(size_in_pack(entry))});
+            }
+        }
+        std::stable_sort(choices.begin(), choices.end(),
+                         [](const Choice &a, const Choice &b) { return a.worth > b.worth; });
+        std::uint64_t sum = 0;
+        for (const Choice &choice : choices) {
+            const std::uint64_t size = size_in_pack(*choice.entry);
+            if (size > *max_bytes - std::min(sum, *max_bytes)) {
+                choice.entry->key = {};  // no key is empty
+            } else {
+                sum += size;
+            }
+        }
+        for (PlannedPart &part : parts) {
+            std::erase_if(part.entries, [](const PlannedEntry &each) { return each.key.empty(); });
+        }
+    }
+    std::erase_if(parts, [](const PlannedPart &part) { return part.entries.empty(); });
+}
+
+PackMaker::PackMaker(const PackOptions &options)
+    : options_(options), what_("write " + options.out) {
+    (void)max_bytes_of(options);
+    if (!options.sign.empty()) key_.emplace(load_secret_key(options.sign));
+}
+
+void PackMaker::begin(std::size_t parts) {
+    if (parts == 0) throw Failure(kExitFailure, "there is nothing to pack");
+    if (parts > kPackPartsMax) {
+        throw Failure(kExitFailure, "these are {} parts, and a pack holds {}; make several", parts,
+                      kPackPartsMax);
+    }
+    file_.emplace(options_.out);
+    writer_.emplace(file_->file());
+}
+
+void PackMaker::write(const PlannedPart &part) {
+    // Drivers compress what they keep.
+    const bool compresses = part.kind == PackKind::entries && !options_.no_compress;
+    const std::string dictionary = compresses ? dictionary_for(part) : "";
+    require_done(writer_->begin_part(part.subject(),
+                                     compresses ? PackCompression::zstd : PackCompression::none,
+                                     as_bytes(dictionary)),
+                 what_);
+    Progress progress("Packing " + part.identifier, part.entries.size());
+    for (const PlannedEntry &entry : part.entries) {
+        progress.add(1);
+        const bool is_there = part.read(entry, [&](Bytes value) {
+            require_done(writer_->add({as_bytes(entry.key), value, entry.cost_us, entry.pinned}),
+                         what_);
+        });
+        ++(is_there ? entries_ : lost_);
+    }
+    require_done(writer_->end_part(part.order), what_);
+}
+
+void PackMaker::write(const PackSubject &subject,
+                      const std::function<void(const Add &add)> &visit) {
+    require_done(writer_->begin_part(subject, PackCompression::none, {}), what_);
+    visit([&](const PackEntry &entry) {
+        require_done(writer_->add(entry), what_);
+        ++entries_;
+    });
+    require_done(writer_->end_part({}), what_);
+}
+
+void PackMaker::sign() {
+    const Progress progress("Signing " + options_.out, 0);
+    const std::uint64_t body_size = writer_->size_bytes() - kTrailerSize;
+    const TrailerBytes trailer =
+        encode_trailer(sign_file(file_->file(), options_.out, body_size, *key_));
+    const Bytes bytes(trailer);
+    require_done(file_->file().write_at(body_size, std::span(&bytes, 1)), "sign " + options_.out);
+}
+
+std::string PackMaker::finish(const std::string &about) {
+    require_done(writer_->finish(about), what_);
+    if (key_) sign();
+    file_->commit();
+    return fmt::format("{} ({}), {}", options_.out, format_bytes(writer_->size_bytes()),
+                       key_ ? "signed" : "not signed");
+}
+
+}  // namespace cairn::cli

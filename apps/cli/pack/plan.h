@@ -1,0 +1,101 @@
+// What a new pack is to have, and how it is written: for the commands that make packs.
+// SPDX-License-Identifier: MIT
+//
+// A plan has keys and sizes; values stay where they are until they are written, one at a time. The same
+// plan gives the same bytes.
+//
+// Thread safety: used by main only.
+// Failure: a Failure; then nothing is left of the pack, and an older one stays.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/start_order.h"
+#include "command.h"
+#include "pack/files.h"
+#include "pack/pack_writer.h"
+#include "signature.h"
+
+namespace cairn::cli {
+
+struct PlannedEntry {
+    std::string_view key;           // of the part's memory
+    std::uint64_t stored_size = 0;  // of the value, where it is now
+    std::uint32_t cost_us = 0;
+    bool pinned = false;
+    std::uint32_t source = 0, slot = 0;  // for the part's `read`
+};
+
+struct PlannedPart {
+    PackSubject subject() const { return {kind, identifier, version, generation}; }
+    // A copy of a key, for an entry.
+    std::string_view keep(std::string_view key) const;
+
+    PackKind kind = PackKind::entries;
+    std::string identifier;
+    std::uint64_t version = 0;
+    std::string generation;
+    std::vector<PlannedEntry> entries;  // in ascending order of the keys, each once
+    StartOrder order;
+    // Calls `use` with an entry's value. False: it is gone, or damaged.
+    using Use = std::function<void(Bytes value)>;
+    std::function<bool(const PlannedEntry &entry, const Use &use)> read;
+    // Strings of their own would lie between the values that are read with them, and keep those
+    // places from being used again.
+    std::unique_ptr<std::pmr::monotonic_buffer_resource> memory =
+        std::make_unique<std::pmr::monotonic_buffer_resource>();
+};
+
+// What the commands that make packs are told alike.
+struct PackOptions {
+    std::string out;
+    std::optional<std::string> about;
+    std::string max_bytes;
+    std::string sign;  // the name of a key; empty: it is not signed
+    bool no_compress = false;
+};
+void add_pack_options(Arguments &take, PackOptions &options);
+
+// Leaves those entries that save most time for their bytes, as far as `--max-bytes` allows, and the parts
+// that have some.
+void keep_the_best(std::vector<PlannedPart> &parts, const PackOptions &options);
+
+class PackMaker {
+  public:
+    // Looks for the key with which to sign, and at what else may be wrong with the options.
+    explicit PackMaker(const PackOptions &options);
+
+    // Makes the file. No more than kPackPartsMax parts can be written to it.
+    void begin(std::size_t parts);
+    void write(const PlannedPart &part);
+    // The same for one whose entries come in ascending order of the keys, without a plan. `visit` calls
+    // its argument with each.
+    using Add = std::function<void(const PackEntry &)>;
+    void write(const PackSubject &subject, const std::function<void(const Add &add)> &visit);
+    // Signs it, and gives it its name. Returns "OUT.pack (12 KiB), signed".
+    std::string finish(const std::string &about);
+
+    // Of what was written.
+    std::uint64_t entries() const { return entries_; }
+    // Entries of plans that could not be read.
+    std::uint64_t lost() const { return lost_; }
+
+  private:
+    void sign();
+
+    const PackOptions options_;
+    const std::string what_;
+    std::optional<SecretKey> key_;
+    std::optional<NewFile> file_;
+    std::optional<PackWriter> writer_;
+    std::uint64_t entries_ = 0, lost_ = 0;
+};
+
+}  // namespace cairn::cli

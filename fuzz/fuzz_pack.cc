@@ -1,5 +1,5 @@
-// Packs: what is read of a hostile file. Tried as it is, and with the checks that a hostile author
-// would give the header, so that what lies behind it is reached.
+// Packs: what is read of a hostile file. Tried as it is, and with all the checks that a hostile author
+// would give it, so that what lies behind them is reached.
 // SPDX-License-Identifier: MIT
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace {
 
 using cairn::Bytes;
 
+constexpr std::uint32_t kSlotsMax = 4096;  // that are looked at
+
 // The same file for all inputs.
 int memory_file() {
     static const int fd = ::memfd_create("pack", 0);
@@ -25,9 +28,10 @@ int memory_file() {
 
 void read_part(const std::shared_ptr<const cairn::Pack> &pack, std::size_t number) {
     const cairn::PackPart part(pack, number);
-    (void)pack->part_text(part.row());
+    const auto text = pack->part_text(part.row());
+    if (text) (void)cairn::decode_part_text(*text, part.row().kind);
     (void)part.order();
-    for (std::uint32_t slot = 0; slot < part.row().slot_count() && slot < 4096; ++slot) {
+    for (std::uint32_t slot = 0; slot < part.row().slot_count() && slot < kSlotsMax; ++slot) {
         const auto looked = part.look_at(slot);
         auto entry = part.read(slot);
         if (!entry.ok() || !*entry) continue;
@@ -54,16 +58,66 @@ void try_pack(Bytes bytes) {
     for (std::size_t i = 0; i < (*pack)->rows().size() && i < 4; ++i) read_part(*pack, i);
 }
 
-// The header's own checks, the texts' and the slots', as if they fitted.
+// So many bytes of a file, where it has them; else none.
+std::span<std::byte> piece_of(std::vector<std::byte> &file, std::uint64_t offset,
+                              std::uint64_t size) {
+    if (offset > file.size() || size > file.size() - offset) return {};
+    return std::span(file).subspan(offset, size);
+}
+
+// Gives a record the check of its place. Returns the key's hash.
+std::optional<std::uint64_t> make_record_plausible(std::span<std::byte> bytes, std::uint64_t offset,
+                                                   std::uint64_t seed) {
+    const auto record = cairn::look_at_pack_record(bytes, bytes.size());
+    if (!record || record->size() != bytes.size()) return std::nullopt;
+    const std::vector<std::byte> old(bytes.begin(), bytes.end());
+    const Bytes key = Bytes(old).subspan(cairn::kPackRecordHeaderSize, record->key_size);
+    const Bytes value = Bytes(old).subspan(record->value_offset(), record->value_size);
+    cairn::encode_pack_record(*record, key, value, offset, seed, bytes);
+    return cairn::pack_key_hash(key, seed);
+}
+
+void make_slots_plausible(std::vector<std::byte> &file, const cairn::PackRow &row) {
+    for (std::uint32_t number = 0; number < row.slot_count() && number < kSlotsMax; ++number) {
+        const auto bytes =
+            piece_of(file, row.index_offset + number * cairn::kPackSlotSize, cairn::kPackSlotSize);
+        if (bytes.empty() || cairn::is_empty_pack_slot(bytes)) continue;
+        const auto place = cairn::get_le<std::uint64_t>(bytes, 8) & 0xff'ffff'ffff;
+        cairn::PackSlot slot = {cairn::get_le<std::uint32_t>(bytes, 0), place * cairn::kPackUnit,
+                                cairn::get_le<std::uint32_t>(bytes, 4) * cairn::kPackUnit};
+        const auto record = piece_of(file, slot.offset, slot.size);
+        const auto hash = make_record_plausible(record, slot.offset, row.seed());
+        if (hash) slot.tag = cairn::pack_tag(*hash);
+        const auto checked = cairn::encode_pack_slot(slot, number);
+        std::copy(checked.begin(), checked.end(), bytes.begin());
+    }
+}
+
+// All checks, as if they fitted: the header's, and of what it names the texts', the dictionaries',
+// the slots' and the records'.
 void make_plausible(std::vector<std::byte> &file) {
     constexpr std::size_t kCheckAt = 120;
     if (file.size() < cairn::kPackHeaderSize) return;
-    const cairn::MutableBytes header(file.data(), cairn::kPackHeaderSize);
+    const cairn::MutableBytes bytes(file.data(), cairn::kPackHeaderSize);
     constexpr std::string_view kMagic = "CAIRNPCK";
-    std::copy_n(cairn::as_bytes(kMagic).begin(), kMagic.size(), header.begin());
-    cairn::put_le(header, 8, cairn::kPackFormatVersion);
-    cairn::put_le(header, kCheckAt, std::uint64_t{0});
-    cairn::put_le(header, kCheckAt, cairn::checksum(header, 4));
+    std::copy_n(cairn::as_bytes(kMagic).begin(), kMagic.size(), bytes.begin());
+    cairn::put_le(bytes, 8, cairn::kPackFormatVersion);
+    cairn::put_le(bytes, kCheckAt, std::uint64_t{0});
+    cairn::put_le(bytes, kCheckAt, cairn::checksum(bytes, 4));
+    auto header = cairn::decode_pack_header(bytes);
+    if (!header) return;
+    for (cairn::PackRow &row : header->rows) {
+        make_slots_plausible(file, row);
+        row.text_check =
+            cairn::checksum(piece_of(file, row.text_offset, row.text_size), row.text_size);
+        row.dictionary_check =
+            cairn::checksum(piece_of(file, row.dictionary_offset, row.dictionary_size), row.seed());
+    }
+    header->about_check = cairn::checksum(piece_of(file, header->about_offset, header->about_size),
+                                          header->about_size);
+    // The slots of a hostile pack may have named the header itself.
+    const auto checked = cairn::encode_pack_header(*header);
+    std::copy(checked.begin(), checked.end(), bytes.begin());
 }
 
 }  // namespace

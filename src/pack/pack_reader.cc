@@ -43,8 +43,13 @@ std::optional<std::size_t> Pack::find_part(const PackIdentity &identity) const {
     return std::nullopt;
 }
 
+bool Pack::has(std::uint64_t offset, std::uint64_t size) const {
+    const std::uint64_t end = std::min(header_.body_size, info_.size_bytes);
+    return offset <= end && size <= end - offset;
+}
+
 bool Pack::read(std::uint64_t offset, MutableBytes out) const {
-    if (offset > header_.body_size || out.size() > header_.body_size - offset) return false;
+    if (!has(offset, out.size())) return false;
     const auto size = file_.read_at(offset, out);
     return size.ok() && size.value() == out.size();
 }
@@ -67,16 +72,24 @@ std::optional<std::string> Pack::part_text(const PackRow &row) const {
 }
 
 PackPart::PackPart(std::shared_ptr<const Pack> pack, std::size_t number)
-    : pack_(std::move(pack)), row_(pack_->rows()[number]) {}
+    : pack_(std::move(pack)), row_(pack_->rows()[number]), index_size_(readable_index()) {}
 
 PackPart::~PackPart() {
     delete[] index_.load();
     ZSTD_freeDDict(dictionary_.load());
 }
 
+std::size_t PackPart::readable_index() const {
+    const auto whole = static_cast<std::size_t>(row_.index_size());
+    if (pack_->has(row_.index_offset, whole)) return whole;
+    const std::uint64_t size = pack_->info().size_bytes;
+    const std::uint64_t there = size - std::min(row_.index_offset, size);
+    return static_cast<std::size_t>(std::min(there, row_.index_size())) / kPageSize * kPageSize;
+}
+
 PackPart::Page PackPart::read_page(std::size_t page) const {
     const std::size_t at = page * kPageSize;
-    const std::size_t size = std::min<std::uint64_t>(kPageSize, row_.index_size() - at);
+    const std::size_t size = std::min(kPageSize, index_size_ - at);
     const bool is_there =
         pack_->read(row_.index_offset + at, MutableBytes(index_.load() + at, size));
     return is_there ? Page::read : Page::missing;
@@ -84,15 +97,16 @@ PackPart::Page PackPart::read_page(std::size_t page) const {
 
 Result<const std::byte *> PackPart::bucket(std::uint32_t number) const {
     const std::size_t at = number * kPackBucketSize;
+    if (at >= index_size_) return nullptr;
     const std::size_t page = at / kPageSize;
     const std::byte *index = index_.load(std::memory_order_acquire);
     Page state = index == nullptr ? Page::unread : pages_[page].load(std::memory_order_acquire);
     if (state == Page::unread) {
         const MutexLock lock(mutex_);
         if (index_.load() == nullptr) {
-            const std::size_t count = (row_.index_size() + kPageSize - 1) / kPageSize;
+            const std::size_t count = (index_size_ + kPageSize - 1) / kPageSize;
             pages_.reset(new (std::nothrow) std::atomic<Page>[count]());
-            auto *const memory = new (std::nothrow) std::byte[row_.index_size()];
+            auto *const memory = new (std::nothrow) std::byte[index_size_];
             if (pages_ == nullptr || memory == nullptr) {
                 delete[] memory;
                 return Error::no_memory;
@@ -182,7 +196,7 @@ Result<std::optional<PackPart::Entry>> PackPart::look_at(std::uint32_t slot) con
 
 // A hostile slot can name no more than the file has.
 Result<BlobRef> PackPart::read_record(const PackSlot &slot) const {
-    if (slot.size > pack_->body_size() || slot.size < kPackRecordHeaderSize) {
+    if (!pack_->has(slot.offset, slot.size) || slot.size < kPackRecordHeaderSize) {
         damaged_.fetch_add(1, std::memory_order_relaxed);
         return BlobRef();
     }
@@ -245,8 +259,10 @@ const ZSTD_DDict_s *PackPart::dictionary() const {
 }
 
 std::vector<std::uint32_t> PackPart::order() const {
-    std::vector<std::byte> bytes(std::size_t{row_.order_count} * 4);
+    const std::size_t size = std::size_t{row_.order_count} * 4;
     std::vector<std::uint32_t> slots;
+    if (!pack_->has(row_.order_offset, size)) return slots;
+    std::vector<std::byte> bytes(size);
     if (!pack_->read(row_.order_offset, bytes)) return slots;
     for (std::size_t i = 0; i < row_.order_count; ++i) {
         const auto slot = get_le<std::uint32_t>(bytes, i * 4);

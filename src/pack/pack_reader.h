@@ -44,6 +44,9 @@ class Pack {
     std::optional<std::string> about() const;
     std::optional<std::string> part_text(const PackRow &row) const;
 
+    // Whether the file has the bytes [offset, offset + size) of the body, as far as its size tells. To
+    // be asked before memory is taken for them: the body may be said to be larger than the file.
+    bool has(std::uint64_t offset, std::uint64_t size) const;
     // The bytes [offset, offset + out.size()) of the body. False: they are not all there.
     bool read(std::uint64_t offset, MutableBytes out) const;
 
@@ -100,6 +103,7 @@ class PackPart {
     Result<std::optional<PackSlot>> slot_at(std::uint32_t number) const;
     // Null: the file has no such bucket any more.
     Result<const std::byte *> bucket(std::uint32_t number) const;
+    std::size_t readable_index() const;
     Page read_page(std::size_t page) const;
     Result<BlobRef> read_record(const PackSlot &slot) const;
     Result<BlobRef> decompress(Bytes bytes, const PackRecord &record) const;
@@ -108,6 +112,7 @@ class PackPart {
     // Constant after construction.
     const std::shared_ptr<const Pack> pack_;
     const PackRow row_;
+    const std::size_t index_size_;  // of a file that was cut: whole pages that it has
 
     // Pages of the index, as they are needed.
     mutable Mutex mutex_;

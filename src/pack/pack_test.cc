@@ -293,6 +293,49 @@ TEST(Pack, RefusesWhatIsNoPackAndOtherVersions) {
     EXPECT_EQ(open_pack(path).error(), Error::unsupported);
 }
 
+// All checks fit, and the header and a slot name more bytes than any machine has memory for.
+TEST(Pack, NoMemoryIsTakenForWhatTheFileDoesNotHave) {
+    const testing::Scratch scratch;
+    const std::string path = scratch / "a.pack";
+    PackedPart part;
+    part.entries = {{"key", "value"}};
+    write_pack(path, {part});
+    std::string bytes = read_file(path);
+    const auto file = std::as_writable_bytes(std::span(bytes.data(), bytes.size()));
+    auto header = decode_pack_header(file.first(kPackHeaderSize));
+    ASSERT_TRUE(header.has_value());
+    header->body_size = std::uint64_t{1} << 50;
+    for (const std::uint32_t size : {64u, 1u << 20, 1u << 31, 0xffff'ffffu}) {
+        const PackSlot slot = {pack_tag(pack_key_hash(as_bytes("key"), header->rows[0].seed())),
+                               kPackHeaderSize, size * kPackUnit};
+        const auto slot_bytes = encode_pack_slot(slot, 0);
+        const auto index = file.subspan(header->rows[0].index_offset);
+        std::copy(slot_bytes.begin(), slot_bytes.end(), index.begin());
+        const PackHeaderBytes first = encode_pack_header(*header);
+        std::copy(first.begin(), first.end(), file.begin());
+        write_file(path, bytes);
+        const auto opened = open_part(path);
+        ASSERT_NE(opened, nullptr);
+        auto read = opened->read(0);
+        EXPECT_TRUE(read.ok() && !*read) << size;
+        auto found = opened->find(as_bytes("key"));
+        EXPECT_TRUE(found.ok() && !found->entry) << size;
+    }
+    // Of an index and an order that are said to be large, what the file has is used.
+    header->rows[0].bucket_count = kPackSlotsMax / kPackSlotsPerBucket;
+    header->rows[0].order_count = kPackSlotsMax;
+    const PackHeaderBytes first = encode_pack_header(*header);
+    std::copy(first.begin(), first.end(), file.begin());
+    write_file(path, bytes);
+    const auto opened = open_part(path);
+    ASSERT_NE(opened, nullptr);
+    EXPECT_TRUE(opened->order().empty());
+    for (const std::uint32_t slot : {0u, 64u, 4096u, kPackSlotsMax - 1}) {
+        auto read = opened->read(slot);
+        EXPECT_TRUE(read.ok() && !*read) << slot;
+    }
+}
+
 TEST(Pack, TheWriterRefusesKeysOutOfOrderAndTooManyParts) {
     const testing::Scratch scratch;
     const auto directory = Directory::open(scratch.path());

@@ -375,7 +375,7 @@ TEST_F(MergeTest, TheSamePacksGiveTheSameBytesAndOneOfThemMayBeReplaced) {
 
 TEST_F(MergeTest, OptionsAreThoseOfCreate) {
     ASSERT_EQ(
-        merge({pack_, first_, second_, "--max-bytes", "10K", "--about", "small", "--no-compress"})
+        merge({pack_, first_, second_, "--max-bytes", "2K", "--about", "small", "--no-compress"})
             .exit_code,
         0);
     std::uint64_t entries = 0;

@@ -372,6 +372,16 @@ void visit_driver_files(
         });
 }
 
+Result<File> open_driver_file(const std::string &root, const std::string &application,
+                              const std::string &name) {
+    TRY_ASSIGN(Directory folder, open_own(root, application));
+    std::size_t begin = 0;
+    for (std::size_t end; (end = name.find('/', begin)) != name.npos; begin = end + 1) {
+        TRY_ASSIGN(folder, folder.open_directory(name.substr(begin, end - begin)));
+    }
+    return folder.open_file(name.substr(begin), Access::read_only);
+}
+
 namespace {
 
 // Calls act(path) for the directory of an application, or for all.

@@ -69,6 +69,10 @@ void visit_driver_files(
     const std::string &root, const std::string &application,
     const std::function<void(const std::string &name, const File &file)> &visit);
 
+// One of these files.
+Result<File> open_driver_file(const std::string &root, const std::string &application,
+                              const std::string &name);
+
 // Deletes the driver's files of an application; of all, where it is empty. What packs have for it
 // does not come back.
 Status clear_driver_caches(const std::string &root, const std::string &application, const Log &log);

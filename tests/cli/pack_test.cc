@@ -207,6 +207,36 @@ TEST_F(PackTest, WhatSavesMostForItsBytesIsPackedFirst) {
     EXPECT_EQ(get_program(other_, "driver 9", "cheap"), "(miss)");
 }
 
+TEST_F(PackTest, MachineCodeOfDriversCountsAmongTheBytes) {
+    const std::string files = root_ + "/.driver/gl-game/mesa_shader_cache/";
+    for (int i = 10; i < 30; ++i) {
+        fs::create_directories(files + std::to_string(i));
+        std::ofstream(files + std::to_string(i) + "/" + std::string(38, 'a'))
+            << std::string(1000, 'c');
+    }
+    for (const char *folder :
+         {"/.driver", "/.driver/gl-game", "/.driver/gl-game/mesa_shader_cache"}) {
+        fs::permissions(root_ + folder, fs::perms::owner_all);
+    }
+    const auto packed = [&](const std::string &max_bytes) {
+        create({"--max-bytes", max_bytes});
+        const Json json = inspect();
+        int count = 0;
+        for (const Json &part : json["parts"]) {
+            if (part["kind"] == "driver files") count += part["entries"].get<int>();
+        }
+        return count;
+    };
+    EXPECT_EQ(packed("1G"), 20);
+    const int some = packed("10K");
+    EXPECT_GT(some, 0);
+    EXPECT_LT(some, 10);
+    const std::string merged = folder_ / "merged.pack";
+    create();
+    ASSERT_EQ(run_bare({"merge", merged, pack_}).exit_code, 0);
+    EXPECT_EQ(run_bare({"diff", merged, pack_}).exit_code, 0);
+}
+
 TEST_F(PackTest, DamageIsFoundAndNotInstalled) {
     create();
     const std::string whole = read_file(pack_);

@@ -106,24 +106,34 @@ std::vector<DriverSource> driver_sources(const std::string &root,
     return all;
 }
 
-void write_driver_part(PackMaker &maker, const std::string &root, const DriverSource &source) {
-    maker.write(source.subject.of_kind(PackKind::driver_files), [&](const PackMaker::Add &add) {
-        std::uint64_t count = 0, bytes = 0;
-        visit_driver_files(
-            root, source.application, [&](const std::string &name, const File &file) {
-                const auto info = file.info();
-                if (!info.ok() || info->size_bytes > kDriverFileMax || count == kDriverFilesMax ||
-                    bytes + info->size_bytes > kDriverBytesMax) {
-                    return;
-                }
-                std::vector<std::byte> content(info->size_bytes);
-                const auto size = file.read_at(0, content);
-                if (!size.ok() || size.value() != content.size()) return;
-                add({as_bytes(name), content, 0, false});
-                bytes += content.size();
-                ++count;
-            });
+PlannedPart plan_driver_part(const std::string &root, const DriverSource &source) {
+    const PackSubject subject = source.subject.of_kind(PackKind::driver_files);
+    PlannedPart part;
+    part.kind = subject.kind;
+    part.identifier = subject.identifier;
+    part.version = subject.version;
+    part.generation = subject.generation;
+    std::uint64_t bytes = 0;
+    visit_driver_files(root, source.application, [&](const std::string &name, const File &file) {
+        const auto info = file.info();
+        if (!info.ok() || info->size_bytes > kDriverFileMax ||
+            part.entries.size() == kDriverFilesMax || bytes + info->size_bytes > kDriverBytesMax) {
+            return;
+        }
+        bytes += info->size_bytes;
+        part.entries.push_back({part.keep(name), info->size_bytes});
     });
+    part.read = [root, application = source.application](const PlannedEntry &entry,
+                                                         const PlannedPart::Use &use) {
+        const auto file = open_driver_file(root, application, std::string(entry.key));
+        if (!file.ok()) return false;
+        std::vector<std::byte> content(entry.stored_size);
+        const auto size = file->read_at(0, content);
+        if (!size.ok() || size.value() != content.size()) return false;
+        use(content);
+        return true;
+    };
+    return part;
 }
 
 // How many starts are asked for; nullopt: everything is packed.
@@ -148,17 +158,22 @@ int create(const Options &options) {
         parts.push_back(plan(root, name, starts));
     }
     // Of caches without entries, too: an application may keep its binaries by itself.
-    const std::vector<DriverSource> of_drivers =
-        options.no_driver_files ? std::vector<DriverSource>() : driver_sources(root, parts);
+    if (!options.no_driver_files) {
+        for (const DriverSource &source : driver_sources(root, parts)) {
+            parts.push_back(plan_driver_part(root, source));
+        }
+    }
     keep_the_best(parts, options.pack);
-    maker.begin(parts.size() + of_drivers.size());
-    for (const PlannedPart &part : parts) maker.write(part);
-    const std::uint64_t entries = maker.entries();
-    for (const DriverSource &source : of_drivers) write_driver_part(maker, root, source);
-    const std::uint64_t driver_files = maker.entries() - entries;
+    maker.begin(parts.size());
+    std::uint64_t caches = 0, entries = 0, driver_files = 0;
+    for (const PlannedPart &part : parts) {
+        const bool is_cache = part.kind == PackKind::entries;
+        caches += is_cache ? 1u : 0u;
+        (is_cache ? entries : driver_files) += maker.write(part);
+    }
     const std::string made = maker.finish(options.pack.about.value_or(""));
     say(fmt::format("Packed {} of {} and {} into {}", format_count(entries, "entry", "entries"),
-                    format_count(parts.size(), "cache", "caches"),
+                    format_count(caches, "cache", "caches"),
                     format_count(driver_files, "file of machine code", "files of machine code"),
                     made));
     return kExitOk;

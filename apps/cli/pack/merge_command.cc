@@ -121,15 +121,19 @@ int merge(const Options &options) {
     for (const Parts &parts : group(std::move(packs))) plans.push_back(plan_of(parts, lost));
     keep_the_best(plans, options.pack);
     maker.begin(plans.size());
-    for (const PlannedPart &plan : plans) maker.write(plan);
-    lost += maker.lost();
-    if (maker.entries() == 0) throw Failure(kExitFailure, "no entry of these packs is whole");
+    std::uint64_t entries = 0;
+    for (const PlannedPart &plan : plans) {
+        const std::uint64_t written = maker.write(plan);
+        entries += written;
+        lost += plan.entries.size() - written;
+    }
+    if (entries == 0) throw Failure(kExitFailure, "no entry of these packs is whole");
     const std::string made = maker.finish(about);
     if (lost != 0) {
         complain("{} of these packs cannot be read, and {} left out",
                  format_count(lost, "entry", "entries"), lost == 1 ? "is" : "are");
     }
-    say(fmt::format("Merged {} of {} into {}", format_count(maker.entries(), "entry", "entries"),
+    say(fmt::format("Merged {} of {} into {}", format_count(entries, "entry", "entries"),
                     format_count(options.files.size(), "pack", "packs"), made));
     return kExitOk;
 }

@@ -74,18 +74,10 @@ class PackMaker {
 
     // Makes the file. No more than kPackPartsMax parts can be written to it.
     void begin(std::size_t parts);
-    void write(const PlannedPart &part);
-    // The same for one whose entries come in ascending order of the keys, without a plan. `visit` calls
-    // its argument with each.
-    using Add = std::function<void(const PackEntry &)>;
-    void write(const PackSubject &subject, const std::function<void(const Add &add)> &visit);
+    // Returns how many of its entries could be read.
+    std::uint64_t write(const PlannedPart &part);
     // Signs it, and gives it its name. Returns "OUT.pack (12 KiB), signed".
     std::string finish(const std::string &about);
-
-    // Of what was written.
-    std::uint64_t entries() const { return entries_; }
-    // Entries of plans that could not be read.
-    std::uint64_t lost() const { return lost_; }
 
   private:
     void sign();
@@ -95,7 +87,6 @@ class PackMaker {
     std::optional<SecretKey> key_;
     std::optional<NewFile> file_;
     std::optional<PackWriter> writer_;
-    std::uint64_t entries_ = 0, lost_ = 0;
 };
 
 }  // namespace cairn::cli

@@ -13,6 +13,7 @@
 
 #include "cache/driver_cache.h"
 #include "cache/generations.h"
+#include "cache/layer_file.h"
 #include "cache/start_order.h"
 #include "os/environment.h"
 #include "os/root.h"
@@ -39,10 +40,20 @@ using Opening = std::pair<CacheHandle, int>;
 Opening try_open(const std::string &root, const std::string &identifier, uint32_t flags,
                  uint64_t limit_bytes = 0) {
     const auto log = std::make_shared<CacheLog>();
+    // Who changes a cache reaches what applications ship as well.
+    Words layers;
+    if (const auto folder = Directory::open(root + "/" + identifier);
+        folder.ok() && (flags & CAIRN_OPEN_READ_ONLY) == 0) {
+        layers = layer_paths(folder.value());
+    }
+    std::vector<const char *> paths;
+    for (const std::string &path : layers) paths.push_back(path.c_str());
     cairn_options options = {};
     options.size = sizeof(options);
     options.root = root.c_str();
     options.identifier = identifier.c_str();
+    options.layers = paths.data();
+    options.layer_count = paths.size();
     options.flags = flags | CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING;
     options.memory_bytes = CAIRN_NONE;
     options.limit_bytes = limit_bytes;

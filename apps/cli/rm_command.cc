@@ -91,6 +91,15 @@ std::string digits_of(std::string text) {
     return text;
 }
 
+// Of hexadecimal digits; empty where one is left over.
+std::string bytes_of(const std::string &digits) {
+    std::string bytes;
+    for (std::size_t i = 0; digits.size() % 2 == 0 && i < digits.size(); i += 2) {
+        bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    }
+    return bytes;
+}
+
 std::string remove_entry(const std::string &root, const std::string &identifier,
                          const std::string &key) {
     const std::string digits = digits_of(key);
@@ -102,9 +111,10 @@ std::string remove_entry(const std::string &root, const std::string &identifier,
                       "whole keys",
                       found.size(), identifier, digits);
     }
-    const std::string whole = found.empty() ? "" : found.front();
+    // Packs are not searched for beginnings: only a whole key reaches an entry that only they have.
+    const std::string whole = found.empty() ? bytes_of(digits) : found.front();
     const int result =
-        found.empty() ? int{CAIRN_MISS} : cairn_remove(cache.get(), whole.data(), whole.size());
+        whole.empty() ? int{CAIRN_MISS} : cairn_remove(cache.get(), whole.data(), whole.size());
     if (result == CAIRN_MISS) {
         throw Failure(kExitFailure, "the cache `{}` has no entry {}", identifier, digits);
     }

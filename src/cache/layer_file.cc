@@ -46,6 +46,14 @@ Status make(const Directory &cache, const std::string &name, const PackRow &row,
     return made.error() == Error::exists ? Status() : made;
 }
 
+Result<std::vector<std::string>> layer_names(const Directory &cache) {
+    std::vector<std::string> names;
+    TRY(cache.list([&](std::string_view name) {
+        if (name.starts_with(kPrefix) && !name.ends_with(".tmp")) names.emplace_back(name);
+    }));
+    return names;
+}
+
 // Hides all entries of one layer, and counts those that were seen before.
 Result<std::uint64_t> hide_all(const File &file, std::uint64_t begin_ns, std::uint64_t end_ns) {
     Head head;
@@ -103,10 +111,7 @@ Result<bool> LayerFile::hide(std::uint32_t slot) const {
 
 Result<std::uint64_t> hide_layers(const Directory &cache, std::uint64_t begin_ns,
                                   std::uint64_t end_ns) {
-    std::vector<std::string> names;
-    TRY(cache.list([&](std::string_view name) {
-        if (name.starts_with(kPrefix) && !name.ends_with(".tmp")) names.emplace_back(name);
-    }));
+    TRY_ASSIGN(const std::vector<std::string> names, layer_names(cache));
     std::uint64_t hidden = 0;
     for (const std::string &name : names) {
         const auto file = cache.open_file(name, Access::read_write);
@@ -116,6 +121,25 @@ Result<std::uint64_t> hide_layers(const Directory &cache, std::uint64_t begin_ns
         hidden += of_layer;
     }
     return hidden;
+}
+
+std::vector<std::string> layer_paths(const Directory &cache) {
+    std::vector<std::string> paths;
+    const auto names = layer_names(cache);
+    if (!names.ok()) return paths;
+    for (const std::string &name : names.value()) {
+        const auto file = cache.open_file(name, Access::read_only);
+        Head head;
+        const auto size = file.ok() ? file->read_at(0, head) : file.error();
+        if (!size.ok() || size.value() != kHeadSize) continue;
+        if (!same_bytes(Bytes(head).first(kMagic.size()), as_bytes(kMagic))) continue;
+        std::string path(kPathMax, '\0');
+        const auto end = file->read_at(kHeadSize + get_le<std::uint32_t>(head, kSlotCountAt),
+                                       std::as_writable_bytes(std::span(path.data(), path.size())));
+        path.resize(end.ok() ? end.value() : 0);
+        if (path.starts_with('/')) paths.push_back(path);
+    }
+    return paths;
 }
 
 }  // namespace cairn

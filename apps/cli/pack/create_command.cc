@@ -21,7 +21,8 @@ namespace {
 constexpr const char *kFooter =
     R"(A pack holds programs as drivers compiled them: it serves machines with the very same driver (and with a driver that
 draws by the processor: the same processor). Make one for each, and merge them. The same caches give the same bytes.
-An older OUT.pack is replaced when the new one is whole.
+An older OUT.pack is replaced when the new one is whole. For the driver's machine code, start the application with
+`cairn run --record` before, and twice without --record: drivers have other names for what comes from a cache.
 
 Examples:
   cairn pack create game.pack --application game

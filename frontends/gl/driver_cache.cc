@@ -44,6 +44,8 @@ std::string_view users_variable() {
 // Lives for ever. Null: the driver is told nothing.
 std::atomic<TemporaryVariables *> g_variables = nullptr;
 std::atomic<bool> g_is_placed = false;
+// A recording has what the start makes, and nothing else.
+std::atomic<bool> g_is_recording = false;
 
 // NVIDIA's driver would else delete at its start what is more than it keeps by itself.
 void tell_driver(const std::string &path) {
@@ -87,8 +89,7 @@ void begin_driver_cache() {
         return;
     }
     tell_driver(path);
-    // A recording has what the start makes, and nothing else.
-    g_is_placed = !recording.empty();
+    g_is_recording = !recording.empty();
     log().write(Severity::info, "the driver's machine code is in %s", path.c_str());
 }
 
@@ -111,7 +112,8 @@ TellingDriver::~TellingDriver() {
 void place_driver_files(const std::string &identity) {
     if (!has_driver_cache() || g_is_placed.exchange(true)) return;
     const std::string name = cache_name();
-    const cairn_program_cache_options options = options_of(name, identity);
+    cairn_program_cache_options options = options_of(name, identity);
+    if (g_is_recording) options.flags |= CAIRN_OPEN_NO_LAYERS;
     uint64_t placed = 0;
     (void)cairn_driver_cache_place(&options, &placed);
 }

@@ -12,7 +12,9 @@ Result<Directory> DiskCache::directory() const {
     return root.open_directory(place_.identifier);
 }
 
-// What others see of the cache shrinks last: who notices that it was cleared finds nothing old.
+// What others see of the cache shrinks last: who notices that it was cleared finds nothing old. The
+// order goes once more after that: who writes it looks whether the cache was cleared, before and
+// afterwards.
 Status DiskCache::clear() {
     const auto own = directory();
     if (own.ok()) {
@@ -20,17 +22,22 @@ Status DiskCache::clear() {
         if (!hidden.ok()) return hidden.error();
         forget_order(own.value());
     }
-    return store_->clear();
+    const Status cleared = store_->clear();
+    if (own.ok()) forget_order(own.value());
+    return cleared;
 }
 
 Result<std::uint64_t> DiskCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
     std::uint64_t hidden = 0;
-    if (const auto own = directory(); own.ok()) {
+    const auto own = directory();
+    if (own.ok()) {
         TRY_ASSIGN(hidden, hide_layers(own.value(), begin_ns, end_ns));
         forget_order(own.value());  // it does not say when a key was used
     }
-    TRY_ASSIGN(const std::uint64_t removed, store_->clear_range(begin_ns, end_ns));
-    return removed + hidden;
+    const auto removed = store_->clear_range(begin_ns, end_ns);
+    if (own.ok()) forget_order(own.value());
+    if (!removed.ok()) return removed.error();
+    return removed.value() + hidden;
 }
 
 }  // namespace cairn

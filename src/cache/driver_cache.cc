@@ -21,6 +21,7 @@ constexpr const char *kMarkerPrefix = "placed-";
 constexpr const char *kUnfinishedName = "placing.tmp";
 constexpr const char *kRecordingName = "recording";
 constexpr const char *kUsedName = "used";
+constexpr const char *kDriverName = "driver";
 constexpr const char *kLockName = "lock";
 constexpr std::size_t kRecordingSizeMax = 64;
 // What a new directory gets from the driver's usual one, while an application waits.
@@ -332,6 +333,23 @@ LayeredSubject driver_subject(const std::string &application, std::string_view g
     return subject;
 }
 
+void note_driver(const std::string &root, const LayeredSubject &subject) {
+    const auto own = open_own(root, subject.name);
+    if (!own.ok()) return;
+    const auto noted = read_text_file(own.value(), kDriverName, kPackTextMax);
+    if (noted.ok() && noted.value() == subject.generation) return;
+    (void)own.value().replace_file_lazily(kDriverName, as_bytes(subject.generation));
+}
+
+std::optional<LayeredSubject> noted_driver(const std::string &root,
+                                           const std::string &application) {
+    const auto own = open_own(root, application);
+    if (!own.ok()) return std::nullopt;
+    auto noted = read_text_file(own.value(), kDriverName, kPackTextMax);
+    if (!noted.ok() || noted.value().empty()) return std::nullopt;
+    return LayeredSubject{application, application, 0, std::move(noted.value())};
+}
+
 std::uint64_t place_driver_files(const std::string &root, const LayeredSubject &subject,
                                  const std::vector<std::string> &paths, const Log &log) {
     const auto own = open_own(root, subject.name);
@@ -409,7 +427,7 @@ void remove_own(const std::string &root, const std::string &application) {
     const auto own = open_own(root, application);
     if (!all.ok() || !own.ok()) return;
     forget_placed(own.value());
-    for (const char *name : {kUnfinishedName, kRecordingName, kUsedName, kLockName}) {
+    for (const char *name : {kUnfinishedName, kRecordingName, kDriverName, kUsedName, kLockName}) {
         (void)own.value().remove_file(name);
     }
     for (const Layout &each : kLayouts) (void)own.value().remove_directory(each.folder);

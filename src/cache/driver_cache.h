@@ -10,8 +10,9 @@
 // The files are the driver's: their names are checked against its layouts, their bytes are copied.
 // A file appears whole, and none is replaced. Beside the drivers' directories there are files of
 // ours: `placed-ID` says that all files of a pack's part have been put there, so that it is done
-// once, and what was cleared does not come back; `recording` names the last recording; `used` was
-// last modified when the directory was last used; `lock` is locked by who puts files there.
+// once, and what was cleared does not come back; `recording` names the last recording; `driver` says
+// which driver has used it last; `used` was last modified when the directory was last used; `lock` is
+// locked by who puts files there.
 //
 // Thread safety: functions without state; any number of processes may be at it.
 // Failure: what cannot be written is left out: the driver then compiles it.
@@ -57,6 +58,11 @@ bool wants_driver_cache(const std::string &root, const std::string &application,
 // What a part with a driver's files is of: the application, and those lines of a generation's text
 // that are about the driver and not about one of its contexts.
 LayeredSubject driver_subject(const std::string &application, std::string_view generation);
+
+// Notes that this driver uses the application's directory, where there is one.
+void note_driver(const std::string &root, const LayeredSubject &subject);
+// Whose files they are, as was noted; nullopt: nobody knows.
+std::optional<LayeredSubject> noted_driver(const std::string &root, const std::string &application);
 
 // Puts the files that packs have for this driver into the application's directory, where there is
 // one. Returns how many were new.

@@ -23,8 +23,7 @@ StartRecorder::StartRecorder(Directory directory, const Times &times,
       first_write_(Deadline::in_us(times.first_write_us)),
       end_(Deadline::in_us(times.end_us)),
       clears_(std::move(clears)),
-      clears_seen_(clears_()),
-      written_ns_(coarse_monotonic_ns()) {}
+      clears_seen_(clears_()) {}
 
 StartRecorder::~StartRecorder() {
     writer_.stop();
@@ -74,12 +73,15 @@ void StartRecorder::write_twice() {
 }
 
 // Where it cannot be written, the next write tries again. A process that clears between the two looks
-// at what was cleared may have removed the file before it was written.
+// at what was cleared may remove the file before it is written.
 void StartRecorder::write() {
     const MutexLock file_lock(file_mutex_);
     (void)guarded([&]() REQUIRES_LOCK(file_mutex_) -> Status {
         const std::uint64_t clears = clears_();
-        if (clears != clears_seen_) forget_noted();
+        if (clears != clears_seen_) {
+            forget_order(directory_);  // this process may have written it while others cleared
+            forget_noted();
+        }
         clears_seen_ = clears;
         StartOrder start;
         {
@@ -115,7 +117,7 @@ void StartRecorder::clear() {
 void StartRecorder::flush() {
     const auto is_due = [&] {
         const MutexLock lock(file_mutex_);
-        return coarse_monotonic_ns() - written_ns_ >= kFlushEachNs;
+        return written_ns_ == 0 || coarse_monotonic_ns() - written_ns_ >= kFlushEachNs;
     };
     if (is_due()) write();
 }

@@ -67,7 +67,7 @@ class StartRecorder {
     std::size_t written_ GUARDED_BY(file_mutex_) = 0;
     OrderWrite next_write_ GUARDED_BY(file_mutex_) = OrderWrite::first;
     std::uint64_t clears_seen_ GUARDED_BY(file_mutex_);
-    std::uint64_t written_ns_ GUARDED_BY(file_mutex_);
+    std::uint64_t written_ns_ GUARDED_BY(file_mutex_) = 0;  // 0: not yet
 
     Mutex mutex_;
     StartOrder start_ GUARDED_BY(mutex_);

@@ -134,10 +134,10 @@ int cairn_driver_cache_place(const cairn_program_cache_options *options, uint64_
         std::string root;
         const int found = find_root(options->root, root);
         if (found != CAIRN_OK) return found;
-        const Generation &generation = own.generation;
-        *placed =
-            place_driver_files(root, driver_subject(generation.application, describe(generation)),
-                               own.layers, own.store.log);
+        const LayeredSubject driver =
+            driver_subject(own.generation.application, describe(own.generation));
+        note_driver(root, driver);
+        *placed = own.with_layers ? place_driver_files(root, driver, own.layers, own.store.log) : 0;
         return CAIRN_OK;
     });
 }

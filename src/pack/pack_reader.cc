@@ -16,16 +16,16 @@ Result<PackHeader> read_header(const File &file, const FileInfo &info) {
     if (!info.is_file || info.size_bytes < kPackHeaderSize) return Error::corrupt;
     PackHeaderBytes bytes;
     TRY_ASSIGN(const std::size_t size, file.read_at(0, bytes));
-    if (is_other_pack_version(Bytes(bytes).first(size))) return Error::unsupported;
     auto header = decode_pack_header(Bytes(bytes).first(size));
+    const bool is_other = is_other_pack_version(Bytes(bytes).first(size));
     if (!header && info.size_bytes >= least) {
         // The copy at the end of the body.
         TRY_ASSIGN(const std::size_t again,
                    file.read_at(info.size_bytes - kPackTrailerSize - kPackHeaderSize, bytes));
         header = decode_pack_header(Bytes(bytes).first(again));
     }
-    if (!header) return Error::corrupt;
-    return std::move(*header);
+    if (header) return std::move(*header);
+    return is_other ? Error::unsupported : Error::corrupt;
 }
 
 }  // namespace

@@ -290,6 +290,9 @@ TEST(Pack, RefusesWhatIsNoPackAndOtherVersions) {
     std::string bytes = read_file(path);
     bytes[8] = 2;
     write_file(path, bytes);
+    EXPECT_TRUE(open_pack(path).ok()) << "one header is damaged";
+    bytes[bytes.size() - kPackTrailerSize - kPackHeaderSize + 8] = 2;
+    write_file(path, bytes);
     EXPECT_EQ(open_pack(path).error(), Error::unsupported);
 }
 

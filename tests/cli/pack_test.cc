@@ -7,8 +7,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "pack/testing/packs.h"
 #include "program.h"
@@ -83,6 +86,18 @@ class PackTest : public ::testing::Test {
     Finished run_bare(std::vector<std::string> arguments) const {
         arguments.insert(arguments.begin(), "pack");
         return cairn(arguments, environment_);
+    }
+    // As a front end for GL does that uses the application's own directory.
+    void note_driver(const std::string &driver) const {
+        std::string text = read_file(generation_of("driver 1"));
+        text.replace(text.find("driver 1"), 8, driver);
+        std::ofstream(root_ + "/.driver/gl-game/driver", std::ios::binary) << text;
+    }
+    std::string generation_of(const char *driver) const {
+        cairn_cache *cache = open_program(root_, driver);
+        const std::string identifier = cairn_program_cache_identifier(cache);
+        cairn_close(cache);
+        return root_ + "/" + identifier + "/generation";
     }
     // A pack of everything, with more options.
     void create(std::vector<std::string> options = {}) const {
@@ -218,6 +233,7 @@ TEST_F(PackTest, MachineCodeOfDriversCountsAmongTheBytes) {
          {"/.driver", "/.driver/gl-game", "/.driver/gl-game/mesa_shader_cache"}) {
         fs::permissions(root_ + folder, fs::perms::owner_all);
     }
+    note_driver("driver 2");
     const auto packed = [&](const std::string &max_bytes) {
         create({"--max-bytes", max_bytes});
         const Json json = inspect();
@@ -231,6 +247,14 @@ TEST_F(PackTest, MachineCodeOfDriversCountsAmongTheBytes) {
     const int some = packed("10K");
     EXPECT_GT(some, 0);
     EXPECT_LT(some, 10);
+    const Json of_second = inspect();
+    for (const Json &part : of_second["parts"]) {
+        if (part["kind"] != "driver files") continue;
+        EXPECT_THAT(part["about"].get<std::string>(), HasSubstr("driver 2"));
+    }
+    note_driver("driver 3");
+    EXPECT_EQ(packed("1G"), 0) << "of a driver that none of the caches is of";
+    note_driver("driver 1");
     const std::string merged = folder_ / "merged.pack";
     create();
     ASSERT_EQ(run_bare({"merge", merged, pack_}).exit_code, 0);
@@ -348,6 +372,98 @@ TEST_F(PackTest, NothingIsLeftWhereThePackCannotBeWritten) {
     for (const auto &entry : fs::directory_iterator(folder_.path())) {
         EXPECT_FALSE(entry.path().filename().string().ends_with(".tmp"));
     }
+}
+
+// What is wrong with the header and the slots of a pack, with checks that fit.
+void forge(const std::string &path, const std::function<void(PackHeader &, MutableBytes)> &change) {
+    std::string bytes = read_file(path);
+    const auto file = std::as_writable_bytes(std::span(bytes.data(), bytes.size()));
+    auto header = decode_pack_header(file.first(kPackHeaderSize));
+    ASSERT_TRUE(header.has_value());
+    change(*header, file);
+    const PackHeaderBytes first = encode_pack_header(*header);
+    std::copy(first.begin(), first.end(), file.begin());
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+TEST_F(PackTest, ManyEntriesInOnePlaceTakeNoMemory) {
+    create({"--no-compress"});
+    forge(pack_, [](const PackHeader &header, MutableBytes file) {
+        const PackRow &row = header.rows[0];
+        const MutableBytes index = file.subspan(row.index_offset, row.index_size());
+        std::optional<PackSlot> first;
+        for (std::uint32_t i = 0; i < row.slot_count(); ++i) {
+            const MutableBytes place = index.subspan(i * kPackSlotSize, kPackSlotSize);
+            if (!first) first = decode_pack_slot(place, i);
+            if (!first) continue;
+            const PackSlotBytes slot = encode_pack_slot(*first, i);
+            std::copy(slot.begin(), slot.end(), place.begin());
+        }
+    });
+    const Finished merged = run_bare({"merge", folder_ / "merged.pack", pack_});
+    EXPECT_EQ(merged.exit_code, 1);
+    EXPECT_THAT(merged.standard_error, HasSubstr("several of its entries are in one place"));
+    EXPECT_EQ(run_bare({"diff", pack_, pack_}).exit_code, 2);
+    EXPECT_EQ(run_bare({"verify", pack_}).exit_code, 1);
+}
+
+TEST_F(PackTest, APackWithPartsThatNobodyKnowsIsNotInstalled) {
+    create();
+    forge(pack_, [](PackHeader &header, MutableBytes) { header.rows[0].kind = PackKind(9); });
+    for (const std::vector<std::string> &command :
+         {std::vector<std::string>{"verify", pack_},
+          {"merge", folder_ / "merged.pack", pack_},
+          {"install", "--unsigned", "--dir", other_, pack_}}) {
+        const Finished done = run_bare(command);
+        EXPECT_EQ(done.exit_code, 1) << command[0];
+        EXPECT_THAT(done.standard_error, HasSubstr("does not know")) << command[0];
+    }
+    forge(pack_, [](PackHeader &header, MutableBytes) { header.rows.clear(); });
+    EXPECT_EQ(run({"install", "--unsigned", pack_}, other_).exit_code, 1);
+    EXPECT_FALSE(fs::exists(other_ + "/.packs"));
+}
+
+TEST_F(PackTest, FoldersOfTheSystemStayAsTheyAre) {
+    create();
+    const auto install = [&](const std::string &folders) {
+        Environment environment = environment_;
+        environment["CAIRN_PACKS"] = folders;
+        return cairn({"pack", "install", "--system", "--unsigned", pack_}, environment).exit_code;
+    };
+    for (const char *nowhere : {":", "relative"}) EXPECT_EQ(install(nowhere), 2) << nowhere;
+    const std::string folder = folder_ / "shared";
+    fs::create_directory(folder);
+    fs::permissions(folder, fs::perms(02755));
+    EXPECT_EQ(install(folder + "/"), 0);
+    EXPECT_EQ(fs::status(folder).permissions(), fs::perms(02755));
+    EXPECT_TRUE(fs::exists(folder + "/plain/a.pack"));
+    fs::permissions(folder, fs::perms(01777));
+    EXPECT_EQ(install(folder), 1) << "others may write it";
+    EXPECT_EQ(fs::status(folder).permissions(), fs::perms(01777));
+}
+
+TEST_F(PackTest, InstallingAndRemovingAtOneMomentWaitForOneAnother) {
+    create();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int round = 0; round < 5; ++round) {
+                const Finished done = run({"install", "-q", "--unsigned", pack_}, other_);
+                EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+                (void)run({"remove", "-q", "a.pack"}, other_);
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+}
+
+TEST_F(PackTest, WhoMayReadANewPackIsForTheUmaskToSay) {
+    const mode_t before = ::umask(077);
+    create();
+    ::umask(before);
+    EXPECT_EQ(fs::status(pack_).permissions(), fs::perms(0600));
+    ASSERT_EQ(run({"install", "--unsigned", pack_}, other_).exit_code, 0);
+    EXPECT_EQ(fs::status(other_ + "/.packs/plain/a.pack").permissions(), fs::perms(0644));
 }
 
 class MergeTest : public PackTest {

@@ -80,42 +80,34 @@ PlannedPart plan(const std::string &root, const std::string &identifier,
     return part;
 }
 
-// The driver's files of an application, and which driver they are of: that of the cache that was
-// used last.
-struct DriverSource {
-    std::string application;
-    LayeredSubject subject;
-    std::uint64_t used_ns = 0;
-};
-
-std::vector<DriverSource> driver_sources(const std::string &root,
-                                         const std::vector<PlannedPart> &parts) {
-    std::map<std::string, DriverSource> found;
+// The drivers whose files there are: of those that the caches are of, the one that has used an
+// application's directory last.
+std::vector<LayeredSubject> drivers_of(const std::string &root,
+                                       const std::vector<PlannedPart> &parts) {
+    std::map<std::string, LayeredSubject> found;
     for (const PlannedPart &part : parts) {
         const auto application = application_of(part.generation, part.identifier);
-        const auto folder = Directory::open(root + "/" + part.identifier);
-        if (!application || !folder.ok()) continue;
-        const auto used = folder.value().info(kGenerationFileName);
-        DriverSource &own = found[*application];
-        if (!used.ok() || used->modified_ns <= own.used_ns) continue;
-        own = {*application, driver_subject(*application, part.generation), used->modified_ns};
+        if (!application || driver_cache_bytes(root, *application) == 0) continue;
+        auto driver = noted_driver(root, *application);
+        const LayeredSubject of_part = driver_subject(*application, part.generation);
+        if (driver && driver->generation == of_part.generation) {
+            found.insert_or_assign(*application, std::move(*driver));
+        }
     }
-    std::vector<DriverSource> all;
-    for (const auto &[name, each] : found) {
-        if (driver_cache_bytes(root, name) != 0) all.push_back(each);
-    }
-    return all;
+    std::vector<LayeredSubject> drivers;
+    for (auto &[application, driver] : found) drivers.push_back(std::move(driver));
+    return drivers;
 }
 
-PlannedPart plan_driver_part(const std::string &root, const DriverSource &source) {
-    const PackSubject subject = source.subject.of_kind(PackKind::driver_files);
+PlannedPart plan_driver_part(const std::string &root, const LayeredSubject &driver) {
+    const PackSubject subject = driver.of_kind(PackKind::driver_files);
     PlannedPart part;
     part.kind = subject.kind;
     part.identifier = subject.identifier;
     part.version = subject.version;
     part.generation = subject.generation;
     std::uint64_t bytes = 0;
-    visit_driver_files(root, source.application, [&](const std::string &name, const File &file) {
+    visit_driver_files(root, driver.name, [&](const std::string &name, const File &file) {
         const auto info = file.info();
         if (!info.ok() || info->size_bytes > kDriverFileMax ||
             part.entries.size() == kDriverFilesMax || bytes + info->size_bytes > kDriverBytesMax) {
@@ -124,8 +116,8 @@ PlannedPart plan_driver_part(const std::string &root, const DriverSource &source
         bytes += info->size_bytes;
         part.entries.push_back({part.keep(name), info->size_bytes});
     });
-    part.read = [root, application = source.application](const PlannedEntry &entry,
-                                                         const PlannedPart::Use &use) {
+    part.read = [root, application = driver.name](const PlannedEntry &entry,
+                                                  const PlannedPart::Use &use) {
         const auto file = open_driver_file(root, application, std::string(entry.key));
         if (!file.ok()) return false;
         std::vector<std::byte> content(entry.stored_size);
@@ -158,10 +150,14 @@ int create(const Options &options) {
     for (const std::string &name : selected_caches(options.selection, "pack", root)) {
         parts.push_back(plan(root, name, starts));
     }
+    if (starts &&
+        std::ranges::all_of(parts, [](const PlannedPart &part) { return part.order.empty(); })) {
+        throw Failure(kExitFailure, "no start of these caches is recorded; leave --starts out");
+    }
     // Of caches without entries, too: an application may keep its binaries by itself.
     if (!options.no_driver_files) {
-        for (const DriverSource &source : driver_sources(root, parts)) {
-            parts.push_back(plan_driver_part(root, source));
+        for (const LayeredSubject &driver : drivers_of(root, parts)) {
+            parts.push_back(plan_driver_part(root, driver));
         }
     }
     keep_the_best(parts, options.pack);

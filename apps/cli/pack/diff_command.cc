@@ -16,7 +16,7 @@ namespace cairn::cli {
 namespace {
 
 constexpr const char *kFooter =
-    R"(Entries are compared by their keys and values, however they are compressed; costs and signatures are not compared.
+    R"(Entries are compared by their keys and values, however they are compressed. Costs, pins and signatures are not compared.
 A part is of one application and one driver. With --keys: `-` an entry that only A has, `+` only B, `~` with another value.
 
 Examples:
@@ -34,12 +34,13 @@ struct Options {
 // The slots of a part in ascending order of their keys.
 using Keys = std::map<std::string, std::uint32_t>;
 
-Keys keys_of(const OpenPart *part) {
+// `damaged` grows by those that are said to be there and are not.
+Keys keys_of(const OpenPart *part, std::uint64_t &damaged) {
     Keys keys;
-    for (std::uint32_t slot = 0; part != nullptr && slot < part->part->row().slot_count(); ++slot) {
-        const auto entry = part->part->look_at(slot);
-        if (entry.ok() && entry.value()) keys.emplace(std::move(entry.value()->key), slot);
-    }
+    if (part == nullptr) return keys;
+    damaged += visit_entries(*part, [&](std::uint32_t slot, PackPart::Entry entry) {
+        keys.emplace(std::move(entry.key), slot);
+    });
     return keys;
 }
 
@@ -71,20 +72,11 @@ void compare_values(const std::string &key, std::uint32_t slot_a, std::uint32_t 
     }
 }
 
-Words order_of(const OpenPart &part) {
-    Words keys;
-    for (const std::uint32_t slot : part.part->order()) {
-        const auto entry = part.part->look_at(slot);
-        if (entry.ok() && entry.value()) keys.push_back(entry.value()->key);
-    }
-    return keys;
-}
-
 Difference compare(const OpenPart *a, const OpenPart *b) {
     Difference difference;
     difference.a = a;
     difference.b = b;
-    const Keys keys_a = keys_of(a), keys_b = keys_of(b);
+    const Keys keys_a = keys_of(a, difference.damaged), keys_b = keys_of(b, difference.damaged);
     for (const auto &[key, slot] : keys_a) {
         const auto other = keys_b.find(key);
         if (other == keys_b.end()) {
@@ -184,11 +176,9 @@ void print(const Difference &each, bool keys) {
 }
 
 OpenPack open(const std::string &path) {
-    try {
-        return open_pack(path);
-    } catch (const Failure &failure) {
-        throw Failure(kExitUsage, "{}", failure.what());
-    }
+    OpenPack pack = open_pack(path);
+    require_known(pack);
+    return pack;
 }
 
 int diff(const Options &options) {
@@ -220,7 +210,13 @@ Run define(Arguments &take) {
     take.required("B", options->b, "Another one");
     take.flag("--keys", options->keys, "Say which entries differ");
     take.flag("--json", options->json, "For programs");
-    return [options] { return diff(*options); };
+    return [options] {
+        try {
+            return diff(*options);
+        } catch (const Failure &failure) {
+            throw Failure(kExitUsage, "{}", failure.what());  // 1 says that they differ
+        }
+    };
 }
 
 }  // namespace

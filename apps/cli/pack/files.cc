@@ -2,6 +2,7 @@
 #include "pack/files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -89,6 +90,53 @@ OpenPack open_pack(const std::string &path) {
     return open;
 }
 
+std::uint64_t visit_entries(
+    const OpenPart &part,
+    const std::function<void(std::uint32_t slot, PackPart::Entry entry)> &visit) {
+    const PackRow &row = part.part->row();
+    std::uint64_t found = 0, bytes = 0;
+    for (std::uint32_t slot = 0; slot < row.slot_count(); ++slot) {
+        auto entry = part.part->look_at(slot);
+        if (!entry.ok()) throw Failure(kExitFailure, "there is not enough memory for this pack");
+        if (!entry.value()) continue;
+        ++found;
+        bytes += entry.value()->record.size();
+        if (found > row.entry_count || bytes > part.part->pack().body_size()) {
+            throw Failure(kExitFailure, "{}: several of its entries are in one place",
+                          part.subject.identifier);
+        }
+        visit(slot, std::move(*entry.value()));
+    }
+    return row.entry_count - found;
+}
+
+Words order_of(const OpenPart &part) {
+    std::vector<bool> is_seen(part.part->row().slot_count());
+    Words keys;
+    for (const std::uint32_t slot : part.part->order()) {
+        auto entry = part.part->look_at(slot);
+        if (!entry.ok() || !entry.value() || is_seen[slot]) continue;
+        is_seen[slot] = true;
+        keys.push_back(std::move(entry.value()->key));
+    }
+    return keys;
+}
+
+void require_known(const OpenPack &pack) {
+    if (pack.parts.size() != pack.pack->rows().size()) {
+        throw Failure(kExitFailure, "{} has parts that this version of Cairn does not know",
+                      pack.path);
+    }
+    if (pack.parts.empty()) throw Failure(kExitFailure, "{} has no parts", pack.path);
+    for (const OpenPart &part : pack.parts) {
+        const auto found = pack.pack->find_part(part.part->row().identity);
+        if (found != static_cast<std::size_t>(&part - pack.parts.data())) {
+            throw Failure(kExitFailure, "{} has two parts of {}, of which one counts", pack.path,
+                          part.subject.identifier);
+        }
+    }
+}
+
 const char *name_of(PackKind kind) {
     return kind == PackKind::entries ? "entries" : "driver files";
 }
@@ -106,7 +154,7 @@ std::string signer_text(const OpenPack &pack) {
     return fmt::format("signed by a key that you do not trust ({})", print);
 }
 
-NewFile::NewFile(const std::string &path) : path_(path) {
+NewFile::NewFile(const std::string &path, Reader reader) : path_(path), reader_(reader) {
     const fs::path full = fs::path(path);
     folder_path_ = full.parent_path().empty() ? "." : full.parent_path().string();
     const std::string &folder = folder_path_;
@@ -137,7 +185,14 @@ NewFile::~NewFile() {
 }
 
 void NewFile::finish() {
-    require_done(file_.make_readable(), "give " + path_ + " its permissions");
+    if (reader_ == Reader::everybody) {
+        require_done(file_.make_readable(), "give " + path_ + " its permissions");
+    } else {
+        const mode_t mask = ::umask(0);
+        ::umask(mask);
+        std::error_code error;
+        fs::permissions(unfinished_path(), fs::perms(0666 & ~mask), error);
+    }
     require_done(file_.sync_data(), "write " + path_);
     is_finished_ = true;
 }
@@ -179,14 +234,21 @@ Words installed_packs(const std::string &folder) {
     return paths;
 }
 
-Words install_folders(const std::string &root) {
-    // The folders of a cache, without its name; the first one is the application's own.
-    const Words of_cache = pack_folders(root, "x");
-    Words folders = {root + "/.packs"};
-    for (const std::string &folder : of_cache) {
-        const bool is_own = folder.ends_with("/cairn-packs") || folder == root + "/.packs/x";
-        if (!is_own) folders.push_back(folder.substr(0, folder.size() - 2));
+Words system_folders() {
+    Words folders;
+    for (std::string folder : pack_folders("/nowhere", "x")) {
+        // The folders of a cache `x`; the application's own and the user's are no system's.
+        if (folder.ends_with("/cairn-packs") || folder == "/nowhere/.packs/x") continue;
+        folder.resize(folder.size() - 2);
+        while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+        folders.push_back(folder);
     }
+    return folders;
+}
+
+Words install_folders(const std::string &root) {
+    Words folders = system_folders();
+    folders.insert(folders.begin(), root + "/.packs");
     return folders;
 }
 

@@ -38,6 +38,16 @@ struct OpenPack {
 
 // A Failure where it is no pack, or a text of it is damaged.
 OpenPack open_pack(const std::string &path);
+// Calls `visit` with each entry of a part, as its record says it, in no order. Returns how many that are
+// said to be there were not found. A Failure for a part that says of itself what cannot be: memory does
+// not grow beyond what the file has.
+std::uint64_t visit_entries(
+    const OpenPart &part,
+    const std::function<void(std::uint32_t slot, PackPart::Entry entry)> &visit);
+// The keys of a part's order.
+Words order_of(const OpenPart &part);
+// A Failure where something of a pack could not be read by this version, or is not to be told apart.
+void require_known(const OpenPack &pack);
 // "entries" or "driver files".
 const char *name_of(PackKind kind);
 
@@ -48,7 +58,9 @@ std::string signer_text(const OpenPack &pack);
 // killed has left in its place is removed when the next one makes it.
 class NewFile {
   public:
-    explicit NewFile(const std::string &path);
+    enum class Reader { as_the_umask_says, everybody };
+
+    NewFile(const std::string &path, Reader reader);
     ~NewFile();
     NewFile(const NewFile &) = delete;
     NewFile &operator=(const NewFile &) = delete;
@@ -63,6 +75,7 @@ class NewFile {
 
   private:
     const std::string path_;
+    const Reader reader_;
     std::string folder_path_;
     Directory folder_;
     std::string name_, unfinished_;
@@ -78,6 +91,8 @@ void require_done(Status status, const std::string &what);
 
 // Each `*.pack` below a folder of installed packs, `FOLDER/NAME/FILE.pack`, sorted.
 Words installed_packs(const std::string &folder);
+// Those of the system, without slashes at their ends.
+Words system_folders();
 // The user's folder, and then the system's.
 Words install_folders(const std::string &root);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "caches.h"
 #include "keys.h"
@@ -13,6 +14,7 @@
 #include "pack/commands.h"
 #include "pack/verify.h"
 #include "packs.h"
+#include "session.h"
 
 namespace cairn::cli {
 namespace {
@@ -46,13 +48,13 @@ void require_trust(const OpenPack &copy, const Options &options) {
     const auto signer = signer_of(copy.pack->file(), options.file);
     if (signer && trusted_name(*signer)) return;
     const bool has_trailer = read_trailer(copy.pack->file(), options.file).has_value();
-    throw Failure(kExitFailure,
-                  "{} is {}; if you would run a program from the same place, {}--unsigned",
-                  options.file,
-                  signer        ? signer_text(copy)
-                  : has_trailer ? "not what was signed: it was changed"
-                                : "not signed",
-                  signer ? "trust the key (`cairn key trust`), or say " : "say ");
+    throw Failure(
+        kExitFailure, "{} is {}; if you would run a program from the same place, {}--unsigned",
+        options.file,
+        signer        ? signer_text(copy)
+        : has_trailer ? "not what was signed: it was changed"
+                      : "not signed",
+        signer && !revoked_name(*signer) ? "trust the key (`cairn key trust`), or say " : "say ");
 }
 
 // Makes a folder of packs where it is missing, so that it outlasts a power loss.
@@ -69,9 +71,18 @@ void make_folder(const fs::path &path, fs::perms mode) {
     if (fs::is_symlink(path, error)) {
         throw Failure(kExitFailure, "{} is a symbolic link", path.string());
     }
-    fs::permissions(path, mode, error);
+    if (made.ok()) {
+        fs::permissions(path, mode, error);
+    } else if (const auto info = file_info(path.string()); info.ok() && info->writable_by_others) {
+        throw Failure(kExitFailure, "others may write {}, so that no packs would be taken from it",
+                      path.string());
+    }
     // Also where it was there: who made it may have been killed.
     if (directory.ok()) (void)directory->sync();
+}
+
+fs::perms mode_of(bool is_system) {
+    return is_system ? fs::perms(0755) : fs::perms(0700);
 }
 
 // Where the packs of an application are installed, as strict as a cache's root; gone where it holds
@@ -80,9 +91,7 @@ class InstallFolder {
   public:
     InstallFolder(const std::string &top, const std::string &name, bool is_system)
         : path_(top + "/" + name) {
-        const auto mode = is_system ? fs::perms(0755) : fs::perms(0700);
-        make_folder(top, mode);
-        make_folder(path_, mode);
+        make_folder(path_, mode_of(is_system));
     }
     ~InstallFolder() { (void)Directory::working().remove_directory(path_); }
     InstallFolder(const InstallFolder &) = delete;
@@ -108,7 +117,9 @@ class Copy {
   public:
     Copy(const std::string &top, const std::string &name, const std::string &file_name,
          bool is_system)
-        : folder_(top, name, is_system), path_(folder_.path() + "/" + file_name), file_(path_) {}
+        : folder_(top, name, is_system),
+          path_(folder_.path() + "/" + file_name),
+          file_(path_, NewFile::Reader::everybody) {}
 
     const std::string &path() const { return path_; }
     void fill(const Pack &pack, const Options &options);
@@ -136,15 +147,27 @@ void Copy::fill(const Pack &pack, const Options &options) {
     file_.finish();
 }
 
+// Where `--system` installs.
+std::string system_folder() {
+    const Words folders = system_folders();
+    if (folders.empty()) {
+        throw Failure(kExitUsage,
+                      "CAIRN_PACKS names no folder; write absolute paths, with colons "
+                      "between them");
+    }
+    return folders.back();
+}
+
 int install(const Options &options) {
     const OpenPack pack = open_pack(options.file);
+    require_known(pack);
     const std::string file_name = fs::path(options.file).filename().string();
     if (!file_name.ends_with(".pack") || file_name.starts_with('.')) {
         throw Failure(kExitFailure, "{}: the name of a pack ends in .pack", options.file);
     }
     std::string top;
     if (options.is_system) {
-        top = install_folders("").back();
+        top = system_folder();
     } else {
         const std::string root = usable_root();
         (void)open_root(root, Create::yes, Log());
@@ -154,7 +177,9 @@ int install(const Options &options) {
         complain("{} is not checked for a signature: drivers will run what is in it as you",
                  options.file);
     }
-    const KeysLock lock(KeysUse::read);
+    const KeysLock keys_lock(KeysUse::read);
+    make_folder(top, mode_of(options.is_system));
+    const FolderLock folder_lock(top);
     // All copies are there before the first one counts: a full disk changes nothing.
     std::map<std::string, Copy> copies;
     for (const OpenPart &part : pack.parts) {
@@ -182,11 +207,13 @@ Run define_install(Arguments &take) {
 }
 
 constexpr const char *kRemoveFooter =
-    R"(Running applications go on with what they have open.
+    R"(Running applications go on with what they have open. Packs below DIR are removed, or with --system those in
+/var/lib/cairn/packs.
 
 Examples:
   cairn pack remove game.pack       one pack, wherever it is installed
   cairn pack remove gl-game         all packs that are installed for an application
+  sudo cairn pack remove --system kiosk.pack
 
 Exit codes: 0 removed, 1 there is none, or it cannot be removed, 2 wrong usage.)";
 
@@ -196,30 +223,34 @@ bool is_meant(const fs::path &path, const std::string &name) {
            application == name || application_name(application) == name;
 }
 
-int remove(const std::string &name) {
+int remove(const std::string &name, bool is_system) {
+    const std::string folder = is_system ? system_folder() : resolve_root() + "/.packs";
     std::size_t removed = 0;
-    for (const std::string &folder : install_folders(resolve_root())) {
-        for (const std::string &path : installed_packs(folder)) {
-            if (!is_meant(path, name)) continue;
-            remove_pack(path);
-            // Where it is empty.
-            (void)Directory::working().remove_directory(fs::path(path).parent_path());
-            say("Removed " + path);
-            ++removed;
-        }
+    std::error_code error;
+    std::optional<FolderLock> lock;
+    if (fs::is_directory(folder, error)) lock.emplace(folder);
+    for (const std::string &path : installed_packs(folder)) {
+        if (!is_meant(path, name)) continue;
+        remove_pack(path);
+        // Where it is empty.
+        (void)Directory::working().remove_directory(fs::path(path).parent_path());
+        say("Removed " + path);
+        ++removed;
     }
     if (removed == 0) {
-        throw Failure(kExitFailure, "no pack `{}` is installed; `cairn pack ls` lists them", name);
+        throw Failure(kExitFailure, "no pack `{}` is installed in {}; `cairn pack ls` lists all",
+                      name, folder);
     }
     return kExitOk;
 }
 
 Run define_remove(Arguments &take) {
-    auto name = std::make_shared<std::string>();
-    take.required("NAME", *name, "A pack's file name, or an application");
+    auto options = std::make_shared<Options>();
+    take.required("NAME", options->file, "A pack's file name, or an application");
+    take.flag("--system", options->is_system, "Those that are for all users of this machine");
     take.dir();
     take.quiet();
-    return [name] { return remove(*name); };
+    return [options] { return remove(options->file, options->is_system); };
 }
 
 }  // namespace

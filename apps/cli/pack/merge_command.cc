@@ -49,28 +49,20 @@ std::vector<Parts> group(std::vector<OpenPack> packs) {
     return groups;
 }
 
-void add_order(const PackPart &part, StartOrder &order) {
-    std::unordered_set<std::string> known(order.begin(), order.end());
-    for (const std::uint32_t slot : part.order()) {
-        const auto entry = part.look_at(slot);
-        if (!entry.ok() || !entry.value()) continue;
-        if (known.insert(entry.value()->key).second) order.push_back(entry.value()->key);
+void add_order(const OpenPart &part, StartOrder &order) {
+    const std::unordered_set<std::string> known(order.begin(), order.end());
+    for (std::string &key : order_of(part)) {
+        if (!known.contains(key)) order.push_back(std::move(key));
     }
 }
 
 // Returns how many of the part's entries cannot be found.
-std::uint64_t add_entries(const PackPart &part, std::uint32_t number, PlannedPart &plan) {
-    std::uint64_t found = 0;
-    for (std::uint32_t slot = 0; slot < part.row().slot_count(); ++slot) {
-        const auto entry = part.look_at(slot);
-        if (!entry.ok()) throw Failure(kExitFailure, "there is not enough memory to merge");
-        if (!entry.value()) continue;
-        ++found;
-        const PackRecord &record = entry.value()->record;
-        plan.entries.push_back({plan.keep(entry.value()->key), record.value_size, record.cost_us,
-                                record.pinned, number, slot});
-    }
-    return part.row().entry_count - std::min<std::uint64_t>(found, part.row().entry_count);
+std::uint64_t add_entries(const OpenPart &part, std::uint32_t number, PlannedPart &plan) {
+    return visit_entries(part, [&](std::uint32_t slot, const PackPart::Entry &entry) {
+        const PackRecord &record = entry.record;
+        plan.entries.push_back(
+            {plan.keep(entry.key), record.value_size, record.cost_us, record.pinned, number, slot});
+    });
 }
 
 PlannedPart plan_of(const Parts &parts, std::uint64_t &lost) {
@@ -81,8 +73,8 @@ PlannedPart plan_of(const Parts &parts, std::uint64_t &lost) {
     plan.version = subject.version;
     plan.generation = subject.generation;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        lost += add_entries(*parts[i]->part, static_cast<std::uint32_t>(i), plan);
-        add_order(*parts[i]->part, plan.order);
+        lost += add_entries(*parts[i], static_cast<std::uint32_t>(i), plan);
+        add_order(*parts[i], plan.order);
     }
     std::sort(plan.entries.begin(), plan.entries.end(),
               [](const PlannedEntry &a, const PlannedEntry &b) {
@@ -110,10 +102,7 @@ int merge(const Options &options) {
     std::vector<OpenPack> packs;
     for (const std::string &file : options.files) {
         packs.push_back(open_pack(file));
-        if (packs.back().parts.size() != packs.back().pack->rows().size()) {
-            throw Failure(kExitFailure, "{} has parts that this version of Cairn does not know",
-                          file);
-        }
+        require_known(packs.back());
     }
     const std::string about = options.pack.about.value_or(packs.front().pack->about().value_or(""));
     std::uint64_t lost = 0;

@@ -154,7 +154,7 @@ void PackMaker::begin(std::size_t parts) {
         throw Failure(kExitFailure, "these are {} parts, and a pack holds {}; make several", parts,
                       kPackPartsMax);
     }
-    file_.emplace(options_.out);
+    file_.emplace(options_.out, NewFile::Reader::as_the_umask_says);
     writer_.emplace(file_->file());
 }
 

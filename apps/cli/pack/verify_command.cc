@@ -56,7 +56,7 @@ void check_entries(const OpenPart &part, Words &damages) {
                                       row.entry_count - std::min(whole, row.entry_count),
                                       row.entry_count));
     }
-    if (part.part->order().size() != row.order_count) {
+    if (order_of(part).size() != row.order_count) {
         damages.push_back(fmt::format("{}: the order of a start", part.subject.identifier));
     }
 }
@@ -98,6 +98,11 @@ Words damages_of(const OpenPack &pack) {
     if (read_trailer(pack.pack->file(), pack.path) && !signer_of(pack.pack->file(), pack.path)) {
         damages.emplace_back("the signature is not of these bytes");
     }
+    try {
+        require_known(pack);
+    } catch (const Failure &failure) {
+        damages.emplace_back(failure.what());
+    }
     for (const OpenPart &part : pack.parts) {
         check_dictionary(part, *pack.pack, damages);
         check_entries(part, damages);
@@ -105,6 +110,6 @@ Words damages_of(const OpenPack &pack) {
     return damages;
 }
 
-const Command pack_verify_command = {"verify", "Look at every byte of packs", kFooter, define};
+const Command pack_verify_command = {"verify", "Check all that is in packs", kFooter, define};
 
 }  // namespace cairn::cli

@@ -15,9 +15,33 @@ bool is_stored(const Result<PutOutcome> &outcome) {
 
 }  // namespace
 
-std::uint64_t &TieredCache::changes_of(Bytes key) {
-    return changes_[KeyHash()(as_text(key)) % kPlaces];
+std::size_t TieredCache::place_of(Bytes key) {
+    return KeyHash()(as_text(key)) % kPlaces;
 }
+
+std::uint64_t &TieredCache::changes_of(Bytes key) {
+    return changes_[place_of(key)];
+}
+
+// A put above, as long as it is under way: what was read below meanwhile is not kept.
+class TieredCache::PutAbove {
+  public:
+    PutAbove(TieredCache &cache, Bytes key) : cache_(cache), place_(place_of(key)) {
+        const MutexLock lock(cache_.mutex_);
+        ++cache_.puts_[place_];
+    }
+    ~PutAbove() {
+        const MutexLock lock(cache_.mutex_);
+        --cache_.puts_[place_];
+        ++cache_.changes_[place_];
+    }
+    PutAbove(const PutAbove &) = delete;
+    PutAbove &operator=(const PutAbove &) = delete;
+
+  private:
+    TieredCache &cache_;
+    const std::size_t place_;
+};
 
 // Asked before the lower tier is; keep() is told what this said.
 std::uint64_t TieredCache::seen_changes(Bytes key) {
@@ -35,7 +59,8 @@ Result<PutOutcome> TieredCache::keep(const BlobRef &entry, std::uint64_t seen, b
     PutOptions options;
     options.cost_us = entry->cost_us();
     const MutexLock lock(mutex_);
-    if (changes_of(entry->key()) != seen) return PutOutcome::exists;
+    const std::size_t place = place_of(entry->key());
+    if (changes_[place] != seen || puts_[place] != 0) return PutOutcome::exists;
     if (is_behind) return upper_->put_behind(entry);
     TRY_ASSIGN(const bool is_there, upper_->contains(entry->key()));
     if (is_there) return PutOutcome::exists;
@@ -110,10 +135,9 @@ std::uint64_t TieredCache::load_newest(const std::function<bool()> &go_on) {
 Result<PutOutcome> TieredCache::put(Bytes key, Bytes value, const PutOptions &options) {
     follow_clears();
     if (home_ == Home::upper) {
-        (void)note_change(key);
+        const PutAbove put_above(*this, key);
         auto outcome = upper_->put(key, value, options);
         if (is_stored(outcome)) (void)lower_->put(key, value, options);
-        (void)note_change(key);
         return outcome;
     }
     if (options.if_absent) {

@@ -61,6 +61,9 @@ class TieredCache final : public Cache {
     static constexpr std::size_t kPlaces = 256;
 
     Cache &home() const { return home_ == Home::upper ? *upper_ : *lower_; }
+    class PutAbove;
+
+    static std::size_t place_of(Bytes key);
     std::uint64_t &changes_of(Bytes key) REQUIRES_LOCK(mutex_);
     std::uint64_t seen_changes(Bytes key);
     std::uint64_t note_change(Bytes key);
@@ -77,6 +80,7 @@ class TieredCache final : public Cache {
     std::atomic<bool> was_trimmed_ = false;
     Mutex mutex_;  // taken before those of the upper tier
     std::array<std::uint64_t, kPlaces> changes_ GUARDED_BY(mutex_) = {};
+    std::array<std::uint32_t, kPlaces> puts_ GUARDED_BY(mutex_) = {};  // above, under way
 };
 
 }  // namespace cairn

@@ -30,8 +30,8 @@ using StartOrder = std::vector<std::string>;  // keys, first used first
 
 struct OrderedKey {
     std::string_view key;
-    std::uint8_t starts_ago =
-        0;  // how many starts have not used it since one did, kStartsMax at most
+    // How many starts have not used it since one did, kStartsMax at most.
+    std::uint8_t starts_ago = 0;
 };
 
 // The file with these keys, as far as they fit.

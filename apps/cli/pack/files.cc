@@ -176,7 +176,7 @@ NewFile::NewFile(const std::string &path, Reader reader) : path_(path), reader_(
         throw Failure(kExitFailure, "cannot write {}: {}", path, error_name(file.error()));
     }
     file_ = std::move(file.value());
-    // Whoever takes it for a dead one's in the moment before this makes commit() fail.
+    // A process that takes it for a dead one's in the moment before this removes it: then this one fails.
     (void)file_.try_lock(kLockedByte, LockKind::exclusive);
 }
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "recipe/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "recipe/player.h"
+
+namespace cairn::recipe {
+namespace {
+
+Program a_program() {
+    Program program;
+    program.context = {1, 3, 2, 0, 4, "others", 302};
+    program.stages = {{0x8B31, hash_of(as_bytes("vertex"))}, {0x8B30, hash_of(as_bytes("pixel"))}};
+    program.settings = {{1, std::string("\0\1name", 6)}};
+    return program;
+}
+
+DrawState a_state() {
+    DrawState state;
+    state.mode = 4;
+    state.index_type = 0x1403;
+    state.framebuffer.is_window = 1;
+    state.framebuffer.surface = {8, 8, 8, 0, 24, 8, 4};
+    state.framebuffer.draw_buffers = {0x405};
+    state.framebuffer.colors = {{0x8058, 0x0DE1, 0, 1}};
+    state.values = {{0x0B71, 1}, {0x0B74, -1}};
+    state.color_buffers = {{1, 2, 3, 4, 5, 6, 7, 15}};
+    state.bindings = {{"colour[0]", 0x8B5E, {0, 3}}};
+    state.units = {{3, {0x0DE1, 0x8058, 0, 4, 3, 1, 2, {{0x2800, 0x2600}}}}};
+    state.images = {{1, 0x8058, 0x88B9, 0, {}}};
+    state.attributes = {{0, 1, 3, 0x1406, 0, 20, 0, 0, 12}};
+    return state;
+}
+
+Work a_work() {
+    return {a_program(), {{"void main() {}"}, {"one", "two"}}, {a_state(), {}}};
+}
+
+TEST(RecipeTest, WhatIsEncodedIsDecoded) {
+    EXPECT_EQ(decode_program(as_bytes(encode(a_program()))), a_program());
+    EXPECT_EQ(decode_state(as_bytes(encode(a_state()))), a_state());
+    EXPECT_EQ(decode_context(as_bytes(encode(a_program().context))), a_program().context);
+    const Source source = {"one\n", "", "two"};
+    EXPECT_EQ(decode_source(as_bytes(encode(source))), source);
+    const auto application = decode_application(as_bytes(encode(Application{"/bin/x", "x"})));
+    ASSERT_TRUE(application);
+    EXPECT_EQ(application->executable, "/bin/x");
+    EXPECT_EQ(application->invocation, "x");
+    EXPECT_EQ(decode_work(as_bytes(encode(a_work()))), a_work());
+    const Ready ready = {1, "gl-x-1", "none"};
+    EXPECT_EQ(decode_ready(as_bytes(encode(ready))), ready);
+    const Done done = {2, 3, 4, "no"};
+    EXPECT_EQ(decode_done(as_bytes(encode(done))), done);
+}
+
+TEST(RecipeTest, NothingIsDecodedOfAnyBeginningNorWithMoreBehindIt) {
+    const std::string whole = encode(a_work());
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        EXPECT_FALSE(decode_work(as_bytes(whole).first(size))) << size;
+    }
+    EXPECT_FALSE(decode_work(as_bytes(whole + "x")));
+}
+
+// Every number and size is damaged: what is decoded nevertheless is what encoding gives again.
+TEST(RecipeTest, DamagedBytesAreNothingOrAnotherRecipe) {
+    const std::string whole = encode(a_work());
+    std::mt19937 random(14);
+    for (int i = 0; i < 20000; ++i) {
+        std::string damaged = whole;
+        for (int n = 0; n < 1 + i % 3; ++n) {
+            damaged[random() % damaged.size()] = static_cast<char>(i % 2 == 0 ? random() : 255);
+        }
+        const auto decoded = decode_work(as_bytes(damaged));
+        if (decoded) {
+            EXPECT_EQ(encode(*decoded), damaged);
+        }
+    }
+}
+
+TEST(RecipeTest, HugeCountsTakeNoMemory) {
+    std::string bytes = encode(Source{"x"});
+    put_le(MutableBytes(reinterpret_cast<std::byte *>(bytes.data()), bytes.size()), 0, ~0u);
+    EXPECT_FALSE(decode_source(as_bytes(bytes)));
+    EXPECT_FALSE(decode_source(as_bytes(std::string(8, '\xff'))));
+}
+
+TEST(RecipeTest, KeysTellTheirKind) {
+    const Key hash = hash_of(as_bytes("x"));
+    EXPECT_EQ(kind_of(key_of_source(hash)), Kind::source);
+    EXPECT_EQ(kind_of(key_of_program(hash)), Kind::program);
+    EXPECT_EQ(kind_of(key_of_state(hash, as_bytes("y"))), Kind::state);
+    EXPECT_EQ(kind_of(key_of_application()), Kind::application);
+    EXPECT_EQ(hash_in(key_of_state(hash, as_bytes("y"))), hash);
+    EXPECT_NE(key_of_state(hash, as_bytes("y")), key_of_state(hash, as_bytes("z")));
+    EXPECT_FALSE(kind_of(""));
+    EXPECT_FALSE(kind_of("p"));
+    EXPECT_FALSE(kind_of("q" + key_of_source(hash).substr(1)));
+    EXPECT_FALSE(kind_of(key_of_source(hash) + "x"));
+}
+
+TEST(RecipeTest, SizesHaveThreeClasses) {
+    EXPECT_EQ(size_class(0), 1u);
+    EXPECT_EQ(size_class(1), 1u);
+    EXPECT_EQ(size_class(2), 4u);
+    EXPECT_EQ(size_class(1024), 4u);
+    EXPECT_EQ(size_class(1023), 3u);
+}
+
+}  // namespace
+}  // namespace cairn::recipe

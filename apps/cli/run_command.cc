@@ -202,7 +202,7 @@ int run(const RunOptions &options, const Words &command) {
     }
     if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
     if (!chosen_root().empty()) setenv("CAIRN_DIR", chosen_root().c_str(), 1);
-    if (options.record) setenv("CAIRN_RECORD", name_of_recording().c_str(), 1);
+    if (options.record) setenv(kRecordVariable, name_of_recording().c_str(), 1);
     const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
     const Look look = [&](pid_t child) {

@@ -80,6 +80,7 @@ Permission ask() {
     own.application = application;
     own.has_other_rights = getauxval(AT_SECURE) != 0;
     own.is_disabled = switch_of_environment("CAIRN_DISABLE").value_or(false);
+    own.is_recording = !environment_variable(kRecordVariable).value_or("").empty();
     own.is_cairn_run = !environment_variable(kRunReportVariable).value_or("").empty();
     Permission permission = permission_for(own, configuration);
     // Only a process that would be served is watched, and none that is to keep off the disk.
@@ -104,6 +105,9 @@ Permission permission_for(const Circumstances &own, const Configuration &configu
     Permission permission;
     permission.logs = configuration.log(name).value_or(false);
     permission.has_own_driver_cache = configuration.driver_cache(name).value_or(false);
+    // What starts use is not to be known: then not what it is made of, either.
+    permission.records_recipes = configuration.record(name).value_or(true) &&
+                                 (own.is_recording || configuration.recipes(name).value_or(false));
     const auto deny = [&](std::string reason) {
         permission.is_served = false;
         permission.reason = std::move(reason);

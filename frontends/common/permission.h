@@ -23,12 +23,14 @@ struct Circumstances {
     bool is_disabled = false;           // CAIRN_DISABLE=1
     bool is_cairn_run = false;          // `cairn run` started it
     bool is_off_after_crashes = false;  // crash_guard.h
+    bool is_recording = false;          // CAIRN_RECORD is set
 };
 
 struct Permission {
     bool is_served = true;
     bool logs = false;  // on standard error: by CAIRN_LOG, else by the configuration
     bool has_own_driver_cache = false;  // the user wants the driver's code by application
+    bool records_recipes = false;       // how programs are made, and where they draw
     std::string reason;                 // why it is not served
 };
 

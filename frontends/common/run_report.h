@@ -51,6 +51,8 @@ struct RunReport {
 inline constexpr std::uint64_t kRunReportLayout = 1;
 // The environment variable in which the launcher names the memory by a path.
 inline constexpr const char *kRunReportVariable = "CAIRN_REPORT";
+// The name of a recording: `cairn run --record`.
+inline constexpr const char *kRecordVariable = "CAIRN_RECORD";
 
 // Values of `problem`.
 inline constexpr std::uint64_t kProblemNotUsed = 1;    // the cache could not be opened

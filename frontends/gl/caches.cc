@@ -19,6 +19,7 @@
 #include "mutex.h"
 #include "os/file.h"
 #include "program_memory.h"
+#include "recipe/recipe.h"
 #include "settings.h"
 
 namespace cairn::gl {
@@ -57,6 +58,11 @@ int open_on_disk(const std::string &identity, uint32_t limit_percent, cairn_cach
     const std::string name = cache_name();
     cairn_program_cache_options options = options_of(name, identity);
     options.limit_percent = limit_percent;
+    if (identity == recipe::kIdentity) {
+        // Each recording sees what it stores, and nothing of packs.
+        options.version = recipe::kVersion;
+        options.flags = CAIRN_OPEN_NO_LAYERS | CAIRN_OPEN_COMPRESS | CAIRN_PROGRAM_CACHE_NO_LOADING;
+    }
     // A ProgramMemory keeps programs in memory.
     options.memory_bytes = CAIRN_NONE;
     return cairn_program_cache_open(&options, &cache);
@@ -180,6 +186,10 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     opened.is_of_blobs = !has_broker && limit_percent == kBlobsPercent;
     all.by_identity[key] = opened;
     return opened.cache;
+}
+
+cairn_cache *recipes_cache() {
+    return cache_for(recipe::kIdentity, kRecipesPercent);
 }
 
 void flush_caches() {

@@ -21,6 +21,8 @@ namespace cairn::gl {
 inline constexpr uint32_t kBlobsPercent = 25;
 inline constexpr uint32_t kProgramsPercent = 100 - kBlobsPercent;
 inline constexpr uint32_t kAllPercent = 100;
+// An eighth.
+inline constexpr uint32_t kRecipesPercent = 12;
 
 // By which caches of this program are known: each program has caches of its own, so that no program
 // evicts the entries of another, and each is removed by itself.
@@ -31,6 +33,9 @@ cairn_program_cache_options options_of(const std::string &name, const std::strin
 // The cache for a driver of this identity, opened on first use. Null when it cannot be opened;
 // later calls do not try again.
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent);
+
+// The same for the application's recipes (docs/recipes.md).
+cairn_cache *recipes_cache();
 
 // Waits until the entries are on disk, for a second at most.
 void flush_caches();

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "driver_cache.h"
 #include "identity.h"
+#include "record/recorder.h"
 #include "requests.h"
 #include "settings.h"
 
@@ -109,6 +110,19 @@ ContextTraits traits_of(const Context &context, ContextVersion version, const Dr
             .profile = number_if(!version.is_es && version.number >= 302, GL_CONTEXT_PROFILE_MASK)};
 }
 
+void begin_recording(Context &context, ContextVersion version) {
+    const ContextOptions &options = context.options;
+    const recipe::ContextKind kind = {.is_es = options.is_es ? 1u : 0u,
+                                      .major = static_cast<uint32_t>(options.major),
+                                      .minor = static_cast<uint32_t>(options.minor),
+                                      .profile = options.profile,
+                                      .flags = options.flags,
+                                      .others = options.others,
+                                      .version = static_cast<uint32_t>(version.number)};
+    context.recording = std::make_shared<record::Recording>(
+        context.gl(), *context.driver->recorded, kind, context.group->recorded_objects());
+}
+
 }  // namespace
 
 std::string ContextOptions::bytes() const {
@@ -164,6 +178,9 @@ void prepare(Context &context) {
         return;
     }
     context.has_cache = true;
+    if (context.driver->recorded != nullptr) {
+        attempt([&] { begin_recording(context, version); });
+    }
     if (settings().persists) {
         const ProgramMemory &programs = *context.programs;
         context.disk =

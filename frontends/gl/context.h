@@ -21,6 +21,10 @@
 
 namespace cairn::gl {
 
+namespace record {
+class Recording;
+}
+
 // The extension that the front end adds to those of a context.
 inline constexpr const char *kControlExtension = "GL_ANGLE_program_cache_control";
 
@@ -58,6 +62,7 @@ struct Context {
     // Constant after construction.
     const Driver *driver = nullptr;
     std::shared_ptr<ShareGroup> group;
+    ContextOptions options;
     std::string request;                // bytes() of its options
     bool is_newer = false;              // is_newer_kind() of its options
     bool offers_control = false;        // GL_ANGLE_program_cache_control, from version 2 on
@@ -80,6 +85,8 @@ struct Context {
     std::vector<GLenum> binary_formats;
     PFNGLPROGRAMBINARYPROC program_binary = nullptr;
     PFNGLGETPROGRAMBINARYPROC get_program_binary = nullptr;
+    // Null: what is made and drawn in this context is not recorded.
+    std::shared_ptr<record::Recording> recording;
     bool has_hint = false;            // GL_PROGRAM_BINARY_RETRIEVABLE_HINT
     GLint attributes_max = 0;         // of vertices
     GLint draw_buffers_max = 0;       // 0: not known

@@ -96,6 +96,7 @@ void context_created(const Driver &driver, ContextHandle handle, ContextHandle s
     auto context = std::make_unique<Context>();
     context->driver = &driver;
     context->programs = programs;
+    context->options = options;
     context->request = options.bytes();
     context->is_newer = options.is_newer_kind();
     context->offers_control = offers_control;

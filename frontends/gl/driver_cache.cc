@@ -13,6 +13,7 @@
 #include "caches.h"
 #include "common/application.h"
 #include "common/permission.h"
+#include "common/run_report.h"
 #include "common/words.h"
 #include "hook.h"
 #include "os/environment.h"
@@ -30,8 +31,6 @@ constexpr std::string_view kUsers[] = {
 // Set where all of these are ours, for a process that is started while the driver is told, and
 // inherits them.
 constexpr const char *kOurs = "CAIRN_DRIVER_CACHE";
-// Each value of it is a recording, which begins empty.
-constexpr const char *kRecording = "CAIRN_RECORD";
 
 std::string_view users_variable() {
     if (environment_variable(kOurs)) return {};
@@ -79,7 +78,7 @@ std::string find_directory(const std::string &recording, bool looks) {
 void begin_driver_cache() {
     // In a sandbox, files could not be put in place.
     if (settings().disabled || !settings().persists || settings().has_broker()) return;
-    const std::string recording = environment_variable(kRecording).value_or("");
+    const std::string recording = environment_variable(kRecordVariable).value_or("");
     const std::string_view users = users_variable();
     const std::string path = find_directory(recording, !users.empty());
     if (path.empty()) return;

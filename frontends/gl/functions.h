@@ -36,9 +36,14 @@ struct GlFunctions {
 #undef X
 };
 
+namespace record {
+struct Functions;
+}
+
 struct Driver {
     GlFunctions gl;
-    const void *code = nullptr;  // an address in its library
+    const record::Functions *recorded = nullptr;  // null: the front end does not record
+    const void *code = nullptr;                   // an address in its library
     // The function of a name, or null.
     void *(*find)(const char *name) = nullptr;
     unsigned table = 0;  // see slots.h

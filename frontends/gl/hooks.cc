@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "common/crash_guard.h"
+#include "record/functions.h"
+#include "settings.h"
 
 namespace cairn::gl {
 namespace {
@@ -37,8 +39,8 @@ const NamedFunction kHooks[] = {GL_FUNCTIONS(HOOKED, CALLED)};
 void *gl_hook(const char *name) {
     const auto *found = std::ranges::lower_bound(
         kHooks, std::string_view(name), {}, [](const NamedFunction &hook) { return hook.name; });
-    return found != std::end(kHooks) && found->name == std::string_view(name) ? found->function
-                                                                              : nullptr;
+    if (found != std::end(kHooks) && found->name == std::string_view(name)) return found->function;
+    return settings().records_recipes ? record::hook_of(name) : nullptr;
 }
 
 }  // namespace cairn::gl

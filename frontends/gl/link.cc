@@ -13,6 +13,7 @@
 #include "common/run_report.h"
 #include "context.h"
 #include "program.h"
+#include "record/recorder.h"
 
 namespace cairn::gl {
 namespace {
@@ -170,6 +171,37 @@ std::vector<Key> hashes_of(std::span<const GLchar *const> strings) {
     return hashes;
 }
 
+// What was linked is recorded where somebody records. REQUIRES: the program is locked.
+void record_link(Context &context, const Program &program, const std::vector<ShaderRef> &shaders) {
+    if (context.recording == nullptr) return;
+    attempt([&] {
+        std::vector<record::LinkedStage> stages;
+        for (const ShaderRef &shader : shaders) {
+            const MutexLock lock(shader->mutex);
+            stages.push_back({shader->type, shader->source_hash});
+        }
+        record::record_program(*context.recording, program.name, std::move(stages),
+                               program.settings, false);
+    });
+}
+
+void record_bypassed(const Context &context, GLuint name) {
+    if (context.recording == nullptr) return;
+    attempt([&] { record::record_other_link(*context.recording, name); });
+}
+
+// glCreateShaderProgramv. A single string is the source; of several, the division counts.
+void record_separable(const Context &context, GLuint name, GLenum type,
+                      std::span<const GLchar *const> strings) {
+    if (context.recording == nullptr) return;
+    attempt([&] {
+        const SourceRef source = source_of(strings);
+        if (source == nullptr) return;
+        record::record_source(*source);
+        record::record_program(*context.recording, name, {{type, source->hash}}, {}, true);
+    });
+}
+
 }  // namespace
 
 void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
@@ -181,6 +213,7 @@ void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &li
         compile_all(context, shaders);
         program.forget_cached_link();
         link(program.name);
+        record_bypassed(context, program.name);
         program.was_linked = true;  // it may be; to ask could wait for the driver
         count(&RunReport::driver_links);
         count(&RunReport::bypassed);
@@ -190,13 +223,16 @@ void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &li
     const Turn turn = take_turn(context, key);
     if (const auto cost = load_cached(context, program, key)) {
         count_saved(*cost, monotonic_ns() - start + lookups_ns(shaders));
+        record_link(context, program, shaders);
         return;
     }
     count(&RunReport::overhead_ns, monotonic_ns() - start);
     const uint64_t compiles_ns = compile_all(context, shaders);
     program.forget_cached_link();
-    program.was_linked |=
+    const bool succeeded =
         make_and_store(context, key, *request, link_by_driver, compiles_ns).succeeded;
+    program.was_linked |= succeeded;
+    if (succeeded) record_link(context, program, shaders);
 }
 
 ProgramRef note_shader_program(Context &context, GLuint name) {
@@ -229,12 +265,13 @@ std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROG
                                       .create = &create,
                                       .get_binary = context.get_program_binary};
     const ProgramKey key = program_key_of(request);
-    if (const GLuint program = load_shader_program(context, key, type, start)) return program;
-    count(&RunReport::overhead_ns, monotonic_ns() - start);
-    const GLuint program = make_and_store(context, key, request, create_by_driver, 0).program;
-    if (program != 0) {
-        note_shader_program(context, program);
+    GLuint program = load_shader_program(context, key, type, start);
+    if (program == 0) {
+        count(&RunReport::overhead_ns, monotonic_ns() - start);
+        program = make_and_store(context, key, request, create_by_driver, 0).program;
+        if (program != 0) note_shader_program(context, program);
     }
+    if (program != 0) record_separable(context, program, type, strings);
     return program;
 }
 

@@ -131,6 +131,8 @@ void load_settings(const char *name) {
     loaded->trace = text_of("CAIRN_TRACE");
     loaded->replaces_sources = !text_of("MESA_SHADER_READ_PATH").empty();
     loaded->driver_options = driver_options();
+    loaded->records_recipes = !loaded->disabled && loaded->persists && !loaded->has_broker() &&
+                              permission.records_recipes;
     g_settings = loaded;
     if (!permission.is_served) {
         log().write(Severity::info, "passes everything through: %s", permission.reason.c_str());

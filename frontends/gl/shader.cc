@@ -9,6 +9,7 @@
 #include "common/run_report.h"
 #include "context.h"
 #include "entry.h"
+#include "record/recorder.h"
 #include "settings.h"
 
 namespace cairn::gl {
@@ -186,6 +187,10 @@ void compile_tracked(Context &context, Shader &shader, Real<void (*)(GLuint)> &c
                                     .gl = &context.gl(),
                                     .compile = &compile};
     shader.key = key_of(request);
+    shader.source_hash = source->hash;
+    if (context.recording != nullptr && !source->text.empty()) {
+        attempt([&] { record::record_source(*source); });
+    }
     if (defer(context, shader, start)) {
         // Another thread may have ended caching in the group, and not have seen this shader.
         if (!context.can_cache()) {
@@ -224,6 +229,10 @@ void take_source(Context &context, Shader &shader, Real<PFNGLSHADERSOURCEPROC> &
         give_driver(shader.name, count, strings, sizes);
     }
     shader.source = std::move(source);
+}
+
+SourceRef source_of(std::span<const GLchar *const> strings) {
+    return make_source(static_cast<GLsizei>(strings.size()), strings.data(), nullptr);
 }
 
 void give_source(const Context &context, Shader &shader) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,7 @@ struct Shader {
     State state = State::untouched;
     bool is_binary = false;   // was given SPIR-V or another binary: never deferred again
     Key key = {};             // of the last compile; valid when deferred or compiled
+    Key source_hash = {};     // of the source of that
     SourceRef source;         // the present one; null: only the driver has it
     SourceRef compiled;       // that of the last compile, while deferred
     SourceRef driver_source;  // the last of these that the driver was given; null: it has another
@@ -72,6 +74,9 @@ using ShaderRef = std::shared_ptr<Shader>;
 // Whether a source has a directive that includes another (GL_ARB_shading_language_include), so that
 // the driver compiles more than this source. In doubt, yes.
 bool may_include_others(std::string_view source);
+
+// The same as glShaderSource would take it; null where the driver may have to judge it.
+SourceRef source_of(std::span<const GLchar *const> strings);
 
 // glShaderSource of a shader that is tracked, by the driver's function `give` where the source is
 // not taken.

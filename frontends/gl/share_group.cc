@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "record/tracker.h"
+
 namespace cairn::gl {
 
 bool ShareGroup::has_gone(const Objects::value_type &item) const {
@@ -97,6 +99,12 @@ std::vector<ShaderRef> ShareGroup::take_unsettled(const Key &traits) {
         is_unsettled_ = false;
     }
     return shaders;
+}
+
+std::shared_ptr<record::Objects> ShareGroup::recorded_objects() {
+    const MutexLock lock(mutex_);
+    if (recorded_objects_ == nullptr) recorded_objects_ = std::make_shared<record::Objects>();
+    return recorded_objects_;
 }
 
 }  // namespace cairn::gl

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +18,10 @@
 #include "shader.h"
 
 namespace cairn::gl {
+
+namespace record {
+class Objects;
+}
 
 class ShareGroup {
   public:
@@ -43,6 +48,9 @@ class ShareGroup {
     // Set before the application names the first string that sources can include
     // (GL_ARB_shading_language_include): until then no source that compiles includes anything.
     std::atomic<bool> has_named_strings = false;
+
+    // What is recorded of its objects; made by the first call.
+    std::shared_ptr<record::Objects> recorded_objects();
 
     // A context with these traits begins to use the group. False once two contexts of the group
     // would compile the same source differently: then nothing is cached.
@@ -73,6 +81,7 @@ class ShareGroup {
     const GlFunctions &gl_;
 
     Mutex mutex_;
+    std::shared_ptr<record::Objects> recorded_objects_;  // guarded by mutex_
     // Guarded by mutex_.
     Objects objects_;            // shaders and programs have different names
     size_t deleted_ = 0;         // objects deleted since the last sweep, that lived on

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "functions.h"
+#include "record/functions.h"
 #include "settings.h"
 
 namespace cairn::gl {
@@ -44,6 +45,7 @@ std::unique_ptr<Vendor> start_vendor(const std::string &name, Main entry,
     }
     vendor->code = reinterpret_cast<void *>(imports.getDispatchAddress);
     fill(vendor->gl, vendor->find);
+    if (settings().records_recipes) vendor->recorded = record::functions_of(vendor->find);
     return vendor;
 }
 

@@ -20,6 +20,7 @@ constexpr std::string_view kEnabled = "enabled";
 constexpr std::string_view kCompress = "compress";
 constexpr std::string_view kLog = "log";
 constexpr std::string_view kRecord = "record";
+constexpr std::string_view kRecipes = "recipes";
 constexpr std::string_view kDriverCache = "driver_cache";
 constexpr std::string_view kShared = "shared";
 constexpr std::string_view kApplication = "application ";
@@ -55,12 +56,14 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {"", kCompress, truth},
                             {"", kLog, truth},
                             {"", kRecord, truth},
+                            {"", kRecipes, truth},
                             {"", kDriverCache, truth},
                             {kApplication, kLimit, size_from_text},
                             {kApplication, kEnabled, truth},
                             {kApplication, kCompress, truth},
                             {kApplication, kLog, truth},
                             {kApplication, kRecord, truth},
+                            {kApplication, kRecipes, truth},
                             {kApplication, kDriverCache, truth},
                             {kD3d12, kShared, truth}};
 
@@ -256,6 +259,10 @@ std::optional<bool> Configuration::driver_cache(std::string_view application) co
 
 std::optional<bool> Configuration::record(std::string_view application) const {
     return as_truth(find_of(application, kRecord));
+}
+
+std::optional<bool> Configuration::recipes(std::string_view application) const {
+    return as_truth(find_of(application, kRecipes));
 }
 
 std::optional<bool> Configuration::log(std::string_view application) const {

@@ -12,6 +12,7 @@
 //     log = 0                         # front ends say on standard error what they do
 //     driver_cache = 1                # drivers keep an application's machine code by itself
 //     record = 1                      # program caches keep in which order starts use entries
+//     recipes = 1                     # front ends for GL keep how programs are made and drawn with
 //     limit = 4G                      # of each application; bytes, or with K, M, G or T
 //     [application chromium]          # all of these but developer_mode
 //     limit = 8G
@@ -61,6 +62,7 @@ class Configuration {
     // These: by the application's section, else by the line for all; nullopt: by neither.
     std::optional<bool> compress(std::string_view application) const;
     std::optional<bool> record(std::string_view application) const;
+    std::optional<bool> recipes(std::string_view application) const;
     std::optional<bool> driver_cache(std::string_view application) const;
     std::optional<bool> log(std::string_view application) const;
     // Bytes that the caches of an application may take; nullopt: the default.

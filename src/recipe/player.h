@@ -44,7 +44,7 @@ enum class Outcome : std::uint32_t {
 };
 
 struct Done {
-    std::uint32_t outcome = 0;  // an Outcome
+    std::uint32_t outcome = 0;             // an Outcome
     std::uint32_t drawn = 0, skipped = 0;  // states
     std::string problem;
     bool operator==(const Done &) const = default;

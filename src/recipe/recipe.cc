@@ -11,13 +11,13 @@
 namespace cairn::recipe {
 namespace {
 
-constexpr std::size_t kTextMax = 4096;               // of a name, an attribute, a path
+constexpr std::size_t kTextMax = 4096;                    // of a name, an attribute, a path
 constexpr std::size_t kSourceMax = std::size_t{8} << 20;  // of all strings of a source
-constexpr std::size_t kStringsMax = 65536;           // of a source
-constexpr std::size_t kArgumentsMax = 65536;         // of a setting
+constexpr std::size_t kStringsMax = 65536;                // of a source
+constexpr std::size_t kArgumentsMax = 65536;              // of a setting
 constexpr std::size_t kSettingsMax = 4096;
 constexpr std::size_t kStagesMax = 64;
-constexpr std::size_t kBuffersMax = 32;   // draw buffers, attachments
+constexpr std::size_t kBuffersMax = 32;  // draw buffers, attachments
 constexpr std::size_t kValuesMax = 256;
 constexpr std::size_t kUnitsMax = 256;
 constexpr std::size_t kAttributesMax = 64;
@@ -153,7 +153,8 @@ void describe(IO &io, T &source) {
 
 template <typename IO, Is<Attachment> T>
 void describe(IO &io, T &attachment) {
-    numbers(io, attachment.format, attachment.target, attachment.samples, attachment.is_layered);
+    numbers(io, attachment.format, attachment.target, attachment.samples, attachment.is_layered,
+            attachment.upload.format, attachment.upload.type);
 }
 
 template <typename IO, Is<Framebuffer> T>
@@ -178,7 +179,7 @@ void describe(IO &io, T &values) {
 template <typename IO, Is<Texture> T>
 void describe(IO &io, T &texture) {
     numbers(io, texture.target, texture.format, texture.samples, texture.width, texture.height,
-            texture.depth, texture.levels);
+            texture.depth, texture.levels, texture.upload.format, texture.upload.type);
     describe(io, texture.parameters);
 }
 

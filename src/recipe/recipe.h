@@ -91,19 +91,27 @@ struct Surface {
     bool operator==(const Surface &) const = default;
 };
 
+// What glTexImage was given for the first image, from which drivers choose how to keep it. 0: the
+// image was made by glTexStorage, or nobody knows.
+struct Upload {
+    std::uint32_t format = 0, type = 0;
+    bool operator==(const Upload &) const = default;
+};
+
 struct Attachment {
     std::uint32_t format = 0;  // internal format; 0: nothing is attached
     std::uint32_t target = 0;  // GL_RENDERBUFFER, GL_TEXTURE_2D, ...
     std::uint32_t samples = 0;
     std::uint32_t is_layered = 0;
+    Upload upload;
     bool operator==(const Attachment &) const = default;
 };
 
 struct Framebuffer {
     std::uint32_t is_window = 0;
-    Surface surface;                         // where it is a window
+    Surface surface;                          // where it is a window
     std::vector<std::uint32_t> draw_buffers;  // GL_COLOR_ATTACHMENT0, GL_NONE, GL_BACK, ...
-    std::vector<Attachment> colors;          // by attachment point
+    std::vector<Attachment> colors;           // by attachment point
     Attachment depth, stencil;
     bool operator==(const Framebuffer &) const = default;
 };
@@ -127,14 +135,15 @@ struct Texture {
     // Sizes: 1 where it is 1, 4 for another power of two, 3 for any other.
     std::uint32_t width = 1, height = 1, depth = 1;
     std::uint32_t levels = 1;  // 1, or 2 for more
-    Values parameters;         // of the sampler object where there is one
+    Upload upload;
+    Values parameters;  // of the sampler object where there is one
     bool operator==(const Texture &) const = default;
 };
 
 // A uniform that is a sampler or an image, and what it reads from: one for each element.
 struct Binding {
     std::string uniform;
-    std::uint32_t type = 0;            // GL_SAMPLER_2D, ...
+    std::uint32_t type = 0;  // GL_SAMPLER_2D, ...
     std::vector<std::uint32_t> units;
     bool operator==(const Binding &) const = default;
 };

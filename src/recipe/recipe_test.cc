@@ -25,11 +25,11 @@ DrawState a_state() {
     state.framebuffer.is_window = 1;
     state.framebuffer.surface = {8, 8, 8, 0, 24, 8, 4};
     state.framebuffer.draw_buffers = {0x405};
-    state.framebuffer.colors = {{0x8058, 0x0DE1, 0, 1}};
+    state.framebuffer.colors = {{0x8058, 0x0DE1, 0, 1, {0x1908, 0x1401}}};
     state.values = {{0x0B71, 1}, {0x0B74, -1}};
     state.color_buffers = {{1, 2, 3, 4, 5, 6, 7, 15}};
     state.bindings = {{"colour[0]", 0x8B5E, {0, 3}}};
-    state.units = {{3, {0x0DE1, 0x8058, 0, 4, 3, 1, 2, {{0x2800, 0x2600}}}}};
+    state.units = {{3, {0x0DE1, 0x8058, 0, 4, 3, 1, 2, {0x80E1, 0x8367}, {{0x2800, 0x2600}}}}};
     state.images = {{1, 0x8058, 0x88B9, 0, {}}};
     state.attributes = {{0, 1, 3, 0x1406, 0, 20, 0, 0, 12}};
     return state;

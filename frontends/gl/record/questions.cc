@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: MIT
+#include "record/questions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+namespace cairn::gl::record {
+namespace {
+
+// Parameters, and what GL begins with. The names of switches and of numbers differ.
+struct Parameter {
+    GLenum name;
+    GLint initial;
+};
+constexpr Parameter kParameters[] = {
+    // Switches, in all versions together.
+    {GL_CULL_FACE, 0},
+    {GL_DEPTH_TEST, 0},
+    {GL_STENCIL_TEST, 0},
+    {GL_SCISSOR_TEST, 0},
+    {GL_DITHER, 1},
+    {GL_POLYGON_OFFSET_FILL, 0},
+    {GL_POLYGON_OFFSET_LINE, 0},
+    {GL_POLYGON_OFFSET_POINT, 0},
+    {GL_SAMPLE_ALPHA_TO_COVERAGE, 0},
+    {GL_SAMPLE_ALPHA_TO_ONE, 0},
+    {GL_SAMPLE_COVERAGE, 0},
+    {GL_SAMPLE_MASK, 0},
+    {GL_SAMPLE_SHADING, 0},
+    {GL_MULTISAMPLE, 1},
+    {GL_RASTERIZER_DISCARD, 0},
+    {GL_PRIMITIVE_RESTART, 0},
+    {GL_PRIMITIVE_RESTART_FIXED_INDEX, 0},
+    {GL_DEPTH_CLAMP, 0},
+    {GL_FRAMEBUFFER_SRGB, 0},
+    {GL_PROGRAM_POINT_SIZE, 0},
+    {GL_TEXTURE_CUBE_MAP_SEAMLESS, 0},
+    {GL_LINE_SMOOTH, 0},
+    {GL_POLYGON_SMOOTH, 0},
+    {GL_COLOR_LOGIC_OP, 0},
+    {GL_CLIP_DISTANCE0, 0},
+    {GL_CLIP_DISTANCE1, 0},
+    {GL_CLIP_DISTANCE2, 0},
+    {GL_CLIP_DISTANCE3, 0},
+    {GL_CLIP_DISTANCE4, 0},
+    {GL_CLIP_DISTANCE5, 0},
+    {GL_CLIP_DISTANCE6, 0},
+    {GL_CLIP_DISTANCE7, 0},
+    {GL_ALPHA_TEST, 0},
+    {GL_POINT_SPRITE, 0},
+    {GL_POINT_SMOOTH, 0},
+    {GL_LINE_STIPPLE, 0},
+    {GL_POLYGON_STIPPLE, 0},
+    {GL_VERTEX_PROGRAM_TWO_SIDE, 0},
+    // Numbers.
+    {GL_CULL_FACE_MODE, GL_BACK},
+    {GL_FRONT_FACE, GL_CCW},
+    {GL_DEPTH_FUNC, GL_LESS},
+    {GL_DEPTH_WRITEMASK, 1},
+    {GL_STENCIL_FUNC, GL_ALWAYS},
+    {GL_STENCIL_VALUE_MASK, -1},
+    {GL_STENCIL_WRITEMASK, -1},
+    {GL_STENCIL_REF, 0},
+    {GL_STENCIL_FAIL, GL_KEEP},
+    {GL_STENCIL_PASS_DEPTH_FAIL, GL_KEEP},
+    {GL_STENCIL_PASS_DEPTH_PASS, GL_KEEP},
+    {GL_STENCIL_BACK_FUNC, GL_ALWAYS},
+    {GL_STENCIL_BACK_VALUE_MASK, -1},
+    {GL_STENCIL_BACK_WRITEMASK, -1},
+    {GL_STENCIL_BACK_REF, 0},
+    {GL_STENCIL_BACK_FAIL, GL_KEEP},
+    {GL_STENCIL_BACK_PASS_DEPTH_FAIL, GL_KEEP},
+    {GL_STENCIL_BACK_PASS_DEPTH_PASS, GL_KEEP},
+    {GL_POLYGON_MODE, GL_FILL},
+    {GL_LOGIC_OP_MODE, GL_COPY},
+    {GL_PROVOKING_VERTEX, GL_LAST_VERTEX_CONVENTION},
+    {GL_CLIP_ORIGIN, GL_LOWER_LEFT},
+    {GL_CLIP_DEPTH_MODE, GL_NEGATIVE_ONE_TO_ONE},
+    {GL_PATCH_VERTICES, 3},
+    {GL_ALPHA_TEST_FUNC, GL_ALWAYS},
+    {GL_SHADE_MODEL, GL_SMOOTH},
+    {GL_POINT_SPRITE_COORD_ORIGIN, GL_UPPER_LEFT},
+    {GL_LINE_WIDTH, 1},
+    {GL_MIN_SAMPLE_SHADING_VALUE, 0},
+};
+// The answer where a driver does not answer.
+constexpr GLint kSilence = INT32_MIN + 14;
+
+bool is_stencil_number(GLenum name) {
+    constexpr GLenum kMasks[] = {GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK,
+                                 GL_STENCIL_BACK_VALUE_MASK, GL_STENCIL_BACK_WRITEMASK};
+    return std::ranges::find(kMasks, name) != std::end(kMasks);
+}
+
+// Parameters of textures and samplers, and what GL begins with.
+struct TextureParameter {
+    GLenum name;
+    GLint initial;
+    bool is_of_sampler;
+    int gl, es;  // versions that have it; 0: none
+};
+constexpr TextureParameter kTextureParameters[] = {
+    {GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_LINEAR, true, 200, 200},
+    {GL_TEXTURE_MAG_FILTER, GL_LINEAR, true, 200, 200},
+    {GL_TEXTURE_WRAP_S, GL_REPEAT, true, 200, 200},
+    {GL_TEXTURE_WRAP_T, GL_REPEAT, true, 200, 200},
+    {GL_TEXTURE_WRAP_R, GL_REPEAT, true, 200, 300},
+    {GL_TEXTURE_COMPARE_MODE, GL_NONE, true, 200, 300},
+    {GL_TEXTURE_COMPARE_FUNC, GL_LEQUAL, true, 200, 300},
+    {GL_TEXTURE_MIN_LOD, -1000, true, 200, 300},
+    {GL_TEXTURE_MAX_LOD, 1000, true, 200, 300},
+    {GL_TEXTURE_LOD_BIAS, 0, true, 200, 0},
+    {GL_TEXTURE_MAX_ANISOTROPY, 1, true, 460, 0},
+    {GL_TEXTURE_BASE_LEVEL, 0, false, 200, 300},
+    {GL_TEXTURE_MAX_LEVEL, 1000, false, 200, 300},
+    {GL_TEXTURE_SWIZZLE_R, GL_RED, false, 303, 300},
+    {GL_TEXTURE_SWIZZLE_G, GL_GREEN, false, 303, 300},
+    {GL_TEXTURE_SWIZZLE_B, GL_BLUE, false, 303, 300},
+    {GL_TEXTURE_SWIZZLE_A, GL_ALPHA, false, 303, 300},
+    {GL_DEPTH_STENCIL_TEXTURE_MODE, GL_DEPTH_COMPONENT, false, 403, 301},
+};
+
+struct Target {
+    GLenum target;
+    GLenum binding;  // the question what is bound
+    GLenum image;    // the target of questions about an image
+};
+constexpr Target kTargets[] = {
+    {GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, GL_TEXTURE_2D},
+    {GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_CUBE_MAP_POSITIVE_X},
+    {GL_TEXTURE_3D, GL_TEXTURE_BINDING_3D, GL_TEXTURE_3D},
+    {GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_2D_ARRAY},
+    {GL_TEXTURE_1D, GL_TEXTURE_BINDING_1D, GL_TEXTURE_1D},
+    {GL_TEXTURE_1D_ARRAY, GL_TEXTURE_BINDING_1D_ARRAY, GL_TEXTURE_1D_ARRAY},
+    {GL_TEXTURE_RECTANGLE, GL_TEXTURE_BINDING_RECTANGLE, GL_TEXTURE_RECTANGLE},
+    {GL_TEXTURE_BUFFER, GL_TEXTURE_BINDING_BUFFER, GL_TEXTURE_BUFFER},
+    {GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_ARRAY},
+    {GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_BINDING_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE},
+    {GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
+     GL_TEXTURE_2D_MULTISAMPLE_ARRAY},
+};
+const Target *find_target(GLenum target) {
+    const auto *found = std::ranges::find(kTargets, target, &Target::target);
+    return found == std::end(kTargets) ? nullptr : found;
+}
+
+// GL_OES_EGL_image_external; a texture of it looks like one in two dimensions.
+constexpr GLenum kSamplerExternal = 0x8D66;
+
+// The target that a uniform of this type reads from; 0: it is no sampler.
+GLenum target_of_sampler(GLenum type) {
+    switch (type) {
+        case GL_SAMPLER_2D:
+        case GL_SAMPLER_2D_SHADOW:
+        case GL_INT_SAMPLER_2D:
+        case GL_UNSIGNED_INT_SAMPLER_2D:
+        case kSamplerExternal:
+            return GL_TEXTURE_2D;
+        case GL_SAMPLER_CUBE:
+        case GL_SAMPLER_CUBE_SHADOW:
+        case GL_INT_SAMPLER_CUBE:
+        case GL_UNSIGNED_INT_SAMPLER_CUBE:
+            return GL_TEXTURE_CUBE_MAP;
+        case GL_SAMPLER_3D:
+        case GL_INT_SAMPLER_3D:
+        case GL_UNSIGNED_INT_SAMPLER_3D:
+            return GL_TEXTURE_3D;
+        case GL_SAMPLER_2D_ARRAY:
+        case GL_SAMPLER_2D_ARRAY_SHADOW:
+        case GL_INT_SAMPLER_2D_ARRAY:
+        case GL_UNSIGNED_INT_SAMPLER_2D_ARRAY:
+            return GL_TEXTURE_2D_ARRAY;
+        case GL_SAMPLER_1D:
+        case GL_SAMPLER_1D_SHADOW:
+        case GL_INT_SAMPLER_1D:
+        case GL_UNSIGNED_INT_SAMPLER_1D:
+            return GL_TEXTURE_1D;
+        case GL_SAMPLER_1D_ARRAY:
+        case GL_SAMPLER_1D_ARRAY_SHADOW:
+        case GL_INT_SAMPLER_1D_ARRAY:
+        case GL_UNSIGNED_INT_SAMPLER_1D_ARRAY:
+            return GL_TEXTURE_1D_ARRAY;
+        case GL_SAMPLER_2D_RECT:
+        case GL_SAMPLER_2D_RECT_SHADOW:
+        case GL_INT_SAMPLER_2D_RECT:
+        case GL_UNSIGNED_INT_SAMPLER_2D_RECT:
+            return GL_TEXTURE_RECTANGLE;
+        case GL_SAMPLER_BUFFER:
+        case GL_INT_SAMPLER_BUFFER:
+        case GL_UNSIGNED_INT_SAMPLER_BUFFER:
+            return GL_TEXTURE_BUFFER;
+        case GL_SAMPLER_CUBE_MAP_ARRAY:
+        case GL_SAMPLER_CUBE_MAP_ARRAY_SHADOW:
+        case GL_INT_SAMPLER_CUBE_MAP_ARRAY:
+        case GL_UNSIGNED_INT_SAMPLER_CUBE_MAP_ARRAY:
+            return GL_TEXTURE_CUBE_MAP_ARRAY;
+        case GL_SAMPLER_2D_MULTISAMPLE:
+        case GL_INT_SAMPLER_2D_MULTISAMPLE:
+        case GL_UNSIGNED_INT_SAMPLER_2D_MULTISAMPLE:
+            return GL_TEXTURE_2D_MULTISAMPLE;
+        case GL_SAMPLER_2D_MULTISAMPLE_ARRAY:
+        case GL_INT_SAMPLER_2D_MULTISAMPLE_ARRAY:
+        case GL_UNSIGNED_INT_SAMPLER_2D_MULTISAMPLE_ARRAY:
+            return GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
+        default:
+            return 0;
+    }
+}
+
+bool is_image(GLenum type) {
+    return type >= GL_IMAGE_1D && type <= GL_UNSIGNED_INT_IMAGE_2D_MULTISAMPLE_ARRAY;
+}
+
+// How many locations an attribute of this type takes.
+GLuint locations_of(GLenum type) {
+    switch (type) {
+        case GL_FLOAT_MAT2:
+        case GL_FLOAT_MAT2x3:
+        case GL_FLOAT_MAT2x4:
+            return 2;
+        case GL_FLOAT_MAT3:
+        case GL_FLOAT_MAT3x2:
+        case GL_FLOAT_MAT3x4:
+            return 3;
+        case GL_FLOAT_MAT4:
+        case GL_FLOAT_MAT4x2:
+        case GL_FLOAT_MAT4x3:
+            return 4;
+        default:
+            return 1;
+    }
+}
+
+uint32_t number(GLint value) {
+    return static_cast<uint32_t>(value);
+}
+
+// A few bytes of an attribute, as far as drivers put such attributes into one buffer.
+constexpr uint64_t kNearBytes = 2047;
+constexpr GLint kUniformsMax = 4096, kAttributesMax = 64, kUnitsMax = 256;
+
+}  // namespace
+
+GLint Questions::integer(GLenum name) const {
+    GLint value = 0;
+    gl_.GetIntegerv(name, &value);
+    return value;
+}
+
+GLint Questions::integer_of(GLenum name, GLuint index) const {
+    GLint value = 0;
+    more_.GetIntegeri_v(name, index, &value);
+    return value;
+}
+
+void Questions::list_uniforms_and_attributes(GLuint name, LinkedProgram &program) const {
+    program.is_listed = true;
+    GLint uniforms = 0, attributes = 0;
+    gl_.GetProgramiv(name, GL_ACTIVE_UNIFORMS, &uniforms);
+    gl_.GetProgramiv(name, GL_ACTIVE_ATTRIBUTES, &attributes);
+    std::array<GLchar, 1024> text;
+    for (GLint i = 0; i < std::min(uniforms, kUniformsMax); ++i) {
+        UnitUniform uniform;
+        GLsizei size = 0;
+        more_.GetActiveUniform(name, static_cast<GLuint>(i), text.size(), &size, &uniform.size,
+                               &uniform.type, text.data());
+        if (target_of_sampler(uniform.type) == 0 && !is_image(uniform.type)) continue;
+        uniform.name.assign(text.data(), static_cast<size_t>(std::max(size, 0)));
+        if (uniform.name.ends_with("[0]")) uniform.name.resize(uniform.name.size() - 3);
+        for (GLint element = 0; element < std::min(uniform.size, kUnitsMax); ++element) {
+            const std::string of_element =
+                element == 0 ? uniform.name : uniform.name + "[" + std::to_string(element) + "]";
+            uniform.locations.push_back(more_.GetUniformLocation(name, of_element.c_str()));
+        }
+        program.uniforms.push_back(std::move(uniform));
+    }
+    for (GLint i = 0; i < std::min(attributes, kAttributesMax); ++i) {
+        GLsizei size = 0;
+        GLint elements = 1;
+        GLenum type = 0;
+        more_.GetActiveAttrib(name, static_cast<GLuint>(i), text.size(), &size, &elements, &type,
+                              text.data());
+        const GLint first = more_.GetAttribLocation(name, text.data());
+        if (first < 0) continue;  // of older versions, such as gl_Vertex
+        const GLuint count = locations_of(type) * static_cast<GLuint>(std::clamp(elements, 1, 16));
+        for (GLuint n = 0; n < count; ++n) {
+            program.attributes.push_back(static_cast<GLuint>(first) + n);
+        }
+    }
+    std::ranges::sort(program.attributes);
+}
+
+recipe::DrawState Questions::ask(const Draw &draw, GLuint name, const LinkedProgram &program,
+                                 Objects &objects) {
+    recipe::DrawState state;
+    state.mode = draw.mode;
+    state.index_type = draw.index_type;
+    state.is_instanced = draw.is_instanced ? 1 : 0;
+    ask_units(name, program, objects, state);
+    if (draw.mode == recipe::DrawState::kDispatch) return state;
+    ask_values(state.values);
+    state.framebuffer = ask_framebuffer(objects);
+    state.color_buffers = ask_color_buffers(state.framebuffer.draw_buffers.size());
+    state.attributes = ask_attributes(program);
+    return state;
+}
+
+void Questions::ask_values(recipe::Values &values) {
+    if (!has_found_known_) {
+        for (size_t i = 0; i < std::size(kParameters); ++i) {
+            GLint answer = kSilence;
+            gl_.GetIntegerv(kParameters[i].name, &answer);
+            if (answer != kSilence) known_.push_back(i);
+        }
+        has_found_known_ = true;
+    }
+    for (const size_t i : known_) {
+        const auto &[name, initial] = kParameters[i];
+        // Polygon modes of older versions are two.
+        std::array<GLint, 2> answer = {initial, 0};
+        gl_.GetIntegerv(name, answer.data());
+        GLint value = answer[0];
+        if (name == GL_LINE_WIDTH) value = std::min(value, 2);
+        if (is_stencil_number(name) && (value & 0xFF) == 0xFF) value = -1;
+        if (value != initial) values.emplace_back(name, value);
+    }
+    std::ranges::sort(values);
+}
+
+GLenum Questions::format_of_renderbuffer(GLuint name) const {
+    const auto before = static_cast<GLuint>(integer(GL_RENDERBUFFER_BINDING));
+    GLint format = 0;
+    if (before != name) more_.BindRenderbuffer(GL_RENDERBUFFER, name);
+    more_.GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &format);
+    if (before != name) more_.BindRenderbuffer(GL_RENDERBUFFER, before);
+    return number(format);
+}
+
+GLenum Questions::format_of_texture(GLenum target, GLuint name, GLint level, GLint face) const {
+    const Target *of = find_target(target);
+    if (of == nullptr || !has(200, 301)) return 0;
+    const auto before = static_cast<GLuint>(integer(of->binding));
+    GLint format = 0;
+    if (before != name) more_.BindTexture(target, name);
+    const GLenum image = target == GL_TEXTURE_CUBE_MAP && face != 0 ? number(face) : of->image;
+    more_.GetTexLevelParameteriv(image, level, GL_TEXTURE_INTERNAL_FORMAT, &format);
+    if (before != name) more_.BindTexture(target, before);
+    return number(format);
+}
+
+recipe::Attachment Questions::ask_attachment(GLenum point, Objects &objects) const {
+    const auto value = [&](GLenum what) {
+        GLint answer = 0;
+        more_.GetFramebufferAttachmentParameteriv(GL_FRAMEBUFFER, point, what, &answer);
+        return answer;
+    };
+    const GLint type = value(GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
+    if (type == GL_NONE || type == 0) return {};
+    const auto name = static_cast<GLuint>(value(GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME));
+    recipe::Attachment attachment;
+    if (type == GL_RENDERBUFFER) {
+        attachment.target = GL_RENDERBUFFER;
+        attachment.format = format_of_renderbuffer(name);
+    } else {
+        const Objects::Texture &texture = objects.texture(name);
+        attachment.target = texture.target;
+        attachment.upload = texture.upload;
+        if (attachment.target == 0) attachment.target = GL_TEXTURE_2D;
+        attachment.format = format_of_texture(
+            attachment.target, name, value(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL),
+            value(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE));
+        if (has(302, 302)) {
+            attachment.is_layered = value(GL_FRAMEBUFFER_ATTACHMENT_LAYERED) != 0 ? 1 : 0;
+        }
+    }
+    // Where nobody says what it is.
+    if (attachment.format == 0) {
+        attachment.format = point == GL_DEPTH_ATTACHMENT     ? GL_DEPTH_COMPONENT16
+                            : point == GL_STENCIL_ATTACHMENT ? GL_STENCIL_INDEX8
+                                                             : GL_RGBA8;
+    }
+    return attachment;
+}
+
+recipe::Surface Questions::ask_surface() const {
+    recipe::Surface surface;
+    if (!has(300, 300)) {
+        surface = {number(integer(GL_RED_BITS)),   number(integer(GL_GREEN_BITS)),
+                   number(integer(GL_BLUE_BITS)),  number(integer(GL_ALPHA_BITS)),
+                   number(integer(GL_DEPTH_BITS)), number(integer(GL_STENCIL_BITS)),
+                   number(integer(GL_SAMPLES))};
+        return surface;
+    }
+    const auto bits = [&](GLenum point, GLenum what) {
+        GLint type = 0, answer = 0;
+        more_.GetFramebufferAttachmentParameteriv(GL_DRAW_FRAMEBUFFER, point,
+                                                  GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE, &type);
+        if (type == GL_NONE || type == 0) return 0u;
+        more_.GetFramebufferAttachmentParameteriv(GL_DRAW_FRAMEBUFFER, point, what, &answer);
+        return number(answer);
+    };
+    const GLenum color = is_es_ ? GL_BACK : GL_BACK_LEFT;
+    const GLenum point =
+        is_es_ || bits(color, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE) != 0 ? color : GL_FRONT_LEFT;
+    surface = {bits(point, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE),
+               bits(point, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE),
+               bits(point, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE),
+               bits(point, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE),
+               bits(GL_DEPTH, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE),
+               bits(GL_STENCIL, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE),
+               number(integer(GL_SAMPLES))};
+    return surface;
+}
+
+recipe::Framebuffer Questions::ask_framebuffer(Objects &objects) const {
+    recipe::Framebuffer framebuffer;
+    framebuffer.is_window = integer(GL_FRAMEBUFFER_BINDING) == 0 ? 1 : 0;
+    if (has(200, 300)) {
+        const GLint count = std::clamp(integer(GL_MAX_DRAW_BUFFERS), 1, 32);
+        for (GLint i = 0; i < count; ++i) {
+            framebuffer.draw_buffers.push_back(
+                number(integer(GL_DRAW_BUFFER0 + static_cast<GLenum>(i))));
+        }
+        while (framebuffer.draw_buffers.size() > 1 && framebuffer.draw_buffers.back() == GL_NONE) {
+            framebuffer.draw_buffers.pop_back();
+        }
+    }
+    if (framebuffer.is_window != 0) {
+        framebuffer.surface = ask_surface();
+        // A window has one, whatever it is called.
+        const bool draws =
+            framebuffer.draw_buffers.empty() || framebuffer.draw_buffers.front() != GL_NONE;
+        framebuffer.draw_buffers = {draws ? GLenum{GL_BACK} : GLenum{GL_NONE}};
+        return framebuffer;
+    }
+    if (framebuffer.draw_buffers.empty()) framebuffer.draw_buffers = {GL_COLOR_ATTACHMENT0};
+    const GLint points = has(300, 300) ? std::clamp(integer(GL_MAX_COLOR_ATTACHMENTS), 1, 32) : 1;
+    for (GLint i = 0; i < points; ++i) {
+        framebuffer.colors.push_back(
+            ask_attachment(GL_COLOR_ATTACHMENT0 + static_cast<GLenum>(i), objects));
+    }
+    while (!framebuffer.colors.empty() && framebuffer.colors.back().format == 0) {
+        framebuffer.colors.pop_back();
+    }
+    framebuffer.depth = ask_attachment(GL_DEPTH_ATTACHMENT, objects);
+    framebuffer.stencil = ask_attachment(GL_STENCIL_ATTACHMENT, objects);
+    // All attachments have so many.
+    const uint32_t samples = number(integer(GL_SAMPLES));
+    for (recipe::Attachment &color : framebuffer.colors) {
+        if (color.format != 0) color.samples = samples;
+    }
+    if (framebuffer.depth.format != 0) framebuffer.depth.samples = samples;
+    if (framebuffer.stencil.format != 0) framebuffer.stencil.samples = samples;
+    return framebuffer;
+}
+
+std::vector<recipe::ColorBuffer> Questions::ask_color_buffers(size_t count) const {
+    const bool has_each = has(400, 302);
+    std::vector<recipe::ColorBuffer> buffers;
+    for (GLuint i = 0; i < (has_each ? std::max<size_t>(count, 1) : 1); ++i) {
+        const auto value = [&](GLenum name) {
+            return number(has_each ? integer_of(name, i) : integer(name));
+        };
+        recipe::ColorBuffer buffer;
+        std::array<GLboolean, 4> mask = {1, 1, 1, 1};
+        if (has_each) {
+            buffer.blends = more_.IsEnabledi(GL_BLEND, i) != GL_FALSE ? 1 : 0;
+            more_.GetBooleani_v(GL_COLOR_WRITEMASK, i, mask.data());
+        } else {
+            buffer.blends = gl_.IsEnabled(GL_BLEND) != GL_FALSE ? 1 : 0;
+            gl_.GetBooleanv(GL_COLOR_WRITEMASK, mask.data());
+        }
+        for (unsigned bit = 0; bit < 4; ++bit) {
+            if (mask[bit] == GL_FALSE) buffer.mask &= ~(1u << bit);
+        }
+        // What is not used has no effect.
+        if (buffer.blends != 0) {
+            buffer.source_rgb = value(GL_BLEND_SRC_RGB);
+            buffer.target_rgb = value(GL_BLEND_DST_RGB);
+            buffer.source_alpha = value(GL_BLEND_SRC_ALPHA);
+            buffer.target_alpha = value(GL_BLEND_DST_ALPHA);
+            buffer.equation_rgb = value(GL_BLEND_EQUATION_RGB);
+            buffer.equation_alpha = value(GL_BLEND_EQUATION_ALPHA);
+        }
+        buffers.push_back(buffer);
+    }
+    if (std::ranges::all_of(buffers, [&](const auto &each) { return each == buffers.front(); })) {
+        buffers.resize(1);
+    }
+    return buffers;
+}
+
+void Questions::ask_parameters(GLenum target, GLuint sampler, recipe::Values &values) const {
+    for (const TextureParameter &each : kTextureParameters) {
+        if (!has(each.gl, each.es)) continue;
+        GLint value = each.initial;
+        if (sampler != 0 && each.is_of_sampler) {
+            more_.GetSamplerParameteriv(sampler, each.name, &value);
+        } else {
+            more_.GetTexParameteriv(target, each.name, &value);
+        }
+        if (value != each.initial) values.emplace_back(each.name, value);
+    }
+    std::ranges::sort(values);
+}
+
+recipe::Texture Questions::ask_bound_texture(GLenum target) const {
+    recipe::Texture texture;
+    texture.target = target;
+    const Target *of = find_target(target);
+    if (!has(200, 301)) {
+        // Nobody says.
+        texture.format = GL_RGBA8;
+        texture.width = texture.height = 4;
+        return texture;
+    }
+    const auto value = [&](GLint level, GLenum name) {
+        GLint answer = 0;
+        more_.GetTexLevelParameteriv(of->image, level, name, &answer);
+        return answer;
+    };
+    texture.format = number(value(0, GL_TEXTURE_INTERNAL_FORMAT));
+    const GLint width = value(0, GL_TEXTURE_WIDTH);
+    if (width <= 0) {
+        texture.format = 0;
+        return texture;
+    }
+    texture.width = recipe::size_class(number(width));
+    texture.height = recipe::size_class(number(value(0, GL_TEXTURE_HEIGHT)));
+    texture.depth = recipe::size_class(number(value(0, GL_TEXTURE_DEPTH)));
+    if (target == GL_TEXTURE_2D_MULTISAMPLE || target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY) {
+        texture.samples = number(value(0, GL_TEXTURE_SAMPLES));
+    } else if (target != GL_TEXTURE_RECTANGLE && target != GL_TEXTURE_BUFFER) {
+        texture.levels = value(1, GL_TEXTURE_WIDTH) > 0 ? 2 : 1;
+    }
+    return texture;
+}
+
+// REQUIRES: its unit is active.
+recipe::Texture Questions::ask_texture(GLenum target, GLuint sampler, Objects &objects) const {
+    const Target *of = find_target(target);
+    recipe::Texture texture;
+    texture.target = target;
+    const GLint name = of == nullptr ? 0 : integer(of->binding);
+    if (name == 0) return texture;
+    texture = ask_bound_texture(target);
+    texture.upload = objects.texture(static_cast<GLuint>(name)).upload;
+    const bool is_filtered = target != GL_TEXTURE_BUFFER && target != GL_TEXTURE_2D_MULTISAMPLE &&
+                             target != GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
+    if (is_filtered) ask_parameters(target, sampler, texture.parameters);
+    return texture;
+}
+
+void Questions::ask_image(const recipe::Binding &image, recipe::DrawState &state) const {
+    for (const uint32_t unit : image.units) {
+        recipe::ImageUnit asked;
+        asked.number = unit;
+        asked.format = number(integer_of(GL_IMAGE_BINDING_FORMAT, unit));
+        asked.access = number(integer_of(GL_IMAGE_BINDING_ACCESS, unit));
+        asked.is_layered = integer_of(GL_IMAGE_BINDING_LAYERED, unit) != 0 ? 1 : 0;
+        // The texture behind it has this format, too, as far as its uses differ by it.
+        asked.texture.target = GL_TEXTURE_2D;
+        asked.texture.format = asked.format;
+        asked.texture.width = asked.texture.height = 4;
+        const bool is_new = std::ranges::none_of(
+            state.images, [&](const auto &other) { return other.number == unit; });
+        if (is_new) state.images.push_back(std::move(asked));
+    }
+}
+
+void Questions::ask_units(GLuint name, const LinkedProgram &program, Objects &objects,
+                          recipe::DrawState &state) const {
+    const auto active = static_cast<GLenum>(integer(GL_ACTIVE_TEXTURE));
+    GLenum now = active;
+    std::map<std::pair<uint32_t, GLenum>, recipe::Texture> units;
+    for (const UnitUniform &uniform : program.uniforms) {
+        recipe::Binding binding = {uniform.name, uniform.type, {}};
+        for (const GLint location : uniform.locations) {
+            GLint unit = 0;
+            if (location >= 0) more_.GetUniformiv(name, location, &unit);
+            binding.units.push_back(std::min(number(unit), uint32_t{kUnitsMax} - 1));
+        }
+        const GLenum target = target_of_sampler(uniform.type);
+        if (target == 0) {
+            ask_image(binding, state);
+        }
+        for (const uint32_t unit : binding.units) {
+            if (target == 0 || units.contains({unit, target})) continue;
+            if (now != GL_TEXTURE0 + unit) more_.ActiveTexture(now = GL_TEXTURE0 + unit);
+            const GLint sampler = has(303, 300) ? integer(GL_SAMPLER_BINDING) : 0;
+            units[{unit, target}] = ask_texture(target, static_cast<GLuint>(sampler), objects);
+        }
+        state.bindings.push_back(std::move(binding));
+    }
+    if (now != active) more_.ActiveTexture(active);
+    for (auto &[place, texture] : units) state.units.push_back({place.first, std::move(texture)});
+    std::ranges::sort(state.bindings, {}, &recipe::Binding::uniform);
+}
+
+std::vector<recipe::Attribute> Questions::ask_attributes(const LinkedProgram &program) const {
+    // Where an attribute's first vertex is.
+    struct Place {
+        GLint buffer;
+        uint64_t offset;
+    };
+    std::vector<recipe::Attribute> attributes;
+    std::vector<Place> places;
+    for (const GLuint location : program.attributes) {
+        const auto value = [&](GLenum name) {
+            GLint answer = 0;
+            more_.GetVertexAttribiv(location, name, &answer);
+            return answer;
+        };
+        recipe::Attribute attribute;
+        attribute.location = location;
+        attribute.is_array = value(GL_VERTEX_ATTRIB_ARRAY_ENABLED) != 0 ? 1 : 0;
+        Place place = {};
+        if (attribute.is_array == 0) {
+            attribute.stride = 0;
+            attributes.push_back(attribute);
+            places.push_back(place);
+            continue;
+        }
+        attribute.size = number(value(GL_VERTEX_ATTRIB_ARRAY_SIZE));
+        attribute.type = number(value(GL_VERTEX_ATTRIB_ARRAY_TYPE));
+        attribute.kind = value(GL_VERTEX_ATTRIB_ARRAY_NORMALIZED) != 0 ? 1 : 0;
+        if (has(300, 300) && value(GL_VERTEX_ATTRIB_ARRAY_INTEGER) != 0) attribute.kind = 2;
+        if (has(403, 0) && value(GL_VERTEX_ATTRIB_ARRAY_LONG) != 0) attribute.kind = 3;
+        if (has(403, 301)) {
+            const auto binding = static_cast<GLuint>(value(GL_VERTEX_ATTRIB_BINDING));
+            GLint64 offset = 0;
+            more_.GetInteger64i_v(GL_VERTEX_BINDING_OFFSET, binding, &offset);
+            place = {
+                integer_of(GL_VERTEX_BINDING_BUFFER, binding),
+                static_cast<uint64_t>(offset) + number(value(GL_VERTEX_ATTRIB_RELATIVE_OFFSET))};
+            attribute.stride = number(integer_of(GL_VERTEX_BINDING_STRIDE, binding));
+            attribute.divisor = number(integer_of(GL_VERTEX_BINDING_DIVISOR, binding));
+        } else {
+            void *pointer = nullptr;
+            more_.GetVertexAttribPointerv(location, GL_VERTEX_ATTRIB_ARRAY_POINTER, &pointer);
+            place = {value(GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING),
+                     reinterpret_cast<uintptr_t>(pointer)};
+            attribute.stride = number(value(GL_VERTEX_ATTRIB_ARRAY_STRIDE));
+            if (has(303, 300)) attribute.divisor = number(value(GL_VERTEX_ATTRIB_ARRAY_DIVISOR));
+        }
+        attribute.stride = std::min(attribute.stride, uint32_t{kNearBytes} + 1);
+        attributes.push_back(attribute);
+        places.push_back(place);
+    }
+    // Groups, by where the first of each begins.
+    std::vector<size_t> order;
+    for (size_t i = 0; i < places.size(); ++i) {
+        if (attributes[i].is_array != 0) order.push_back(i);
+    }
+    const auto by = [&](size_t i) {
+        return std::tuple(places[i].buffer, attributes[i].stride, attributes[i].divisor,
+                          places[i].offset, i);
+    };
+    std::ranges::sort(order, {}, by);
+    uint32_t group = 0;
+    for (size_t n = 0, first = 0; n < order.size(); ++n) {
+        const size_t i = order[n], f = order[first];
+        const bool is_near = n > 0 && places[i].buffer == places[f].buffer &&
+                             attributes[i].stride == attributes[f].stride &&
+                             attributes[i].divisor == attributes[f].divisor &&
+                             places[i].offset - places[f].offset <= kNearBytes;
+        if (!is_near) {
+            first = n;
+            ++group;
+        }
+        attributes[i].group = group;
+        attributes[i].offset =
+            static_cast<uint32_t>(places[i].offset - places[order[first]].offset);
+    }
+    // Numbered as they are met, so that buffers' names do not matter.
+    std::map<uint32_t, uint32_t> numbers;
+    for (recipe::Attribute &attribute : attributes) {
+        if (attribute.is_array == 0) continue;
+        const auto next = static_cast<uint32_t>(numbers.size());
+        attribute.group = numbers.emplace(attribute.group, next).first->second;
+    }
+    return attributes;
+}
+
+}  // namespace cairn::gl::record

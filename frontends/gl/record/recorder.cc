@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "record/recorder.h"
+
+#include <cairn/cairn_program_cache.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <unordered_set>
+
+#include "common/run_report.h"
+#include "gl/caches.h"
+#include "gl/settings.h"
+#include "os/file.h"
+
+namespace cairn::gl::record {
+namespace {
+
+// Of the room that the application has on disk.
+constexpr uint32_t kPercent = 12;
+constexpr unsigned kStatesMax = 64;  // of a program, in a process
+
+// Questions may take so much of the time, and so much before that.
+constexpr uint64_t kShare = 33;  // one part of so many
+constexpr uint64_t kAtOnceNs = 100'000'000;
+
+// The process's time for questions, and where recipes go.
+class Writer {
+  public:
+    Writer() : start_ns_(monotonic_ns()), cache_(recipes_cache()) {
+        if (cache_ == nullptr) return;
+        recipe::Application application;
+        application.executable = executable_path();
+        application.invocation = program_invocation_name;
+        put(recipe::key_of_application(), recipe::encode(application));
+    }
+
+    bool has_time() const {
+        return spent_ns_.load(std::memory_order_relaxed) <
+               kAtOnceNs + (monotonic_ns() - start_ns_) / kShare;
+    }
+    void spend(uint64_t ns) { spent_ns_.fetch_add(ns, std::memory_order_relaxed); }
+
+    // Stores what is not there yet. False: it is there, or cannot be stored.
+    bool put(const std::string &key, const std::string &value) {
+        if (cache_ == nullptr || !is_caching_on()) return false;
+        {
+            const MutexLock lock(mutex_);
+            if (!written_.insert(key).second) return false;
+        }
+        const bool is_known =
+            key.size() > 1 && cairn_contains(cache_, key.data(), key.size()) == CAIRN_OK;
+        return is_known || cairn_put(cache_, key.data(), key.size(), value.data(), value.size(),
+                                     nullptr) == CAIRN_OK;
+    }
+
+  private:
+    const uint64_t start_ns_;
+    std::atomic<uint64_t> spent_ns_ = 0;
+    cairn_cache *const cache_;
+    Mutex mutex_;
+    std::unordered_set<std::string> written_;  // guarded by mutex_
+};
+
+Writer &writer() {
+    return the_only<Writer>();
+}
+
+void enter(Recording &recording, GLuint name, const recipe::Key *key) {
+    Objects &objects = recording.tracker().objects();
+    const MutexLock lock(objects.mutex());
+    LinkedProgram &program = objects.program(name);
+    const uint64_t number = program.number + 1;
+    program = LinkedProgram();
+    program.number = number;
+    if (key != nullptr) {
+        program.has_recipe = true;
+        program.key = *key;
+    }
+    // Whatever was found of this name before, is of another program.
+    recording.tracker().set(mixed(mixed(0, 0x4C494E4B), name), number);
+}
+
+}  // namespace
+
+bool is_recording() {
+    return settings().records_recipes;
+}
+
+Recording::Recording(const GlFunctions &gl, const Functions &more, const recipe::ContextKind &kind,
+                     std::shared_ptr<Objects> objects)
+    : gl_(gl),
+      more_(more),
+      kind_(kind),
+      is_modern_debug_(kind.version >= (kind.is_es != 0 ? 302u : 403u)),
+      questions_(gl, more, kind.is_es != 0, static_cast<int>(kind.version)),
+      tracker_(std::move(objects)) {
+    (void)writer();
+}
+
+// REQUIRES: objects' mutex is held.
+bool Recording::store_state(const Draw &draw, GLuint name, LinkedProgram &program) {
+    if (!program.is_listed) questions_.list_uniforms_and_attributes(name, program);
+    const std::string state =
+        recipe::encode(questions_.ask(draw, name, program, tracker_.objects()));
+    return writer().put(recipe::key_of_state(program.key, as_bytes(state)), state);
+}
+
+void Recording::look(const Draw &draw, uint64_t &seen) {
+    Writer &all = writer();
+    if (!all.has_time()) return;
+    const uint64_t start = monotonic_ns();
+    {
+        Objects &objects = tracker_.objects();
+        const MutexLock lock(objects.mutex());
+        const GLuint name = tracker_.program();
+        LinkedProgram &program = objects.program(name);
+        if (name != 0 && program.has_recipe && program.states < kStatesMax) {
+            // Errors of questions are not the application's, which still gets those that it made.
+            GLenum before = more_.GetError();
+            if (error_ == GL_NO_ERROR) error_ = before;
+            const bool has_output = is_modern_debug_ && gl_.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
+            if (has_output) more_.Disable(GL_DEBUG_OUTPUT);
+            if (store_state(draw, name, program)) ++program.states;
+            if (has_output) more_.Enable(GL_DEBUG_OUTPUT);
+            for (int i = 0; i < 64 && before != GL_NO_ERROR; ++i) before = more_.GetError();
+            for (int i = 0; i < 64 && more_.GetError() != GL_NO_ERROR; ++i) continue;
+        }
+        seen = kDone;
+    }
+    if (seen_.size() > kSeenMax) seen_.clear();
+    const uint64_t spent = monotonic_ns() - start;
+    all.spend(spent);
+    count(&RunReport::overhead_ns, spent);
+}
+
+void record_source(const Source &source) {
+    recipe::Source strings;
+    for (size_t i = 0; i < source.strings.size(); ++i) {
+        strings.emplace_back(source.strings[i], static_cast<size_t>(source.sizes[i]));
+    }
+    (void)writer().put(recipe::key_of_source(source.hash), recipe::encode(strings));
+}
+
+void record_program(Recording &recording, GLuint name, std::vector<LinkedStage> stages,
+                    std::span<const Call> settings, bool is_separable) {
+    recipe::Program program;
+    program.context = recording.kind();
+    program.is_separable = is_separable ? 1 : 0;
+    std::ranges::stable_sort(stages, std::greater(), &LinkedStage::type);
+    for (const LinkedStage &stage : stages) program.stages.push_back({stage.type, stage.source});
+    for (const Call &call : settings) {
+        program.settings.push_back({static_cast<uint32_t>(*call.setting), *call.arguments});
+    }
+    const std::string encoded = recipe::encode(program);
+    const recipe::Key key = recipe::hash_of(as_bytes(encoded));
+    (void)writer().put(recipe::key_of_program(key), encoded);
+    enter(recording, name, &key);
+}
+
+void record_other_link(Recording &recording, GLuint name) {
+    enter(recording, name, nullptr);
+}
+
+}  // namespace cairn::gl::record

@@ -1,0 +1,75 @@
+// Records how programs are made and in which states they draw (docs/recipes.md).
+// SPDX-License-Identifier: MIT
+//
+// A Recording belongs to a context, and its writer to the process.
+//
+// Thread safety: a Recording is used on the thread on which its context is current; record_source()
+// and record_program() by any thread. Ownership: the context's. Failure: what cannot be recorded is
+// not; nothing that the application sees changes.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "gl/program.h"
+#include "gl/shader.h"
+#include "record/questions.h"
+
+namespace cairn::gl::record {
+
+// Whether this process records: constant after settings were loaded.
+bool is_recording();
+
+class Recording {
+  public:
+    Recording(const GlFunctions &gl, const Functions &more, const recipe::ContextKind &kind,
+              std::shared_ptr<Objects> objects);
+
+    Tracker &tracker() { return tracker_; }
+    const recipe::ContextKind &kind() const { return kind_; }
+
+    // To be called before each draw.
+    void before_draw(const Draw &draw) {
+        const uint64_t state = tracker_.hash();
+        const uint64_t call =
+            uint64_t{draw.mode} << 32 | draw.index_type << 1 | (draw.is_instanced ? 1u : 0u);
+        const uint64_t hash = mixed(mixed(state, call), tracker_.program()) | 1;
+        uint64_t &seen = seen_.at(hash);
+        if (seen != kDone) look(draw, seen);
+    }
+    // The application asks for an error: one that was there before questions were asked.
+    GLenum take_error() { return std::exchange(error_, GLenum{GL_NO_ERROR}); }
+
+  private:
+    static constexpr uint64_t kDone = 1;
+    static constexpr size_t kSeenMax = 1u << 16;
+
+    void look(const Draw &draw, uint64_t &seen);
+    bool store_state(const Draw &draw, GLuint name, LinkedProgram &program);
+
+    const GlFunctions &gl_;
+    const Functions &more_;
+    const recipe::ContextKind kind_;
+    const bool is_modern_debug_;
+    Questions questions_;
+    Tracker tracker_;
+    NumberMap seen_;  // hashes at which nothing new is to be found
+    GLenum error_ = GL_NO_ERROR;
+};
+
+// A source that is compiled. REQUIRES: its text is whole.
+void record_source(const Source &source);
+
+// What a program was linked from.
+struct LinkedStage {
+    GLenum type;
+    Key source;
+};
+// A link that succeeded, of a kind that is understood.
+void record_program(Recording &recording, GLuint name, std::vector<LinkedStage> stages,
+                    std::span<const Call> settings, bool is_separable);
+// A link that is not recorded.
+void record_other_link(Recording &recording, GLuint name);
+
+}  // namespace cairn::gl::record

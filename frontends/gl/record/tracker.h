@@ -1,0 +1,132 @@
+// Notices when the state of a context may have changed, by the calls that change it.
+// SPDX-License-Identifier: MIT
+//
+// A context has a hash of what was set in it and of the objects that are bound. A texture counts by
+// its format and parameters, not by its name, so that an application which draws with ever new
+// textures of one kind has the same hash again and again.
+//
+// Thread safety: a Tracker belongs to the thread on which its context is current; Objects are shared,
+// and lock themselves. Ownership: Objects are the share group's, and are never freed before it.
+// Failure: throws without memory; then the hash is older than the state.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "gl/functions.h"
+#include "gl/mutex.h"
+#include "recipe/recipe.h"
+#include "record/slots.h"
+
+namespace cairn::gl::record {
+
+// Uniforms of a linked program that name units.
+struct UnitUniform {
+    std::string name;
+    GLenum type = 0;
+    GLint size = 1;  // elements
+    std::vector<GLint> locations;
+};
+
+// A program that was linked; what is known of it.
+struct LinkedProgram {
+    bool has_recipe = false;
+    recipe::Key key = {};
+    uint64_t number = 0;  // of the link
+    unsigned states = 0;  // that were stored in this process
+    // Asked at the first draw.
+    bool is_listed = false;
+    std::vector<UnitUniform> uniforms;
+    std::vector<GLuint> attributes;  // locations, sorted
+};
+
+enum class ObjectKind { texture, sampler, renderbuffer };
+
+// The objects of a share group.
+class Objects {
+  public:
+    Mutex &mutex() { return mutex_; }
+    // The following need the mutex. References stay valid.
+    Slots &slots(ObjectKind kind, GLuint name) { return objects_[static_cast<size_t>(kind)][name]; }
+    LinkedProgram &program(GLuint name) { return programs_[name]; }
+    // How a texture was made.
+    struct Texture {
+        GLenum target = 0;  // that it was first bound to; 0: not known
+        recipe::Upload upload;
+    };
+    Texture &texture(GLuint name) { return textures_[name]; }
+
+  private:
+    Mutex mutex_;
+    // Guarded by mutex_.
+    std::array<std::unordered_map<GLuint, Slots>, 3> objects_;
+    std::unordered_map<GLuint, LinkedProgram> programs_;
+    std::unordered_map<GLuint, Texture> textures_;
+};
+
+class Tracker {
+  public:
+    explicit Tracker(std::shared_ptr<Objects> objects) : objects_(std::move(objects)) {}
+
+    Objects &objects() { return *objects_; }
+
+    // States of the context.
+    void set(uint64_t name, uint64_t value) { own_.set(name, value); }
+    // Of the object that is bound, or named.
+    void set_of_texture(GLenum target, uint64_t name, uint64_t value);
+    void set_upload(GLenum target, const recipe::Upload &upload);
+    void set_of(ObjectKind kind, GLuint object, uint64_t name, uint64_t value);
+    void set_of_renderbuffer(uint64_t name, uint64_t value) {
+        set_of(ObjectKind::renderbuffer, renderbuffer_, name, value);
+    }
+    void set_of_vertex_array(GLuint array, uint64_t name, uint64_t value) {
+        vertex_arrays_[array].set(name, value);
+    }
+    void set_of_bound_vertex_array(uint64_t name, uint64_t value) {
+        set_of_vertex_array(vertex_array_, name, value);
+    }
+    void set_of_framebuffer(GLenum target, uint64_t name, uint64_t value);
+    // An attribute's pointer, as far from that of the attribute before it.
+    uint64_t step_to(const void *pointer);
+
+    void activate(GLuint unit) { unit_ = unit; }
+    GLuint active_unit() const { return unit_; }
+    // With the target 0, whatever the texture's is.
+    void bind_texture(GLuint unit, GLenum target, GLuint texture);
+    void bind_sampler(GLuint unit, GLuint sampler);
+    void bind_vertex_array(GLuint array) { vertex_array_ = array; }
+    void bind_framebuffer(GLenum target, GLuint framebuffer);
+    void bind_renderbuffer(GLuint renderbuffer) { renderbuffer_ = renderbuffer; }
+    void use_program(GLuint program) { program_ = program; }
+    GLuint program() const { return program_; }
+    // The hash of such an object, for what it is attached to.
+    uint64_t hash_of(ObjectKind kind, GLuint object);
+
+    // Of the whole state but for the program.
+    uint64_t hash();
+
+  private:
+    struct Bound {
+        uint64_t place = 0;  // unit and target
+        GLuint name = 0;
+        const Slots *slots = nullptr;
+    };
+    void bind(uint64_t place, ObjectKind kind, GLuint name);
+    const Bound *bound_at(uint64_t place) const;
+    GLuint bound_texture(GLenum target) const;
+
+    const std::shared_ptr<Objects> objects_;
+    Slots own_;
+    std::vector<Bound> bound_;  // textures and samplers
+    std::unordered_map<GLuint, Slots> vertex_arrays_, framebuffers_;
+    GLuint unit_ = 0;
+    GLuint vertex_array_ = 0;
+    GLuint draw_framebuffer_ = 0, read_framebuffer_ = 0;
+    GLuint renderbuffer_ = 0;
+    GLuint program_ = 0;
+    uintptr_t last_pointer_ = 0;
+};
+
+}  // namespace cairn::gl::record

@@ -11,6 +11,8 @@
 #include "base/hash.h"
 #include "common/interpreter.h"
 #include "common/words.h"
+#include "os/environment.h"
+#include "recipe/player.h"
 
 namespace cairn {
 namespace {
@@ -112,7 +114,9 @@ std::string identifier_from(std::string name) {
 
 // A library's constructors get the arguments of its program.
 const std::string &remembered(int count, char **arguments) {
-    static const auto *name = new std::string(application_of(own_start(count, arguments)));
+    static const auto *name = new std::string(
+        is_player() ? identifier_from(environment_variable(recipe::kWarmVariable).value_or(""))
+                    : application_of(own_start(count, arguments)));
     return *name;
 }
 
@@ -124,6 +128,16 @@ __attribute__((constructor)) void remember_application(int count, char **argumen
 
 std::string application_of(const ProcessStart &start) {
     return identifier_from(program_name(start));
+}
+
+bool is_player() {
+    static const bool is = !environment_variable(recipe::kWarmVariable).value_or("").empty();
+    return is;
+}
+
+std::string application_executable() {
+    return is_player() ? environment_variable(recipe::kWarmExecutableVariable).value_or("")
+                       : executable_path();
 }
 
 const std::string &application_name() {

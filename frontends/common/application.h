@@ -23,7 +23,12 @@ inline constexpr size_t kApplicationNameMax = 56;
 // beginning with a dot. A name that is too long ends in digits that tell it from others.
 std::string application_of(const ProcessStart &start);
 
-// The same for this process, computed when the library is loaded, before a sandbox closes.
+// The same for this process, computed when the library is loaded, before a sandbox closes. The player
+// of `cairn warm` (recipe/player.h) has the name of the application that it makes programs for.
 const std::string &application_name();
+// Whether this process is such a player.
+bool is_player();
+// The path of the file that the application runs; "" where nobody knows it.
+std::string application_executable();
 
 }  // namespace cairn

@@ -83,11 +83,12 @@ Permission ask() {
     own.is_recording = !environment_variable(kRecordVariable).value_or("").empty();
     own.is_cairn_run = !environment_variable(kRunReportVariable).value_or("").empty();
     Permission permission = permission_for(own, configuration);
-    // Only a process that would be served is watched, and none that is to keep off the disk.
+    // Only a process that would be served is watched, and none that is to keep off the disk. What a
+    // player dies of is no crash of its application.
     const bool keeps_off_disk = !switch_of_environment("CAIRN_EGL_PERSIST").value_or(true) ||
                                 switch_of_environment("CAIRN_EGL_BROKER").value_or(false) ||
                                 environment_variable(CAIRN_BROKER_FD_ENV).has_value();
-    const bool is_watched = permission.is_served && !keeps_off_disk;
+    const bool is_watched = permission.is_served && !keeps_off_disk && !is_player();
     const auto root = is_watched ? default_root() : std::nullopt;
     if (root) {
         const CrashRecord record = join_crash_guard(*root, application);

@@ -29,6 +29,11 @@ using BlobGetFunction = GLsizeiptr (*)(const void *key, GLsizeiptr key_size, voi
 using PFNGLBLOBCACHECALLBACKSANGLEPROC = void (*)(BlobSetFunction set, BlobGetFunction get,
                                                   const void *user);
 
+// No driver has it: which cache the programs of the context that is current go to, as `cairn ls` calls
+// it. Copies as much of the identifier as there is room for, and a zero; returns its size without
+// that, or 0 where there is no cache. For the player of `cairn warm`.
+using PFNGLGETPROGRAMCACHEIDENTIFIERCAIRNPROC = GLsizei (*)(GLsizei capacity, GLchar *identifier);
+
 // Where the driver has none, a function that does nothing and returns 0.
 struct GlFunctions {
 #define X(name, type, ...) type name = nullptr;

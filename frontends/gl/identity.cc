@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "common/application.h"
 #include "common/words.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -146,7 +147,7 @@ size_t first_in_attribute(std::string_view text, size_t at, Names names) {
 
 // The executable's file, since some workarounds are for one version of it only.
 std::string application_line(const std::string &name) {
-    const auto info = file_info("/proc/self/exe");
+    const auto info = file_info(is_player() ? application_executable() : "/proc/self/exe");
     const uint64_t size_bytes = info.ok() ? info->size_bytes : 0;
     const uint64_t modified_ns = info.ok() ? info->modified_ns : 0;
     return "application: " + name + " of " + std::to_string(size_bytes) + " bytes and " +
@@ -168,7 +169,7 @@ std::vector<std::string> configuration_files() {
 // The lines for this process, computed once.
 const std::string &driver_configuration() {
     static const auto *the_lines = new std::string(configuration_lines(
-        configuration_files(), names_for_mesa(program_invocation_name, executable_path())));
+        configuration_files(), names_for_mesa(program_invocation_name, application_executable())));
     return *the_lines;
 }
 

@@ -3,6 +3,7 @@
 // They also pass on calls in contexts that cannot have programs.
 #include <cairn/eglext_cairn.h>
 
+#include <string_view>
 #include <type_traits>
 
 #include "common/words.h"
@@ -90,6 +91,19 @@ void get_integer_v(Real<PFNGLGETINTEGERVPROC> &real, GLenum name, GLint *values)
 }
 void get_integer64_v(Real<PFNGLGETINTEGER64VPROC> &real, GLenum name, GLint64 *values) {
     get_state(real, name, values);
+}
+
+GLsizei get_program_cache_identifier(Real<PFNGLGETPROGRAMCACHEIDENTIFIERCAIRNPROC> &,
+                                     GLsizei capacity, GLchar *identifier) {
+    const Context *context = current_context();
+    const char *name = context == nullptr || context->cache == nullptr
+                           ? nullptr
+                           : cairn_program_cache_identifier(context->cache);
+    const std::string_view text = name == nullptr ? "" : name;
+    if (capacity > 0 && identifier != nullptr) {
+        identifier[text.copy(identifier, static_cast<size_t>(capacity) - 1)] = '\0';
+    }
+    return static_cast<GLsizei>(text.size());
 }
 
 // The driver judges the call: both functions or none.

@@ -18,8 +18,9 @@ namespace cairn::recipe {
 inline constexpr std::size_t kMessageMax = std::size_t{64} << 20;
 
 // The player's environment: for which application it works (the name that its caches have, without
-// "gl-"), and the executable file of that (may be missing).
+// "gl-"), the executable file of that, and the name that it was called by (both may be missing).
 inline constexpr const char *kWarmVariable = "CAIRN_WARM";
+inline constexpr const char *kWarmInvocationVariable = "CAIRN_WARM_INVOCATION";
 inline constexpr const char *kWarmExecutableVariable = "CAIRN_WARM_EXECUTABLE";
 
 // A program to make, and the states to draw in.

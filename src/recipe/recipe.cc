@@ -206,7 +206,7 @@ void describe(IO &io, T &state) {
         describe(io, image.texture);
     });
     io.list(state.attributes, kAttributesMax, [&](auto &each) {
-        numbers(io, each.location, each.is_array, each.size, each.type, each.kind, each.stride,
+        numbers(io, each.location, each.source, each.size, each.type, each.kind, each.stride,
                 each.divisor, each.group, each.offset);
     });
 }

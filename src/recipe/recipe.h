@@ -163,13 +163,13 @@ struct ImageUnit {
 
 struct Attribute {
     std::uint32_t location = 0;
-    std::uint32_t is_array = 0;  // else a constant
-    std::uint32_t size = 4;      // 1 to 4, or GL_BGRA
+    std::uint32_t source = 0;  // 0: a constant; 1: a buffer object; 2: the application's memory
+    std::uint32_t size = 4;    // 1 to 4, or GL_BGRA
     std::uint32_t type = 0;
     std::uint32_t kind = 0;    // 0: as floats, 1: normalized, 2: integers, 3: doubles
     std::uint32_t stride = 0;  // in bytes, never 0
     std::uint32_t divisor = 0;
-    // Attributes that lie in one buffer, near each other, have the same group; the offset is that
+    // Attributes that lie in one buffer (or in memory), near each other, have the same group; the offset is that
     // from the first of them.
     std::uint32_t group = 0, offset = 0;
     bool operator==(const Attribute &) const = default;

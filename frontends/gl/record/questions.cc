@@ -8,85 +8,11 @@
 #include <map>
 #include <tuple>
 
+#include "recipe/parameters.h"
+
 namespace cairn::gl::record {
 namespace {
 
-// Parameters, and what GL begins with. The names of switches and of numbers differ.
-struct Parameter {
-    GLenum name;
-    GLint initial;
-};
-constexpr Parameter kParameters[] = {
-    // Switches, in all versions together.
-    {GL_CULL_FACE, 0},
-    {GL_DEPTH_TEST, 0},
-    {GL_STENCIL_TEST, 0},
-    {GL_SCISSOR_TEST, 0},
-    {GL_DITHER, 1},
-    {GL_POLYGON_OFFSET_FILL, 0},
-    {GL_POLYGON_OFFSET_LINE, 0},
-    {GL_POLYGON_OFFSET_POINT, 0},
-    {GL_SAMPLE_ALPHA_TO_COVERAGE, 0},
-    {GL_SAMPLE_ALPHA_TO_ONE, 0},
-    {GL_SAMPLE_COVERAGE, 0},
-    {GL_SAMPLE_MASK, 0},
-    {GL_SAMPLE_SHADING, 0},
-    {GL_MULTISAMPLE, 1},
-    {GL_RASTERIZER_DISCARD, 0},
-    {GL_PRIMITIVE_RESTART, 0},
-    {GL_PRIMITIVE_RESTART_FIXED_INDEX, 0},
-    {GL_DEPTH_CLAMP, 0},
-    {GL_FRAMEBUFFER_SRGB, 0},
-    {GL_PROGRAM_POINT_SIZE, 0},
-    {GL_TEXTURE_CUBE_MAP_SEAMLESS, 0},
-    {GL_LINE_SMOOTH, 0},
-    {GL_POLYGON_SMOOTH, 0},
-    {GL_COLOR_LOGIC_OP, 0},
-    {GL_CLIP_DISTANCE0, 0},
-    {GL_CLIP_DISTANCE1, 0},
-    {GL_CLIP_DISTANCE2, 0},
-    {GL_CLIP_DISTANCE3, 0},
-    {GL_CLIP_DISTANCE4, 0},
-    {GL_CLIP_DISTANCE5, 0},
-    {GL_CLIP_DISTANCE6, 0},
-    {GL_CLIP_DISTANCE7, 0},
-    {GL_ALPHA_TEST, 0},
-    {GL_POINT_SPRITE, 0},
-    {GL_POINT_SMOOTH, 0},
-    {GL_LINE_STIPPLE, 0},
-    {GL_POLYGON_STIPPLE, 0},
-    {GL_VERTEX_PROGRAM_TWO_SIDE, 0},
-    // Numbers.
-    {GL_CULL_FACE_MODE, GL_BACK},
-    {GL_FRONT_FACE, GL_CCW},
-    {GL_DEPTH_FUNC, GL_LESS},
-    {GL_DEPTH_WRITEMASK, 1},
-    {GL_STENCIL_FUNC, GL_ALWAYS},
-    {GL_STENCIL_VALUE_MASK, -1},
-    {GL_STENCIL_WRITEMASK, -1},
-    {GL_STENCIL_REF, 0},
-    {GL_STENCIL_FAIL, GL_KEEP},
-    {GL_STENCIL_PASS_DEPTH_FAIL, GL_KEEP},
-    {GL_STENCIL_PASS_DEPTH_PASS, GL_KEEP},
-    {GL_STENCIL_BACK_FUNC, GL_ALWAYS},
-    {GL_STENCIL_BACK_VALUE_MASK, -1},
-    {GL_STENCIL_BACK_WRITEMASK, -1},
-    {GL_STENCIL_BACK_REF, 0},
-    {GL_STENCIL_BACK_FAIL, GL_KEEP},
-    {GL_STENCIL_BACK_PASS_DEPTH_FAIL, GL_KEEP},
-    {GL_STENCIL_BACK_PASS_DEPTH_PASS, GL_KEEP},
-    {GL_POLYGON_MODE, GL_FILL},
-    {GL_LOGIC_OP_MODE, GL_COPY},
-    {GL_PROVOKING_VERTEX, GL_LAST_VERTEX_CONVENTION},
-    {GL_CLIP_ORIGIN, GL_LOWER_LEFT},
-    {GL_CLIP_DEPTH_MODE, GL_NEGATIVE_ONE_TO_ONE},
-    {GL_PATCH_VERTICES, 3},
-    {GL_ALPHA_TEST_FUNC, GL_ALWAYS},
-    {GL_SHADE_MODEL, GL_SMOOTH},
-    {GL_POINT_SPRITE_COORD_ORIGIN, GL_UPPER_LEFT},
-    {GL_LINE_WIDTH, 1},
-    {GL_MIN_SAMPLE_SHADING_VALUE, 0},
-};
 // The answer where a driver does not answer.
 constexpr GLint kSilence = INT32_MIN + 14;
 
@@ -311,15 +237,16 @@ recipe::DrawState Questions::ask(const Draw &draw, GLuint name, const LinkedProg
 
 void Questions::ask_values(recipe::Values &values) {
     if (!has_found_known_) {
-        for (size_t i = 0; i < std::size(kParameters); ++i) {
+        for (size_t i = 0; i < std::size(recipe::kParameters); ++i) {
             GLint answer = kSilence;
-            gl_.GetIntegerv(kParameters[i].name, &answer);
+            gl_.GetIntegerv(recipe::kParameters[i].name, &answer);
             if (answer != kSilence) known_.push_back(i);
         }
         has_found_known_ = true;
     }
     for (const size_t i : known_) {
-        const auto &[name, initial] = kParameters[i];
+        const auto &[name, initial, is_switch] = recipe::kParameters[i];
+        static_cast<void>(is_switch);
         // Polygon modes of older versions are two.
         std::array<GLint, 2> answer = {initial, 0};
         gl_.GetIntegerv(name, answer.data());
@@ -617,9 +544,8 @@ std::vector<recipe::Attribute> Questions::ask_attributes(const LinkedProgram &pr
         };
         recipe::Attribute attribute;
         attribute.location = location;
-        attribute.is_array = value(GL_VERTEX_ATTRIB_ARRAY_ENABLED) != 0 ? 1 : 0;
         Place place = {};
-        if (attribute.is_array == 0) {
+        if (value(GL_VERTEX_ATTRIB_ARRAY_ENABLED) == 0) {
             attribute.stride = 0;
             attributes.push_back(attribute);
             places.push_back(place);
@@ -647,6 +573,7 @@ std::vector<recipe::Attribute> Questions::ask_attributes(const LinkedProgram &pr
             attribute.stride = number(value(GL_VERTEX_ATTRIB_ARRAY_STRIDE));
             if (has(303, 300)) attribute.divisor = number(value(GL_VERTEX_ATTRIB_ARRAY_DIVISOR));
         }
+        attribute.source = place.buffer != 0 ? 1 : 2;
         attribute.stride = std::min(attribute.stride, uint32_t{kNearBytes} + 1);
         attributes.push_back(attribute);
         places.push_back(place);
@@ -654,7 +581,7 @@ std::vector<recipe::Attribute> Questions::ask_attributes(const LinkedProgram &pr
     // Groups, by where the first of each begins.
     std::vector<size_t> order;
     for (size_t i = 0; i < places.size(); ++i) {
-        if (attributes[i].is_array != 0) order.push_back(i);
+        if (attributes[i].source != 0) order.push_back(i);
     }
     const auto by = [&](size_t i) {
         return std::tuple(places[i].buffer, attributes[i].stride, attributes[i].divisor,
@@ -679,7 +606,7 @@ std::vector<recipe::Attribute> Questions::ask_attributes(const LinkedProgram &pr
     // Numbered as they are met, so that buffers' names do not matter.
     std::map<uint32_t, uint32_t> numbers;
     for (recipe::Attribute &attribute : attributes) {
-        if (attribute.is_array == 0) continue;
+        if (attribute.source == 0) continue;
         const auto next = static_cast<uint32_t>(numbers.size());
         attribute.group = numbers.emplace(attribute.group, next).first->second;
     }

@@ -257,14 +257,16 @@ void Painter::set_attributes(const std::vector<recipe::Attribute> &attributes) {
 
 bool Painter::draw(GLuint program, const recipe::DrawState &state) {
     Scratch scratch;
+    const bool is_dispatch = state.mode == recipe::DrawState::kDispatch;
+    // First: its textures are bound for a moment.
+    const bool is_complete = is_dispatch || set_framebuffer(state.framebuffer, scratch);
     gl.UseProgram(program);
     set_units(program, state, scratch);
-    if (state.mode == recipe::DrawState::kDispatch) {
+    if (is_dispatch) {
         take_errors();
         gl.DispatchCompute(1, 1, 1);
         return !take_errors();
     }
-    const bool is_complete = set_framebuffer(state.framebuffer, scratch);
     set_values(state.values);
     set_color_buffers(state.color_buffers);
     set_attributes(state.attributes);

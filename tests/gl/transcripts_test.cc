@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An application cannot tell whether Cairn is there: each scenario writes the same transcript
-// without Cairn, with an empty cache and with a full one. The counters prove that the last of these
+// without Cairn, with an empty cache, with a full one, and while recipes are recorded. The counters prove that the last
+// two
 // really came from the cache.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,6 +77,7 @@ constexpr Scenario kScenarios[] = {
     {"own_binaries", Warmth::some},
     {"binary_with_bindings", Warmth::some},
     {"parallel_compile", Warmth::all},
+    {"states", Warmth::all},
 };
 
 // What EGL does not have.
@@ -129,7 +131,8 @@ TEST_P(TranscriptTest, IsTheSameWithoutColdAndWarm) {
     ASSERT_THAT(plain.transcript, testing::HasSubstr("\n"));
     const Played cold = stage.cached(scenario.name);
     const Played warm = stage.cached(scenario.name);
-    for (const Played &run : {cold, warm}) {
+    const Played recorded = stage.cached(scenario.name, {{"CAIRN_RECORD", "1"}});
+    for (const Played &run : {cold, warm, recorded}) {
         EXPECT_EQ(run.status, "");
         EXPECT_EQ(run.transcript, plain.transcript);
         EXPECT_EQ(run.complaints, plain.complaints);

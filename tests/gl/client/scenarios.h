@@ -4,7 +4,7 @@
 
 namespace client {
 
-// X(name): programs.cc, objects.cc, stages.cc, desktop.cc, contexts.cc, binaries.cc.
+// X(name): programs.cc, objects.cc, stages.cc, states.cc, desktop.cc, contexts.cc, binaries.cc.
 #define CLIENT_SCENARIOS(X) \
     X(simple)               \
     X(old_language)         \
@@ -50,7 +50,8 @@ namespace client {
     X(contexts_come_and_go) \
     X(own_binaries)         \
     X(binary_with_bindings) \
-    X(parallel_compile)
+    X(parallel_compile)     \
+    X(states)
 
 #define X(name) void name();
 CLIENT_SCENARIOS(X)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// One program, drawn with in several states.
+#include <array>
+
+#include "scenarios.h"
+#include "scene.h"
+#include "sources.h"
+#include "transcript.h"
+
+namespace client {
+namespace {
+
+constexpr const char *kTextured = R"(#version 300 es
+precision highp float;
+in vec2 place;
+uniform sampler2D picture;
+out vec4 color;
+void main() { color = texture(picture, place * 0.5 + 0.5) * 0.5 + 0.25; }
+)";
+
+GLuint make_texture(GLint format, GLsizei size, GLint filter) {
+    GLuint texture = 0;
+    gl.GenTextures(1, &texture);
+    gl.BindTexture(GL_TEXTURE_2D, texture);
+    gl.TexImage2D(GL_TEXTURE_2D, 0, format, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+    gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, filter);
+    gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, filter);
+    return texture;
+}
+
+void attach_depth() {
+    GLuint depth = 0;
+    gl.GenRenderbuffers(1, &depth);
+    gl.BindRenderbuffer(GL_RENDERBUFFER, depth);
+    gl.RenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT16, kPictureSize, kPictureSize);
+    gl.FramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, depth);
+}
+
+}  // namespace
+
+// Seven states of one program; each is drawn in more than once, with other objects.
+void states() {
+    const Context context(Api::es3);
+    const GLuint program = make_program(kVertex, kTextured);
+    const GLuint first = make_texture(GL_RGBA8, 16, GL_LINEAR);
+    draw("first", program);
+    // Of the same kind: no new state.
+    const GLuint second = make_texture(GL_RGBA8, 16, GL_LINEAR);
+    draw("another texture", program);
+    make_texture(GL_RGBA8, 64, GL_LINEAR);
+    draw("another size", program);
+    make_texture(GL_RGBA8, 16, GL_NEAREST);
+    draw("another filter", program);
+    make_texture(GL_RGBA8, 24, GL_LINEAR);
+    draw("no power of two", program);
+    gl.BindTexture(GL_TEXTURE_2D, first);
+    gl.Enable(GL_BLEND);
+    gl.BlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
+    draw("blended", program);
+    gl.BindTexture(GL_TEXTURE_2D, second);
+    draw("blended again", program);
+    gl.Disable(GL_BLEND);
+    attach_depth();
+    gl.Enable(GL_DEPTH_TEST);
+    gl.DepthFunc(GL_LEQUAL);
+    draw("with depth", program);
+    gl.Disable(GL_DEPTH_TEST);
+    gl.DepthFunc(GL_LESS);
+    draw("without the test", program);
+    constexpr std::array<GLubyte, 3> kIndices = {0, 1, 2};
+    gl.BindVertexArray(0);
+    gl.BindBuffer(GL_ARRAY_BUFFER, 0);
+    constexpr std::array<float, 6> kCorners = {-0.9f, -0.8f, 0.9f, -0.7f, 0.1f, 0.9f};
+    gl.VertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, kCorners.data());
+    gl.EnableVertexAttribArray(0);
+    for (int i = 0; i < 100; ++i) {
+        gl.DrawElements(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, kIndices.data());
+    }
+    note_picture("from memory");
+    // The application's error stays its own, also when it asks late.
+    gl.Enable(GL_TEXTURE_2D + 0x5000);
+    gl.Enable(GL_CULL_FACE);
+    gl.DrawElements(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, kIndices.data());
+    note("error %x, then %x", gl.GetError(), gl.GetError());
+    note_picture("culled");
+}
+
+}  // namespace client

@@ -92,6 +92,7 @@ TEST(RecipeTest, KeysTellTheirKind) {
     EXPECT_EQ(kind_of(key_of_source(hash)), Kind::source);
     EXPECT_EQ(kind_of(key_of_program(hash)), Kind::program);
     EXPECT_EQ(kind_of(key_of_state(hash, as_bytes("y"))), Kind::state);
+    EXPECT_EQ(kind_of(key_of_seen(hash, hash)), Kind::seen);
     EXPECT_EQ(kind_of(key_of_application()), Kind::application);
     EXPECT_EQ(hash_in(key_of_state(hash, as_bytes("y"))), hash);
     EXPECT_NE(key_of_state(hash, as_bytes("y")), key_of_state(hash, as_bytes("z")));
@@ -99,6 +100,27 @@ TEST(RecipeTest, KeysTellTheirKind) {
     EXPECT_FALSE(kind_of("p"));
     EXPECT_FALSE(kind_of("q" + key_of_source(hash).substr(1)));
     EXPECT_FALSE(kind_of(key_of_source(hash) + "x"));
+}
+
+TEST(RecipeTest, AProgramIsSeenOnceByEachDriver) {
+    const Key program = hash_of(as_bytes("p")), other = hash_of(as_bytes("q"));
+    const Key driver = hash_of(as_bytes("driver 1"));
+    const std::string key = key_of_seen(program, driver);
+    EXPECT_EQ(key, key_of_seen(program, driver));
+    EXPECT_EQ(hash_in(key), program);
+    EXPECT_NE(key, key_of_seen(other, driver));
+    EXPECT_NE(key, key_of_seen(program, hash_of(as_bytes("driver 2"))));
+}
+
+TEST(RecipeTest, WhatIsOfThisMachineOrUnknownIsNotForPacks) {
+    const Key hash = hash_of(as_bytes("x"));
+    EXPECT_TRUE(is_for_packs(key_of_program(hash)));
+    EXPECT_TRUE(is_for_packs(key_of_source(hash)));
+    EXPECT_TRUE(is_for_packs(key_of_state(hash, as_bytes("y"))));
+    EXPECT_TRUE(is_for_packs(key_of_seen(hash, hash)));
+    EXPECT_FALSE(is_for_packs(key_of_application()));
+    EXPECT_FALSE(is_for_packs("q" + key_of_source(hash).substr(1)));
+    EXPECT_FALSE(is_for_packs(""));
 }
 
 TEST(RecipeTest, SizesHaveThreeClasses) {

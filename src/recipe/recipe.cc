@@ -319,6 +319,10 @@ Key hash_in(std::string_view key) {
     return hash;
 }
 
+std::string driver_in(std::string_view key) {
+    return std::string(key.substr(key.size() - kShortHashSize));
+}
+
 bool is_for_packs(std::string_view key) {
     const auto kind = kind_of(key);
     return kind && *kind != Kind::application;

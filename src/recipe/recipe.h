@@ -52,6 +52,8 @@ std::string key_of_application();
 std::optional<Kind> kind_of(std::string_view key);
 // REQUIRES: kind_of(key) is one that has it.
 Key hash_in(std::string_view key);
+// The part of the driver's hash in the key of such a note. REQUIRES: kind_of(key) is Kind::seen.
+std::string driver_in(std::string_view key);
 // What is of this machine, or of no kind that is known, is not for packs.
 bool is_for_packs(std::string_view key);
 

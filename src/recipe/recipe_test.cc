@@ -109,6 +109,8 @@ TEST(RecipeTest, AProgramIsSeenOnceByEachDriver) {
     EXPECT_EQ(key, key_of_seen(program, driver));
     EXPECT_EQ(hash_in(key), program);
     EXPECT_NE(key, key_of_seen(other, driver));
+    EXPECT_EQ(driver_in(key), driver_in(key_of_seen(other, driver)));
+    EXPECT_NE(driver_in(key), driver_in(key_of_seen(program, other)));
     EXPECT_NE(key, key_of_seen(program, hash_of(as_bytes("driver 2"))));
 }
 

@@ -28,8 +28,6 @@ constexpr std::size_t kStatesMax = 4096;  // of a program
 
 class Writer {
   public:
-    static constexpr bool kReads = false;
-
     void number(std::uint32_t value) {
         std::array<std::byte, 4> bytes = {};
         put_le(MutableBytes(bytes), 0, value);
@@ -56,8 +54,6 @@ class Writer {
 
 class Reader {
   public:
-    static constexpr bool kReads = true;
-
     explicit Reader(Bytes bytes) : rest_(bytes) {}
 
     void number(std::uint32_t &value) {

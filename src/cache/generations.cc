@@ -11,6 +11,7 @@
 #include "os/environment.h"
 #include "os/file.h"
 #include "os/root.h"
+#include "recipe/recipe.h"
 #include "store/index_file.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -45,8 +46,13 @@ std::optional<KnownGeneration> look_at(const Directory &root, const std::string 
     const auto used = directory.value().info(kGenerationFileName);
     const auto use = measure_disk_use(directory.value());
     if (!application || !used.ok() || !use.ok()) return std::nullopt;
-    return KnownGeneration{identifier, *application, used->modified_ns, use->bytes,
-                           recorded_limit(directory.value())};
+    return KnownGeneration{identifier,
+                           *application,
+                           used->modified_ns,
+                           use->bytes,
+                           recorded_limit(directory.value()),
+                           is_of_recipes(head.value()),
+                           used->modified_ns};
 }
 
 // Deletes a directory of ours, which nobody finds any more, maybe together with others. The index
@@ -78,19 +84,20 @@ void delete_leftovers(const Directory &root, const std::atomic<bool> &stop) {
 
 bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
     const std::uint64_t now = wall_clock_ns();
-    return now > generation.used_ns && now - generation.used_ns > upkeep.unused_max_ns;
+    return now > generation.needed_ns && now - generation.needed_ns > upkeep.unused_max_ns;
 }
 
 // Finds what must go for room, in this order: the least recently used generations of applications
-// that take more than they were given, or than their share, then entries of the latest generation.
+// that take more than they were given, or than their share, then entries of the latest generation,
+// and of the recipes.
 class Shares {
   public:
-    // `all`: the least recently used first.
+    // `all`: the least recently used first, and an application's recipes last.
     Shares(const std::vector<KnownGeneration> &all, std::uint64_t total) : total_(total) {
         for (const KnownGeneration &each : all) {
             Application &application = applications_[each.application];
             application.bytes += each.bytes;
-            application.latest = each.identifier;
+            if (!each.is_recipes) application.latest = each.identifier;
             application.limit = each.limit_bytes;
         }
         for (const auto &[name, application] : applications_) {
@@ -111,8 +118,10 @@ class Shares {
         }
         return excess;
     }
-    bool is_latest(const KnownGeneration &generation) const {
-        return applications_.at(generation.application).latest == generation.identifier;
+    // Whether it only loses entries.
+    bool stays(const KnownGeneration &generation) const {
+        return generation.is_recipes ||
+               applications_.at(generation.application).latest == generation.identifier;
     }
     void give_back(const KnownGeneration &generation, std::uint64_t bytes) {
         Application &application = applications_.at(generation.application);
@@ -207,6 +216,12 @@ std::optional<std::string> application_of(std::string_view text, std::string_vie
     return application;
 }
 
+bool is_of_recipes(std::string_view text) {
+    constexpr std::string_view kEndOfHead = "\n\n";
+    const std::size_t end = text.find(kEndOfHead);
+    return end != text.npos && text.substr(end + kEndOfHead.size()) == recipe::kIdentity;
+}
+
 LayeredSubject subject_of(const Directory &directory, const std::string &identifier,
                           std::uint64_t version) {
     const auto text = read_text_file(directory, kGenerationFileName, kPackTextMax);
@@ -283,6 +298,14 @@ std::vector<KnownGeneration> list_generations(const Directory &root,
         if (stop != nullptr && stop->load()) break;
         if (auto found = look_at(root, name)) generations.push_back(std::move(*found));
     }
+    std::map<std::string_view, std::uint64_t> used_ns;  // by application
+    for (const KnownGeneration &each : generations) {
+        std::uint64_t &latest = used_ns[each.application];
+        latest = std::max(latest, each.used_ns);
+    }
+    for (KnownGeneration &each : generations) {
+        if (each.is_recipes) each.needed_ns = used_ns[each.application];
+    }
     return generations;
 }
 
@@ -315,8 +338,9 @@ void remove_superseded(const std::string &path, const Upkeep &upkeep, const std:
     if (!root.ok()) return;
     delete_leftovers(root.value(), stop);
     std::vector<KnownGeneration> all = list_generations(root.value(), &stop);
-    std::sort(all.begin(), all.end(),
-              [](const auto &a, const auto &b) { return a.used_ns < b.used_ns; });
+    std::sort(all.begin(), all.end(), [](const auto &a, const auto &b) {
+        return std::pair(a.needed_ns, a.is_recipes) < std::pair(b.needed_ns, b.is_recipes);
+    });
     Shares shares(all, upkeep.total_bytes);
     for (const KnownGeneration &each : all) {
         if (stop.load()) break;
@@ -324,7 +348,7 @@ void remove_superseded(const std::string &path, const Upkeep &upkeep, const std:
         const std::uint64_t excess = shares.excess(each);
         const bool is_old = is_too_old(each, upkeep);
         if (!is_old && excess == 0) continue;
-        if (!is_old && shares.is_latest(each)) {
+        if (!is_old && shares.stays(each)) {
             if (!shrink(path, root.value(), each.identifier, each.bytes - excess).ok()) continue;
             shares.give_back(each, excess);
             log.write(Severity::info, "cache %s is made smaller: %s", identifier, kTooMuchRoom);

@@ -11,6 +11,10 @@
 // its own has that, and is not counted with the others. The latest one of an application is not
 // superseded: it loses what was used longest ago. None is touched that somebody has open.
 //
+// An application's recipes (recipe/recipe.h) are a generation, too, which is of no driver. It counts as
+// used when any generation of the application was, is not taken for the latest one, and goes as a
+// whole only with the last of the others.
+//
 // The limit that the user gives an application is that of all its generations together. Each keeps
 // below its part of it by itself. The upkeep may run in the process of another application, so each
 // generation's directory says in the file `limit` what the user gave its application.
@@ -60,6 +64,9 @@ std::string describe(const Generation &generation);
 // The application that such a text names; nullopt: it is no such text, or of another cache.
 std::optional<std::string> application_of(std::string_view text, std::string_view identifier);
 
+// Whether such a text is of an application's recipes.
+bool is_of_recipes(std::string_view text);
+
 // The cache in this directory, be it a generation or not, as packs know it.
 LayeredSubject subject_of(const Directory &directory, const std::string &identifier,
                           std::uint64_t version);
@@ -101,6 +108,10 @@ struct KnownGeneration {
     std::uint64_t used_ns;                     // since 1970, to the hour
     std::uint64_t bytes;                       // on disk
     std::optional<std::uint64_t> limit_bytes;  // that its application was given
+    bool is_recipes = false;
+    // When somebody last had a use for it. Of recipes, that is when any generation of the application
+    // was used.
+    std::uint64_t needed_ns = 0;
 };
 
 // `stop` may be null; once it is set, no more are looked at.

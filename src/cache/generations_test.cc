@@ -16,6 +16,7 @@
 #include "cache/program_cache.h"
 #include "os/environment.h"
 #include "os/system_calls.h"
+#include "recipe/recipe.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/temp_directory.h"
@@ -93,6 +94,54 @@ TEST_F(GenerationsTest, OpeningItAgainKeepsIt) {
     (void)open("engine", "driver 1");
     remove_superseded();
     EXPECT_TRUE(exists(identifier));
+}
+
+TEST_F(GenerationsTest, RecipesGoWithTheLastOtherGenerationOfTheirApplication) {
+    const std::string recipes = make("engine", recipe::kIdentity, 300);
+    const std::string driver = make("engine", "driver 1", 29);
+    const std::string others = make("editor", recipe::kIdentity, 31);
+    remove_superseded();
+    EXPECT_TRUE(exists(recipes));
+    EXPECT_TRUE(exists(driver));
+    EXPECT_FALSE(exists(others)) << "another application's use does not count";
+    age(driver, 31);
+    remove_superseded();
+    EXPECT_FALSE(exists(recipes));
+    EXPECT_FALSE(exists(driver));
+}
+
+TEST_F(GenerationsTest, RecipesThatWereJustRecordedAreNotTheLatestGeneration) {
+    constexpr std::size_t kMiB = 1u << 20;
+    const std::string old = make("game", "driver 1", 9, 4 * kMiB);
+    const std::string latest = make("game", "driver 2", 8, 4 * kMiB);
+    const std::string recipes = make("game", recipe::kIdentity, 0, kMiB);
+    remove_superseded(8 * kMiB);
+    EXPECT_FALSE(exists(old));
+    EXPECT_TRUE(exists(latest));
+    EXPECT_TRUE(exists(recipes));
+    // Not even one of them has room: both lose entries, and none goes.
+    remove_superseded(kMiB);
+    EXPECT_TRUE(exists(latest));
+    EXPECT_TRUE(exists(recipes));
+}
+
+TEST_F(GenerationsTest, RecipesAreRemovedAfterOlderGenerationsHoweverLongAgoTheyWereRecorded) {
+    constexpr std::size_t kMiB = 1u << 20;
+    const std::string recipes = make("game", recipe::kIdentity, 29, kMiB);
+    const std::string old = make("game", "driver 1", 9, 4 * kMiB);
+    const std::string latest = make("game", "driver 2", 8, 4 * kMiB);
+    remove_superseded(8 * kMiB);
+    EXPECT_FALSE(exists(old));
+    EXPECT_TRUE(exists(latest));
+    EXPECT_TRUE(open("game", recipe::kIdentity)->contains(as_bytes("key")).value());
+}
+
+TEST_F(GenerationsTest, OnlyTheIdentityOfRecipesIsThatOfRecipes) {
+    EXPECT_TRUE(is_of_recipes(describe({"engine", "1.2", recipe::kIdentity})));
+    EXPECT_FALSE(is_of_recipes(describe({"engine", "", "driver 1"})));
+    EXPECT_FALSE(is_of_recipes(describe({"engine", "", std::string(recipe::kIdentity) + "x"})));
+    EXPECT_FALSE(is_of_recipes(recipe::kIdentity));
+    EXPECT_FALSE(is_of_recipes(""));
 }
 
 TEST_F(GenerationsTest, OtherCachesAreLeftAlone) {

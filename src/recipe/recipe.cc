@@ -28,8 +28,6 @@ constexpr std::size_t kStatesMax = 4096;  // of a program
 
 class Writer {
   public:
-    static constexpr bool kReads = false;
-
     void number(std::uint32_t value) {
         std::array<std::byte, 4> bytes = {};
         put_le(MutableBytes(bytes), 0, value);
@@ -56,8 +54,6 @@ class Writer {
 
 class Reader {
   public:
-    static constexpr bool kReads = true;
-
     explicit Reader(Bytes bytes) : rest_(bytes) {}
 
     void number(std::uint32_t &value) {
@@ -258,7 +254,13 @@ std::string key_with(Kind kind, const Key &hash) {
     return key.append(reinterpret_cast<const char *>(hash.data()), hash.size());
 }
 
-constexpr std::size_t kStateHashSize = 16;
+constexpr std::size_t kShortHashSize = 16;
+
+// An entry that belongs to a program.
+std::string key_with(Kind kind, const Key &program, const Key &other) {
+    return key_with(kind, program)
+        .append(reinterpret_cast<const char *>(other.data()), kShortHashSize);
+}
 
 }  // namespace
 
@@ -277,9 +279,11 @@ std::string key_of_program(const Key &program) {
 }
 
 std::string key_of_state(const Key &program, Bytes encoded_state) {
-    const Key hash = hash_of(encoded_state);
-    return key_with(Kind::state, program)
-        .append(reinterpret_cast<const char *>(hash.data()), kStateHashSize);
+    return key_with(Kind::state, program, hash_of(encoded_state));
+}
+
+std::string key_of_seen(const Key &program, const Key &driver) {
+    return key_with(Kind::seen, program, driver);
 }
 
 std::string key_of_application() {
@@ -295,7 +299,8 @@ std::optional<Kind> kind_of(std::string_view key) {
         case Kind::source:
             return key.size() == kHashed ? std::optional(kind) : std::nullopt;
         case Kind::state:
-            return key.size() == kHashed + kStateHashSize ? std::optional(kind) : std::nullopt;
+        case Kind::seen:
+            return key.size() == kHashed + kShortHashSize ? std::optional(kind) : std::nullopt;
         case Kind::application:
             return key.size() == 1 ? std::optional(kind) : std::nullopt;
     }
@@ -308,6 +313,15 @@ Key hash_in(std::string_view key) {
         hash[i] = static_cast<std::uint8_t>(key[1 + i]);
     }
     return hash;
+}
+
+std::string driver_in(std::string_view key) {
+    return std::string(key.substr(key.size() - kShortHashSize));
+}
+
+bool is_for_packs(std::string_view key) {
+    const auto kind = kind_of(key);
+    return kind && *kind != Kind::application;
 }
 
 std::string encode(const ContextKind &context) {

@@ -36,16 +36,26 @@ enum class Kind : std::uint8_t {
     program = 'p',      // then the hash of the value
     source = 's',       // then the hash of the source
     state = 'd',        // then the program's hash, then 16 bytes of the hash of the value
+    seen = 'v',         // then the program's hash, then 16 bytes of the driver's
     application = 'x',  // of this machine, never in packs
 };
 std::string key_of_source(const Key &source);
 std::string key_of_program(const Key &program);
 std::string key_of_state(const Key &program, Bytes encoded_state);
+// That a driver has linked the program where it was recorded. `driver`: the hash of the text that
+// tells this driver from others, the same for all its contexts. The value is the driver's name, for
+// people. Nothing of it is in recipes, which are the same wherever they are recorded.
+std::string key_of_seen(const Key &program, const Key &driver);
+inline constexpr std::size_t kSeenNameMax = 64;  // bytes
 std::string key_of_application();
 // The kind of a key with the right size; nothing for others.
 std::optional<Kind> kind_of(std::string_view key);
 // REQUIRES: kind_of(key) is one that has it.
 Key hash_in(std::string_view key);
+// The part of the driver's hash in the key of such a note. REQUIRES: kind_of(key) is Kind::seen.
+std::string driver_in(std::string_view key);
+// What is of this machine, or of no kind that is known, is not for packs.
+bool is_for_packs(std::string_view key);
 
 // The hash of encoded bytes.
 Key hash_of(Bytes encoded);

@@ -14,6 +14,7 @@
 #include "os/root.h"
 #include "pack/commands.h"
 #include "pack/plan.h"
+#include "recipe/recipe.h"
 
 namespace cairn::cli {
 namespace {
@@ -21,12 +22,15 @@ namespace {
 constexpr const char *kFooter =
     R"(A pack holds programs as drivers compiled them: it serves machines with the very same driver (and with a driver that
 draws by the processor: the same processor). Make one for each, and merge them. The same caches give the same bytes.
+Recipes (`cairn run --record`) serve every driver, and the programs are made from them there (`cairn warm`): --recipes
+packs them, too, and --only-recipes nothing else. Neither --starts nor --max-bytes leaves out any of them.
 An older OUT.pack is replaced when the new one is whole. For the driver's machine code, start the application with
 `cairn run --record` before, and twice without --record: drivers have other names for what comes from a cache.
 
 Examples:
   cairn pack create game.pack --application game
   cairn pack create game.pack --application game --starts 3 --max-bytes 64M
+  cairn pack create recipes.pack --application game --only-recipes
   cairn pack create all.pack --all --about "Kiosk, driver 550.54"
 
 Exit codes: 0 written, 1 there is no such cache, there is nothing to pack, or OUT.pack cannot be written, 2 wrong usage.)";
@@ -36,6 +40,9 @@ struct Options {
     Selection selection;
     std::optional<std::string> starts;  // a number
     bool no_driver_files = false;
+    bool recipes = false, only_recipes = false;
+
+    bool wants_recipes() const { return recipes || only_recipes; }
 };
 
 struct BlobCloser {
@@ -52,16 +59,29 @@ bool read_value(cairn_cache *cache, std::string_view key, const PlannedPart::Use
     return true;
 }
 
-PlannedPart plan(const std::string &root, const std::string &identifier,
+bool is_wanted(const PlannedPart &part, const Options &options) {
+    if (!part.is_recipes()) return !options.only_recipes;
+    // Nobody knows which entries of another version name paths of this machine.
+    return options.wants_recipes() && part.version == recipe::kVersion;
+}
+
+// What is not wanted has no entries.
+PlannedPart plan(const std::string &root, const std::string &identifier, const Options &options,
                  std::optional<unsigned> starts) {
     PlannedPart part;
     part.identifier = identifier;
     const auto cache =
         std::make_shared<const CacheHandle>(open_cache(root, identifier, Access::read_only));
     part.version = cache_stats(*cache).version;
-    if (const auto folder = Directory::open(root + "/" + identifier); folder.ok()) {
+    const auto folder = Directory::open(root + "/" + identifier);
+    if (folder.ok()) {
         const auto text = read_text_file(folder.value(), kGenerationFileName, kPackTextMax);
         if (text.ok()) part.generation = text.value();
+    }
+    if (!is_wanted(part, options)) return part;
+    if (part.is_recipes()) {
+        starts.reset();  // they are no part of a start
+    } else if (folder.ok()) {
         part.order = starts ? read_order(folder.value(), *starts) : read_order(folder.value());
     }
     const std::set<std::string_view> in_order(part.order.begin(), part.order.end());
@@ -142,25 +162,39 @@ std::optional<unsigned> starts_of(const Options &options) {
     return starts;
 }
 
-int create(const Options &options) {
-    const std::optional<unsigned> starts = starts_of(options);
-    PackMaker maker(options.pack);
-    const std::string root = usable_root();
+// The parts of the selected caches, and of their drivers' files.
+std::vector<PlannedPart> plan_parts(const std::string &root, const Options &options,
+                                    std::optional<unsigned> starts) {
     std::vector<PlannedPart> parts;
     for (const std::string &name : selected_caches(options.selection, "pack", root)) {
-        parts.push_back(plan(root, name, starts));
+        parts.push_back(plan(root, name, options, starts));
     }
     if (starts &&
         std::ranges::all_of(parts, [](const PlannedPart &part) { return part.order.empty(); })) {
         throw Failure(kExitFailure, "no start of these caches is recorded; leave --starts out");
     }
+    const bool has_recipes = std::ranges::any_of(parts, &PlannedPart::is_recipes);
+    if (options.wants_recipes() && !has_recipes) {
+        throw Failure(kExitFailure,
+                      "there are no recipes of these caches; `cairn run --record` makes some");
+    }
     // Of caches without entries, too: an application may keep its binaries by itself.
-    if (!options.no_driver_files) {
+    if (!options.no_driver_files && !options.only_recipes) {
         for (const LayeredSubject &driver : drivers_of(root, parts)) {
             parts.push_back(plan_driver_part(root, driver));
         }
     }
     keep_the_best(parts, options.pack);
+    if (parts.empty() && has_recipes && !options.wants_recipes()) {
+        throw Failure(kExitFailure, "there is nothing to pack but recipes; add --recipes");
+    }
+    return parts;
+}
+
+int create(const Options &options) {
+    const std::optional<unsigned> starts = starts_of(options);
+    PackMaker maker(options.pack);
+    const std::vector<PlannedPart> parts = plan_parts(usable_root(), options, starts);
     maker.begin(parts.size());
     std::uint64_t caches = 0, entries = 0, driver_files = 0;
     for (const PlannedPart &part : parts) {
@@ -180,7 +214,15 @@ Run define(Arguments &take) {
     auto options = std::make_shared<Options>();
     take.required("OUT.pack", options->pack.out, "The file to write");
     add_selection(take, options->selection, "Caches, as `cairn ls` shows them", Asks::no);
-    take.value("--starts", options->starts, "Only what the last N recorded starts used", "N");
+    CLI::Option *const starts =
+        take.value("--starts", options->starts, "Only what the last N recorded starts used", "N");
+    CLI::Option *const recipes =
+        take.flag("--recipes", options->recipes,
+                  "Pack recipes, too, from which programs are made on any driver");
+    CLI::Option *const only_recipes =
+        take.flag("--only-recipes", options->only_recipes, "Pack recipes, and nothing else");
+    take.exclusive({starts, only_recipes});
+    take.exclusive({recipes, only_recipes});
     add_pack_options(take, options->pack);
     take.flag("--no-driver-files", options->no_driver_files,
               "Leave out the machine code that drivers have made (see `cairn run --record`)");

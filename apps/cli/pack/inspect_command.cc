@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 // `cairn pack inspect` and `cairn pack ls`: what is in a pack, and which are installed.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "cache/driver_cache.h"
+#include "cache/generations.h"
 #include "caches.h"
 #include "pack/commands.h"
 #include "pack/files.h"
+#include "pack/recipes.h"
+#include "recipe/recipe.h"
 #include "signature.h"
 
 namespace cairn::cli {
@@ -37,14 +43,47 @@ Sums sum_up(const PackPart &part) {
     return sums;
 }
 
+bool is_of_recipes(const OpenPart &part) {
+    return part.subject.kind == PackKind::entries && part.subject.version == recipe::kVersion &&
+           cairn::is_of_recipes(part.subject.generation);
+}
+
+// What the pack has of an application.
+struct Offer {
+    std::set<std::string> drivers;  // that it has compiled programs for
+    bool has_recipes = false;
+};
+
+std::map<std::string, Offer> offers_of(const OpenPack &pack) {
+    std::map<std::string, Offer> offers;
+    for (const OpenPart &part : pack.parts) {
+        if (part.application.empty() || part.subject.kind != PackKind::entries) continue;
+        Offer &offer = offers[part.application];
+        if (cairn::is_of_recipes(part.subject.generation)) {
+            offer.has_recipes = offer.has_recipes || is_of_recipes(part);
+        } else {
+            // A driver has several caches, for contexts of several kinds.
+            const LayeredSubject driver = driver_subject(part.application, part.subject.generation);
+            offer.drivers.insert(driver.generation);
+        }
+    }
+    return offers;
+}
+
 nlohmann::ordered_json json_of(const OpenPack &pack) {
     const auto trailer = read_trailer(pack.pack->file(), pack.path);
     nlohmann::ordered_json json = {{"file", pack.path},
                                    {"bytes", pack.pack->info().size_bytes},
                                    {"about", pack.pack->about().value_or("")},
                                    {"key", nullptr},
+                                   {"applications", nlohmann::ordered_json::array()},
                                    {"parts", nlohmann::ordered_json::array()}};
     if (trailer) json["key"] = fingerprint(trailer->key);
+    for (const auto &[application, offer] : offers_of(pack)) {
+        json["applications"].push_back({{"application", application},
+                                        {"drivers", offer.drivers.size()},
+                                        {"recipes", offer.has_recipes}});
+    }
     for (const OpenPart &part : pack.parts) {
         const Sums sums = sum_up(*part.part);
         json["parts"].push_back({{"kind", name_of(part.subject.kind)},
@@ -57,8 +96,35 @@ nlohmann::ordered_json json_of(const OpenPack &pack) {
                                  {"value_bytes", sums.raw_bytes},
                                  {"cost_us", sums.cost_us},
                                  {"start_entries", part.part->row().order_count}});
+        if (is_of_recipes(part)) json["parts"].back()["recipes"] = json_of(count_recipes(part));
     }
     return json;
+}
+
+void print(const std::string &application, const Offer &offer) {
+    const std::string drivers = format_count(offer.drivers.size(), "driver", "drivers");
+    print_line("  {}: {}{}", application_name(application),
+               offer.drivers.empty() ? "" : "compiled programs for " + drivers,
+               !offer.has_recipes      ? ""
+               : offer.drivers.empty() ? "recipes for any driver"
+                                       : ", and recipes for any other");
+}
+
+void print(const OpenPart &part) {
+    const Sums sums = sum_up(*part.part);
+    print_line("  {} ({}), version {}", part.subject.identifier, name_of(part.subject.kind),
+               part.subject.version);
+    const std::string count = format_count(sums.entries, "entry", "entries");
+    const std::string bytes = fmt::format("{} of values in {}", format_bytes(sums.raw_bytes),
+                                          format_bytes(sums.stored_bytes));
+    if (is_of_recipes(part)) {
+        for (const std::string &line : lines_of(count_recipes(part))) print_line("    {}", line);
+        print_line("    {}, {}", count, bytes);
+        return;
+    }
+    if (!part.about().empty()) print_line("    {}", part.about());
+    print_line("    {}, {}, saves {}; a start used {}", count, bytes,
+               format_duration_ns(sums.cost_us * 1000), part.part->row().order_count);
 }
 
 void print(const OpenPack &pack) {
@@ -66,16 +132,8 @@ void print(const OpenPack &pack) {
     const std::string about = pack.pack->about().value_or("(damaged)");
     if (!about.empty()) print_line("  {}", about);
     print_line("  {}", signer_text(pack));
-    for (const OpenPart &part : pack.parts) {
-        const Sums sums = sum_up(*part.part);
-        print_line("  {} ({}), version {}", part.subject.identifier, name_of(part.subject.kind),
-                   part.subject.version);
-        if (!part.about().empty()) print_line("    {}", part.about());
-        print_line("    {}, {} of values in {}, saves {}; a start used {}",
-                   format_count(sums.entries, "entry", "entries"), format_bytes(sums.raw_bytes),
-                   format_bytes(sums.stored_bytes), format_duration_ns(sums.cost_us * 1000),
-                   part.part->row().order_count);
-    }
+    for (const auto &[application, offer] : offers_of(pack)) print(application, offer);
+    for (const OpenPart &part : pack.parts) print(part);
 }
 
 Run define_inspect(Arguments &take) {

@@ -15,8 +15,9 @@ namespace cairn::cli {
 namespace {
 
 constexpr const char *kFooter =
-    R"(What packs have of one driver and application becomes one part. Where several have an entry with the same key, the
-first named pack's is taken. The same packs in the same order give the same bytes. OUT.pack may be one of the packs.
+    R"(What packs have of one driver and application becomes one part, and so do the recipes of an application.
+Where several have an entry with the same key, the first named pack's is taken. The same packs in the same order give the
+same bytes. OUT.pack may be one of the packs.
 
 Signatures of the packs are not looked at, and the new one has none without --sign: merge only what you would install.
 

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 
+#include "cache/generations.h"
 #include "keys.h"
 #include "os/configuration.h"
 #include "output.h"
+#include "recipe/recipe.h"
 
 namespace cairn::cli {
 namespace {
@@ -95,7 +97,19 @@ double worth_of(const PlannedEntry &entry, PackKind kind) {
     return saved_us / static_cast<double>(size_in_pack(entry));
 }
 
+void leave_out_what_is_not_for_packs(std::vector<PlannedPart> &parts) {
+    for (PlannedPart &part : parts) {
+        if (!part.is_recipes() || part.version != recipe::kVersion) continue;
+        std::erase_if(part.entries,
+                      [](const PlannedEntry &each) { return !recipe::is_for_packs(each.key); });
+    }
+}
+
 }  // namespace
+
+bool PlannedPart::is_recipes() const {
+    return kind == PackKind::entries && is_of_recipes(generation);
+}
 
 std::string_view PlannedPart::keep(std::string_view key) const {
     auto *const place = static_cast<char *>(memory->allocate(key.size(), 1));
@@ -105,7 +119,8 @@ std::string_view PlannedPart::keep(std::string_view key) const {
 
 void add_pack_options(Arguments &take, PackOptions &options) {
     take.value("--max-bytes", options.max_bytes,
-               "Only what saves most time for its bytes, up to so many", "SIZE");
+               "Only what saves most time for its bytes, up to so many; recipes stay whole",
+               "SIZE");
     take.value("--about", options.about, "What the pack is, for people", "TEXT");
     take.value("--sign", options.sign, "Sign it with this key of yours (`cairn key create`)",
                "KEY");
@@ -113,20 +128,25 @@ void add_pack_options(Arguments &take, PackOptions &options) {
 }
 
 void keep_the_best(std::vector<PlannedPart> &parts, const PackOptions &options) {
+    leave_out_what_is_not_for_packs(parts);
     if (const auto max_bytes = max_bytes_of(options)) {
         struct Choice {
             PlannedEntry *entry;
             double worth;
         };
         std::vector<Choice> choices;
+        std::uint64_t sum = 0;
         for (PlannedPart &part : parts) {
             for (PlannedEntry &entry : part.entries) {
-                choices.push_back({&entry, worth_of(entry, part.kind)});
+                if (part.is_recipes()) {
+                    sum += size_in_pack(entry);
+                } else {
+                    choices.push_back({&entry, worth_of(entry, part.kind)});
+                }
             }
         }
         std::stable_sort(choices.begin(), choices.end(),
                          [](const Choice &a, const Choice &b) { return a.worth > b.worth; });
-        std::uint64_t sum = 0;
         for (const Choice &choice : choices) {
             const std::uint64_t size = size_in_pack(*choice.entry);
             if (size > *max_bytes - std::min(sum, *max_bytes)) {

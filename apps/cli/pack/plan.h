@@ -35,6 +35,8 @@ struct PlannedEntry {
 
 struct PlannedPart {
     PackSubject subject() const { return {kind, identifier, version, generation}; }
+    // Of an application, for any driver.
+    bool is_recipes() const;
     // A copy of a key, for an entry.
     std::string_view keep(std::string_view key) const;
 
@@ -64,7 +66,8 @@ struct PackOptions {
 void add_pack_options(Arguments &take, PackOptions &options);
 
 // Leaves those entries that save most time for their bytes, as far as `--max-bytes` allows, and the parts
-// that have some.
+// that have some. Recipes stay whole, whatever they take: without its sources a program cannot be made.
+// Entries of them that are not for packs go.
 void keep_the_best(std::vector<PlannedPart> &parts, const PackOptions &options);
 
 class PackMaker {

@@ -89,6 +89,7 @@ struct Command {
     X(control)            \
     X(convert)            \
     X(pack)               \
+    X(warm)               \
     X(key)                \
     X(path)               \
     X(version)            \

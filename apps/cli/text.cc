@@ -152,9 +152,9 @@ std::string printable_text(std::string_view text) {
     return lines;
 }
 
-std::string printable_json(const nlohmann::ordered_json &json) {
+std::string printable_json(const nlohmann::ordered_json &json, int indent) {
     const std::string raw =
-        json.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+        json.dump(indent, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
     std::string text;
     for (std::string_view rest = raw; !rest.empty();) {
         const Character next = take_character(rest);

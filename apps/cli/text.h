@@ -36,8 +36,8 @@ std::string printable_line(std::string_view text);
 std::string printable_text(std::string_view text);
 
 // Text of a JSON value, in which the same characters are written as \uXXXX, so that nothing is
-// lost.
-std::string printable_json(const nlohmann::ordered_json &json);
+// lost. Each level is indented by so many; below 0: it is one line.
+std::string printable_json(const nlohmann::ordered_json &json, int indent = 2);
 
 // " (did you mean `...`?)" with the one of `known` that is nearest to `word`, by letters missing,
 // added, wrong or exchanged, or that begins with it; nothing when none is near.

@@ -110,17 +110,17 @@ ContextTraits traits_of(const Context &context, ContextVersion version, const Dr
             .profile = number_if(!version.is_es && version.number >= 302, GL_CONTEXT_PROFILE_MASK)};
 }
 
-void begin_recording(Context &context, ContextVersion version) {
+void begin_recording(Context &context, ContextVersion version, record::DriverName driver) {
     const ContextOptions &options = context.options;
     const recipe::ContextKind kind = {.is_es = options.is_es ? 1u : 0u,
                                       .major = static_cast<uint32_t>(options.major),
                                       .minor = static_cast<uint32_t>(options.minor),
                                       .profile = options.profile,
                                       .flags = options.flags,
-                                      .others = options.others,
-                                      .version = static_cast<uint32_t>(version.number)};
-    context.recording = std::make_shared<record::Recording>(
-        context.gl(), *context.driver->recorded, kind, context.group->recorded_objects());
+                                      .others = options.others};
+    context.recording = std::make_shared<record::Recording>(context.gl(), *context.driver->recorded,
+                                                            kind, version.number, std::move(driver),
+                                                            context.group->recorded_objects());
 }
 
 }  // namespace
@@ -179,7 +179,9 @@ void prepare(Context &context) {
     }
     context.has_cache = true;
     if (context.driver->recorded != nullptr) {
-        attempt([&] { begin_recording(context, version); });
+        attempt([&] {
+            begin_recording(context, version, record::driver_name(identity, names.renderer));
+        });
     }
     if (settings().persists) {
         const ProgramMemory &programs = *context.programs;

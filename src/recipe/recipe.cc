@@ -123,8 +123,7 @@ concept Is = std::is_same_v<std::remove_const_t<T>, Of>;
 
 template <typename IO, Is<ContextKind> T>
 void describe(IO &io, T &context) {
-    numbers(io, context.is_es, context.major, context.minor, context.profile, context.flags,
-            context.version);
+    numbers(io, context.is_es, context.major, context.minor, context.profile, context.flags);
     io.text(context.others, kTextMax);
 }
 
@@ -254,6 +253,7 @@ std::string key_with(Kind kind, const Key &hash) {
     return key.append(reinterpret_cast<const char *>(hash.data()), hash.size());
 }
 
+constexpr char kNote = 'w';
 constexpr std::size_t kShortHashSize = 16;
 
 // An entry that belongs to a program.
@@ -317,6 +317,14 @@ Key hash_in(std::string_view key) {
 
 std::string driver_in(std::string_view key) {
     return std::string(key.substr(key.size() - kShortHashSize));
+}
+
+std::string key_of_note(const Key &unit) {
+    return std::string(1, kNote).append(reinterpret_cast<const char *>(unit.data()), unit.size());
+}
+
+bool is_note(std::string_view key) {
+    return key.size() == 1 + sizeof(Key) && key.front() == kNote;
 }
 
 bool is_for_packs(std::string_view key) {

@@ -54,6 +54,16 @@ std::optional<Kind> kind_of(std::string_view key);
 Key hash_in(std::string_view key);
 // The part of the driver's hash in the key of such a note. REQUIRES: kind_of(key) is Kind::seen.
 std::string driver_in(std::string_view key);
+// In a cache of programs, and not of recipes: that a program was made for its driver, and drawn in
+// these states. `unit` is the hash of the keys of both; the value is a Note.
+std::string key_of_note(const Key &unit);
+bool is_note(std::string_view key);
+enum class Note : std::uint8_t {
+    made = 'm',
+    refused = 'r',  // it does not compile or link
+    failed = 'f',   // a player has died of it, or was silent
+};
+
 // What is of this machine, or of no kind that is known, is not for packs.
 bool is_for_packs(std::string_view key);
 
@@ -67,7 +77,6 @@ struct ContextKind {
     std::uint32_t profile = 0;           // GL_CONTEXT_..._PROFILE_BIT
     std::uint32_t flags = 0;             // ContextOptions
     std::string others;                  // attributes without a member
-    std::uint32_t version = 0;           // what it got: 100 * major + minor
     auto operator<=>(const ContextKind &) const = default;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 Program a_program() {
     Program program;
-    program.context = {1, 3, 2, 0, 4, "others", 302};
+    program.context = {1, 3, 2, 0, 4, "others"};
     program.stages = {{0x8B31, hash_of(as_bytes("vertex"))}, {0x8B30, hash_of(as_bytes("pixel"))}};
     program.settings = {{1, std::string("\0\1name", 6)}};
     return program;
@@ -159,7 +159,7 @@ struct Example {
     std::string driver = "Mesa llvmpipe";
 
     Example() {
-        program.context = {1, 3, 0, 0, 0, "", 302};
+        program.context = {1, 3, 0, 0, 0, ""};
         program.stages = {{0x8B31, source_hash}};
         program.settings = {{1, std::string("\2\0\0\0\0\0\0\0p\0", 10)}};
         state.mode = 4;
@@ -215,6 +215,14 @@ TEST(RecipePage, ItHasTheIdentityOfTheCache) {
     EXPECT_NE(all.str().find("\n" + identity), std::string::npos) << identity;
     EXPECT_NE(all.str().find("# Recipes, version " + std::to_string(kVersion) + "\n"),
               std::string::npos);
+}
+
+TEST(RecipeTest, NotesAreNoRecipes) {
+    const Key hash = hash_of(as_bytes("x"));
+    EXPECT_TRUE(is_note(key_of_note(hash)));
+    EXPECT_FALSE(kind_of(key_of_note(hash)));
+    EXPECT_FALSE(is_note(key_of_program(hash)));
+    EXPECT_FALSE(is_note(key_of_note(hash) + "x"));
 }
 
 TEST(RecipeTest, SizesHaveThreeClasses) {

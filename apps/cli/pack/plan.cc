@@ -99,6 +99,9 @@ double worth_of(const PlannedEntry &entry, PackKind kind) {
 
 void leave_out_what_is_not_for_packs(std::vector<PlannedPart> &parts) {
     for (PlannedPart &part : parts) {
+        // What was drawn here was not drawn elsewhere.
+        std::erase_if(part.entries,
+                      [](const PlannedEntry &each) { return recipe::is_note(each.key); });
         if (!part.is_recipes() || part.version != recipe::kVersion) continue;
         std::erase_if(part.entries,
                       [](const PlannedEntry &each) { return !recipe::is_for_packs(each.key); });

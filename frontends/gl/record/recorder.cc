@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "common/run_report.h"
+#include "common/words.h"
 #include "gl/caches.h"
 #include "gl/settings.h"
 #include "os/file.h"
@@ -87,13 +88,27 @@ bool is_recording() {
     return settings().records_recipes;
 }
 
+DriverName driver_name(std::string_view identity, std::string_view renderer) {
+    // What a context of it says of itself is not the driver's.
+    constexpr std::string_view kOfDriver[] = {"GL_VENDOR", "GL_RENDERER", "library:", "processor"};
+    std::string lines;
+    while (!identity.empty()) {
+        const std::string_view line = identity.substr(0, identity.find('\n'));
+        if (starts_with_any(line, kOfDriver)) lines.append(line).append("\n");
+        identity.remove_prefix(std::min(line.size() + 1, identity.size()));
+    }
+    return {recipe::hash_of(as_bytes(lines)),
+            std::string(renderer.substr(0, recipe::kSeenNameMax))};
+}
+
 Recording::Recording(const GlFunctions &gl, const Functions &more, const recipe::ContextKind &kind,
-                     std::shared_ptr<Objects> objects)
+                     int version, DriverName driver, std::shared_ptr<Objects> objects)
     : gl_(gl),
       more_(more),
       kind_(kind),
-      is_modern_debug_(kind.version >= (kind.is_es != 0 ? 302u : 403u)),
-      questions_(gl, more, kind.is_es != 0, static_cast<int>(kind.version)),
+      driver_(std::move(driver)),
+      is_modern_debug_(version >= (kind.is_es != 0 ? 302 : 403)),
+      questions_(gl, more, kind.is_es != 0, version),
       tracker_(std::move(objects)) {
     (void)writer();
 }
@@ -155,6 +170,8 @@ void record_program(Recording &recording, GLuint name, std::vector<LinkedStage> 
     const std::string encoded = recipe::encode(program);
     const recipe::Key key = recipe::hash_of(as_bytes(encoded));
     (void)writer().put(recipe::key_of_program(key), encoded);
+    const DriverName &driver = recording.driver();
+    (void)writer().put(recipe::key_of_seen(key, driver.hash), driver.name);
     enter(recording, name, &key);
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,13 +22,23 @@ namespace cairn::gl::record {
 // Whether this process records: constant after settings were loaded.
 bool is_recording();
 
+// The driver that was seen to make programs.
+struct DriverName {
+    recipe::Key hash = {};  // the same for all its contexts
+    std::string name;       // for people
+};
+// By the text that tells it from others (gl/identity.h).
+DriverName driver_name(std::string_view identity, std::string_view renderer);
+
 class Recording {
   public:
+    // Of a context of this kind and version (100 * major + minor).
     Recording(const GlFunctions &gl, const Functions &more, const recipe::ContextKind &kind,
-              std::shared_ptr<Objects> objects);
+              int version, DriverName driver, std::shared_ptr<Objects> objects);
 
     Tracker &tracker() { return tracker_; }
     const recipe::ContextKind &kind() const { return kind_; }
+    const DriverName &driver() const { return driver_; }
 
     // To be called before each draw.
     void before_draw(const Draw &draw) {
@@ -51,6 +62,7 @@ class Recording {
     const GlFunctions &gl_;
     const Functions &more_;
     const recipe::ContextKind kind_;
+    const DriverName driver_;
     const bool is_modern_debug_;
     Questions questions_;
     Tracker tracker_;

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: MIT
+// `cairn warm`: makes what the present driver lacks of an application's programs, from recipes, before
+// anybody waits (docs/recipes.md).
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "caches.h"
+#include "command.h"
+#include "manifest.h"
+#include "os/byte_lock.h"
+#include "os/environment.h"
+#include "os/helper_process.h"
+#include "os/root.h"
+#include "output.h"
+#include "store/index_file.h"
+#include "text.h"
+#include "warm/player.h"
+#include "warm/recipes.h"
+#include "warm/unattended.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char *kFooter =
+    R"(APPLICATION is a name as `cairn ls` shows it, or a pack with recipes. Recipes are what `cairn run --record` keeps, or
+come with packs (`cairn pack create --recipes`). What is made goes to Cairn's cache and to the driver's own, as if the
+application had been started. It runs at the lowest priority, and can be stopped at any time: the next one goes on.
+
+Examples:
+  cairn warm glmark2
+  cairn warm game.pack --jobs 4
+  cairn warm --all --if-needed         what a session's service does
+
+Exit codes: 0 made, or nothing to do, 1 a program made the driver crash or hang, or nothing could be made, 2 wrong usage,
+128 + n stopped by signal n.)";
+
+constexpr const char *kTimeoutEnv = "CAIRN_WARM_TIMEOUT_MS";
+constexpr unsigned kReadyMs = 60'000, kFinishMs = 60'000;
+constexpr unsigned kWorkMs = 30'000, kStateMs = 1'000;  // each state may take so long, too
+constexpr unsigned kPlayersMax = 3;                     // in a row that do not even begin
+constexpr unsigned kJobsMax = 64;
+
+struct Options {
+    Words applications;
+    bool all = false, if_needed = false, again = false, json = false;
+    std::optional<std::string> jobs;
+};
+
+std::atomic<int> g_signal = 0;
+std::atomic<bool> g_stop = false;
+
+void stop_by_signal(int number) {
+    g_signal.store(number);
+    g_stop.store(true);
+}
+
+void heed_signals() {
+    struct sigaction action = {};
+    action.sa_handler = stop_by_signal;
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+}
+
+unsigned work_ms(std::size_t states) {
+    const auto chosen = environment_variable(kTimeoutEnv);
+    if (chosen && !chosen->empty()) return static_cast<unsigned>(std::atoi(chosen->c_str()));
+    return kWorkMs + static_cast<unsigned>(states) * kStateMs;
+}
+
+// What has become of an application's programs.
+struct Tally {
+    std::atomic<std::size_t> made = 0, known = 0, refused = 0, failed = 0, skipped = 0, damaged = 0;
+
+    std::size_t done() const { return made + known + refused + failed + skipped + damaged; }
+};
+
+// The players' environment: the front ends in front of the driver, for this application.
+Words environment_for(const std::string &application, const recipe::Application &executable) {
+    const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
+    if (manifest.path.empty()) {
+        throw Failure(kExitFailure, "nothing would be kept: {}", manifest.problem);
+    }
+    std::vector<std::pair<std::string, std::string>> ours = {
+        front_end_environment(manifest.path),
+        {recipe::kWarmVariable, application},
+        {recipe::kWarmExecutableVariable, executable.executable},
+        {recipe::kWarmInvocationVariable, executable.invocation},
+        // A player is not recorded, and in no report.
+        {"CAIRN_RECORD", ""},
+        {"CAIRN_REPORT", ""},
+    };
+    if (!chosen_root().empty()) ours.emplace_back("CAIRN_DIR", chosen_root());
+    Words environment;
+    for (const std::string_view text : environment_variables()) {
+        const std::string_view name = text.substr(0, text.find('='));
+        if (std::ranges::none_of(ours, [&](const auto &each) { return each.first == name; })) {
+            environment.emplace_back(text);
+        }
+    }
+    for (const auto &[name, value] : ours) environment.push_back(name + "=" + value);
+    return environment;
+}
+
+// Makes the programs of one application.
+class Warming {
+  public:
+    Warming(const Options &options, std::string root, std::string application, const Words &packs)
+        : options_(options),
+          root_(std::move(root)),
+          application_(std::move(application)),
+          book_(root_, application_, packs) {}
+
+    const std::string &application() const { return application_; }
+    std::size_t size() const { return book_.size() + book_.damaged(); }
+    const Tally &tally() const { return tally_; }
+    std::vector<std::string> problems() const {
+        const std::lock_guard lock(mutex_);
+        return problems_;
+    }
+
+    void run(unsigned jobs);
+
+  private:
+    // The programs of one kind of context that players share.
+    struct Queue {
+        const RecipeGroup &group;
+        std::atomic<std::size_t> next = 0;
+        std::atomic<unsigned> beginnings_failed = 0;  // in a row
+        std::atomic<bool> is_hopeless = false;
+    };
+
+    void serve(Queue &queue);
+    bool serve_with_player(Queue &queue);
+    bool make(Player &player, cairn_cache *notes, const RecipeUnit &unit);
+    void give_up(Queue &queue, const std::string &why);
+    void note(cairn_cache *notes, const RecipeUnit &unit, recipe::Note note);
+    bool is_noted(cairn_cache *notes, const RecipeUnit &unit) const;
+    void complain_once(const std::string &problem);
+
+    const Options &options_;
+    const std::string root_, application_;
+    const RecipeBook book_;
+    Words environment_;
+    std::string player_;
+    Tally tally_;
+    mutable std::mutex mutex_;
+    std::vector<std::string> problems_;  // guarded by mutex_; each once
+};
+
+void Warming::complain_once(const std::string &problem) {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::find(problems_, problem) == problems_.end()) problems_.push_back(problem);
+}
+
+bool Warming::is_noted(cairn_cache *notes, const RecipeUnit &unit) const {
+    const std::string key = recipe::key_of_note(unit.hash);
+    return cairn_contains(notes, key.data(), key.size()) == CAIRN_OK;
+}
+
+void Warming::note(cairn_cache *notes, const RecipeUnit &unit, recipe::Note note) {
+    const std::string key = recipe::key_of_note(unit.hash);
+    const int result = cairn_put(notes, key.data(), key.size(), &note, sizeof note, nullptr);
+    if (result == CAIRN_OK) return;
+    // Then programs are not kept either.
+    complain_once(fmt::format("nothing more can be kept: {}", cairn_result_string(result)));
+    g_stop.store(true);
+}
+
+void Warming::give_up(Queue &queue, const std::string &why) {
+    if (queue.is_hopeless.exchange(true)) return;
+    const std::size_t begun =
+        std::min(queue.next.exchange(queue.group.units.size()), queue.group.units.size());
+    tally_.skipped += queue.group.units.size() - begun;
+    complain_once(why);
+}
+
+// False: the player has died of the program, or was silent.
+bool Warming::make(Player &player, cairn_cache *notes, const RecipeUnit &unit) {
+    const auto work = book_.work(unit);
+    if (!work) {
+        ++tally_.damaged;
+        return true;
+    }
+    const auto done = player.work(*work, work_ms(work->states.size()));
+    if (g_stop.load()) return false;
+    if (!done) {
+        ++tally_.failed;
+        note(notes, unit, recipe::Note::failed);
+        return false;
+    }
+    if (done->outcome == static_cast<uint32_t>(recipe::Outcome::refused)) {
+        ++tally_.refused;
+        note(notes, unit, recipe::Note::refused);
+    } else {
+        ++tally_.made;
+        note(notes, unit, recipe::Note::made);
+    }
+    return true;
+}
+
+// True: nothing is left for another player.
+bool Warming::serve_with_player(Queue &queue) {
+    Player player(player_, environment_, g_stop);
+    const auto ready = player.open(queue.group.context, kReadyMs);
+    if (g_stop.load()) return true;
+    if (!ready) {
+        if (++queue.beginnings_failed >= kPlayersMax) {
+            give_up(queue, "the driver makes no context: the player ends without an answer");
+        }
+        return queue.is_hopeless.load();
+    }
+    queue.beginnings_failed.store(0);
+    if (ready->is_ready == 0) {
+        give_up(queue, ready->problem);
+        return true;
+    }
+    if (!valid_identifier(ready->cache)) {
+        give_up(queue, "nothing would be kept: the front end does not serve " + application_);
+        return true;
+    }
+    const CacheHandle notes = open_cache(root_, ready->cache, Access::read_write);
+    while (!g_stop.load()) {
+        const std::size_t number = queue.next.fetch_add(1);
+        if (number >= queue.group.units.size()) break;
+        const RecipeUnit &unit = queue.group.units[number];
+        if (!options_.again && is_noted(notes.get(), unit)) {
+            ++tally_.known;
+        } else if (!make(player, notes.get(), unit)) {
+            return g_stop.load();
+        }
+    }
+    player.finish(kFinishMs);
+    return true;
+}
+
+void Warming::serve(Queue &queue) {
+    try {
+        while (queue.next.load() < queue.group.units.size() && !serve_with_player(queue)) continue;
+    } catch (const std::exception &error) {
+        give_up(queue, error.what());
+    }
+}
+
+void Warming::run(unsigned jobs) {
+    tally_.damaged += book_.damaged();
+    environment_ = environment_for(application_, book_.application());
+    player_ = find_player();
+    for (const RecipeGroup &group : book_.groups()) {
+        Queue queue = {group};
+        std::vector<std::thread> threads;
+        const std::size_t count = std::min<std::size_t>(jobs, group.units.size());
+        for (std::size_t i = 0; i < count; ++i) {
+            threads.emplace_back([&] { serve(queue); });
+        }
+        for (std::thread &thread : threads) thread.join();
+    }
+}
+
+nlohmann::ordered_json json_of(const Warming &warming, bool is_finished) {
+    const Tally &tally = warming.tally();
+    return {{"application", warming.application()},
+            {"done", tally.done()},
+            {"total", warming.size()},
+            {"made", tally.made.load()},
+            {"known", tally.known.load()},
+            {"refused", tally.refused.load()},
+            {"failed", tally.failed.load()},
+            {"skipped", tally.skipped.load()},
+            {"damaged", tally.damaged.load()},
+            {"problems", warming.problems()},
+            {"finished", is_finished}};
+}
+
+// A line for programs, at once.
+void say_how_far(const Warming &warming, bool is_finished) {
+    print_line(printable_json(json_of(warming, is_finished), -1));
+    std::fflush(stdout);
+}
+
+std::string summary_of(const Warming &warming, uint64_t ns) {
+    const Tally &tally = warming.tally();
+    std::string text =
+        fmt::format("{}: {} made in {:.1f} s", warming.application(),
+                    format_count(tally.made, "program", "programs"), static_cast<double>(ns) / 1e9);
+    const auto add = [&](std::size_t count, const char *what) {
+        if (count > 0) text += fmt::format(", {} {}", count, what);
+    };
+    add(tally.known, "were there already");
+    add(tally.refused, "do not compile with this driver");
+    add(tally.failed, "made the driver crash or hang, and are left out from now on");
+    add(tally.skipped, "skipped");
+    add(tally.damaged, "damaged");
+    return text;
+}
+
+// Only one makes programs of an application at a time. Nothing: another one does, and nobody waits.
+std::optional<ByteLock> lock_application(const std::string &root, const std::string &application,
+                                         bool waits) {
+    const auto folder = open_root(root, Create::yes, Log());
+    if (!folder.ok()) throw Failure(kExitFailure, "{}: {}", root, error_name(folder.error()));
+    auto opened = folder.value().open_or_make_file(".warm-" + application);
+    if (!opened.ok()) {
+        throw Failure(kExitFailure, "cannot write to {}: {}", root, error_name(opened.error()));
+    }
+    const auto file = std::make_shared<const File>(std::move(opened.value()));
+    bool is_said = false;
+    for (;;) {
+        auto lock = ByteLock::acquire(file, 0, 100'000);
+        if (lock.ok()) return std::optional<ByteLock>(std::move(lock.value()));
+        if (!waits || g_stop.load()) return std::nullopt;
+        if (!is_said) say(application + ": another `cairn warm` is at it; waiting");
+        is_said = true;
+    }
+}
+
+// Shows how far it is until it has ended, and looks whether it has to rest.
+void watch(const Options &options, Warming &warming, const std::atomic<bool> &has_ended) {
+    std::optional<Progress> progress;
+    if (!options.json && !options.if_needed) {
+        progress.emplace("Making programs of " + warming.application(), warming.size());
+    }
+    std::size_t shown = 0;
+    for (uint64_t looks = 1; !has_ended.load(); ++looks) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        const std::size_t done = warming.tally().done();
+        if (progress) progress->add(done - shown);
+        const bool is_time = looks % 10 == 0 && done != shown;
+        if (options.json && is_time) say_how_far(warming, false);
+        if (progress || is_time) shown = done;
+        if (options.if_needed && looks % 50 == 0 && !reason_to_rest().empty()) g_stop.store(true);
+    }
+}
+
+struct Target {
+    std::string application;
+    Words packs;
+};
+
+int warm(const Options &options, const std::string &root, const Target &target, unsigned jobs) {
+    const auto lock = lock_application(root, target.application, !options.if_needed);
+    if (!lock) return kExitOk;
+    Warming warming(options, root, target.application, target.packs);
+    const uint64_t start = monotonic_ns();
+    std::atomic<bool> has_ended = false;
+    std::optional<Failure> failure;
+    std::thread runner([&] {
+        try {
+            warming.run(jobs);
+        } catch (const Failure &thrown) {
+            failure.emplace(thrown);
+        } catch (const std::exception &error) {
+            failure.emplace(kExitFailure, std::string(error.what()));
+        }
+        has_ended.store(true);
+    });
+    watch(options, warming, has_ended);
+    runner.join();
+    if (failure) throw *failure;
+    const Tally &tally = warming.tally();
+    if (options.json) {
+        say_how_far(warming, true);
+    } else if (!options.if_needed || tally.made + tally.failed > 0) {
+        say(summary_of(warming, monotonic_ns() - start));
+    }
+    for (const std::string &problem : warming.problems()) {
+        complain("{}: {}", target.application, problem);
+    }
+    const bool is_useless = warming.size() > 0 && tally.skipped == warming.size();
+    return tally.failed > 0 || is_useless ? kExitFailure : kExitOk;
+}
+
+bool is_pack(const std::string &name) {
+    return name.ends_with(".pack") || name.find('/') != std::string::npos;
+}
+
+std::vector<Target> targets_of(const Options &options, const std::string &root) {
+    const Words known = applications_with_recipes(root);
+    std::vector<Target> targets;
+    if (options.all) {
+        for (const std::string &application : known) targets.push_back({application, {}});
+        return targets;
+    }
+    if (options.applications.empty()) {
+        throw Failure(kExitUsage, "name an application or a pack, or use --all; {}",
+                      known.empty()
+                          ? "no application has recipes yet"
+                          : fmt::format("there are recipes of {}", fmt::join(known, ", ")));
+    }
+    for (const std::string &name : options.applications) {
+        if (is_pack(name)) {
+            const std::string path = canonical_path(name);
+            targets.push_back({application_of_pack(path), {path}});
+        } else if (std::ranges::find(known, name) != known.end()) {
+            targets.push_back({name, {}});
+        } else {
+            throw Failure(kExitFailure,
+                          "there are no recipes of `{}`{}; `cairn run --record -- {}` records them",
+                          name, did_you_mean(name, known), name);
+        }
+    }
+    return targets;
+}
+
+unsigned jobs_of(const Options &options) {
+    if (!options.jobs) return 1;
+    const std::string &text = *options.jobs;
+    unsigned jobs = 0;
+    const char *const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, jobs);
+    if (error != std::errc() || stopped != end || jobs == 0 || jobs > kJobsMax) {
+        throw Failure(kExitUsage, "--jobs `{}`: write a number from 1 to {}", text, kJobsMax);
+    }
+    return jobs;
+}
+
+int run(const Options &options) {
+    const unsigned jobs = jobs_of(options);
+    if (options.if_needed && !reason_to_rest().empty()) return kExitOk;
+    const std::string root = usable_root();
+    const std::vector<Target> targets = targets_of(options, root);
+    make_signals_errors();
+    heed_signals();
+    int code = kExitOk;
+    for (const Target &target : targets) {
+        if (g_stop.load()) break;
+        code = std::max(code, warm(options, root, target, jobs));
+    }
+    return g_signal.load() != 0 ? kExitSignalBase + g_signal.load() : code;
+}
+
+Run define(Arguments &take) {
+    auto options = std::make_shared<Options>();
+    CLI::Option *names =
+        take.values("APPLICATION", options->applications, "Applications with recipes, or packs");
+    CLI::Option *all = take.flag("--all", options->all, "All applications with recipes");
+    take.exclusive({names, all});
+    take.value("--jobs", options->jobs, "So many players at once; 1 where nothing is said", "N");
+    take.flag(
+        "--if-needed", options->if_needed,
+        "Nobody waits: say nothing where nothing is to be done, and rest on battery, and where "
+        "memory is short");
+    take.flag("--again", options->again, "Make all of them, also those that were made");
+    take.flag("--json-progress", options->json, "Say how far it is in lines of JSON");
+    take.dir();
+    take.quiet();
+    return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Command warm_command = {"warm", "Make an application's programs before it is started",
+                              kFooter, define};
+
+}  // namespace cairn::cli

@@ -48,16 +48,14 @@ class WarmTest : public testing::TestWithParam<WindowSystem> {
     int warm(const std::string &arguments) const {
         const std::string display =
             GetParam() == WindowSystem::glx ? "DISPLAY=" + x_display() : "-u DISPLAY";
-        const std::string command = "env " + display + " LIBGL_ALWAYS_SOFTWARE=1 XDG_CACHE_HOME=" +
-                                    home_ + " XDG_CONFIG_HOME=" + home_ + "/none " +
-                                    CAIRN_PROGRAM + " warm --dir " + stage_.cache_root() + " " +
-                                    arguments + " >" + said() + " 2>&1";
+        const std::string command =
+            "env " + display + " LIBGL_ALWAYS_SOFTWARE=1 XDG_CACHE_HOME=" + home_ +
+            " XDG_CONFIG_HOME=" + home_ + "/none " + CAIRN_PROGRAM + " warm --dir " +
+            stage_.cache_root() + " " + arguments + " >" + said() + " 2>&1";
         return WEXITSTATUS(std::system(command.c_str()));
     }
     std::string said() const { return stage_.directory() / "said"; }
-    std::string said_text() const {
-        return cairn_test::as_string(cairn_test::read_file(said()));
-    }
+    std::string said_text() const { return cairn_test::as_string(cairn_test::read_file(said())); }
     // The application's start behind that.
     Played start(const std::string &scenario, const std::string &end = "return") {
         stage_.has_usual_driver_cache = true;
@@ -69,9 +67,9 @@ class WarmTest : public testing::TestWithParam<WindowSystem> {
 };
 
 TEST_P(WarmTest, NoLinkReachesAnotherDriverAndThePictureIsTheSame) {
-    for (const char *scenario :
-         {"states", "uniforms_and_blocks", "attribute_bindings", "compute", "geometry",
-          "tessellation", "core_outputs", "old_language", "shader_programs", "several_of_one_type"}) {
+    for (const char *scenario : {"states", "uniforms_and_blocks", "attribute_bindings", "compute",
+                                 "geometry", "tessellation", "core_outputs", "old_language",
+                                 "shader_programs", "several_of_one_type"}) {
         record(scenario);
         ASSERT_EQ(warm("--all"), 0) << said_text();
         const Played plain = stage_.plain(scenario);

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -27,6 +29,8 @@
 
 namespace cairn::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char *kFooter =
     R"(APPLICATION is a name as `cairn ls` shows it, or a pack with recipes. Recipes are what `cairn run --record` keeps, or
@@ -51,6 +55,7 @@ struct Options {
     Words applications;
     bool all = false, if_needed = false, again = false, json = false;
     std::optional<std::string> jobs;
+    std::string executable;
 };
 
 std::atomic<int> g_signal = 0;
@@ -71,6 +76,34 @@ unsigned work_ms(std::size_t states) {
     const auto chosen = environment_variable(kTimeoutEnv);
     if (chosen && !chosen->empty()) return static_cast<unsigned>(std::atoi(chosen->c_str()));
     return kWorkMs + static_cast<unsigned>(states) * kStateMs;
+}
+
+bool is_program(const fs::path &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::array<char, 4> magic = {};
+    file.read(magic.data(), magic.size());
+    return file && std::string_view(magic.data(), magic.size()) ==
+                       "\x7f"
+                       "ELF";
+}
+
+// The file of an application of this name: beside a pack that it ships in cairn-packs/, or where a shell
+// finds it; "" where that is no program, such as a script.
+std::string find_executable(const std::string &application, const Words &packs) {
+    std::vector<fs::path> places;
+    for (const std::string &pack : packs) {
+        places.push_back(fs::path(pack).parent_path().parent_path() / application);
+    }
+    const std::string path = environment_variable("PATH").value_or("");
+    for (std::string_view rest = path; !rest.empty();) {
+        const std::string_view folder = rest.substr(0, rest.find(':'));
+        rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+        places.push_back(fs::path(folder) / application);
+    }
+    for (const fs::path &place : places) {
+        if (is_program(place)) return canonical_path(place.string());
+    }
+    return "";
 }
 
 // What has become of an application's programs.
@@ -114,6 +147,7 @@ class Warming {
         : options_(options),
           root_(std::move(root)),
           application_(std::move(application)),
+          packs_(packs),
           book_(root_, application_, packs) {}
 
     const std::string &application() const { return application_; }
@@ -135,6 +169,7 @@ class Warming {
         std::atomic<bool> is_hopeless = false;
     };
 
+    recipe::Application executable() const;
     void serve(Queue &queue);
     bool serve_with_player(Queue &queue);
     bool make(Player &player, cairn_cache *notes, const RecipeUnit &unit);
@@ -145,6 +180,7 @@ class Warming {
 
     const Options &options_;
     const std::string root_, application_;
+    const Words packs_;
     const RecipeBook book_;
     Words environment_;
     std::string player_;
@@ -247,9 +283,20 @@ void Warming::serve(Queue &queue) {
     }
 }
 
+// Drivers treat some applications by the names, or the versions, of their files.
+recipe::Application Warming::executable() const {
+    recipe::Application known = book_.application();
+    if (!options_.executable.empty()) {
+        known = {canonical_path(options_.executable), ""};
+    }
+    if (known.executable.empty()) known.executable = find_executable(application_, packs_);
+    if (known.invocation.empty()) known.invocation = application_;
+    return known;
+}
+
 void Warming::run(unsigned jobs) {
     tally_.damaged += book_.damaged();
-    environment_ = environment_for(application_, book_.application());
+    environment_ = environment_for(application_, executable());
     player_ = find_player();
     for (const RecipeGroup &group : book_.groups()) {
         Queue queue = {group};
@@ -440,6 +487,8 @@ Run define(Arguments &take) {
         take.values("APPLICATION", options->applications, "Applications with recipes, or packs");
     CLI::Option *all = take.flag("--all", options->all, "All applications with recipes");
     take.exclusive({names, all});
+    take.value("--executable", options->executable,
+               "The file that the application runs, where it was never recorded here", "FILE");
     take.value("--jobs", options->jobs, "So many players at once; 1 where nothing is said", "N");
     take.flag(
         "--if-needed", options->if_needed,

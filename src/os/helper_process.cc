@@ -58,8 +58,7 @@ class SpawnSettings {
     }
 
     bool ok() const { return ok_; }
-    int spawn(pid_t *process, char *const *command) const {
-        char *environment[] = {nullptr};
+    int spawn(pid_t *process, char *const *command, char *const *environment) const {
         return ::posix_spawn(process, command[0], &actions_, &attributes_, command, environment);
     }
 
@@ -69,9 +68,16 @@ class SpawnSettings {
     bool ok_;
 };
 
+// With a null behind them.
+void add_pointers(const std::vector<std::string> &texts, std::vector<char *> &pointers) {
+    for (const std::string &text : texts) pointers.push_back(const_cast<char *>(text.c_str()));
+    pointers.push_back(nullptr);
+}
+
 struct HelperStart {
     const SpawnSettings *settings;
     char *const *command;
+    char *const *environment;
     int process = -1;  // a descriptor
     int error = 0;
 };
@@ -81,7 +87,7 @@ struct HelperStart {
 int start_program(void *argument) {
     HelperStart &start = *static_cast<HelperStart *>(argument);
     pid_t process = 0;
-    start.error = start.settings->spawn(&process, start.command);
+    start.error = start.settings->spawn(&process, start.command, start.environment);
     if (start.error == 0) {
         start.process = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
     }
@@ -109,7 +115,8 @@ int run_between(HelperStart &start) {
 }  // namespace
 
 Result<HelperProcess> HelperProcess::start(const std::string &program,
-                                           const std::vector<std::string> &arguments) {
+                                           const std::vector<std::string> &arguments,
+                                           const std::vector<std::string> &environment) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return error_from_errno(errno);
@@ -118,13 +125,12 @@ Result<HelperProcess> HelperProcess::start(const std::string &program,
     const UniqueFd theirs(ends[1]);
     if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) != 0) return error_from_errno(errno);
     std::vector<char *> command = {const_cast<char *>(program.c_str())};
-    for (const std::string &argument : arguments) {
-        command.push_back(const_cast<char *>(argument.c_str()));
-    }
-    command.push_back(nullptr);
+    add_pointers(arguments, command);
+    std::vector<char *> variables;
+    add_pointers(environment, variables);
     const SpawnSettings settings(theirs.get());
     if (!settings.ok()) return Error::no_memory;
-    HelperStart start = {&settings, command.data()};
+    HelperStart start = {&settings, command.data(), variables.data()};
     const int between = run_between(start);
     const int error = between != 0 ? between : start.error;
     // That there are as many processes as there may be says nothing of the program.

@@ -3,7 +3,7 @@
 //
 // It is not our child: no SIGCHLD comes, no wait() of the application's finds it, and it leaves no
 // zombie, also where SIGCHLD is ignored. It has nothing of ours but one end of a socket as standard
-// input and output: no other descriptor, an empty environment, no blocked or ignored signal, no
+// input and output: no other descriptor, no environment but what it is given, no blocked or ignored signal, no
 // terminal. Nothing of ours runs in a copy of this process: handlers of fork are not called.
 //
 // Thread safety: externally synchronised; start() from any thread.
@@ -26,7 +26,8 @@ namespace cairn {
 class HelperProcess {
   public:
     static Result<HelperProcess> start(const std::string &program,
-                                       const std::vector<std::string> &arguments);
+                                       const std::vector<std::string> &arguments,
+                                       const std::vector<std::string> &environment = {});
     HelperProcess(HelperProcess &&) = default;
     ~HelperProcess();
 

@@ -100,7 +100,7 @@ case $how in
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
-            include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_gl.h include/cairn/cairn_program_cache.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
+            include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_gl.h include/cairn/cairn_program_cache.h include/cairn/cairn_warm.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
             include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
@@ -108,6 +108,11 @@ case $how in
         # `cairn convert` finds its program where both were moved to, if it was built.
         if [ -f "$build/apps/convert/cairn-convert" ]; then
             "$prefix/bin/cairn" convert --list >"$work/converters"
+        fi
+        # So does `cairn warm`.
+        if [ -f "$build/apps/warm/cairn-warm" ]; then
+            [ -x "$prefix/libexec/cairn/cairn-warm" ]
+            "$prefix/bin/cairn" warm --all --dir "$work/no-caches" --quiet
         fi
         # Nothing may activate itself by being installed.
         [ ! -e "$prefix/share/glvnd" ] && [ ! -e "$prefix/etc" ] || { echo "the EGL manifest is active" >&2; exit 1; }

@@ -43,6 +43,7 @@
     X(DeleteRenderbuffers)            \
     X(DeleteShader)                   \
     X(DeleteTextures)                 \
+    X(DeleteVertexArrays)             \
     X(DepthFunc)                      \
     X(DepthMask)                      \
     X(Disable)                        \

@@ -51,8 +51,7 @@ const void *at(uint32_t offset) {
 }  // namespace
 
 Painter::Painter(Display &display) : display_(display) {
-    // Contexts of the core profile have no vertex array of their own.
-    gl.GenVertexArrays(1, &array_);
+    make_array();
     indices_ = make_buffer(GL_ELEMENT_ARRAY_BUFFER);
     constexpr GLenum kBlocks[] = {GL_UNIFORM_BUFFER, GL_SHADER_STORAGE_BUFFER,
                                   GL_ATOMIC_COUNTER_BUFFER};
@@ -64,6 +63,15 @@ Painter::Painter(Display &display) : display_(display) {
         take_errors();
     }
     take_errors();
+}
+
+// A new one for each draw: see draw().
+void Painter::make_array() {
+    if (array_ != 0) gl.DeleteVertexArrays(1, &array_);
+    array_ = 0;
+    gl.GenVertexArrays(1, &array_);
+    // Contexts of the core profile have none of their own.
+    if (array_ != 0) gl.BindVertexArray(array_);
 }
 
 GLint Painter::value_of(GLenum name) const {
@@ -227,10 +235,12 @@ void Painter::set_attributes(const std::vector<recipe::Attribute> &attributes) {
     // Memory of the application is for the vertex array that older contexts have of their own.
     const bool has_memory = std::ranges::any_of(
         attributes, [](const recipe::Attribute &each) { return each.source == 2; });
-    if (array_ != 0) {
-        gl.BindVertexArray(has_memory ? 0 : array_);
-        gl.BindBuffer(GL_ELEMENT_ARRAY_BUFFER, indices_);
+    if (has_memory) {
+        gl.BindVertexArray(0);
+    } else {
+        make_array();
     }
+    gl.BindBuffer(GL_ELEMENT_ARRAY_BUFFER, indices_);
     for (const recipe::Attribute &attribute : attributes) {
         if (attribute.source == 0) continue;
         const GLuint location = attribute.location;

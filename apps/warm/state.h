@@ -31,6 +31,7 @@ class Painter {
     void set_units(GLuint program, const recipe::DrawState &state, class Scratch &scratch);
     void set_attributes(const std::vector<recipe::Attribute> &attributes);
     bool draw_vertices(const recipe::DrawState &state) const;
+    void make_array();
     GLuint vertex_buffer(size_t group);
     GLint value_of(GLenum name) const;
 

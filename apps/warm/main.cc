@@ -77,14 +77,20 @@ void take_invocation_name() {
     if (name != nullptr && *name != '\0') program_invocation_name = ::strdup(name);
 }
 
+// Draws with a program that nothing was drawn with before. It comes from the cache, as at the
+// application's next start. Mesa changes a program while it makes machine code of it, and gives what it
+// makes after that other names: names that a start does not look for that finds the first piece.
+bool draw_anew(Painter &painter, const recipe::Work &work, const recipe::DrawState &state) {
+    const Made made = make_program(work.program, work.sources);
+    const bool is_drawn = made.program != 0 && painter.draw(made.program, state);
+    gl.UseProgram(0);
+    gl.DeleteProgram(made.program);
+    return is_drawn;
+}
+
 recipe::Done work(Painter &painter, const recipe::Work &work) {
     recipe::Done done;
-    Made made = make_program(work.program, work.sources);
-    // Once more, as the application's next start will have it: from the cache.
-    if (made.program != 0) {
-        gl.DeleteProgram(made.program);
-        made = make_program(work.program, work.sources);
-    }
+    const Made made = make_program(work.program, work.sources);
     if (made.program == 0) {
         done.outcome = static_cast<uint32_t>(recipe::Outcome::refused);
         done.problem = made.problem.substr(0, 256);
@@ -92,11 +98,14 @@ recipe::Done work(Painter &painter, const recipe::Work &work) {
         take_errors();
         return done;
     }
-    for (const recipe::DrawState &state : work.states) {
-        ++(painter.draw(made.program, state) ? done.drawn : done.skipped);
-    }
-    gl.UseProgram(0);
     gl.DeleteProgram(made.program);
+    for (const recipe::DrawState &state : work.states) {
+        bool is_drawn = true;
+        for (const recipe::DrawState &way : ways_to_draw(state)) {
+            is_drawn = is_drawn && draw_anew(painter, work, way);
+        }
+        ++(is_drawn ? done.drawn : done.skipped);
+    }
     gl.Finish();
     return done;
 }

@@ -65,7 +65,7 @@ Painter::Painter(Display &display) : display_(display) {
     take_errors();
 }
 
-// A new one for each draw: see draw().
+// A new one for each draw: see ways_to_draw().
 void Painter::make_array() {
     if (array_ != 0) gl.DeleteVertexArrays(1, &array_);
     array_ = 0;
@@ -265,6 +265,13 @@ void Painter::set_attributes(const std::vector<recipe::Attribute> &attributes) {
     }
 }
 
+std::vector<recipe::DrawState> ways_to_draw(const recipe::DrawState &state) {
+    std::vector<recipe::DrawState> ways = {state, state};
+    ways.back().attributes = each_apart(state.attributes);
+    if (ways.back() == state) ways.pop_back();
+    return ways;
+}
+
 bool Painter::draw(GLuint program, const recipe::DrawState &state) {
     Scratch scratch;
     const bool is_dispatch = state.mode == recipe::DrawState::kDispatch;
@@ -281,13 +288,7 @@ bool Painter::draw(GLuint program, const recipe::DrawState &state) {
     set_color_buffers(state.color_buffers);
     set_attributes(state.attributes);
     take_errors();
-    bool is_drawn = is_complete && draw_vertices(state);
-    // Mesa takes attributes that lie in one buffer together, until an application has changed the
-    // vertex array often. Then it takes each by itself, which is another program to it.
-    if (const auto apart = each_apart(state.attributes); is_drawn && apart != state.attributes) {
-        set_attributes(apart);
-        is_drawn = draw_vertices(state);
-    }
+    const bool is_drawn = is_complete && draw_vertices(state);
     gl.BindFramebuffer(GL_FRAMEBUFFER, 0);
     take_errors();
     return is_drawn;

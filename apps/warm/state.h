@@ -14,6 +14,11 @@
 
 namespace cairn::warm {
 
+// In which an application draws in this state, as drivers see it. Mesa takes attributes that lie in one
+// buffer together, until the application has changed the vertex array often; then it takes each by
+// itself, and compiles for that.
+std::vector<recipe::DrawState> ways_to_draw(const recipe::DrawState &state);
+
 class Painter {
   public:
     // REQUIRES: the display's context is current, and stays so.

@@ -88,7 +88,8 @@ Difference compare(const OpenPart *a, const OpenPart *b) {
     for (const auto &[key, slot] : keys_b) {
         if (!keys_a.contains(key)) difference.only_b.push_back(key);
     }
-    if (a != nullptr && b != nullptr) difference.has_other_order = order_of(*a) != order_of(*b);
+    if (a != nullptr && b != nullptr)
+        difference.has_other_order = order_of(*a->part) != order_of(*b->part);
     return difference;
 }
 

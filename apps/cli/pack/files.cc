@@ -110,11 +110,11 @@ std::uint64_t visit_entries(
     return row.entry_count - found;
 }
 
-Words order_of(const OpenPart &part) {
-    std::vector<bool> is_seen(part.part->row().slot_count());
+Words order_of(const PackPart &part) {
+    std::vector<bool> is_seen(part.row().slot_count());
     Words keys;
-    for (const std::uint32_t slot : part.part->order()) {
-        auto entry = part.part->look_at(slot);
+    for (const std::uint32_t slot : part.order()) {
+        auto entry = part.look_at(slot);
         if (!entry.ok() || !entry.value() || is_seen[slot]) continue;
         is_seen[slot] = true;
         keys.push_back(std::move(entry.value()->key));

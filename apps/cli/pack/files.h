@@ -45,7 +45,7 @@ std::uint64_t visit_entries(
     const OpenPart &part,
     const std::function<void(std::uint32_t slot, PackPart::Entry entry)> &visit);
 // The keys of a part's order.
-Words order_of(const OpenPart &part);
+Words order_of(const PackPart &part);
 // A Failure where something of a pack could not be read by this version, or is not to be told apart.
 void require_known(const OpenPack &pack);
 // "entries" or "driver files".

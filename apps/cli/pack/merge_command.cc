@@ -52,7 +52,7 @@ std::vector<Parts> group(std::vector<OpenPack> packs) {
 
 void add_order(const OpenPart &part, StartOrder &order) {
     const std::unordered_set<std::string> known(order.begin(), order.end());
-    for (std::string &key : order_of(part)) {
+    for (std::string &key : order_of(*part.part)) {
         if (!known.contains(key)) order.push_back(std::move(key));
     }
 }

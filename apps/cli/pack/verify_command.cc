@@ -56,7 +56,7 @@ void check_entries(const OpenPart &part, Words &damages) {
                                       row.entry_count - std::min(whole, row.entry_count),
                                       row.entry_count));
     }
-    if (order_of(part).size() != row.order_count) {
+    if (order_of(*part.part).size() != row.order_count) {
         damages.push_back(fmt::format("{}: the order of a start", part.subject.identifier));
     }
 }

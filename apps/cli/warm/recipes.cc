@@ -44,6 +44,10 @@ RecipeBook::RecipeBook(const std::string &root, const std::string &application,
     const LayeredSubject subject = {generation.application, identifier, recipe::kVersion,
                                     describe(generation)};
     layers_ = find_layers(root, subject, packs, PackKind::entries, Log());
+    for (const FoundLayer &layer : layers_) {
+        const Words more = order_of(*layer.part);
+        order.insert(order.end(), more.begin(), more.end());
+    }
     group(keys(), order);
 }
 
@@ -89,10 +93,13 @@ void RecipeBook::group(const Words &keys, const Words &order) {
         if (found == units.end() || found->second.states.size() == kStatesMax) continue;
         found->second.states.push_back(key);
     }
-    std::ranges::stable_sort(programs, {}, [&](const std::string &key) {
+    const auto place_of = [&](const std::string &key) {
         const auto found = places.find(key);
         return found == places.end() ? places.size() : found->second;
-    });
+    };
+    std::ranges::stable_sort(programs, {}, place_of);
+    // As the application draws: Mesa's names for machine code depend on what was drawn before.
+    for (auto &[program, unit] : units) std::ranges::stable_sort(unit.states, {}, place_of);
     std::map<recipe::ContextKind, std::size_t> contexts;
     for (const std::string &key : programs) {
         const auto bytes = read(key);

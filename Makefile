@@ -69,7 +69,7 @@ test-i386: ## Build for 32-bit programs, in a root of their own, and test them b
 
 compatibility: ## Run the installed ones of 49 real programs cold and warm; writes docs/compatibility.md
 	@scripts/install-packages
-	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn
+	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn cairn_warm_player
 	@scripts/compatibility $(OPTIONS)
 
 test-flatpak: ## Run a GL program in Debian's Flatpak with the override that docs/cli.md describes

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -49,7 +50,10 @@ constexpr const char *kTimeoutEnv = "CAIRN_WARM_TIMEOUT_MS";
 constexpr unsigned kReadyMs = 60'000, kFinishMs = 60'000;
 constexpr unsigned kWorkMs = 30'000, kStateMs = 1'000;  // each state may take so long, too
 constexpr unsigned kPlayersMax = 3;                     // in a row that do not even begin
+constexpr unsigned kStopMs = 5'000;
 constexpr unsigned kJobsMax = 64;
+// So long a player works before it writes what it has made, and another one goes on.
+constexpr uint64_t kBatchNs = 10'000'000'000;
 
 struct Options {
     Words applications;
@@ -161,18 +165,48 @@ class Warming {
     void run(unsigned jobs);
 
   private:
-    // The programs of one kind of context that players share.
-    struct Queue {
-        const RecipeGroup &group;
-        std::atomic<std::size_t> next = 0;
+    // The programs of one kind of context, which players share.
+    class Queue {
+      public:
+        explicit Queue(const RecipeGroup &group) : context(group.context) {
+            for (const RecipeUnit &unit : group.units) units_.push_back(&unit);
+        }
+        // Null: there is none.
+        const RecipeUnit *take() {
+            const std::lock_guard lock(mutex_);
+            if (units_.empty()) return nullptr;
+            const RecipeUnit *unit = units_.front();
+            units_.pop_front();
+            return unit;
+        }
+        void give_back(const RecipeUnit *unit) {
+            const std::lock_guard lock(mutex_);
+            units_.push_back(unit);
+        }
+        bool is_empty() const {
+            const std::lock_guard lock(mutex_);
+            return units_.empty();
+        }
+
+        const recipe::ContextKind &context;
         std::atomic<unsigned> beginnings_failed = 0;  // in a row
-        std::atomic<bool> is_hopeless = false;
+        std::atomic<unsigned> endings_failed = 0;     // of players that no program has ended
+
+      private:
+        mutable std::mutex mutex_;
+        std::deque<const RecipeUnit *> units_;  // guarded by mutex_
     };
+    // What a player has done that drivers and caches may not have written yet.
+    struct Finished {
+        const RecipeUnit *unit;
+        recipe::Note note;
+    };
+    using Batch = std::vector<Finished>;
 
     recipe::Application executable() const;
     void serve(Queue &queue);
-    bool serve_with_player(Queue &queue);
-    bool make(Player &player, cairn_cache *notes, const RecipeUnit &unit);
+    void serve_with_player(Queue &queue);
+    bool make(Player &player, cairn_cache *notes, const RecipeUnit &unit, Batch &batch);
     void give_up(Queue &queue, const std::string &why);
     void note(cairn_cache *notes, const RecipeUnit &unit, recipe::Note note);
     bool is_noted(cairn_cache *notes, const RecipeUnit &unit) const;
@@ -209,75 +243,80 @@ void Warming::note(cairn_cache *notes, const RecipeUnit &unit, recipe::Note note
 }
 
 void Warming::give_up(Queue &queue, const std::string &why) {
-    if (queue.is_hopeless.exchange(true)) return;
-    const std::size_t begun =
-        std::min(queue.next.exchange(queue.group.units.size()), queue.group.units.size());
-    tally_.skipped += queue.group.units.size() - begun;
+    while (queue.take() != nullptr) ++tally_.skipped;
     complain_once(why);
 }
 
 // False: the player has died of the program, or was silent.
-bool Warming::make(Player &player, cairn_cache *notes, const RecipeUnit &unit) {
+bool Warming::make(Player &player, cairn_cache *notes, const RecipeUnit &unit, Batch &batch) {
     const auto work = book_.work(unit);
     if (!work) {
         ++tally_.damaged;
         return true;
     }
     const auto done = player.work(*work, work_ms(work->states.size()));
-    if (g_stop.load()) return false;
+    if (g_stop.load()) return true;
     if (!done) {
         ++tally_.failed;
         note(notes, unit, recipe::Note::failed);
         return false;
     }
-    if (done->outcome == static_cast<uint32_t>(recipe::Outcome::refused)) {
-        ++tally_.refused;
-        note(notes, unit, recipe::Note::refused);
-    } else {
-        ++tally_.made;
-        note(notes, unit, recipe::Note::made);
-    }
+    const bool is_refused = done->outcome == static_cast<uint32_t>(recipe::Outcome::refused);
+    ++(is_refused ? tally_.refused : tally_.made);
+    batch.push_back({&unit, is_refused ? recipe::Note::refused : recipe::Note::made});
     return true;
 }
 
-// True: nothing is left for another player.
-bool Warming::serve_with_player(Queue &queue) {
+// Until nothing is left, or the player has died, or has worked for so long that what it has made should
+// be written.
+void Warming::serve_with_player(Queue &queue) {
     Player player(player_, environment_, g_stop);
-    const auto ready = player.open(queue.group.context, kReadyMs);
-    if (g_stop.load()) return true;
+    const auto ready = player.open(queue.context, kReadyMs);
+    if (g_stop.load()) return;
     if (!ready) {
         if (++queue.beginnings_failed >= kPlayersMax) {
             give_up(queue, "the driver makes no context: the player ends without an answer");
         }
-        return queue.is_hopeless.load();
+        return;
     }
     queue.beginnings_failed.store(0);
-    if (ready->is_ready == 0) {
-        give_up(queue, ready->problem);
-        return true;
-    }
+    if (ready->is_ready == 0) return give_up(queue, ready->problem);
     if (!valid_identifier(ready->cache)) {
-        give_up(queue, "nothing would be kept: the front end does not serve " + application_);
-        return true;
+        return give_up(queue,
+                       "nothing would be kept: the front end does not serve " + application_);
     }
     const CacheHandle notes = open_cache(root_, ready->cache, Access::read_write);
-    while (!g_stop.load()) {
-        const std::size_t number = queue.next.fetch_add(1);
-        if (number >= queue.group.units.size()) break;
-        const RecipeUnit &unit = queue.group.units[number];
-        if (!options_.again && is_noted(notes.get(), unit)) {
+    const uint64_t end_ns = monotonic_ns() + kBatchNs;
+    Batch batch;
+    bool is_alive = true;
+    while (is_alive && !g_stop.load() && monotonic_ns() < end_ns) {
+        const RecipeUnit *unit = queue.take();
+        if (unit == nullptr) break;
+        if (!options_.again && is_noted(notes.get(), *unit)) {
             ++tally_.known;
-        } else if (!make(player, notes.get(), unit)) {
-            return g_stop.load();
+        } else {
+            is_alive = make(player, notes.get(), *unit, batch);
         }
     }
-    player.finish(kFinishMs);
-    return true;
+    bool is_written = is_alive && player.finish(g_stop.load() ? kStopMs : kFinishMs);
+    if (is_alive && !is_written && !g_stop.load() && ++queue.endings_failed >= kPlayersMax) {
+        complain_once("players do not end well: the driver may have lost some of what it made");
+        is_written = true;
+    }
+    if (is_written) {
+        for (const Finished &each : batch) note(notes.get(), *each.unit, each.note);
+        return;
+    }
+    // What a player that dies has not written is made again, by another one.
+    for (const Finished &each : batch) {
+        --(each.note == recipe::Note::refused ? tally_.refused : tally_.made);
+        queue.give_back(each.unit);
+    }
 }
 
 void Warming::serve(Queue &queue) {
     try {
-        while (queue.next.load() < queue.group.units.size() && !serve_with_player(queue)) continue;
+        while (!g_stop.load() && !queue.is_empty()) serve_with_player(queue);
     } catch (const std::exception &error) {
         give_up(queue, error.what());
     }
@@ -299,7 +338,7 @@ void Warming::run(unsigned jobs) {
     environment_ = environment_for(application_, executable());
     player_ = find_player();
     for (const RecipeGroup &group : book_.groups()) {
-        Queue queue = {group};
+        Queue queue(group);
         std::vector<std::thread> threads;
         const std::size_t count = std::min<std::size_t>(jobs, group.units.size());
         for (std::size_t i = 0; i < count; ++i) {

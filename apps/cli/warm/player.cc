@@ -165,19 +165,20 @@ std::optional<recipe::Done> Player::work(const recipe::Work &work, unsigned pati
     return answer ? recipe::decode_done(as_bytes(*answer)) : std::nullopt;
 }
 
-void Player::finish(unsigned patience_ms) {
-    if (process_ < 0) return;
+bool Player::finish(unsigned patience_ms) {
+    if (process_ < 0) return false;
     input_.reset(-1);
-    const uint64_t deadline = in_ms(patience_ms);
-    // It closes its end when it ends.
-    std::array<std::byte, 4> nothing = {};
-    (void)read(nothing, deadline);
-    while (!stop_.load() && monotonic_ns() < deadline) {
-        const pid_t ended = ::waitpid(process_, nullptr, WNOHANG);
-        if (ended == process_) process_ = -1;
-        if (ended != 0) return;
-        ::poll(nullptr, 0, 1);
+    for (const uint64_t deadline = in_ms(patience_ms); monotonic_ns() < deadline;) {
+        int status = 0;
+        const pid_t ended = ::waitpid(process_, &status, WNOHANG);
+        if (ended == process_) {
+            process_ = -1;
+            return status == 0;
+        }
+        if (ended < 0 && errno != EINTR) return false;
+        ::poll(nullptr, 0, 2);
     }
+    return false;
 }
 
 }  // namespace cairn::cli

@@ -32,8 +32,9 @@ class Player {
     // nullopt: it has died, is silent for `patience_ms`, or talks nonsense; or we are to stop.
     std::optional<recipe::Ready> open(const recipe::ContextKind &context, unsigned patience_ms);
     std::optional<recipe::Done> work(const recipe::Work &work, unsigned patience_ms);
-    // Lets it write what it has made, and end.
-    void finish(unsigned patience_ms);
+    // Lets it write what it has made, and end, also where we are to stop. False: it did not come to
+    // that.
+    bool finish(unsigned patience_ms);
 
   private:
     std::optional<std::string> ask(const std::string &message, unsigned patience_ms);

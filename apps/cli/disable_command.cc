@@ -3,9 +3,11 @@
 #include <filesystem>
 
 #include "command.h"
+#include "os/helper_process.h"
 #include "output.h"
 #include "session.h"
 #include "switches.h"
+#include "warm_units.h"
 
 namespace cairn::cli {
 namespace {
@@ -53,8 +55,14 @@ int disable_session() {
         remove_file(files.environment);
         say(fmt::format("{}: removed", files.environment));
     }
-    say(environment || has_block ? "From the next log-in, programs run as without Cairn."
-                                 : "It was not enabled for your sessions.");
+    const WarmUnits units(own_home(), canonical_path("/proc/self/exe"));
+    const bool had_units = units.disable();
+    if (had_units) {
+        say(fmt::format("{}: cairn-warm.path and cairn-warm.timer are disabled", units.folder()));
+    }
+    say(environment || has_block || had_units
+            ? "From the next log-in, programs run as without Cairn."
+            : "It was not enabled for your sessions.");
     return kExitOk;
 }
 

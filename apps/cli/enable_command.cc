@@ -11,6 +11,7 @@
 #include "session.h"
 #include "session_state.h"
 #include "switches.h"
+#include "warm_units.h"
 
 namespace cairn::cli {
 namespace {
@@ -19,8 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFooter =
     R"(Without APP it writes ~/.config/environment.d/50-cairn.conf, and a block in ~/.xsessionrc. From the
-next log-in, all GL programs of the session use Cairn. `cairn disable` undoes it, `cairn status` shows
-how things are.
+next log-in, all GL programs of the session use Cairn, and where systemd starts it, `cairn warm` runs by
+itself after an update of the driver. `cairn disable` undoes it, `cairn status` shows how things are.
 
 Examples:
   cairn enable
@@ -45,6 +46,18 @@ bool is_glx_installed(const std::string &manifest) {
     return folder.is_absolute() && fs::exists(folder / kGlxLibrary);
 }
 
+void enable_warming(const WarmUnits &units) {
+    const std::string obstacle = units.obstacle();
+    if (!obstacle.empty()) {
+        say(fmt::format("After an update of the driver, `cairn warm` will not run by itself: {}.",
+                        obstacle));
+        return;
+    }
+    say(fmt::format(
+        "{}: {}", units.folder(),
+        units.enable() ? "cairn-warm.path and cairn-warm.timer are enabled" : "is so already"));
+}
+
 int enable_session() {
     const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
     if (manifest.path.empty()) throw Failure(kExitFailure, manifest.problem);
@@ -52,6 +65,8 @@ int enable_session() {
     const SessionVariables variables = session_variables(manifest.path, glx_library);
     const SessionFiles files = session_files();
     require_own(files.environment);
+    const WarmUnits units(own_home(), canonical_path("/proc/self/exe"));
+    if (units.obstacle().empty()) require_own(units.folder());
     const FolderLock lock(own_home());
     std::vector<FileText> changed = {
         environment_file(files.environment, variables),
@@ -63,6 +78,7 @@ int enable_session() {
         const bool is_changed = std::ranges::find(changed, path, &FileText::path) != changed.end();
         say(fmt::format("{}: {}", path, is_changed ? "written" : "is so already"));
     }
+    enable_warming(units);
     say(fmt::format("From the next log-in, programs that use {} find Cairn.",
                     glx_library.empty() ? "EGL" : "EGL or GLX"));
     if (glx_library.empty()) {

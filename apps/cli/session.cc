@@ -115,13 +115,6 @@ class CarefulMask {
     const mode_t before_ = ::umask(0);
 };
 
-void make_folder(const fs::path &folder) {
-    const CarefulMask mask;
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw Failure(kExitFailure, "cannot make {}: {}", folder.string(), error.message());
-}
-
 // What a command prints; empty where it cannot be run.
 std::string output_of(const char *command) {
     const std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command, "re"), pclose);
@@ -239,6 +232,13 @@ FolderLock::FolderLock(const std::string &folder) {
                           folder);
         }
     }
+}
+
+void make_folder(const std::string &folder) {
+    const CarefulMask mask;
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw Failure(kExitFailure, "cannot make {}: {}", folder, error.message());
 }
 
 std::optional<std::string> read_user_file(const std::string &path) {

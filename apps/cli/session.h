@@ -68,6 +68,9 @@ class FolderLock {
     UniqueFd fd_;
 };
 
+// With those above it, where they are missing; others may not write what is new.
+void make_folder(const std::string &folder);
+
 // nullopt: there is no such file. A Failure where it is something else, cannot be read, or is too
 // large for a file that people write.
 std::optional<std::string> read_user_file(const std::string &path);

@@ -12,8 +12,10 @@
 #include "common/permission.h"
 #include "os/configuration.h"
 #include "os/environment.h"
+#include "os/helper_process.h"
 #include "output.h"
 #include "session_state.h"
+#include "warm_units.h"
 
 namespace cairn::cli {
 namespace {
@@ -39,7 +41,8 @@ struct State {
     std::string disabled;  // why the front ends pass everything through; empty: they do not
     Interface egl, glx;
     std::vector<Source> sources;
-    bool only_allowed = false;  // the configuration says `enabled = 0` for all
+    std::string why_no_warming;  // by itself, after an update of the driver
+    bool only_allowed = false;   // the configuration says `enabled = 0` for all
     std::vector<Off> off;
     std::string configuration;
     Words mistakes;
@@ -77,6 +80,8 @@ State look() {
     state.egl = find_egl();
     state.glx = find_glx();
     state.sources = find_sources();
+    state.why_no_warming =
+        WarmUnits(home_directory().value_or(""), canonical_path("/proc/self/exe")).why_off();
     find_applications(state, resolve_root());
     return state;
 }
@@ -104,6 +109,8 @@ void print_state_json(const State &state) {
                                    {"glx", source.has_glx},
                                    {"problem", or_null(source.problem)}});
     }
+    json["warm"] = {{"on", state.why_no_warming.empty()},
+                    {"why_off", or_null(state.why_no_warming)}};
     json["only_allowed"] = state.only_allowed;
     json["off"] = nlohmann::ordered_json::array();
     for (const Off &off : state.off) {
@@ -144,6 +151,14 @@ void print_sources(const std::vector<Source> &sources) {
     }
 }
 
+void print_warming(const std::string &why_off) {
+    print_line(
+        why_off.empty()
+            ? "After an update of the driver: `cairn warm` runs by itself."
+            : fmt::format("After an update of the driver: `cairn warm` does not run by itself: {}.",
+                          why_off));
+}
+
 void print_applications(const State &state) {
     std::map<std::string, Words> by_reason;
     for (const Off &off : state.off) {
@@ -168,6 +183,7 @@ void print_state(const State &state) {
     print_interface("EGL", state.egl);
     print_interface("GLX", state.glx);
     print_sources(state.sources);
+    print_warming(state.why_no_warming);
     print_applications(state);
     for (const std::string &mistake : state.mistakes) print_line(mistake);
 }

@@ -97,12 +97,17 @@ case $how in
         rm -rf "$work/for_all"
         # systemd takes a path apart at spaces.
         grep -qx "ExecStart=\"$work/installed/bin/cairnd\"" "$work/installed/lib/systemd/user/cairnd.service"
+        warm=()
+        if [ -f "$build/apps/warm/cairn-warm" ]; then
+            warm=(lib/systemd/user/cairn-warm.{service,path,timer})
+            grep -qx "ExecStart=\"$work/installed/bin/cairn\" warm --all --if-needed --quiet" "$work/installed/${warm[0]}"
+        fi
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
             include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_gl.h include/cairn/cairn_program_cache.h include/cairn/cairn_warm.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
             include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
-            share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json; do
+            share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json "${warm[@]}"; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
         # `cairn convert` finds its program where both were moved to, if it was built.

@@ -72,10 +72,15 @@ void heed_signals() {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
 }
 
-unsigned work_ms(std::size_t states) {
+// How long a player may be silent.
+unsigned patience_ms(unsigned usual_ms) {
     const auto chosen = environment_variable(kTimeoutEnv);
     if (chosen && !chosen->empty()) return static_cast<unsigned>(std::atoi(chosen->c_str()));
-    return kWorkMs + static_cast<unsigned>(states) * kStateMs;
+    return usual_ms;
+}
+
+unsigned work_ms(std::size_t states) {
+    return patience_ms(kWorkMs + static_cast<unsigned>(states) * kStateMs);
 }
 
 bool is_program(const fs::path &path) {
@@ -243,7 +248,7 @@ bool Warming::make(Player &player, cairn_cache *notes, const RecipeUnit &unit) {
 // True: nothing is left for another player.
 bool Warming::serve_with_player(Queue &queue) {
     Player player(player_, environment_, g_stop);
-    const auto ready = player.open(queue.group.context, kReadyMs);
+    const auto ready = player.open(queue.group.context, patience_ms(kReadyMs));
     if (g_stop.load()) return true;
     if (!ready) {
         if (++queue.beginnings_failed >= kPlayersMax) {
@@ -347,8 +352,8 @@ std::string summary_of(const Warming &warming, uint64_t ns) {
 }
 
 // Only one makes programs of an application at a time. Nothing: another one does, and nobody waits.
-std::optional<ByteLock> lock_application(const std::string &root, const std::string &application,
-                                         bool waits) {
+std::optional<ByteLock> lock_application(const Options &options, const std::string &root,
+                                         const std::string &application) {
     const auto folder = open_root(root, Create::yes, Log());
     if (!folder.ok()) throw Failure(kExitFailure, "{}: {}", root, error_name(folder.error()));
     auto opened = folder.value().open_or_make_file(".warm-" + application);
@@ -360,8 +365,9 @@ std::optional<ByteLock> lock_application(const std::string &root, const std::str
     for (;;) {
         auto lock = ByteLock::acquire(file, 0, 100'000);
         if (lock.ok()) return std::optional<ByteLock>(std::move(lock.value()));
-        if (!waits || g_stop.load()) return std::nullopt;
-        if (!is_said) say(application + ": another `cairn warm` is at it; waiting");
+        if (options.if_needed || g_stop.load()) return std::nullopt;
+        if (!is_said && !options.json)
+            say(application + ": another `cairn warm` is at it; waiting");
         is_said = true;
     }
 }
@@ -390,7 +396,7 @@ struct Target {
 };
 
 int warm(const Options &options, const std::string &root, const Target &target, unsigned jobs) {
-    const auto lock = lock_application(root, target.application, !options.if_needed);
+    const auto lock = lock_application(options, root, target.application);
     if (!lock) return kExitOk;
     Warming warming(options, root, target.application, target.packs);
     const uint64_t start = monotonic_ns();

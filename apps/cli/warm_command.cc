@@ -47,13 +47,14 @@ Exit codes: 0 made, or nothing to do, 1 a program made the driver crash or hang,
 128 + n stopped by signal n.)";
 
 constexpr const char *kTimeoutEnv = "CAIRN_WARM_TIMEOUT_MS";
+constexpr const char *kBatchEnv = "CAIRN_WARM_BATCH_MS";
 constexpr unsigned kReadyMs = 60'000, kFinishMs = 60'000;
 constexpr unsigned kWorkMs = 30'000, kStateMs = 1'000;  // each state may take so long, too
 constexpr unsigned kPlayersMax = 3;                     // in a row that do not even begin
 constexpr unsigned kStopMs = 5'000;
 constexpr unsigned kJobsMax = 64;
 // So long a player works before it writes what it has made, and another one goes on.
-constexpr uint64_t kBatchNs = 10'000'000'000;
+constexpr unsigned kBatchMs = 3'000;
 
 struct Options {
     Words applications;
@@ -76,10 +77,18 @@ void heed_signals() {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
 }
 
-unsigned work_ms(std::size_t states) {
-    const auto chosen = environment_variable(kTimeoutEnv);
+unsigned chosen_ms(const char *variable, unsigned usual_ms) {
+    const auto chosen = environment_variable(variable);
     if (chosen && !chosen->empty()) return static_cast<unsigned>(std::atoi(chosen->c_str()));
-    return kWorkMs + static_cast<unsigned>(states) * kStateMs;
+    return usual_ms;
+}
+// How long a player may be silent.
+unsigned patience_ms(unsigned usual_ms) {
+    return chosen_ms(kTimeoutEnv, usual_ms);
+}
+
+unsigned work_ms(std::size_t states) {
+    return patience_ms(kWorkMs + static_cast<unsigned>(states) * kStateMs);
 }
 
 bool is_program(const fs::path &path) {
@@ -271,7 +280,7 @@ bool Warming::make(Player &player, cairn_cache *notes, const RecipeUnit &unit, B
 // be written.
 void Warming::serve_with_player(Queue &queue) {
     Player player(player_, environment_, g_stop);
-    const auto ready = player.open(queue.context, kReadyMs);
+    const auto ready = player.open(queue.context, patience_ms(kReadyMs));
     if (g_stop.load()) return;
     if (!ready) {
         if (++queue.beginnings_failed >= kPlayersMax) {
@@ -286,7 +295,7 @@ void Warming::serve_with_player(Queue &queue) {
                        "nothing would be kept: the front end does not serve " + application_);
     }
     const CacheHandle notes = open_cache(root_, ready->cache, Access::read_write);
-    const uint64_t end_ns = monotonic_ns() + kBatchNs;
+    const uint64_t end_ns = monotonic_ns() + uint64_t{chosen_ms(kBatchEnv, kBatchMs)} * 1'000'000;
     Batch batch;
     bool is_alive = true;
     while (is_alive && !g_stop.load() && monotonic_ns() < end_ns) {
@@ -386,8 +395,8 @@ std::string summary_of(const Warming &warming, uint64_t ns) {
 }
 
 // Only one makes programs of an application at a time. Nothing: another one does, and nobody waits.
-std::optional<ByteLock> lock_application(const std::string &root, const std::string &application,
-                                         bool waits) {
+std::optional<ByteLock> lock_application(const Options &options, const std::string &root,
+                                         const std::string &application) {
     const auto folder = open_root(root, Create::yes, Log());
     if (!folder.ok()) throw Failure(kExitFailure, "{}: {}", root, error_name(folder.error()));
     auto opened = folder.value().open_or_make_file(".warm-" + application);
@@ -399,8 +408,9 @@ std::optional<ByteLock> lock_application(const std::string &root, const std::str
     for (;;) {
         auto lock = ByteLock::acquire(file, 0, 100'000);
         if (lock.ok()) return std::optional<ByteLock>(std::move(lock.value()));
-        if (!waits || g_stop.load()) return std::nullopt;
-        if (!is_said) say(application + ": another `cairn warm` is at it; waiting");
+        if (options.if_needed || g_stop.load()) return std::nullopt;
+        if (!is_said && !options.json)
+            say(application + ": another `cairn warm` is at it; waiting");
         is_said = true;
     }
 }
@@ -429,7 +439,7 @@ struct Target {
 };
 
 int warm(const Options &options, const std::string &root, const Target &target, unsigned jobs) {
-    const auto lock = lock_application(root, target.application, !options.if_needed);
+    const auto lock = lock_application(options, root, target.application);
     if (!lock) return kExitOk;
     Warming warming(options, root, target.application, target.packs);
     const uint64_t start = monotonic_ns();

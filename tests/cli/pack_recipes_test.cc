@@ -8,6 +8,7 @@
 #include "pack/testing/packs.h"
 #include "pack_fixture.h"
 #include "recipe/recipe.h"
+#include "recipes.h"
 
 namespace cairn::cli_test {
 namespace {
@@ -20,23 +21,6 @@ class PackRecipesTest : public PackTest {
     // `driver 1` records the programs 0 to 9 of the game.
     PackRecipesTest() { record(root_, "driver 1", 0, 10); }
 
-    static cairn_cache *open_recipes(const std::string &root,
-                                     std::uint32_t flags = CAIRN_OPEN_NO_LAYERS) {
-        cairn_program_cache_options options = {};
-        options.size = sizeof options;
-        options.root = root.c_str();
-        options.application = "gl-game";
-        options.identity = recipe::kIdentity;
-        options.version = recipe::kVersion;
-        options.flags = flags;
-        cairn_cache *cache = nullptr;
-        EXPECT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
-        return cache;
-    }
-    static void put(cairn_cache *cache, const std::string &key, const std::string &value) {
-        EXPECT_EQ(cairn_put(cache, key.data(), key.size(), value.data(), value.size(), nullptr),
-                  CAIRN_OK);
-    }
     // What a front end stores of the programs [begin, end): each has a source of its own and two
     // states; all share a second source.
     static void record(const std::string &root, const std::string &driver, int begin, int end) {
@@ -45,23 +29,8 @@ class PackRecipesTest : public PackTest {
             recipe::encode(recipe::Application{"/of/this/machine", "game"}));
         put(cache, "unknown", "to this version");
         for (int i = begin; i < end; ++i) {
-            const recipe::Source own = {source(i)}, shared = {"void main() {}"};
-            recipe::Program program;
-            for (const recipe::Source &each : {own, shared}) {
-                const std::string encoded = recipe::encode(each);
-                const recipe::Key hash = recipe::hash_of(as_bytes(encoded));
-                put(cache, recipe::key_of_source(hash), encoded);
-                program.stages.push_back({0x8B31, hash});
-            }
-            const std::string encoded = recipe::encode(program);
-            const recipe::Key hash = recipe::hash_of(as_bytes(encoded));
-            put(cache, recipe::key_of_program(hash), encoded);
-            for (std::uint32_t mode : {1u, 4u}) {
-                recipe::DrawState state;
-                state.mode = mode;
-                const std::string drawn = recipe::encode(state);
-                put(cache, recipe::key_of_state(hash, as_bytes(drawn)), drawn);
-            }
+            const recipe::Key hash = put_recipe(cache, {{source(i)}, {"void main() {}"}});
+            for (const std::uint32_t mode : {1u, 4u}) put_state(cache, hash, mode);
             put(cache, recipe::key_of_seen(hash, recipe::hash_of(as_bytes(driver))), driver);
         }
         cairn_close(cache);

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// `cairn warm` with a player that does what a program's source says.
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "program.h"
+#include "recipes.h"
+
+namespace cairn::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+class WarmTest : public ::testing::Test {
+  protected:
+    WarmTest() {
+        cairn_program_cache_options options = {};
+        options.size = sizeof options;
+        options.root = root_.c_str();
+        options.application = "gl-game";
+        options.identity = "driver 1";
+        options.version = 2;
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
+        environment_["WARM_TEST_CACHE"] = cairn_program_cache_identifier(cache);
+        cairn_close(cache);
+    }
+
+    // Programs of the game, with these texts as sources.
+    void record(const Words &texts, const std::string &root) const {
+        cairn_cache *cache = open_recipes(root);
+        for (const std::string &text : texts) put_state(cache, put_recipe(cache, {{text}}), 4);
+        cairn_close(cache);
+    }
+    void record(const Words &texts) const { record(texts, root_); }
+    static Words many(const std::string &text, int count) {
+        Words all;
+        for (int i = 0; i < count; ++i) all.push_back(text + " " + std::to_string(i));
+        return all;
+    }
+
+    Words command(Words options) const {
+        options.insert(options.begin(), "warm");
+        options.insert(options.end(), {"--dir", root_});
+        return options;
+    }
+    Finished run(Words options = {}) const {
+        options.emplace_back("game");
+        return cairn(command(std::move(options)), environment_);
+    }
+    // The last line, which tells what has become of all.
+    Json result(Words options = {}, int exit_code = 0) const {
+        options.emplace_back("--json-progress");
+        const Finished done = run(std::move(options));
+        EXPECT_EQ(done.exit_code, exit_code) << done.standard_error;
+        Json last;
+        std::istringstream lines(done.standard_output);
+        for (std::string line; std::getline(lines, line);) last = Json::parse(line);
+        EXPECT_EQ(last["finished"], true);
+        return last;
+    }
+    // What the players were given, how often each.
+    std::map<std::string, int> given() const {
+        std::map<std::string, int> counts;
+        std::istringstream lines(read_file(log_));
+        for (std::string line; std::getline(lines, line);) ++counts[line];
+        return counts;
+    }
+    int given_in_all() const {
+        int sum = 0;
+        for (const auto &[text, count] : given()) sum += count;
+        return sum;
+    }
+    void wait_until_given(int count) const {
+        for (int i = 0; i < 5000 && given_in_all() < count; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        ASSERT_GE(given_in_all(), count);
+    }
+    // Players of this test: the folder of it is in their environment.
+    bool has_players() const {
+        for (const auto &process : fs::directory_iterator("/proc")) {
+            std::error_code error;
+            const fs::path program = fs::read_symlink(process.path() / "exe", error);
+            if (error || program != fs::canonical(CLI_WARM_PLAYER)) continue;
+            if (read_file(process.path() / "environ").find(log_) != std::string::npos) return true;
+        }
+        return false;
+    }
+    bool players_end_soon() const {
+        for (int i = 0; i < 500; ++i) {
+            if (!has_players()) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        return false;
+    }
+
+    const Folder folder_;
+    const std::string root_ = folder_ / "root";
+    const std::string log_ = folder_ / "log";
+    Environment environment_ = {
+        {"XDG_CONFIG_HOME", folder_ / "config"}, {"HOME", folder_ / "home"},
+        {"CAIRN_PACKS", folder_ / "system"},     {"CAIRN_WARM_PLAYER", CLI_WARM_PLAYER},
+        {"CAIRN_WARM_TIMEOUT_MS", "5000"},       {"WARM_TEST_LOG", log_}};
+};
+
+TEST_F(WarmTest, WhatWasMadeIsNotMadeAgainUnlessThatIsAskedFor) {
+    record(many("good", 10));
+    EXPECT_EQ(result()["made"], 10);
+    EXPECT_EQ(given().size(), 10u);
+    const Json second = result();
+    EXPECT_EQ(second["made"], 0);
+    EXPECT_EQ(second["known"], 10);
+    EXPECT_EQ(given_in_all(), 10);
+    EXPECT_EQ(result({"--again"})["made"], 10);
+    EXPECT_EQ(given_in_all(), 20);
+}
+
+TEST_F(WarmTest, AProgramThatEndsOrSilencesThePlayerIsLeftOutFromThenOn) {
+    environment_["CAIRN_WARM_TIMEOUT_MS"] = "500";
+    for (const char *what : {"crash", "hang", "nonsense", "huge"}) {
+        SCOPED_TRACE(what);
+        record({std::string(what) + " it"});
+        record(many(std::string("good beside ") + what, 6));
+        const Json first = result({}, 1);
+        EXPECT_EQ(first["made"], 6);
+        EXPECT_EQ(first["failed"], 1);
+        const Json second = result();
+        EXPECT_EQ(second["known"], second["total"]);
+    }
+    // What its player had made before is made again: nobody knows what of it was written.
+    for (const auto &[text, count] : given()) EXPECT_LE(count, 2) << text;
+    EXPECT_TRUE(players_end_soon());
+}
+
+TEST_F(WarmTest, RefusedProgramsAreCountedAndNotTriedAgain) {
+    record(many("refuse", 3));
+    record(many("good", 3));
+    const Json first = result();
+    EXPECT_EQ(first["refused"], 3);
+    EXPECT_EQ(first["made"], 3);
+    EXPECT_EQ(result()["known"], 6);
+    EXPECT_EQ(given_in_all(), 6);
+}
+
+TEST_F(WarmTest, AProgramThatIsDrawnInANewStateIsMadeAnew) {
+    record(many("good", 3));
+    EXPECT_EQ(result()["made"], 3);
+    cairn_cache *cache = open_recipes(root_);
+    put_state(cache, put_recipe(cache, {{"good 1"}}), 1);
+    cairn_close(cache);
+    const Json second = result();
+    EXPECT_EQ(second["made"], 1);
+    EXPECT_EQ(second["known"], 2);
+    EXPECT_EQ(given()["good 1"], 2);
+}
+
+TEST_F(WarmTest, APlayerThatDoesNotBeginIsTriedThreeTimes) {
+    record(many("good", 20));
+    environment_["CAIRN_WARM_TIMEOUT_MS"] = "300";
+    for (const char *how : {"silent", "crash"}) {
+        environment_["WARM_TEST_READY"] = how;
+        const auto start = std::chrono::steady_clock::now();
+        const Finished done = run();
+        EXPECT_EQ(done.exit_code, 1);
+        EXPECT_THAT(done.standard_error, HasSubstr("the player ends without an answer"));
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+    }
+    environment_["WARM_TEST_READY"] = "refuse";
+    const Finished done = run();
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.standard_error, HasSubstr("there is no such context"));
+    EXPECT_EQ(given_in_all(), 0);
+    environment_.erase("WARM_TEST_READY");
+    EXPECT_EQ(result()["made"], 20);
+}
+
+TEST_F(WarmTest, SeveralPlayersShareTheWork) {
+    record(many("slow", 40));
+    EXPECT_EQ(result({"--jobs", "4"})["made"], 40);
+    EXPECT_EQ(given().size(), 40u);
+    EXPECT_EQ(given_in_all(), 40);
+    for (const char *wrong : {"0", "65", "x", "-1", "1x"}) {
+        EXPECT_EQ(run({"--jobs", wrong}).exit_code, 2) << wrong;
+    }
+}
+
+TEST_F(WarmTest, TheSecondWaitsForTheFirstAndFindsNothing) {
+    record(many("slow", 60));
+    Program first(cairn_command(command({"game"})), environment_);
+    wait_until_given(1);
+    const Json second = result();
+    EXPECT_EQ(second["known"], 60);
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(given_in_all(), 60);
+}
+
+TEST_F(WarmTest, IfNeededItLeavesAtOnceWhereAnotherOneIsAtIt) {
+    environment_["CAIRN_WARM_TIMEOUT_MS"] = "60000";
+    record({"hang"});
+    Program first(cairn_command(command({"game"})), environment_);
+    wait_until_given(1);
+    const Finished second = run({"--if-needed"});
+    EXPECT_EQ(second.exit_code, 0);
+    EXPECT_EQ(second.standard_output + second.standard_error, "");
+    EXPECT_EQ(given_in_all(), 1);
+    ::kill(first.pid(), SIGTERM);
+    EXPECT_EQ(first.wait(), 128 + SIGTERM);
+}
+
+TEST_F(WarmTest, StoppedByASignalItSaysSoLeavesNoPlayerAndTheNextOneGoesOn) {
+    record(many("slow", 60));
+    int made = 0;
+    for (const int number : {SIGINT, SIGTERM}) {
+        Program program(cairn_command(command({"game", "--jobs", "2"})), environment_);
+        wait_until_given(made + 5);
+        EXPECT_TRUE(has_players());
+        ::kill(program.pid(), number);
+        EXPECT_EQ(program.wait(), 128 + number);
+        EXPECT_FALSE(has_players());
+        made = given_in_all();
+    }
+    const Json last = result();
+    EXPECT_GE(last["known"], made - 4) << "two players were stopped twice, at one program each";
+    EXPECT_EQ(last["done"], 60);
+    EXPECT_LE(given_in_all(), 60 + 4);
+}
+
+TEST_F(WarmTest, KilledAtAnyTimeItsPlayersDieAndTheNextOneGoesOn) {
+    // A player that is killed has not written what it made: it counts when it has.
+    environment_["CAIRN_WARM_BATCH_MS"] = "50";
+    record(many("slow", 50));
+    std::mt19937 random(1);
+    int kills = 0;
+    for (bool is_done = false; !is_done; ++kills) {
+        ASSERT_LT(kills, 200);
+        Program program(cairn_command(command({"game"})), environment_);
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % 300));
+        ::kill(program.pid(), SIGKILL);
+        (void)program.wait();
+        EXPECT_TRUE(players_end_soon());
+        is_done = given().size() == 50;
+    }
+    EXPECT_EQ(result()["done"], 50);
+    EXPECT_LE(given_in_all(), 50 + 8 * kills);
+}
+
+TEST_F(WarmTest, LinesOfProgressGrowToTheEnd) {
+    record(many("slow", 60));
+    const Finished done = run({"--json-progress"});
+    std::size_t before = 0, count = 0;
+    bool is_finished = false;
+    std::istringstream lines(done.standard_output);
+    for (std::string line; std::getline(lines, line); ++count) {
+        EXPECT_FALSE(is_finished);
+        const Json json = Json::parse(line);
+        EXPECT_EQ(json["application"], "game");
+        EXPECT_EQ(json["total"], 60);
+        EXPECT_GE(json["done"], before);
+        before = json["done"];
+        is_finished = json["finished"];
+    }
+    EXPECT_TRUE(is_finished);
+    EXPECT_EQ(before, 60u);
+    EXPECT_GE(count, 3u);
+}
+
+TEST_F(WarmTest, WithoutRecipesAllIsNothingAndANameIsAMistake) {
+    EXPECT_EQ(cairn(command({"--all"}), environment_).exit_code, 0);
+    record(many("good", 2));
+    const Finished wrong = cairn(command({"gane"}), environment_);
+    EXPECT_EQ(wrong.exit_code, 1);
+    EXPECT_THAT(wrong.standard_error, HasSubstr("cairn run --record"));
+    EXPECT_THAT(wrong.standard_error, HasSubstr("game"));
+    EXPECT_EQ(cairn(command({}), environment_).exit_code, 2);
+    EXPECT_EQ(cairn(command({"--all"}), environment_).exit_code, 0);
+    EXPECT_EQ(given_in_all(), 2);
+}
+
+TEST_F(WarmTest, RecipesOfPacksAreMadeInstalledOrNot) {
+    const std::string recorded = folder_ / "recorded", pack = folder_ / "a.pack";
+    record(many("good", 5), recorded);
+    ASSERT_EQ(
+        cairn({"pack", "create", pack, "--all", "--only-recipes", "--dir", recorded}, environment_)
+            .exit_code,
+        0);
+    const Finished done = cairn(command({pack}), environment_);
+    EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+    EXPECT_EQ(given_in_all(), 5);
+    ASSERT_EQ(
+        cairn({"pack", "install", "--unsigned", pack, "--dir", root_}, environment_).exit_code, 0);
+    EXPECT_EQ(result()["known"], 5);
+    EXPECT_EQ(result({"--again"})["made"], 5);
+}
+
+TEST_F(WarmTest, ASourceThatIsMissingCostsItsPrograms) {
+    record(many("good", 3));
+    cairn_cache *cache = open_recipes(root_);
+    recipe::Program program;
+    program.stages.push_back({0x8B31, recipe::hash_of(as_bytes("nowhere"))});
+    const std::string encoded = recipe::encode(program);
+    put(cache, recipe::key_of_program(recipe::hash_of(as_bytes(encoded))), encoded);
+    // Bytes that do not fit their keys, whole and not.
+    put(cache, recipe::key_of_program(recipe::hash_of(as_bytes("another"))), encoded);
+    put(cache, recipe::key_of_program(recipe::hash_of(as_bytes("torn"))), encoded.substr(0, 9));
+    cairn_close(cache);
+    const Json done = result();
+    EXPECT_EQ(done["made"], 3);
+    EXPECT_EQ(done["damaged"], 3);
+    EXPECT_EQ(done["total"], 6);
+}
+
+}  // namespace
+}  // namespace cairn::cli_test

@@ -82,7 +82,7 @@ std::string WarmUnits::obstacle() const {
 }
 
 std::string WarmUnits::why_off() const {
-    const std::string found = obstacle();
+    std::string found = obstacle();
     if (!found.empty()) return found;
     for (const auto &[name, unit] : kLinks) {
         const fs::path link = fs::path(folder_) / name;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // `cairn warm` with a player that does what a program's source says.
-#include <dirent.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <thread>
 
+#include "pack/testing/packs.h"
 #include "program.h"
 #include "recipes.h"
 
@@ -321,6 +323,77 @@ TEST_F(WarmTest, ASourceThatIsMissingCostsItsPrograms) {
     EXPECT_EQ(done["made"], 3);
     EXPECT_EQ(done["damaged"], 3);
     EXPECT_EQ(done["total"], 6);
+}
+
+TEST_F(WarmTest, DamagedBytesCostTheProgramsThatTheyHit) {
+    Words texts;
+    for (const std::string &text : many("good", 60)) texts.push_back(text + std::string(2000, 'x'));
+    record(texts);
+    cairn_cache *cache = open_recipes(root_);
+    const fs::path folder = fs::path(root_) / cairn_program_cache_identifier(cache);
+    cairn_close(cache);
+    int files = 0;
+    for (const auto &entry : fs::directory_iterator(folder)) {
+        if (entry.path().extension() != ".val") continue;
+        ++files;
+        const std::string bytes = read_file(entry.path());
+        std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+        for (std::size_t at = 30'000; at + 64 < bytes.size() && at < 140'000; at += 20'000) {
+            file.seekp(static_cast<std::streamoff>(at)) << std::string(64, '!');
+        }
+    }
+    ASSERT_GT(files, 0);
+    const Json done = result();
+    EXPECT_GT(done["damaged"], 0);
+    EXPECT_GE(done["made"], 45);
+    EXPECT_EQ(done["made"].get<int>() + done["damaged"].get<int>(), done["total"]);
+}
+
+TEST_F(WarmTest, ForgedAndOtherPacksDoNoHarm) {
+    cairn_cache *cache = open_recipes(root_);
+    testing::PackedPart forged;
+    forged.identifier = cairn_program_cache_identifier(cache);
+    cairn_close(cache);
+    forged.version = recipe::kVersion;
+    forged.generation =
+        std::string("Cairn generation\napplication: gl-game\nbuild: \n\n") + recipe::kIdentity;
+    recipe::Program program;
+    const std::string encoded = recipe::encode(program);
+    forged.entries = {{recipe::key_of_program(recipe::hash_of(as_bytes("another"))), encoded},
+                      {recipe::key_of_program(recipe::hash_of(as_bytes("a third"))), "p"},
+                      {recipe::key_of_application(), std::string(500, '\xff')}};
+    const std::string pack = folder_ / "forged.pack", other = folder_ / "other.pack";
+    testing::write_pack(pack, {forged});
+    record(many("good", 3));
+    const Finished done = cairn(command({pack, "--json-progress"}), environment_);
+    EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+    EXPECT_THAT(done.standard_output, HasSubstr("\"made\":3"));
+    EXPECT_THAT(done.standard_output, HasSubstr("\"damaged\":2"));
+    testing::write_pack(other, {testing::PackedPart()});
+    const Finished none = cairn(command({other}), environment_);
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_THAT(none.standard_error, HasSubstr("has no recipes"));
+}
+
+TEST_F(WarmTest, HostileNamesOfTheApplicationDoNoHarm) {
+    cairn_cache *cache = open_recipes(root_);
+    put(cache, recipe::key_of_application(),
+        recipe::encode(recipe::Application{"/bin/sh;touch x\nLD_PRELOAD=/evil",
+                                           "$(id)`id`\n" + std::string(3000, 'y')}));
+    cairn_close(cache);
+    record(many("good", 3));
+    EXPECT_EQ(result()["made"], 3);
+}
+
+TEST_F(WarmTest, TenThousandRecipesTakeLittleTimeAndMemory) {
+    record(many("good", 10'000));
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(result()["made"], 10'000);
+    EXPECT_EQ(result()["known"], 10'000);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(120));
+    rusage usage = {};
+    ASSERT_EQ(getrusage(RUSAGE_CHILDREN, &usage), 0);
+    EXPECT_LT(usage.ru_maxrss, 200 * 1024);
 }
 
 }  // namespace

@@ -299,5 +299,39 @@ TEST_F(PlayerTest, HostileBytesEndItWithoutASignal) {
     }
 }
 
+// CAIRN_TEST_MUTATIONS says how many.
+TEST_F(PlayerTest, AWorkWithWrongBytesEndsItWithoutASignal) {
+    const char *wanted = std::getenv("CAIRN_TEST_MUTATIONS");
+    const int count = wanted == nullptr ? 200 : std::atoi(wanted);
+    std::mt19937 random(1);
+    const Kind &kind = kKinds[2];
+    recipe::Work good = work_of(kind);
+    good.states = states_of(kind);
+    const std::string bytes = recipe::encode(good);
+    const std::size_t states_begin = recipe::encode(work_of(kind)).size();
+    std::optional<Player> player;
+    int played = 0;
+    for (int i = 0; i < count; ++i) {
+        std::string wrong = bytes;
+        for (auto changes = 1 + random() % 3; changes > 0; --changes) {
+            const std::size_t at = states_begin + random() % (bytes.size() - states_begin);
+            wrong[at] = static_cast<char>(
+                random() % 2 == 0 ? random() % 256 : 1u ^ static_cast<unsigned char>(wrong[at]));
+        }
+        if (!player) {
+            player.emplace();
+            ASSERT_TRUE(player->open_context(kind.context));
+        }
+        player->write(framed(wrong));
+        if (player->read()) {
+            ++played;
+            continue;
+        }
+        EXPECT_EQ(player->wait(), 1) << "mutation " << i;
+        player.reset();
+    }
+    EXPECT_GT(played, count / 10);
+}
+
 }  // namespace
 }  // namespace gl_test

@@ -166,6 +166,8 @@ class Warming {
     const std::string &application() const { return application_; }
     std::size_t size() const { return book_.size() + book_.damaged(); }
     const Tally &tally() const { return tally_; }
+    // Nothing more can be kept.
+    bool is_full() const { return is_full_.load(); }
     std::vector<std::string> problems() const {
         const std::lock_guard lock(mutex_);
         return problems_;
@@ -228,6 +230,7 @@ class Warming {
     Words environment_;
     std::string player_;
     Tally tally_;
+    std::atomic<bool> is_full_ = false;
     mutable std::mutex mutex_;
     std::vector<std::string> problems_;  // guarded by mutex_; each once
 };
@@ -248,6 +251,7 @@ void Warming::note(cairn_cache *notes, const RecipeUnit &unit, recipe::Note note
     if (result == CAIRN_OK) return;
     // Then programs are not kept either.
     complain_once(fmt::format("nothing more can be kept: {}", cairn_result_string(result)));
+    is_full_.store(true);
     g_stop.store(true);
 }
 
@@ -468,7 +472,7 @@ int warm(const Options &options, const std::string &root, const Target &target, 
         complain("{}: {}", target.application, problem);
     }
     const bool is_useless = warming.size() > 0 && tally.skipped == warming.size();
-    return tally.failed > 0 || is_useless ? kExitFailure : kExitOk;
+    return tally.failed > 0 || is_useless || warming.is_full() ? kExitFailure : kExitOk;
 }
 
 bool is_pack(const std::string &name) {

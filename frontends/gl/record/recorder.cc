@@ -11,6 +11,7 @@
 #include "common/run_report.h"
 #include "common/words.h"
 #include "gl/caches.h"
+#include "gl/hook.h"
 #include "gl/settings.h"
 #include "os/file.h"
 
@@ -107,7 +108,6 @@ Recording::Recording(const GlFunctions &gl, const Functions &more, const recipe:
       more_(more),
       kind_(kind),
       driver_(std::move(driver)),
-      is_modern_debug_(version >= (kind.is_es != 0 ? 302 : 403)),
       questions_(gl, more, kind.is_es != 0, version),
       tracker_(std::move(objects)) {
     (void)writer();
@@ -132,13 +132,14 @@ void Recording::look(const Draw &draw, uint64_t &seen) {
         LinkedProgram &program = objects.program(name);
         if (name != 0 && program.has_recipe && program.states < kStatesMax) {
             // Errors of questions are not the application's, which still gets those that it made.
-            GLenum before = more_.GetError();
+            const GLenum before = more_.GetError();
             if (error_ == GL_NO_ERROR) error_ = before;
-            const bool has_output = is_modern_debug_ && gl_.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
+            // Nor are messages about them, which a callback of the application's would get.
+            const bool has_output = gl_.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
             if (has_output) more_.Disable(GL_DEBUG_OUTPUT);
-            if (store_state(draw, name, program)) ++program.states;
+            attempt([&] { program.states += store_state(draw, name, program) ? 1 : 0; });
             if (has_output) more_.Enable(GL_DEBUG_OUTPUT);
-            for (int i = 0; i < 64 && before != GL_NO_ERROR; ++i) before = more_.GetError();
+            // A lost context has errors for ever.
             for (int i = 0; i < 64 && more_.GetError() != GL_NO_ERROR; ++i) continue;
         }
         seen = kDone;

@@ -63,7 +63,6 @@ class Recording {
     const Functions &more_;
     const recipe::ContextKind kind_;
     const DriverName driver_;
-    const bool is_modern_debug_;
     Questions questions_;
     Tracker tracker_;
     NumberMap seen_;  // hashes at which nothing new is to be found

@@ -137,7 +137,7 @@ void Recording::look(const Draw &draw, uint64_t &seen) {
             // Nor are messages about them, which a callback of the application's would get.
             const bool has_output = gl_.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
             if (has_output) more_.Disable(GL_DEBUG_OUTPUT);
-            attempt([&] { program.states += store_state(draw, name, program) ? 1 : 0; });
+            attempt([&] { program.states += store_state(draw, name, program) ? 1u : 0u; });
             if (has_output) more_.Enable(GL_DEBUG_OUTPUT);
             // A lost context has errors for ever.
             for (int i = 0; i < 64 && more_.GetError() != GL_NO_ERROR; ++i) continue;

@@ -93,8 +93,11 @@ void get_integer64_v(Real<PFNGLGETINTEGER64VPROC> &real, GLenum name, GLint64 *v
     get_state(real, name, values);
 }
 
-GLsizei get_program_cache_identifier(Real<PFNGLGETPROGRAMCACHEIDENTIFIERCAIRNPROC> &,
+GLsizei get_program_cache_identifier(Real<PFNGLGETPROGRAMCACHEIDENTIFIERCAIRNPROC> &real,
                                      GLsizei capacity, GLchar *identifier) {
+    // Another Cairn behind this one.
+    const GLsizei further = real(capacity, identifier);
+    if (further > 0) return further;
     const Context *context = current_context();
     const char *name = context == nullptr || context->cache == nullptr
                            ? nullptr

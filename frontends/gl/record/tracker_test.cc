@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "record/tracker.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <unordered_map>
+
+namespace cairn::gl::record {
+namespace {
+
+TEST(SlotsTest, TheHashIsOfWhatIsSetNow) {
+    Slots one, other;
+    for (uint64_t name = 1; name < 200; ++name) one.set(mixed(0, name), name);
+    for (uint64_t name = 199; name > 0; --name) {
+        other.set(mixed(0, name), 7);
+        other.set(mixed(0, name), name);
+    }
+    EXPECT_EQ(one.hash(), other.hash());
+    other.set(mixed(0, 50), 51);
+    EXPECT_NE(one.hash(), other.hash());
+    other.set(mixed(0, 50), 50);
+    EXPECT_EQ(one.hash(), other.hash());
+    other.set(mixed(0, 200), 0);
+    EXPECT_NE(one.hash(), other.hash()) << "a zero is a number, too";
+}
+
+TEST(SlotsTest, AMapKeepsWhatItWasGiven) {
+    NumberMap map;
+    std::unordered_map<uint64_t, uint64_t> model;
+    std::mt19937_64 random(7);
+    for (int i = 0; i < 20000; ++i) {
+        const uint64_t number = random() % 5000 + 1;
+        map.at(number) = model[number] = random();
+    }
+    EXPECT_EQ(map.size(), model.size());
+    for (const auto &[number, second] : model) EXPECT_EQ(map.at(number), second);
+    map.clear();
+    EXPECT_EQ(map.at(1), 0u);
+}
+
+class TrackerTest : public testing::Test {
+  protected:
+    // A texture of this kind, bound to the unit.
+    void make_texture(GLuint unit, GLuint name, uint64_t kind) {
+        tracker_.activate(unit);
+        tracker_.bind_texture(unit, GL_TEXTURE_2D, name);
+        tracker_.set_of_texture(GL_TEXTURE_2D, 1, kind);
+    }
+
+    std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
+    Tracker tracker_{objects_};
+};
+
+TEST_F(TrackerTest, ATextureCountsByWhatItIs) {
+    make_texture(0, 1, 10);
+    const uint64_t first = tracker_.hash();
+    make_texture(0, 2, 10);
+    EXPECT_EQ(tracker_.hash(), first);
+    make_texture(0, 3, 11);
+    EXPECT_NE(tracker_.hash(), first);
+    tracker_.bind_texture(0, GL_TEXTURE_2D, 1);
+    EXPECT_EQ(tracker_.hash(), first);
+    tracker_.bind_texture(0, GL_TEXTURE_2D, 0);
+    EXPECT_NE(tracker_.hash(), first);
+    tracker_.bind_texture(1, GL_TEXTURE_2D, 1);
+    EXPECT_NE(tracker_.hash(), first) << "another unit";
+}
+
+TEST_F(TrackerTest, AnotherContextOfTheGroupKnowsTheTextures) {
+    make_texture(0, 1, 10);
+    Tracker other(objects_);
+    other.bind_texture(0, GL_TEXTURE_2D, 1);
+    EXPECT_EQ(other.hash(), tracker_.hash());
+    tracker_.set_of_texture(GL_TEXTURE_2D, 1, 12);
+    EXPECT_EQ(other.hash(), tracker_.hash());
+}
+
+TEST_F(TrackerTest, BoundByItsNameATextureHasTheTargetThatItHad) {
+    make_texture(3, 1, 10);
+    const uint64_t bound = tracker_.hash();
+    tracker_.bind_texture(3, 0, 0);
+    EXPECT_NE(tracker_.hash(), bound);
+    tracker_.bind_texture(3, 0, 1);
+    EXPECT_EQ(tracker_.hash(), bound);
+}
+
+TEST_F(TrackerTest, ObjectsThatAreNotBoundDoNotCount) {
+    const uint64_t before = tracker_.hash();
+    tracker_.set_of(ObjectKind::texture, 9, 1, 1);
+    tracker_.set_of(ObjectKind::sampler, 9, 1, 1);
+    tracker_.set_of_vertex_array(9, 1, 1);
+    tracker_.bind_framebuffer(GL_FRAMEBUFFER, 4);
+    tracker_.set_of_framebuffer(GL_FRAMEBUFFER, 1, 1);
+    tracker_.bind_framebuffer(GL_FRAMEBUFFER, 0);
+    EXPECT_EQ(tracker_.hash(), before);
+    tracker_.bind_vertex_array(9);
+    EXPECT_NE(tracker_.hash(), before);
+    tracker_.bind_vertex_array(0);
+    tracker_.bind_sampler(0, 9);
+    EXPECT_NE(tracker_.hash(), before);
+    tracker_.bind_sampler(0, 0);
+    tracker_.bind_framebuffer(GL_READ_FRAMEBUFFER, 4);
+    EXPECT_EQ(tracker_.hash(), before) << "it is read from only";
+    tracker_.bind_framebuffer(GL_DRAW_FRAMEBUFFER, 4);
+    EXPECT_NE(tracker_.hash(), before);
+}
+
+TEST_F(TrackerTest, PointersCountByTheirDistance) {
+    const auto layout = [&](uintptr_t base) {
+        for (const uintptr_t offset : {0u, 12u, 24u}) {
+            (void)tracker_.step_to(reinterpret_cast<const void *>(base));
+            const uint64_t step = tracker_.step_to(reinterpret_cast<const void *>(base + offset));
+            tracker_.set_of_bound_vertex_array(mixed(5, offset), step);
+        }
+        return tracker_.hash();
+    };
+    EXPECT_EQ(layout(0), layout(4096));
+}
+
+}  // namespace
+}  // namespace cairn::gl::record

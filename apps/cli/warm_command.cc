@@ -442,9 +442,11 @@ struct Target {
     Words packs;
 };
 
-int warm(const Options &options, const std::string &root, const Target &target, unsigned jobs) {
+// Returns the exit code; nothing where another one is at it.
+std::optional<int> warm(const Options &options, const std::string &root, const Target &target,
+                        unsigned jobs) {
     const auto lock = lock_application(options, root, target.application);
-    if (!lock) return kExitOk;
+    if (!lock) return std::nullopt;
     Warming warming(options, root, target.application, target.packs);
     const uint64_t start = monotonic_ns();
     std::atomic<bool> has_ended = false;
@@ -521,15 +523,22 @@ unsigned jobs_of(const Options &options) {
 
 int run(const Options &options) {
     const unsigned jobs = jobs_of(options);
-    if (options.if_needed && !reason_to_rest().empty()) return kExitOk;
     const std::string root = usable_root();
-    const std::vector<Target> targets = targets_of(options, root);
+    std::vector<Target> targets = targets_of(options, root);
+    if (options.if_needed && !reason_to_rest().empty()) targets.clear();
     make_signals_errors();
     heed_signals();
     int code = kExitOk;
+    bool is_done = false;
     for (const Target &target : targets) {
         if (g_stop.load()) break;
-        code = std::max(code, warm(options, root, target, jobs));
+        const auto result = warm(options, root, target, jobs);
+        is_done |= result.has_value();
+        code = std::max(code, result.value_or(kExitOk));
+    }
+    // Who waits for the end is told of it.
+    if (options.json && !is_done) {
+        print_line(printable_json({{"done", 0}, {"total", 0}, {"finished", true}}, -1));
     }
     return g_signal.load() != 0 ? kExitSignalBase + g_signal.load() : code;
 }

@@ -282,6 +282,8 @@ TEST_F(WarmTest, LinesOfProgressGrowToTheEnd) {
 
 TEST_F(WarmTest, WithoutRecipesAllIsNothingAndANameIsAMistake) {
     EXPECT_EQ(cairn(command({"--all"}), environment_).exit_code, 0);
+    const Finished nothing = cairn(command({"--all", "--json-progress"}), environment_);
+    EXPECT_EQ(Json::parse(nothing.standard_output)["finished"], true);
     record(many("good", 2));
     const Finished wrong = cairn(command({"gane"}), environment_);
     EXPECT_EQ(wrong.exit_code, 1);

@@ -18,8 +18,6 @@
 namespace cairn::gl::record {
 namespace {
 
-// Of the room that the application has on disk.
-constexpr uint32_t kPercent = 12;
 constexpr unsigned kStatesMax = 64;  // of a program, in a process
 
 // Questions may take so much of the time, and so much before that.

@@ -191,7 +191,8 @@ TEST_F(RecipesOfTwoMachinesTest, MergedTheyAreTheRecipesOfBoth) {
     EXPECT_EQ(part["entries"], 20 + 40 + 21 + 24);
     const Finished compared = run_bare({"diff", "--json", first_, second_});
     EXPECT_EQ(compared.exit_code, 1);
-    for (const Json &each : Json::parse(compared.standard_output)["parts"]) {
+    const Json difference = Json::parse(compared.standard_output);
+    for (const Json &each : difference["parts"]) {
         if (each["identifier"] != part["identifier"]) continue;
         EXPECT_EQ(each["in"], "both");
         EXPECT_EQ(each["changed"], 0) << "the same program has the same bytes everywhere";

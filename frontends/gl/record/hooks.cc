@@ -107,10 +107,11 @@ struct Noted;
 template <auto kMember, Of of, size_t keys, uint64_t call, typename R, typename... A>
 struct Noted<kMember, of, keys, call, R (*)(A...)> {
     static R function(A... arguments) {
-        const InsideFrontEnd inside;
-        attempt([&] { note<of, keys>(call, arguments...); });
-        Real<R (*)(A...)> real(driver().*kMember);
-        return real(arguments...);
+        {
+            const InsideFrontEnd inside;
+            attempt([&] { note<of, keys>(call, arguments...); });
+        }
+        return (driver().*kMember)(arguments...);
     }
 };
 

@@ -22,11 +22,6 @@ struct ContextRegistry {
 
 std::atomic<const Driver *> g_default_driver = nullptr;
 
-// Plain pointers, so that nothing has to run when a thread ends. A context that is current then is
-// never freed, as in the driver.
-thread_local Context *t_current = nullptr;
-thread_local const Driver *t_driver = nullptr;
-
 void release(Context *context) {
     if (context != nullptr && context->references.fetch_sub(1) == 1) {
         delete context;
@@ -59,12 +54,14 @@ std::shared_ptr<ShareGroup> enter(std::unique_ptr<Context> context, ContextHandl
 
 }  // namespace
 
+constinit thread_local BoundContext t_bound;
+
 void set_default_driver(const Driver &driver) {
     g_default_driver.store(&driver, std::memory_order_release);
 }
 
 Context *current_context() {
-    Context *context = t_current;
+    Context *context = t_bound.context;
     if (context != nullptr && !context->is_prepared) {
         const Stopwatch time(&RunReport::overhead_ns);
         attempt([&] { prepare(*context); });
@@ -80,12 +77,8 @@ Context *current_context() {
     return context;
 }
 
-Context *bound_context() {
-    return t_current;
-}
-
-const Driver &current_driver() {
-    return t_driver == nullptr ? *g_default_driver.load(std::memory_order_acquire) : *t_driver;
+const Driver &default_driver() {
+    return *g_default_driver.load(std::memory_order_acquire);
 }
 
 void context_created(const Driver &driver, ContextHandle handle, ContextHandle share,
@@ -101,7 +94,7 @@ void context_created(const Driver &driver, ContextHandle handle, ContextHandle s
     context->is_newer = options.is_newer_kind();
     context->offers_control = offers_control;
     const std::shared_ptr<ShareGroup> group = enter(std::move(context), handle, share);
-    if (t_current != nullptr && t_current->group == group && group->is_unsettled()) {
+    if (t_bound.context != nullptr && t_bound.context->group == group && group->is_unsettled()) {
         // The last moment at which this is certain to be possible.
         current_context();
     }
@@ -144,8 +137,8 @@ bool has_contexts() {
 void context_made_current(const Driver &driver, ContextHandle handle) {
     const InsideFrontEnd inside;
     Context *next = handle.context != nullptr ? hold_context(handle) : nullptr;
-    release(std::exchange(t_current, next));
-    t_driver = handle.context != nullptr ? &driver : nullptr;
+    release(std::exchange(t_bound.context, next));
+    t_bound.driver = handle.context != nullptr ? &driver : nullptr;
     // A process with a broker may be about to enter its sandbox: read files before that.
     // What a pack has for the driver must be in place before anything is drawn, with programs or not.
     if (settings().has_broker() || has_driver_cache()) (void)current_context();

@@ -23,14 +23,27 @@ struct ContextHandle {
 
 // The functions that calls reach on threads where no context was made current yet.
 void set_default_driver(const Driver &driver);
+const Driver &default_driver();
+
+// Plain pointers, so that nothing has to run when a thread ends. A context that is current then is
+// never freed, as in the driver.
+struct BoundContext {
+    Context *context = nullptr;
+    const Driver *driver = nullptr;
+};
+extern constinit thread_local BoundContext t_bound;
 
 // The context that is current on this thread, ready for use; null when there is none.
 Context *current_context();
 // The same, not made ready: for questions about the context itself.
-Context *bound_context();
+inline Context *bound_context() {
+    return t_bound.context;
+}
 // The driver of the context that is current on this thread, be it one that the registry knows or
 // not; the default one before any was.
-const Driver &current_driver();
+inline const Driver &current_driver() {
+    return t_bound.driver == nullptr ? default_driver() : *t_bound.driver;
+}
 inline const GlFunctions &current_gl() {
     return current_driver().gl;
 }

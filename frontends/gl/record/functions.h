@@ -12,7 +12,7 @@ namespace cairn::gl::record {
 // Where the driver has none, a function that does nothing and returns 0.
 struct Functions {
 #define X(name, like, ...) decltype(&::gl##like) name = nullptr;
-    RECORD_FUNCTIONS(X, X, X)
+    RECORD_FUNCTIONS(X, X, X, X)
 #undef X
 };
 

@@ -293,8 +293,8 @@ recipe::Attachment Questions::ask_attachment(GLenum point, Objects &objects) con
         attachment.target = GL_RENDERBUFFER;
         attachment.format = format_of_renderbuffer(name);
     } else {
-        const Objects::Texture &texture = objects.texture(name);
-        attachment.target = texture.target;
+        const Object &texture = objects.object(ObjectKind::texture, name);
+        attachment.target = texture.target.load(std::memory_order_relaxed);
         attachment.upload = texture.upload;
         if (attachment.target == 0) attachment.target = GL_TEXTURE_2D;
         attachment.format = format_of_texture(
@@ -475,7 +475,7 @@ recipe::Texture Questions::ask_texture(GLenum target, GLuint sampler, Objects &o
     const GLint name = of == nullptr ? 0 : integer(of->binding);
     if (name == 0) return texture;
     texture = ask_bound_texture(target);
-    texture.upload = objects.texture(static_cast<GLuint>(name)).upload;
+    texture.upload = objects.object(ObjectKind::texture, static_cast<GLuint>(name)).upload;
     const bool is_filtered = target != GL_TEXTURE_BUFFER && target != GL_TEXTURE_2D_MULTISAMPLE &&
                              target != GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
     if (is_filtered) ask_parameters(target, sampler, texture.parameters);

@@ -119,9 +119,9 @@ bool Recording::store_state(const Draw &draw, GLuint name, LinkedProgram &progra
     return writer().put(recipe::key_of_state(program.key, as_bytes(state)), state);
 }
 
-void Recording::look(const Draw &draw, uint64_t &seen) {
+bool Recording::look(const Draw &draw, uint64_t &seen) {
     Writer &all = writer();
-    if (!all.has_time()) return;
+    if (!all.has_time()) return false;
     const uint64_t start = monotonic_ns();
     {
         Objects &objects = tracker_.objects();
@@ -146,6 +146,7 @@ void Recording::look(const Draw &draw, uint64_t &seen) {
     const uint64_t spent = monotonic_ns() - start;
     all.spend(spent);
     count(&RunReport::overhead_ns, spent);
+    return true;
 }
 
 void record_source(const Source &source) {

@@ -46,8 +46,9 @@ class Recording {
         const uint64_t call =
             uint64_t{draw.mode} << 32 | draw.index_type << 1 | (draw.is_instanced ? 1u : 0u);
         const uint64_t hash = mixed(mixed(state, call), tracker_.program()) | 1;
+        if (hash == last_) return;
         uint64_t &seen = seen_.at(hash);
-        if (seen != kDone) look(draw, seen);
+        if (seen == kDone || look(draw, seen)) last_ = hash;
     }
     // The application asks for an error: one that was there before questions were asked.
     GLenum take_error() { return std::exchange(error_, GLenum{GL_NO_ERROR}); }
@@ -56,7 +57,8 @@ class Recording {
     static constexpr uint64_t kDone = 1;
     static constexpr size_t kSeenMax = 1u << 16;
 
-    void look(const Draw &draw, uint64_t &seen);
+    // False: there was no time for it.
+    bool look(const Draw &draw, uint64_t &seen);
     bool store_state(const Draw &draw, GLuint name, LinkedProgram &program);
 
     const GlFunctions &gl_;
@@ -65,7 +67,8 @@ class Recording {
     const DriverName driver_;
     Questions questions_;
     Tracker tracker_;
-    NumberMap seen_;  // hashes at which nothing new is to be found
+    NumberMap seen_;     // hashes at which nothing new is to be found
+    uint64_t last_ = 0;  // one of them
     GLenum error_ = GL_NO_ERROR;
 };
 

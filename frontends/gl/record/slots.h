@@ -1,4 +1,5 @@
-// A hash of named numbers, of which each can change at any time: what a state is, in short.
+// A hash of named numbers, of which each can change at any time: what a state is, in short. And things
+// by the names that GL gives them.
 // SPDX-License-Identifier: MIT
 //
 // Two sets of the same numbers under the same names have the same hash, in whatever order they came
@@ -9,9 +10,14 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <vector>
+
+#include "gl/functions.h"
 
 namespace cairn::gl::record {
 
@@ -48,11 +54,42 @@ class Slots {
         hash_.store(hash() ^ place ^ now, std::memory_order_relaxed);
         place = now;
     }
+    void clear() {
+        numbers_.clear();
+        hash_.store(0, std::memory_order_relaxed);
+    }
     uint64_t hash() const { return hash_.load(std::memory_order_relaxed); }
 
   private:
     NumberMap numbers_;
     std::atomic<uint64_t> hash_ = 0;
+};
+
+// GL's names are small numbers, but applications may choose their own. References stay valid until
+// erase().
+template <typename T>
+class ByName {
+  public:
+    T &operator[](GLuint name) {
+        if (name >= kNearMax) return far_[name];
+        if (name >= near_.size()) near_.resize(std::bit_ceil(size_t{name} + 1));
+        std::unique_ptr<T> &thing = near_[name];
+        if (thing == nullptr) thing = std::make_unique<T>();
+        return *thing;
+    }
+    void erase(GLuint name) {
+        if (name >= kNearMax) {
+            far_.erase(name);
+        } else if (name < near_.size()) {
+            near_[name].reset();
+        }
+    }
+
+  private:
+    static constexpr GLuint kNearMax = 1u << 14;
+
+    std::vector<std::unique_ptr<T>> near_;
+    std::unordered_map<GLuint, T> far_;
 };
 
 }  // namespace cairn::gl::record

@@ -16,16 +16,20 @@ uint64_t place_of(GLuint unit, GLenum target) {
 
 void Tracker::set_of(ObjectKind kind, GLuint object, uint64_t name, uint64_t value) {
     const MutexLock lock(objects_->mutex());
-    objects_->slots(kind, object).set(name, value);
+    objects_->object(kind, object).slots.set(name, value);
 }
 
-GLuint Tracker::bound_texture(GLenum target) const {
+std::vector<Tracker::Bound>::iterator Tracker::bound_at(uint64_t place) {
+    return std::ranges::find(bound_, place, &Bound::place);
+}
+
+GLuint Tracker::bound_texture(GLenum target) {
     // A cube's faces are images of one texture.
     if (target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z) {
         target = GL_TEXTURE_CUBE_MAP;
     }
-    const Bound *bound = bound_at(place_of(unit_, target));
-    return bound == nullptr ? 0 : bound->name;
+    const auto bound = bound_at(place_of(unit_, target));
+    return bound == bound_.end() ? 0 : bound->name;
 }
 
 void Tracker::set_of_texture(GLenum target, uint64_t name, uint64_t value) {
@@ -34,12 +38,11 @@ void Tracker::set_of_texture(GLenum target, uint64_t name, uint64_t value) {
 
 void Tracker::set_upload(GLenum target, const recipe::Upload &upload) {
     const MutexLock lock(objects_->mutex());
-    objects_->texture(bound_texture(target)).upload = upload;
+    objects_->object(ObjectKind::texture, bound_texture(target)).upload = upload;
 }
 
 void Tracker::set_of_framebuffer(GLenum target, uint64_t name, uint64_t value) {
-    const GLuint bound = target == GL_READ_FRAMEBUFFER ? read_framebuffer_ : draw_framebuffer_;
-    framebuffers_[bound].set(name, value);
+    (target == GL_READ_FRAMEBUFFER ? read_framebuffer_ : draw_framebuffer_)->set(name, value);
 }
 
 uint64_t Tracker::step_to(const void *pointer) {
@@ -50,65 +53,95 @@ uint64_t Tracker::step_to(const void *pointer) {
     return step < kNear ? step : kNear;
 }
 
-const Tracker::Bound *Tracker::bound_at(uint64_t place) const {
-    const auto found = std::ranges::find(bound_, place, &Bound::place);
-    return found == bound_.end() ? nullptr : &*found;
-}
-
-void Tracker::bind(uint64_t place, ObjectKind kind, GLuint name) {
-    const auto found = std::ranges::find(bound_, place, &Bound::place);
-    if (found != bound_.end() && found->name == name) return;
-    if (name == 0) {
-        if (found != bound_.end()) {
-            *found = bound_.back();
-            bound_.pop_back();
-        }
-        return;
-    }
-    const MutexLock lock(objects_->mutex());
-    const Bound bound = {place, name, &objects_->slots(kind, name)};
-    if (found != bound_.end()) {
+void Tracker::bind(uint64_t place, GLuint name, const Slots &slots) {
+    const Bound bound = {place, name, &slots};
+    if (const auto found = bound_at(place); found != bound_.end()) {
         *found = bound;
     } else {
         bound_.push_back(bound);
     }
 }
 
+void Tracker::unbind(uint64_t place) {
+    const auto found = bound_at(place);
+    if (found == bound_.end()) return;
+    *found = bound_.back();
+    bound_.pop_back();
+}
+
+Object &Tracker::texture(GLuint name) {
+    Object *&known = textures_[name];
+    if (known == nullptr) {
+        const MutexLock lock(objects_->mutex());
+        known = &objects_->object(ObjectKind::texture, name);
+    }
+    return *known;
+}
+
 void Tracker::bind_texture(GLuint unit, GLenum target, GLuint texture) {
-    if (target == 0 && texture == 0) {  // glBindTextureUnit: of all targets
+    if (texture == 0 && target == 0) {  // glBindTextureUnit: of all targets
         std::erase_if(bound_, [unit](const Bound &bound) {
             return bound.place >> 32 == unit && bound.place != place_of(unit, kSamplerTarget);
         });
-        return;
+    } else if (texture == 0) {
+        unbind(place_of(unit, target));
+    } else {
+        Object &object = this->texture(texture);
+        GLenum known = object.target.load(std::memory_order_relaxed);
+        if (known == 0) object.target.store(known = target, std::memory_order_relaxed);
+        bind(place_of(unit, target == 0 ? known : target), texture, object.slots);
     }
-    {
-        const MutexLock lock(objects_->mutex());
-        GLenum &known = objects_->texture(texture).target;
-        if (known == 0) known = target;
-        if (target == 0) target = known;
-    }
-    bind(place_of(unit, target), ObjectKind::texture, texture);
 }
 
 void Tracker::bind_sampler(GLuint unit, GLuint sampler) {
-    bind(place_of(unit, kSamplerTarget), ObjectKind::sampler, sampler);
+    if (sampler == 0) return unbind(place_of(unit, kSamplerTarget));
+    const MutexLock lock(objects_->mutex());
+    bind(place_of(unit, kSamplerTarget), sampler,
+         objects_->object(ObjectKind::sampler, sampler).slots);
 }
 
 void Tracker::bind_framebuffer(GLenum target, GLuint framebuffer) {
-    if (target != GL_READ_FRAMEBUFFER) draw_framebuffer_ = framebuffer;
-    if (target != GL_DRAW_FRAMEBUFFER) read_framebuffer_ = framebuffer;
+    Slots *slots = &framebuffers_[framebuffer];
+    if (target != GL_READ_FRAMEBUFFER) draw_framebuffer_ = slots;
+    if (target != GL_DRAW_FRAMEBUFFER) read_framebuffer_ = slots;
+}
+
+void Tracker::delete_object(ObjectKind kind, GLuint name) {
+    if (name == 0) return;
+    const MutexLock lock(objects_->mutex());
+    Object &object = objects_->object(kind, name);
+    std::erase_if(bound_, [&](const Bound &bound) { return bound.slots == &object.slots; });
+    if (kind == ObjectKind::renderbuffer && renderbuffer_ == name) renderbuffer_ = 0;
+    // Another context may have it bound, so its place stays.
+    object.slots.clear();
+    object.target = 0;
+    object.upload = {};
+}
+
+void Tracker::delete_vertex_array(GLuint array) {
+    if (array == 0) return;
+    if (vertex_array_ == &vertex_arrays_[array]) bind_vertex_array(0);
+    vertex_arrays_.erase(array);
+}
+
+void Tracker::delete_framebuffer(GLuint framebuffer) {
+    if (framebuffer == 0) return;
+    const Slots *slots = &framebuffers_[framebuffer];
+    if (draw_framebuffer_ == slots) bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    if (read_framebuffer_ == slots) bind_framebuffer(GL_READ_FRAMEBUFFER, 0);
+    framebuffers_.erase(framebuffer);
 }
 
 uint64_t Tracker::hash_of(ObjectKind kind, GLuint object) {
     if (object == 0) return 0;
     const MutexLock lock(objects_->mutex());
-    return mixed(1, objects_->slots(kind, object).hash());
+    return mixed(1, objects_->object(kind, object).slots.hash());
 }
 
-uint64_t Tracker::hash() {
-    uint64_t hash = mixed(own_.hash(), draw_framebuffer_ == 0 ? 1 : 2);
-    hash = mixed(hash, vertex_arrays_[vertex_array_].hash());
-    hash = mixed(hash, framebuffers_[draw_framebuffer_].hash());
+uint64_t Tracker::hash() const {
+    uint64_t hash = mixed(own_.hash(), draw_framebuffer_ == window_ ? 1 : 2);
+    hash = mixed(hash, vertex_array_->hash());
+    hash = mixed(hash, draw_framebuffer_->hash());
     uint64_t all = 0;
     for (const Bound &bound : bound_) all += mixed(bound.place, bound.slots->hash());
     return mixed(hash, all);

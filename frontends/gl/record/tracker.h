@@ -11,8 +11,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "gl/functions.h"
@@ -44,26 +44,29 @@ struct LinkedProgram {
 
 enum class ObjectKind { texture, sampler, renderbuffer };
 
+// A texture, sampler or renderbuffer.
+struct Object {
+    Slots slots;
+    // Of a texture, how it was made.
+    std::atomic<GLenum> target = 0;  // that it was first bound to; 0: not known
+    recipe::Upload upload;
+};
+
 // The objects of a share group.
 class Objects {
   public:
     Mutex &mutex() { return mutex_; }
     // The following need the mutex. References stay valid.
-    Slots &slots(ObjectKind kind, GLuint name) { return objects_[static_cast<size_t>(kind)][name]; }
+    Object &object(ObjectKind kind, GLuint name) {
+        return objects_[static_cast<size_t>(kind)][name];
+    }
     LinkedProgram &program(GLuint name) { return programs_[name]; }
-    // How a texture was made.
-    struct Texture {
-        GLenum target = 0;  // that it was first bound to; 0: not known
-        recipe::Upload upload;
-    };
-    Texture &texture(GLuint name) { return textures_[name]; }
 
   private:
     Mutex mutex_;
     // Guarded by mutex_.
-    std::array<std::unordered_map<GLuint, Slots>, 3> objects_;
-    std::unordered_map<GLuint, LinkedProgram> programs_;
-    std::unordered_map<GLuint, Texture> textures_;
+    std::array<ByName<Object>, 3> objects_;
+    ByName<LinkedProgram> programs_;
 };
 
 class Tracker {
@@ -85,7 +88,7 @@ class Tracker {
         vertex_arrays_[array].set(name, value);
     }
     void set_of_bound_vertex_array(uint64_t name, uint64_t value) {
-        set_of_vertex_array(vertex_array_, name, value);
+        vertex_array_->set(name, value);
     }
     void set_of_framebuffer(GLenum target, uint64_t name, uint64_t value);
     // An attribute's pointer, as far from that of the attribute before it.
@@ -96,16 +99,20 @@ class Tracker {
     // With the target 0, whatever the texture's is.
     void bind_texture(GLuint unit, GLenum target, GLuint texture);
     void bind_sampler(GLuint unit, GLuint sampler);
-    void bind_vertex_array(GLuint array) { vertex_array_ = array; }
+    void bind_vertex_array(GLuint array) { vertex_array_ = &vertex_arrays_[array]; }
     void bind_framebuffer(GLenum target, GLuint framebuffer);
     void bind_renderbuffer(GLuint renderbuffer) { renderbuffer_ = renderbuffer; }
     void use_program(GLuint program) { program_ = program; }
     GLuint program() const { return program_; }
+    // What has this name from now on, is another object.
+    void delete_object(ObjectKind kind, GLuint object);
+    void delete_vertex_array(GLuint array);
+    void delete_framebuffer(GLuint framebuffer);
     // The hash of such an object, for what it is attached to.
     uint64_t hash_of(ObjectKind kind, GLuint object);
 
     // Of the whole state but for the program.
-    uint64_t hash();
+    uint64_t hash() const;
 
   private:
     struct Bound {
@@ -113,17 +120,22 @@ class Tracker {
         GLuint name = 0;
         const Slots *slots = nullptr;
     };
-    void bind(uint64_t place, ObjectKind kind, GLuint name);
-    const Bound *bound_at(uint64_t place) const;
-    GLuint bound_texture(GLenum target) const;
+    Object &texture(GLuint name);
+    std::vector<Bound>::iterator bound_at(uint64_t place);
+    void bind(uint64_t place, GLuint name, const Slots &slots);
+    void unbind(uint64_t place);
+    GLuint bound_texture(GLenum target);
 
     const std::shared_ptr<Objects> objects_;
     Slots own_;
-    std::vector<Bound> bound_;  // textures and samplers
-    std::unordered_map<GLuint, Slots> vertex_arrays_, framebuffers_;
+    std::vector<Bound> bound_;   // textures and samplers
+    ByName<Object *> textures_;  // of objects_, that were found before: binding needs no lock
+    ByName<Slots> vertex_arrays_, framebuffers_;
     GLuint unit_ = 0;
-    GLuint vertex_array_ = 0;
-    GLuint draw_framebuffer_ = 0, read_framebuffer_ = 0;
+    // What is bound.
+    Slots *vertex_array_ = &vertex_arrays_[0];
+    Slots *const window_ = &framebuffers_[0];
+    Slots *draw_framebuffer_ = window_, *read_framebuffer_ = window_;
     GLuint renderbuffer_ = 0;
     GLuint program_ = 0;
     uintptr_t last_pointer_ = 0;

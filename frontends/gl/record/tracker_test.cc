@@ -107,6 +107,50 @@ TEST_F(TrackerTest, ObjectsThatAreNotBoundDoNotCount) {
     EXPECT_NE(tracker_.hash(), before);
 }
 
+TEST_F(TrackerTest, WhatIsDeletedIsForgotten) {
+    const uint64_t before = tracker_.hash();
+    make_texture(0, 1, 10);
+    tracker_.bind_sampler(0, 2);
+    tracker_.set_of(ObjectKind::sampler, 2, 1, 1);
+    tracker_.bind_vertex_array(3);
+    tracker_.set_of_bound_vertex_array(1, 1);
+    tracker_.bind_framebuffer(GL_FRAMEBUFFER, 4);
+    tracker_.set_of_framebuffer(GL_FRAMEBUFFER, 1, 1);
+    tracker_.delete_object(ObjectKind::texture, 1);
+    tracker_.delete_object(ObjectKind::sampler, 2);
+    tracker_.delete_vertex_array(3);
+    tracker_.delete_framebuffer(4);
+    EXPECT_EQ(tracker_.hash(), before);
+    // New objects of these names begin anew, and in other contexts, too.
+    Tracker other(objects_);
+    other.bind_texture(0, GL_TEXTURE_2D, 1);
+    other.bind_vertex_array(3);
+    Tracker fresh(std::make_shared<Objects>());
+    fresh.bind_texture(0, GL_TEXTURE_2D, 9);
+    EXPECT_EQ(other.hash(), fresh.hash());
+    tracker_.bind_texture(0, GL_TEXTURE_2D, 1);
+    tracker_.bind_vertex_array(3);
+    EXPECT_EQ(tracker_.hash(), fresh.hash());
+    for (const GLuint none : {0u, 77u, 1u << 20}) {
+        tracker_.delete_object(ObjectKind::texture, none);
+        tracker_.delete_vertex_array(none);
+        tracker_.delete_framebuffer(none);
+    }
+    EXPECT_EQ(tracker_.hash(), fresh.hash());
+}
+
+TEST_F(TrackerTest, NamesMayBeLarge) {
+    const uint64_t before = tracker_.hash();
+    for (const GLuint name : {1u << 14, 0xFFFFFFFFu}) {
+        make_texture(0, name, 10);
+        tracker_.bind_vertex_array(name);
+        tracker_.set_of_bound_vertex_array(1, 1);
+        tracker_.delete_object(ObjectKind::texture, name);
+        tracker_.delete_vertex_array(name);
+        EXPECT_EQ(tracker_.hash(), before);
+    }
+}
+
 TEST_F(TrackerTest, PointersCountByTheirDistance) {
     const auto layout = [&](uintptr_t base) {
         for (const uintptr_t offset : {0u, 12u, 24u}) {

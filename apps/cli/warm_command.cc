@@ -51,7 +51,6 @@ constexpr const char *kBatchEnv = "CAIRN_WARM_BATCH_MS";
 constexpr unsigned kReadyMs = 60'000, kFinishMs = 60'000;
 constexpr unsigned kWorkMs = 30'000, kStateMs = 1'000;  // each state may take so long, too
 constexpr unsigned kPlayersMax = 3;                     // in a row that do not even begin
-constexpr unsigned kStopMs = 5'000;
 constexpr unsigned kJobsMax = 64;
 // So long a player works before it writes what it has made, and another one goes on.
 constexpr unsigned kBatchMs = 3'000;
@@ -77,10 +76,17 @@ void heed_signals() {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
 }
 
+// A number above 0; nothing where a text is none.
+std::optional<unsigned> number_of(std::string_view text) {
+    unsigned number = 0;
+    const char *const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stopped == end && number > 0 ? std::optional(number)
+                                                                : std::nullopt;
+}
+
 unsigned chosen_ms(const char *variable, unsigned usual_ms) {
-    const auto chosen = environment_variable(variable);
-    if (chosen && !chosen->empty()) return static_cast<unsigned>(std::atoi(chosen->c_str()));
-    return usual_ms;
+    return number_of(environment_variable(variable).value_or("")).value_or(usual_ms);
 }
 // How long a player may be silent.
 unsigned patience_ms(unsigned usual_ms) {
@@ -122,6 +128,7 @@ std::string find_executable(const std::string &application, const Words &packs) 
 // What has become of an application's programs.
 struct Tally {
     std::atomic<std::size_t> made = 0, known = 0, refused = 0, failed = 0, skipped = 0, damaged = 0;
+    std::atomic<std::size_t> undrawn = 0;  // states of programs that were made
 
     std::size_t done() const { return made + known + refused + failed + skipped + damaged; }
 };
@@ -166,8 +173,8 @@ class Warming {
     const std::string &application() const { return application_; }
     std::size_t size() const { return book_.size() + book_.damaged(); }
     const Tally &tally() const { return tally_; }
-    // Nothing more can be kept.
-    bool is_full() const { return is_full_.load(); }
+    // Nothing more can be kept, or nobody knows whether it is.
+    bool keeps_nothing() const { return keeps_nothing_.load(); }
     std::vector<std::string> problems() const {
         const std::lock_guard lock(mutex_);
         return problems_;
@@ -201,7 +208,7 @@ class Warming {
 
         const recipe::ContextKind &context;
         std::atomic<unsigned> beginnings_failed = 0;  // in a row
-        std::atomic<unsigned> endings_failed = 0;     // of players that no program has ended
+        std::atomic<unsigned> endings_failed = 0;  // in a row, of players that no program has ended
 
       private:
         mutable std::mutex mutex_;
@@ -211,13 +218,18 @@ class Warming {
     struct Finished {
         const RecipeUnit *unit;
         recipe::Note note;
+        std::size_t undrawn;  // states
+        bool is_whole;
     };
     using Batch = std::vector<Finished>;
 
     recipe::Application executable() const;
     void serve(Queue &queue);
     void serve_with_player(Queue &queue);
-    bool make(Player &player, cairn_cache *notes, const RecipeUnit &unit, Batch &batch);
+    // What comes after a program.
+    enum class Then { the_next, another_player, a_dead_player };
+    Then make(Player &player, cairn_cache *notes, const RecipeUnit &unit, Batch &batch);
+    bool is_cache_for_notes(const std::string &identifier) const;
     void give_up(Queue &queue, const std::string &why);
     void note(cairn_cache *notes, const RecipeUnit &unit, recipe::Note note);
     bool is_noted(cairn_cache *notes, const RecipeUnit &unit) const;
@@ -230,7 +242,7 @@ class Warming {
     Words environment_;
     std::string player_;
     Tally tally_;
-    std::atomic<bool> is_full_ = false;
+    std::atomic<bool> keeps_nothing_ = false;
     mutable std::mutex mutex_;
     std::vector<std::string> problems_;  // guarded by mutex_; each once
 };
@@ -251,7 +263,7 @@ void Warming::note(cairn_cache *notes, const RecipeUnit &unit, recipe::Note note
     if (result == CAIRN_OK) return;
     // Then programs are not kept either.
     complain_once(fmt::format("nothing more can be kept: {}", cairn_result_string(result)));
-    is_full_.store(true);
+    keeps_nothing_.store(true);
     g_stop.store(true);
 }
 
@@ -260,24 +272,44 @@ void Warming::give_up(Queue &queue, const std::string &why) {
     complain_once(why);
 }
 
-// False: the player has died of the program, or was silent.
-bool Warming::make(Player &player, cairn_cache *notes, const RecipeUnit &unit, Batch &batch) {
-    const auto work = book_.work(unit);
-    if (!work) {
+// A player has died of the program where it is silent, too.
+Warming::Then Warming::make(Player &player, cairn_cache *notes, const RecipeUnit &unit,
+                            Batch &batch) {
+    const auto found = book_.work(unit);
+    if (!found) {
         ++tally_.damaged;
-        return true;
+        return Then::the_next;
     }
-    const auto done = player.work(*work, work_ms(work->states.size()));
-    if (g_stop.load()) return true;
+    const auto done = player.work(found->work, work_ms(found->work.states.size()));
+    if (g_stop.load()) return Then::the_next;
     if (!done) {
         ++tally_.failed;
         note(notes, unit, recipe::Note::failed);
-        return false;
+        return Then::a_dead_player;
     }
-    const bool is_refused = done->outcome == static_cast<uint32_t>(recipe::Outcome::refused);
-    ++(is_refused ? tally_.refused : tally_.made);
-    batch.push_back({&unit, is_refused ? recipe::Note::refused : recipe::Note::made});
-    return true;
+    const auto outcome = static_cast<recipe::Outcome>(done->outcome);
+    if (outcome == recipe::Outcome::lacking) {
+        ++tally_.skipped;
+        complain_once("the driver had no memory for a program; it is tried again the next time");
+        return Then::another_player;
+    }
+    Finished finished = {&unit, recipe::Note::made, done->skipped, found->is_whole};
+    if (outcome == recipe::Outcome::refused) {
+        finished.note = recipe::Note::refused;
+        finished.undrawn = 0;
+        // The first one says enough.
+        if (tally_.refused == 0) complain_once("a program does not compile: " + done->problem);
+    }
+    ++(finished.note == recipe::Note::made ? tally_.made : tally_.refused);
+    tally_.undrawn += finished.undrawn;
+    batch.push_back(finished);
+    return Then::the_next;
+}
+
+// A cache of programs of this application, whatever the player says.
+bool Warming::is_cache_for_notes(const std::string &identifier) const {
+    return valid_identifier(identifier) && identifier.starts_with("gl-" + application_ + "-") &&
+           identifier != book_.identifier();
 }
 
 // Until nothing is left, or the player has died, or has worked for so long that what it has made should
@@ -294,36 +326,41 @@ void Warming::serve_with_player(Queue &queue) {
     }
     queue.beginnings_failed.store(0);
     if (ready->is_ready == 0) return give_up(queue, ready->problem);
-    if (!valid_identifier(ready->cache)) {
+    if (!is_cache_for_notes(ready->cache)) {
         return give_up(queue,
                        "nothing would be kept: the front end does not serve " + application_);
     }
     const CacheHandle notes = open_cache(root_, ready->cache, Access::read_write);
     const uint64_t end_ns = monotonic_ns() + uint64_t{chosen_ms(kBatchEnv, kBatchMs)} * 1'000'000;
     Batch batch;
-    bool is_alive = true;
-    while (is_alive && !g_stop.load() && monotonic_ns() < end_ns) {
+    Then then = Then::the_next;
+    do {
         const RecipeUnit *unit = queue.take();
         if (unit == nullptr) break;
         if (!options_.again && is_noted(notes.get(), *unit)) {
             ++tally_.known;
         } else {
-            is_alive = make(player, notes.get(), *unit, batch);
+            then = make(player, notes.get(), *unit, batch);
         }
-    }
-    bool is_written = is_alive && player.finish(g_stop.load() ? kStopMs : kFinishMs);
-    if (is_alive && !is_written && !g_stop.load() && ++queue.endings_failed >= kPlayersMax) {
-        complain_once("players do not end well: the driver may have lost some of what it made");
-        is_written = true;
-    }
-    if (is_written) {
-        for (const Finished &each : batch) note(notes.get(), *each.unit, each.note);
+    } while (then == Then::the_next && !g_stop.load() && monotonic_ns() < end_ns);
+    const bool is_alive = then != Then::a_dead_player;
+    if (is_alive && player.finish(kFinishMs)) {
+        queue.endings_failed.store(0);
+        for (const Finished &each : batch) {
+            // What lacks a state is made again when that is there again.
+            if (each.is_whole) note(notes.get(), *each.unit, each.note);
+        }
         return;
     }
     // What a player that dies has not written is made again, by another one.
     for (const Finished &each : batch) {
-        --(each.note == recipe::Note::refused ? tally_.refused : tally_.made);
+        --(each.note == recipe::Note::made ? tally_.made : tally_.refused);
+        tally_.undrawn -= each.undrawn;
         queue.give_back(each.unit);
+    }
+    if (is_alive && !g_stop.load() && ++queue.endings_failed >= kPlayersMax) {
+        keeps_nothing_.store(true);
+        give_up(queue, "players do not end well: what they make may be lost");
     }
 }
 
@@ -338,9 +375,7 @@ void Warming::serve(Queue &queue) {
 // Drivers treat some applications by the names, or the versions, of their files.
 recipe::Application Warming::executable() const {
     recipe::Application known = book_.application();
-    if (!options_.executable.empty()) {
-        known = {canonical_path(options_.executable), ""};
-    }
+    if (!options_.executable.empty()) known = {canonical_path(options_.executable), ""};
     if (known.executable.empty()) known.executable = find_executable(application_, packs_);
     if (known.invocation.empty()) known.invocation = application_;
     return known;
@@ -372,6 +407,7 @@ nlohmann::ordered_json json_of(const Warming &warming, bool is_finished) {
             {"failed", tally.failed.load()},
             {"skipped", tally.skipped.load()},
             {"damaged", tally.damaged.load()},
+            {"undrawn", tally.undrawn.load()},
             {"problems", warming.problems()},
             {"finished", is_finished}};
 }
@@ -395,6 +431,7 @@ std::string summary_of(const Warming &warming, uint64_t ns) {
     add(tally.failed, "made the driver crash or hang, and are left out from now on");
     add(tally.skipped, "skipped");
     add(tally.damaged, "damaged");
+    add(tally.undrawn, "states were not drawn");
     return text;
 }
 
@@ -470,11 +507,14 @@ std::optional<int> warm(const Options &options, const std::string &root, const T
     } else if (!options.if_needed || tally.made + tally.failed > 0) {
         say(summary_of(warming, monotonic_ns() - start));
     }
+    // Nobody waits for what this machine will lack tomorrow, too.
+    const bool is_useless =
+        !options.if_needed && tally.skipped > 0 && tally.made + tally.known == 0;
+    const bool is_bad = tally.failed > 0 || is_useless || warming.keeps_nothing();
     for (const std::string &problem : warming.problems()) {
-        complain("{}: {}", target.application, problem);
+        if (is_bad || !options.if_needed) complain("{}: {}", target.application, problem);
     }
-    const bool is_useless = warming.size() > 0 && tally.skipped == warming.size();
-    return tally.failed > 0 || is_useless || warming.is_full() ? kExitFailure : kExitOk;
+    return is_bad ? kExitFailure : kExitOk;
 }
 
 bool is_pack(const std::string &name) {
@@ -511,18 +551,19 @@ std::vector<Target> targets_of(const Options &options, const std::string &root) 
 
 unsigned jobs_of(const Options &options) {
     if (!options.jobs) return 1;
-    const std::string &text = *options.jobs;
-    unsigned jobs = 0;
-    const char *const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, jobs);
-    if (error != std::errc() || stopped != end || jobs == 0 || jobs > kJobsMax) {
-        throw Failure(kExitUsage, "--jobs `{}`: write a number from 1 to {}", text, kJobsMax);
+    const auto jobs = number_of(*options.jobs);
+    if (!jobs || *jobs > kJobsMax) {
+        throw Failure(kExitUsage, "--jobs `{}`: write a number from 1 to {}", *options.jobs,
+                      kJobsMax);
     }
-    return jobs;
+    return *jobs;
 }
 
 int run(const Options &options) {
     const unsigned jobs = jobs_of(options);
+    if (!options.executable.empty() && !is_program(options.executable)) {
+        throw Failure(kExitUsage, "--executable `{}`: that is no program", options.executable);
+    }
     const std::string root = usable_root();
     std::vector<Target> targets = targets_of(options, root);
     if (options.if_needed && !reason_to_rest().empty()) targets.clear();
@@ -532,9 +573,15 @@ int run(const Options &options) {
     bool is_done = false;
     for (const Target &target : targets) {
         if (g_stop.load()) break;
-        const auto result = warm(options, root, target, jobs);
-        is_done |= result.has_value();
-        code = std::max(code, result.value_or(kExitOk));
+        try {
+            const auto result = warm(options, root, target, jobs);
+            is_done = result.has_value();
+            code = std::max(code, result.value_or(kExitOk));
+        } catch (const Failure &failure) {  // the others may do better
+            complain("{}: {}", target.application, failure.what());
+            is_done = false;
+            code = std::max(code, failure.exit_code());
+        }
     }
     // Who waits for the end is told of it.
     if (options.json && !is_done) {

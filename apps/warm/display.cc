@@ -168,7 +168,14 @@ std::string Display::open_display(EGLDisplay display, const recipe::ContextKind 
     const bool needs_config = !has_extension(display, "EGL_KHR_no_config_context");
     config_ = needs_config ? best_config(usual) : nullptr;
     if (needs_config && config_ == nullptr) return "the display has no pbuffers";
-    context_ = egl.CreateContext(display, config_, EGL_NO_CONTEXT, attributes_of(kind).data());
+    const std::vector<EGLint> attributes = attributes_of(kind);
+    // Recipes may have any numbers; only errors stop those that mean nothing.
+    for (size_t i = 0; i + 1 < attributes.size(); i += 2) {
+        if (attributes[i] == EGL_CONTEXT_OPENGL_NO_ERROR_KHR) {
+            return "programs of contexts without errors are not made";
+        }
+    }
+    context_ = egl.CreateContext(display, config_, EGL_NO_CONTEXT, attributes.data());
     if (context_ == EGL_NO_CONTEXT) return missing;
     load_functions(egl.GetProcAddress);
     if (!draw_into(usual) &&

@@ -4,6 +4,9 @@
 #include <cstdint>
 
 namespace cairn::warm {
+
+Functions gl;
+
 namespace {
 
 // Stands for a function that the driver does not have.
@@ -11,9 +14,22 @@ uintptr_t nothing() {
     return 0;
 }
 
-}  // namespace
+struct Errors {
+    bool any = false, of_memory = false;
+};
+Errors take_all() {
+    Errors errors;
+    // A lost context has errors for ever.
+    for (int i = 0; i < 16; ++i) {
+        const GLenum error = gl.GetError();
+        if (error == GL_NO_ERROR) break;
+        errors.any = true;
+        errors.of_memory |= error == GL_OUT_OF_MEMORY || error == GL_CONTEXT_LOST;
+    }
+    return errors;
+}
 
-Functions gl;
+}  // namespace
 
 void load_functions(void (*(*find)(const char *name))()) {
     auto *const missing = reinterpret_cast<void (*)()>(&nothing);
@@ -25,10 +41,11 @@ void load_functions(void (*(*find)(const char *name))()) {
 }
 
 bool take_errors() {
-    bool was_there = false;
-    // A lost context has errors for ever.
-    for (int i = 0; i < 16 && gl.GetError() != GL_NO_ERROR; ++i) was_there = true;
-    return was_there;
+    return take_all().any;
+}
+
+bool lacks_memory() {
+    return take_all().of_memory;
 }
 
 }  // namespace cairn::warm

@@ -127,5 +127,7 @@ void load_functions(void (*(*find)(const char *name))());
 
 // Forgets errors of calls that this context does not know. True: there was one.
 bool take_errors();
+// The same. True: the driver had no memory, or the context is lost.
+bool lacks_memory();
 
 }  // namespace cairn::warm

@@ -92,10 +92,10 @@ recipe::Done work(Painter &painter, const recipe::Work &work) {
     recipe::Done done;
     const Made made = make_program(work.program, work.sources);
     if (made.program == 0) {
-        done.outcome = static_cast<uint32_t>(recipe::Outcome::refused);
+        const auto outcome = lacks_memory() ? recipe::Outcome::lacking : recipe::Outcome::refused;
+        done.outcome = static_cast<uint32_t>(outcome);
         done.problem = made.problem.substr(0, 256);
         done.skipped = static_cast<uint32_t>(work.states.size());
-        take_errors();
         return done;
     }
     gl.DeleteProgram(made.program);

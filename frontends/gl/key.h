@@ -38,11 +38,8 @@ enum class Tag : uint32_t {
     arguments = 13,
 };
 
-// The hash of a source. The size decides which: no two hashes are of the same text.
 inline Key hash_of_source(std::string_view text) {
-    constexpr size_t kLong = 4096;
-    return std::bit_cast<Key>(text.size() < kLong ? blake2bp(as_bytes(text))
-                                                  : hash_by_halves(as_bytes(text)));
+    return std::bit_cast<Key>(cairn::hash_of_source(as_bytes(text)));
 }
 
 class KeyBuilder {

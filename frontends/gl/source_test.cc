@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "caches.h"
+#include "recipe/recipe.h"
 #include "testing/driver.h"
 #include "testing/front_end.h"
 
@@ -193,6 +195,19 @@ TEST_F(SourceTest, IsGivenToTheDriverBeforeACallThatOnlyTheDriverUnderstands) {
     set("plain");
     hook<PFNGLSPECIALIZESHADERPROC>("glSpecializeShader")(shader_, "main", 0, nullptr, nullptr);
     EXPECT_EQ(of_driver(), "plain");
+}
+
+TEST(SourceHashTest, RecipesKnowASourceByTheSameHash) {
+    const std::string large(5000, 'x');
+    const std::vector<std::vector<const GLchar *>> sources = {{"void main() {}"},
+                                                              {"void ", "main() {}"},
+                                                              {"", "a", ""},
+                                                              {large.c_str()},
+                                                              {"a", large.c_str()}};
+    for (const auto &strings : sources) {
+        const recipe::Source source(strings.begin(), strings.end());
+        EXPECT_EQ(source_of(strings)->hash, recipe::hash_of(source)) << source[0];
+    }
 }
 
 }  // namespace

@@ -73,4 +73,11 @@ std::array<std::byte, 32> blake2bp(Bytes bytes);
 // blake2bp() hashes.
 std::array<std::byte, 32> hash_by_halves(Bytes bytes);
 
+// The hash of a source: what is short by blake2bp(), what is long by halves. The size decides which: no
+// two hashes are of the same bytes.
+inline std::array<std::byte, 32> hash_of_source(Bytes source) {
+    constexpr std::size_t kLong = 4096;
+    return source.size() < kLong ? blake2bp(source) : hash_by_halves(source);
+}
+
 }  // namespace cairn

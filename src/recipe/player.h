@@ -39,9 +39,9 @@ struct Ready {
 };
 
 enum class Outcome : std::uint32_t {
-    made,     // the driver has linked it, and it is stored
-    had,      // it was in the cache
+    made,     // the driver has linked it
     refused,  // it does not compile or link here
+    lacking,  // the driver had no memory for it, or has lost the context
 };
 
 struct Done {

@@ -12,7 +12,7 @@ namespace cairn::recipe {
 namespace {
 
 constexpr std::size_t kTextMax = 4096;                    // of a name, an attribute, a path
-constexpr std::size_t kSourceMax = std::size_t{8} << 20;  // of all strings of a source
+constexpr std::size_t kSourceMax = std::size_t{8} << 20;  // of a string
 constexpr std::size_t kStringsMax = 65536;                // of a source
 constexpr std::size_t kArgumentsMax = 65536;              // of a setting
 constexpr std::size_t kSettingsMax = 4096;
@@ -268,6 +268,20 @@ Key hash_of(Bytes encoded) {
     Blake2b hash;
     hash.add(encoded);
     return std::bit_cast<Key>(hash.finish());
+}
+
+Key hash_of(const Source &source) {
+    std::string all;
+    for (const std::string &text : source) all += text;
+    if (source.size() > 1) {
+        all.push_back('\0');
+        for (const std::string &text : source) {
+            std::array<std::byte, 4> size = {};
+            put_le(MutableBytes(size), 0, static_cast<std::uint32_t>(text.size()));
+            all.append(reinterpret_cast<const char *>(size.data()), size.size());
+        }
+    }
+    return std::bit_cast<Key>(hash_of_source(as_bytes(all)));
 }
 
 std::string key_of_source(const Key &source) {

@@ -82,7 +82,7 @@ struct ContextKind {
 
 struct Stage {
     std::uint32_t type = 0;  // GL_VERTEX_SHADER, ...
-    Key source = {};         // as hash_of_source() of frontends/gl/key.h
+    Key source = {};         // the hash of a Source
     bool operator==(const Stage &) const = default;
 };
 
@@ -103,6 +103,9 @@ struct Program {
 
 // The strings that glShaderSource was given.
 using Source = std::vector<std::string>;
+// The hash that front ends know it by: of all strings in a row; where there are several, then a zero,
+// and the size of each in 4 bytes.
+Key hash_of(const Source &source);
 
 // The default framebuffer: bits of a pixel.
 struct Surface {

@@ -233,5 +233,13 @@ TEST(RecipeTest, SizesHaveThreeClasses) {
     EXPECT_EQ(size_class(1023), 3u);
 }
 
+TEST(RecipeTest, TheDivisionOfASourceCounts) {
+    const Key whole = hash_of(Source{"void main() {}"});
+    EXPECT_NE(whole, hash_of(Source{"void ", "main() {}"}));
+    EXPECT_NE(hash_of(Source{"void ", "main() {}"}), hash_of(Source{"void m", "ain() {}"}));
+    EXPECT_NE(hash_of(Source{"", "a"}), hash_of(Source{"a", ""}));
+    EXPECT_NE(hash_of(Source{std::string(5000, 'x')}), hash_of(Source{std::string(5001, 'x')}));
+}
+
 }  // namespace
 }  // namespace cairn::recipe

@@ -41,9 +41,8 @@ inline recipe::Key put_recipe(cairn_cache *cache, const std::vector<recipe::Sour
     recipe::Program program;
     program.context = context;
     for (const recipe::Source &each : sources) {
-        const std::string encoded = recipe::encode(each);
-        const recipe::Key hash = recipe::hash_of(as_bytes(encoded));
-        put(cache, recipe::key_of_source(hash), encoded);
+        const recipe::Key hash = recipe::hash_of(each);
+        put(cache, recipe::key_of_source(hash), recipe::encode(each));
         program.stages.push_back({0x8B31, hash});
     }
     const std::string encoded = recipe::encode(program);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A player for tests of `cairn warm`: it makes nothing, and does what the first source of a program tells
 // it. It writes the source into the file WARM_TEST_LOG before, names the cache WARM_TEST_CACHE in its
-// Ready, and begins as WARM_TEST_READY says.
+// Ready, begins as WARM_TEST_READY says, and ends as WARM_TEST_END does.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/bytes.h"
 #include "recipe/player.h"
@@ -24,10 +25,20 @@ std::string setting(const char *name) {
     return value == nullptr ? "" : value;
 }
 
+[[noreturn]] void hang() {
+    for (;;) ::pause();
+}
+
+[[noreturn]] void end() {
+    const std::string how = setting("WARM_TEST_END");
+    if (how == "silent") hang();
+    std::_Exit(how == "fail" ? 1 : 0);
+}
+
 void read_all(char *bytes, std::size_t size) {
     while (size > 0) {
         const ssize_t count = ::read(STDIN_FILENO, bytes, size);
-        if (count <= 0) std::_Exit(0);
+        if (count <= 0) end();
         bytes += count;
         size -= static_cast<std::size_t>(count);
     }
@@ -54,10 +65,6 @@ void write_message(std::string_view message) {
     put_le(MutableBytes(head), 0, static_cast<std::uint32_t>(message.size()));
     write_all({reinterpret_cast<const char *>(head.data()), head.size()});
     write_all(message);
-}
-
-[[noreturn]] void hang() {
-    for (;;) ::pause();
 }
 
 void note(const std::string &what) {
@@ -94,6 +101,11 @@ void work() {
     if (what.starts_with("refuse")) {
         done.outcome = static_cast<std::uint32_t>(recipe::Outcome::refused);
     }
+    if (what.starts_with("lacking")) {
+        done.outcome = static_cast<std::uint32_t>(recipe::Outcome::lacking);
+    }
+    if (what.starts_with("undrawn")) std::swap(done.drawn, done.skipped);
+    done.problem = "as it was told";
     write_message(encode(done));
 }
 

@@ -168,7 +168,12 @@ std::optional<recipe::Done> Player::work(const recipe::Work &work, unsigned pati
 bool Player::finish(unsigned patience_ms) {
     if (process_ < 0) return false;
     input_.reset(-1);
-    for (const uint64_t deadline = in_ms(patience_ms); monotonic_ns() < deadline;) {
+    uint64_t deadline = in_ms(patience_ms);
+    for (bool is_stopping = false; monotonic_ns() < deadline;) {
+        if (!is_stopping && stop_.load()) {
+            is_stopping = true;
+            deadline = std::min(deadline, in_ms(kStopMs));
+        }
         int status = 0;
         const pid_t ended = ::waitpid(process_, &status, WNOHANG);
         if (ended == process_) {

@@ -32,11 +32,13 @@ class Player {
     // nullopt: it has died, is silent for `patience_ms`, or talks nonsense; or we are to stop.
     std::optional<recipe::Ready> open(const recipe::ContextKind &context, unsigned patience_ms);
     std::optional<recipe::Done> work(const recipe::Work &work, unsigned patience_ms);
-    // Lets it write what it has made, and end, also where we are to stop. False: it did not come to
-    // that.
+    // Lets it write what it has made, and end; where we are to stop, it has kStopMs for that. False: it
+    // did not come to that.
     bool finish(unsigned patience_ms);
 
   private:
+    static constexpr unsigned kStopMs = 5'000;
+
     std::optional<std::string> ask(const std::string &message, unsigned patience_ms);
     bool write(std::string_view bytes, uint64_t deadline_ns);
     bool read(MutableBytes bytes, uint64_t deadline_ns);

@@ -32,16 +32,15 @@ recipe::Key hash_of(const RecipeUnit &unit) {
 
 }  // namespace
 
-RecipeBook::RecipeBook(const std::string &root, const std::string &application,
-                       const Words &packs) {
+RecipeBook::RecipeBook(const std::string &root, const std::string &application, const Words &packs)
+    : identifier_(identifier_of(generation_of(application))) {
     const Generation generation = generation_of(application);
-    const std::string identifier = identifier_of(generation);
     Words order;
-    if (const auto folder = Directory::open(root + "/" + identifier); folder.ok()) {
-        own_ = open_cache(root, identifier, Access::read_only);
+    if (const auto folder = Directory::open(root + "/" + identifier_); folder.ok()) {
+        own_ = open_cache(root, identifier_, Access::read_only);
         order = read_order(folder.value());
     }
-    const LayeredSubject subject = {generation.application, identifier, recipe::kVersion,
+    const LayeredSubject subject = {generation.application, identifier_, recipe::kVersion,
                                     describe(generation)};
     layers_ = find_layers(root, subject, packs, PackKind::entries, Log());
     for (const FoundLayer &layer : layers_) {
@@ -140,24 +139,41 @@ std::optional<std::string> RecipeBook::read(const std::string &key) const {
     return std::nullopt;
 }
 
-std::optional<recipe::Work> RecipeBook::work(const RecipeUnit &unit) const {
-    const auto bytes = read(recipe::key_of_program(unit.program));
-    auto program = bytes ? recipe::decode_program(as_bytes(*bytes)) : std::nullopt;
+// What has another content than its key says is somebody else's, whoever has put it there.
+std::optional<RecipeBook::Found> RecipeBook::work(const RecipeUnit &unit) const {
+    constexpr std::size_t kNumbers = 4096;  // around what is read here
+    std::size_t left = recipe::kMessageMax - kNumbers;
+    const auto take = [&](const std::string &key) {
+        auto bytes = read(key);
+        if (bytes && bytes->size() > left) bytes.reset();
+        if (bytes) left -= bytes->size();
+        return bytes;
+    };
+    const auto bytes = take(recipe::key_of_program(unit.program));
+    auto program = bytes && recipe::hash_of(as_bytes(*bytes)) == unit.program
+                       ? recipe::decode_program(as_bytes(*bytes))
+                       : std::nullopt;
     if (!program) return std::nullopt;
-    recipe::Work work;
-    work.program = std::move(*program);
-    for (const recipe::Stage &stage : work.program.stages) {
-        const auto text = read(recipe::key_of_source(stage.source));
+    Found found;
+    found.work.program = std::move(*program);
+    for (const recipe::Stage &stage : found.work.program.stages) {
+        const auto text = take(recipe::key_of_source(stage.source));
         auto source = text ? recipe::decode_source(as_bytes(*text)) : std::nullopt;
-        if (!source) return std::nullopt;
-        work.sources.push_back(std::move(*source));
+        if (!source || recipe::hash_of(*source) != stage.source) return std::nullopt;
+        found.work.sources.push_back(std::move(*source));
     }
     for (const std::string &key : unit.states) {
-        const auto state = read(key);
-        auto decoded = state ? recipe::decode_state(as_bytes(*state)) : std::nullopt;
-        if (decoded) work.states.push_back(std::move(*decoded));
+        const auto state = take(key);
+        auto decoded = state && recipe::key_of_state(unit.program, as_bytes(*state)) == key
+                           ? recipe::decode_state(as_bytes(*state))
+                           : std::nullopt;
+        if (decoded) {
+            found.work.states.push_back(std::move(*decoded));
+        } else {
+            found.is_whole = false;
+        }
     }
-    return work;
+    return found;
 }
 
 recipe::Application RecipeBook::application() const {

@@ -39,8 +39,14 @@ class RecipeBook {
     const std::vector<RecipeGroup> &groups() const { return groups_; }
     std::size_t size() const;
     std::size_t damaged() const { return damaged_; }
-    // What a player gets; nullopt: a part of it is gone or damaged.
-    std::optional<recipe::Work> work(const RecipeUnit &unit) const;
+    // What a player gets; nullopt: a part of it is gone or damaged, or it is more than a player takes.
+    struct Found {
+        recipe::Work work;
+        bool is_whole = true;  // false: a state of it is gone or damaged
+    };
+    std::optional<Found> work(const RecipeUnit &unit) const;
+    // Of the cache that holds the application's own recipes.
+    const std::string &identifier() const { return identifier_; }
     // Of this machine; empty where nobody knows.
     recipe::Application application() const;
 
@@ -49,6 +55,7 @@ class RecipeBook {
     Words keys() const;
     void group(const Words &keys, const Words &order);
 
+    const std::string identifier_;
     mutable std::mutex mutex_;  // of reading
     std::optional<CacheHandle> own_;
     std::vector<FoundLayer> layers_;

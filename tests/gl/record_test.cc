@@ -173,6 +173,23 @@ TEST_P(RecordTest, EachStateIsThereOnceWhateverTheObjects) {
               4);
 }
 
+TEST_P(RecordTest, UnitsAreFoundAmongThousandsOfUniforms) {
+    const Played run = stage_.cached("many_uniforms", kRecording);
+    ASSERT_EQ(run.status, "") << run.complaints;
+    const Recipes recipes = recorded();
+    ASSERT_EQ(recipes.states.size(), 1u);
+    ASSERT_EQ(recipes.states[0].bindings.size(), 1u);
+    EXPECT_EQ(recipes.states[0].bindings[0].uniform, "picture");
+}
+
+TEST_P(RecordTest, AnObjectThatHasADeletedOnesNameIsAnother) {
+    const Played run = stage_.cached("array_names_again", kRecording);
+    ASSERT_EQ(run.status, "") << run.complaints;
+    const Recipes recipes = recorded();
+    ASSERT_EQ(recipes.states.size(), 2u);
+    EXPECT_NE(recipes.states[0].attributes, recipes.states[1].attributes);
+}
+
 TEST_P(RecordTest, TheSameStartAddsNothing) {
     (void)stage_.cached("states", kRecording);
     const Recipes first = recorded();

@@ -51,7 +51,9 @@ namespace client {
     X(own_binaries)         \
     X(binary_with_bindings) \
     X(parallel_compile)     \
-    X(states)
+    X(states)               \
+    X(many_uniforms)        \
+    X(array_names_again)
 
 #define X(name) void name();
 CLIENT_SCENARIOS(X)

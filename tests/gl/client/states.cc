@@ -18,6 +18,21 @@ out vec4 color;
 void main() { color = texture(picture, place * 0.5 + 0.5) * 0.5 + 0.25; }
 )";
 
+// Each member of each element of a block's array is a uniform: 8,192, and then the sampler.
+constexpr const char *kLit = R"(#version 300 es
+precision highp float;
+in vec2 place;
+struct Lamp { float red, green, blue, alpha; };
+layout(std140) uniform First { Lamp first[1024]; };
+layout(std140) uniform Second { Lamp second[1024]; };
+uniform sampler2D picture;
+out vec4 color;
+void main() {
+    int at = int(place.x * 3.0 + 4.0);
+    color = texture(picture, place) * 0.5 + first[at].red + second[at].green + 0.25;
+}
+)";
+
 GLuint make_texture(GLint format, GLsizei size, GLint filter) {
     GLuint texture = 0;
     gl.GenTextures(1, &texture);
@@ -83,6 +98,38 @@ void states() {
     gl.DrawElements(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, kIndices.data());
     note("error %x, then %x", gl.GetError(), gl.GetError());
     note_picture("culled");
+}
+
+// A program with thousands of uniforms that name no unit.
+void many_uniforms() {
+    const Context context(Api::es3);
+    const GLuint program = make_program(kVertex, kLit);
+    GLuint block = 0;
+    gl.GenBuffers(1, &block);
+    gl.BindBuffer(GL_UNIFORM_BUFFER, block);
+    gl.BufferData(GL_UNIFORM_BUFFER, 16384, nullptr, GL_STATIC_DRAW);
+    for (const GLuint index : {0u, 1u}) {
+        gl.UniformBlockBinding(program, index, index);
+        gl.BindBufferBase(GL_UNIFORM_BUFFER, index, block);
+    }
+    make_texture(GL_RGBA8, 16, GL_LINEAR);
+    draw("lit", program);
+}
+
+// A vertex array that has the name of a deleted one, and nothing else of it.
+void array_names_again() {
+    const Context context(Api::es3);
+    const GLuint program = make_program(kVertex, kPlainFragment);
+    GLuint array = 0;
+    for (int i = 0; i < 2; ++i) {
+        gl.GenVertexArrays(1, &array);
+        gl.BindVertexArray(array);
+        if (i == 0) gl.EnableVertexAttribArray(0);
+        gl.UseProgram(program);
+        gl.DrawArrays(GL_TRIANGLES, 0, 0);
+        note("array %u error %x", array, gl.GetError());
+        gl.DeleteVertexArrays(1, &array);
+    }
 }
 
 }  // namespace client

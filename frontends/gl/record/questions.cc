@@ -142,10 +142,6 @@ bool is_image(GLenum type) {
     return type >= GL_IMAGE_1D && type <= GL_UNSIGNED_INT_IMAGE_2D_MULTISAMPLE_ARRAY;
 }
 
-bool names_unit(GLenum type) {
-    return target_of_sampler(type) != 0 || is_image(type);
-}
-
 // How many locations an attribute of this type takes.
 GLuint locations_of(GLenum type) {
     switch (type) {
@@ -172,7 +168,8 @@ uint32_t number(GLint value) {
 
 // A few bytes of an attribute, as far as drivers put such attributes into one buffer.
 constexpr uint64_t kNearBytes = 2047;
-constexpr GLint kUniformsMax = 1 << 16, kAttributesMax = 64, kUnitsMax = 256;
+constexpr GLuint kNone = UINT32_MAX;
+constexpr GLint kBlocksMax = 256, kUniformsMax = 1 << 16, kAttributesMax = 64, kUnitsMax = 256;
 
 }  // namespace
 
@@ -188,31 +185,42 @@ GLint Questions::integer_of(GLenum name, GLuint index) const {
     return value;
 }
 
-// The indices of uniforms that name units, or of all. Engines have thousands of others: each member of
-// each element of an array in a block is one.
-std::vector<GLuint> Questions::unit_uniforms(GLuint name, GLint uniforms) const {
+// The indices of uniforms outside of blocks, as those that name units are. Engines have thousands of
+// others: each member of each element of an array in a block is one, and drivers look for an index by
+// going through all of them.
+std::vector<GLuint> Questions::free_uniforms(GLuint name) const {
+    GLint uniforms = 0, blocks = 0;
+    gl_.GetProgramiv(name, GL_ACTIVE_UNIFORMS, &uniforms);
+    if (has(301, 300)) gl_.GetProgramiv(name, GL_ACTIVE_UNIFORM_BLOCKS, &blocks);
     std::vector<GLuint> all(static_cast<size_t>(std::clamp(uniforms, 0, kUniformsMax)));
     std::iota(all.begin(), all.end(), 0u);
-    if (!has(301, 300) || all.empty()) return all;
-    std::vector<GLint> types(all.size());
-    more_.GetActiveUniformsiv(name, static_cast<GLsizei>(all.size()), all.data(), GL_UNIFORM_TYPE,
-                              types.data());
-    std::erase_if(all, [&](GLuint i) { return !names_unit(number(types[i])); });
+    std::vector<GLint> in_blocks;
+    for (GLuint block = 0; block < static_cast<GLuint>(std::clamp(blocks, 0, kBlocksMax));
+         ++block) {
+        GLint count = 0;
+        more_.GetActiveUniformBlockiv(name, block, GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS, &count);
+        in_blocks.assign(static_cast<size_t>(std::clamp(count, 0, kUniformsMax)), -1);
+        more_.GetActiveUniformBlockiv(name, block, GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES,
+                                      in_blocks.data());
+        for (const GLint index : in_blocks) {
+            if (index >= 0 && number(index) < all.size()) all[number(index)] = kNone;
+        }
+    }
+    std::erase(all, kNone);
     return all;
 }
 
 void Questions::list_uniforms_and_attributes(GLuint name, LinkedProgram &program) const {
     program.is_listed = true;
-    GLint uniforms = 0, attributes = 0;
-    gl_.GetProgramiv(name, GL_ACTIVE_UNIFORMS, &uniforms);
+    GLint attributes = 0;
     gl_.GetProgramiv(name, GL_ACTIVE_ATTRIBUTES, &attributes);
     std::array<GLchar, 1024> text;
-    for (const GLuint i : unit_uniforms(name, uniforms)) {
+    for (const GLuint i : free_uniforms(name)) {
         UnitUniform uniform;
         GLsizei size = 0;
         more_.GetActiveUniform(name, i, text.size(), &size, &uniform.size, &uniform.type,
                                text.data());
-        if (!names_unit(uniform.type)) continue;
+        if (target_of_sampler(uniform.type) == 0 && !is_image(uniform.type)) continue;
         uniform.name.assign(text.data(), static_cast<size_t>(std::max(size, 0)));
         if (uniform.name.ends_with("[0]")) uniform.name.resize(uniform.name.size() - 3);
         for (GLint element = 0; element < std::min(uniform.size, kUnitsMax); ++element) {

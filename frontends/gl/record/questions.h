@@ -42,7 +42,7 @@ class Questions {
         const int since = is_es_ ? es : gl;
         return since != 0 && version_ >= since;
     }
-    std::vector<GLuint> unit_uniforms(GLuint name, GLint uniforms) const;
+    std::vector<GLuint> free_uniforms(GLuint name) const;
     GLint integer(GLenum name) const;
     GLint integer_of(GLenum name, GLuint index) const;
     void ask_values(recipe::Values &values);

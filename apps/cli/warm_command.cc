@@ -340,6 +340,7 @@ void Warming::serve_with_player(Queue &queue) {
         if (!options_.again && is_noted(notes.get(), *unit)) {
             ++tally_.known;
         } else {
+            if (!ready->problem.empty()) complain_once(ready->problem);
             then = make(player, notes.get(), *unit, batch);
         }
     } while (then == Then::the_next && !g_stop.load() && monotonic_ns() < end_ns);

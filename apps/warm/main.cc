@@ -110,7 +110,8 @@ recipe::Done work(Painter &painter, const recipe::Work &work) {
     return done;
 }
 
-int play(int output) {
+// `problem`: what this process was not shut in from.
+int play(int output, const std::string &problem) {
     bool is_end = false;
     const auto first = read_message(is_end);
     if (is_end) return kExitOk;
@@ -120,7 +121,10 @@ int play(int output) {
     recipe::Ready ready;
     ready.problem = display.open(*kind);
     ready.is_ready = ready.problem.empty() ? 1 : 0;
-    if (ready.is_ready != 0) ready.cache = display.cache();
+    if (ready.is_ready != 0) {
+        ready.cache = display.cache();
+        ready.problem = problem;
+    }
     if (!write_message(output, recipe::encode(ready)) || ready.is_ready == 0) return kExitFailure;
     Painter painter(display);
     for (;;) {
@@ -145,6 +149,5 @@ int main(int argc, char **) {
     }
     const int output = take_standard_output();
     take_invocation_name();
-    shut_in(writable_folders());
-    return play(output);
+    return play(output, shut_in(writable_folders()));
 }

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -14,9 +15,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <initializer_list>
 
 #include "os/file.h"
 
@@ -38,17 +42,26 @@ void be_last() {
     append_to_file("/proc/self/oom_score_adj", "1000");
 }
 
-// Files are written below these directories only, and none is executed.
-void restrict_files(const std::vector<std::string> &writable) {
+// Younger than some <linux/landlock.h>.
+constexpr uint64_t kTruncate = uint64_t{1} << 14;
+constexpr int kTruncateAbi = 3;
+
+// Files are written below these directories only, and none is executed. Not valid where the kernel has
+// no Landlock.
+UniqueFd make_file_rules(const std::vector<std::string> &writable) {
+    const long abi =
+        ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (abi < 1) return UniqueFd();
     landlock_ruleset_attr rules = {};
     rules.handled_access_fs =
         LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
         LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
         LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
         LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
-    const UniqueFd set(
-        static_cast<int>(::syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0)));
-    if (!set.valid()) return;
+    if (abi >= kTruncateAbi) rules.handled_access_fs |= kTruncate;
+    UniqueFd set(static_cast<int>(
+        ::syscall(SYS_landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0)));
+    if (!set.valid()) return set;
     for (const std::string &folder : writable) {
         const UniqueFd opened(::open(folder.c_str(), O_PATH | O_CLOEXEC));
         if (!opened.valid()) continue;
@@ -57,63 +70,91 @@ void restrict_files(const std::vector<std::string> &writable) {
         below.parent_fd = opened.get();
         ::syscall(SYS_landlock_add_rule, set.get(), LANDLOCK_RULE_PATH_BENEATH, &below, 0);
     }
-    ::syscall(SYS_landlock_restrict_self, set.get(), 0);
+    return set;
 }
 
-void restrict_system_calls() {
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    if (filter == nullptr) return;
-    const uint32_t refused = SCMP_ACT_ERRNO(EPERM);
-    for (const int call : {SCMP_SYS(execve),
-                           SCMP_SYS(execveat),
-                           SCMP_SYS(ptrace),
-                           SCMP_SYS(process_vm_readv),
-                           SCMP_SYS(process_vm_writev),
-                           SCMP_SYS(pidfd_getfd),
-                           SCMP_SYS(bpf),
-                           SCMP_SYS(perf_event_open),
-                           SCMP_SYS(mount),
-                           SCMP_SYS(umount2),
-                           SCMP_SYS(move_mount),
-                           SCMP_SYS(open_tree),
-                           SCMP_SYS(fsopen),
-                           SCMP_SYS(pivot_root),
-                           SCMP_SYS(chroot),
-                           SCMP_SYS(unshare),
-                           SCMP_SYS(setns),
-                           SCMP_SYS(keyctl),
-                           SCMP_SYS(add_key),
-                           SCMP_SYS(request_key),
-                           SCMP_SYS(init_module),
-                           SCMP_SYS(finit_module),
-                           SCMP_SYS(delete_module),
-                           SCMP_SYS(kexec_load),
-                           SCMP_SYS(reboot),
-                           SCMP_SYS(swapon),
-                           SCMP_SYS(swapoff),
-                           SCMP_SYS(setuid),
-                           SCMP_SYS(setgid),
-                           SCMP_SYS(setreuid),
-                           SCMP_SYS(setregid),
-                           SCMP_SYS(setresuid),
-                           SCMP_SYS(setresgid),
-                           SCMP_SYS(userfaultfd),
-                           SCMP_SYS(bind),
-                           SCMP_SYS(listen),
-                           SCMP_SYS(io_uring_setup),
-                           SCMP_SYS(personality)}) {
-        seccomp_rule_add(filter, refused, call, 0);
-    }
+bool restrict_this_thread(int rules) {
+    return ::syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+}
+
+// Younger than some <seccomp.h>; the same on all processors.
+constexpr int kFchmodat2 = 452, kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
+
+bool refuse(scmp_filter_ctx filter, std::initializer_list<int> calls) {
+    return std::ranges::all_of(calls, [&](int call) {
+        return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0) == 0;
+    });
+}
+
+bool refuse_if(scmp_filter_ctx filter, int call, scmp_arg_cmp argument) {
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 1, argument) == 0;
+}
+
+// The kernel looks at the lower half of a command.
+scmp_arg_cmp command_is(int command) {
+    return {1, SCMP_CMP_MASKED_EQ, 0xffffffff, static_cast<unsigned>(command)};
+}
+
+bool refuse_for_good(scmp_filter_ctx filter) {
+    return refuse(
+        filter,
+        {// Programs, and what looks into others.
+         SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
+         SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_getfd), SCMP_SYS(pidfd_send_signal),
+         SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup),
+         // The system.
+         SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(move_mount), SCMP_SYS(open_tree),
+         SCMP_SYS(fsopen), SCMP_SYS(fsmount), SCMP_SYS(fspick), SCMP_SYS(mount_setattr),
+         SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(unshare), SCMP_SYS(setns),
+         SCMP_SYS(keyctl), SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(init_module),
+         SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load), SCMP_SYS(reboot),
+         SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(setuid), SCMP_SYS(setgid),
+         SCMP_SYS(setreuid), SCMP_SYS(setregid), SCMP_SYS(setresuid), SCMP_SYS(setresgid),
+         SCMP_SYS(personality),
+         // Servers.
+         SCMP_SYS(bind), SCMP_SYS(listen),
+         // Files, in ways that Landlock does not know, or did not at first.
+         SCMP_SYS(truncate), SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat), kFchmodat2,
+         SCMP_SYS(chown), SCMP_SYS(fchown), SCMP_SYS(lchown), SCMP_SYS(fchownat),
+         SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), SCMP_SYS(removexattr),
+         SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), kSetxattrat, kRemovexattrat,
+         kFileSetattr});
+}
+
+bool refuse_by_arguments(scmp_filter_ctx filter) {
+    bool is_made = true;
     // A display's socket is one of the system's own.
-    seccomp_rule_add(filter, refused, SCMP_SYS(socket), 1,
-                     scmp_arg_cmp{0, SCMP_CMP_NE, AF_UNIX, 0});
+    is_made &= refuse_if(filter, SCMP_SYS(socket), {0, SCMP_CMP_NE, AF_UNIX, 0});
     const auto itself = static_cast<scmp_datum_t>(::getpid());
     for (const int call : {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(tkill),
-                           SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(pidfd_send_signal)}) {
-        seccomp_rule_add(filter, refused, call, 1, scmp_arg_cmp{0, SCMP_CMP_NE, itself, 0});
+                           SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo)}) {
+        is_made &= refuse_if(filter, call, {0, SCMP_CMP_NE, itself, 0});
     }
-    seccomp_load(filter);
+    // Of this process it is 0 in all libraries.
+    is_made &= refuse_if(filter, SCMP_SYS(prlimit64), {0, SCMP_CMP_NE, 0, 0});
+    // A descriptor's owner gets a signal, and may be anybody.
+    for (const int command : {F_SETOWN, F_SETOWN_EX}) {
+        is_made &= refuse_if(filter, SCMP_SYS(fcntl), command_is(command));
+    }
+    // They type at terminals.
+    for (const int command : {TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP}) {
+        is_made &= refuse_if(filter, SCMP_SYS(ioctl), command_is(command));
+    }
+    is_made &=
+        refuse_if(filter, SCMP_SYS(clone), {0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER});
+    // Its flags lie in memory, where no filter looks. Libraries call clone then.
+    is_made &= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+    return is_made;
+}
+
+// By a filter for all threads. False: the kernel has none.
+bool restrict_system_calls(const std::function<bool(scmp_filter_ctx filter)> &add_rules) {
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (filter == nullptr) return false;
+    const bool is_loaded = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
+                           add_rules(filter) && seccomp_load(filter) == 0;
     seccomp_release(filter);
+    return is_loaded;
 }
 
 std::string variable(const char *name) {
@@ -143,14 +184,25 @@ std::vector<std::string> writable_folders() {
     return folders;
 }
 
-void shut_in(const std::vector<std::string> &writable) {
+std::string shut_in(const std::vector<std::string> &writable) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     be_last();
     bound(RLIMIT_CORE, 0);
     bound(RLIMIT_DATA, kMemoryMax);
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-    restrict_files(writable);
-    restrict_system_calls();
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    std::string problem;
+    const UniqueFd rules = make_file_rules(writable);
+    if (!rules.valid() || !restrict_this_thread(rules.get())) {
+        problem = "this kernel has no Landlock: players may write all of your files";
+    }
+    const bool is_filtered = restrict_system_calls([](scmp_filter_ctx filter) {
+        return refuse_for_good(filter) && refuse_by_arguments(filter);
+    });
+    if (!is_filtered) {
+        problem += problem.empty() ? "" : "; ";
+        problem += "this kernel has no seccomp: players may start programs";
+    }
+    return problem;
 }
 
 }  // namespace cairn::warm

@@ -7,8 +7,8 @@
 // kills it before others where memory is short, and it dies with its parent. Its priority is the
 // lowest there is.
 //
-// Thread safety: before any other thread runs. Failure: what a kernel cannot do is left out; a driver
-// that needs what is refused fails as it would without the rights.
+// Thread safety: before any other thread runs. Failure: what a kernel cannot do is left out and
+// said; a driver that needs what is refused fails as it would without the rights.
 #pragma once
 
 #include <string>
@@ -19,6 +19,7 @@ namespace cairn::warm {
 // The directories that a player may write below, by its environment.
 std::vector<std::string> writable_folders();
 
-void shut_in(const std::vector<std::string> &writable);
+// Returns what it cannot hold players back from, for people; "": nothing.
+std::string shut_in(const std::vector<std::string> &writable);
 
 }  // namespace cairn::warm

@@ -33,8 +33,9 @@ struct Work {
 
 struct Ready {
     std::uint32_t is_ready = 0;
-    std::string cache;    // identifier of the cache that programs go to; "": none does
-    std::string problem;  // why there is no such context; for people
+    std::string cache;  // identifier of the cache that programs go to; "": none does
+    std::string
+        problem;  // why there is no such context, or what the kernel lets the player do; for people
     bool operator==(const Ready &) const = default;
 };
 

@@ -123,7 +123,8 @@ int play(int output, const std::string &problem) {
     ready.is_ready = ready.problem.empty() ? 1 : 0;
     if (ready.is_ready != 0) {
         ready.cache = display.cache();
-        ready.problem = problem;
+        const std::string more = shut_in_further(folders_of_caches(ready.cache));
+        ready.problem = problem.empty() ? more : problem;
     }
     if (!write_message(output, recipe::encode(ready)) || ready.is_ready == 0) return kExitFailure;
     Painter painter(display);

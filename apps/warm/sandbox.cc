@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/ioprio.h>
 #include <linux/landlock.h>
+#include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -16,13 +17,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
+#include <set>
+#include <system_error>
 
+#include "cache/driver_files.h"
+#include "os/environment.h"
 #include "os/file.h"
+#include "recipe/player.h"
 
 namespace cairn::warm {
 namespace {
@@ -45,6 +53,7 @@ void be_last() {
 // Younger than some <linux/landlock.h>.
 constexpr uint64_t kTruncate = uint64_t{1} << 14;
 constexpr int kTruncateAbi = 3;
+constexpr int kThreadMs = 5000;  // so long a thread may take to run a handler
 
 // Files are written below these directories only, and none is executed. Not valid where the kernel has
 // no Landlock.
@@ -79,6 +88,54 @@ bool restrict_this_thread(int rules) {
 
 // Younger than some <seccomp.h>; the same on all processors.
 constexpr int kFchmodat2 = 452, kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
+
+// Landlock restricts the thread that asks for it: the driver's and the front end's, which are there by
+// now, do so in a handler.
+std::atomic<int> g_rules = -1;
+std::atomic<unsigned> g_restricted = 0;
+
+void restrict_by_signal(int) {
+    const int before = errno;
+    if (restrict_this_thread(g_rules.load())) ++g_restricted;
+    errno = before;
+}
+
+bool restrict_thread(pid_t thread) {
+    const unsigned before = g_restricted.load();
+    if (::tgkill(::getpid(), thread, SIGSYS) != 0) return errno == ESRCH;
+    for (int ms = 0; ms < kThreadMs; ++ms) {
+        if (g_restricted.load() != before) return true;
+        ::poll(nullptr, 0, 1);
+    }
+    return ::tgkill(::getpid(), thread, 0) != 0;  // has ended
+}
+
+// A thread that is made meanwhile is as restricted as the one that makes it. So all are once a look
+// finds none that was not there before.
+bool restrict_other_threads(int rules) {
+    g_rules.store(rules);
+    struct sigaction action = {}, before = {};
+    action.sa_handler = restrict_by_signal;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGSYS, &action, &before);
+    std::set<pid_t> known = {::gettid()};
+    bool is_stuck = false;
+    std::error_code error;
+    for (bool is_new = true; is_new && !is_stuck;) {
+        is_new = false;
+        for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+            const auto thread = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+            if (!known.insert(thread).second) continue;
+            is_new = true;
+            is_stuck |= !restrict_thread(thread);
+        }
+        is_stuck |= bool{error};
+    }
+    // One that blocks the signal must not die of it later.
+    if (is_stuck) before.sa_handler = SIG_IGN;
+    ::sigaction(SIGSYS, &before, nullptr);
+    return !is_stuck;
+}
 
 bool refuse(scmp_filter_ctx filter, std::initializer_list<int> calls) {
     return std::ranges::all_of(calls, [&](int call) {
@@ -202,6 +259,35 @@ std::string shut_in(const std::vector<std::string> &writable) {
         problem += problem.empty() ? "" : "; ";
         problem += "this kernel has no seccomp: players may start programs";
     }
+    return problem;
+}
+
+std::vector<std::string> folders_of_caches(const std::string &cache) {
+    std::vector<std::string> folders = {"/dev", "/proc/self"};
+    if (const auto root = default_root()) {
+        if (!cache.empty()) folders.push_back(*root + "/" + cache);
+        const std::string application = variable(recipe::kWarmVariable);
+        if (!application.empty()) folders.push_back(*root + "/.driver/gl-" + application);
+    }
+    for (const DriverFolder &folder : driver_folders()) {
+        const bool is_mesa = folder.layout != DriverLayout::nvidia;
+        const std::filesystem::path path = folder.path;
+        folders.push_back(is_mesa ? path.string() : path.parent_path().string());
+    }
+    return folders;
+}
+
+std::string shut_in_further(const std::vector<std::string> &writable) {
+    const UniqueFd rules = make_file_rules(writable);
+    std::string problem;
+    // Without Landlock it is said already.
+    if (rules.valid() &&
+        (!restrict_this_thread(rules.get()) || !restrict_other_threads(rules.get()))) {
+        problem = "the driver's threads may write below ~/.cache and /tmp";
+    }
+    (void)restrict_system_calls([](scmp_filter_ctx filter) {
+        return refuse(filter, {SCMP_SYS(socket), SCMP_SYS(connect)});
+    });
     return problem;
 }
 

@@ -7,7 +7,7 @@
 // kills it before others where memory is short, and it dies with its parent. Its priority is the
 // lowest there is.
 //
-// Thread safety: before any other thread runs. Failure: what a kernel cannot do is left out and
+// Thread safety: shut_in() before any other thread runs. Failure: what a kernel cannot do is left out and
 // said; a driver that needs what is refused fails as it would without the rights.
 #pragma once
 
@@ -21,5 +21,14 @@ std::vector<std::string> writable_folders();
 
 // Returns what it cannot hold players back from, for people; "": nothing.
 std::string shut_in(const std::vector<std::string> &writable);
+
+// What is left to write below once the context is there: the cache that programs go to, the driver's own
+// caches, devices.
+std::vector<std::string> folders_of_caches(const std::string &cache);
+
+// Once the context is there: no socket is made or connected any more, and no thread, of the driver's
+// neither, writes but below these. REQUIRES: shut_in() was called; no other thread handles SIGSYS.
+// Returns as shut_in().
+std::string shut_in_further(const std::vector<std::string> &writable);
 
 }  // namespace cairn::warm

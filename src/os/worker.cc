@@ -11,10 +11,12 @@
 namespace cairn {
 namespace {
 
-// Makes a thread with all signals blocked.
+// Makes a thread with all signals blocked, but for the one by which the sandbox of a process answers a
+// system call: a thread that blocks it dies of that.
 bool make_thread(pthread_t &thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGSYS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int result = pthread_create(&thread, nullptr, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

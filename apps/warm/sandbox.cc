@@ -283,7 +283,7 @@ std::string shut_in_further(const std::vector<std::string> &writable) {
     // Without Landlock it is said already.
     if (rules.valid() &&
         (!restrict_this_thread(rules.get()) || !restrict_other_threads(rules.get()))) {
-        problem = "the driver's threads may write below ~/.cache and /tmp";
+        problem = "threads may write below ~/.cache, /tmp and XDG_RUNTIME_DIR";
     }
     (void)restrict_system_calls([](scmp_filter_ctx filter) {
         return refuse(filter, {SCMP_SYS(socket), SCMP_SYS(connect)});

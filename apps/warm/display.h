@@ -28,6 +28,7 @@ class Display {
     // had.
     bool draw_into(const recipe::Surface &surface);
 
+    bool is_es() const { return is_es_; }
     // The context's version, 100 * major + minor.
     int version() const { return version_; }
     // The cache that the front end keeps programs in; "": none.

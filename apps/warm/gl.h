@@ -23,8 +23,10 @@
     X(BindRenderbuffer)               \
     X(BindTexture)                    \
     X(BindVertexArray)                \
+    X(BlendEquation)                  \
     X(BlendEquationSeparate)          \
     X(BlendEquationSeparatei)         \
+    X(BlendEquationi)                 \
     X(BlendFuncSeparate)              \
     X(BlendFuncSeparatei)             \
     X(BufferData)                     \
@@ -59,8 +61,10 @@
     X(EnableVertexAttribArray)        \
     X(Enablei)                        \
     X(Finish)                         \
+    X(FramebufferParameteri)          \
     X(FramebufferRenderbuffer)        \
     X(FramebufferTexture)             \
+    X(FramebufferTexture1D)           \
     X(FramebufferTexture2D)           \
     X(FramebufferTextureLayer)        \
     X(FrontFace)                      \

@@ -48,6 +48,16 @@ const void *at(uint32_t offset) {
     return reinterpret_cast<const void *>(uintptr_t{offset});
 }
 
+bool is_image(GLenum type) {
+    return type >= GL_IMAGE_1D && type <= GL_UNSIGNED_INT_IMAGE_2D_MULTISAMPLE_ARRAY;
+}
+
+bool has_attachments(const recipe::Framebuffer &framebuffer) {
+    const auto is_there = [](const recipe::Attachment &each) { return each.format != 0; };
+    return is_there(framebuffer.depth) || is_there(framebuffer.stencil) ||
+           std::ranges::any_of(framebuffer.colors, is_there);
+}
+
 }  // namespace
 
 Painter::Painter(Display &display) : display_(display) {
@@ -168,6 +178,10 @@ bool Painter::set_framebuffer(const recipe::Framebuffer &framebuffer, Scratch &s
             scratch.attach(GL_DEPTH_ATTACHMENT, framebuffer.depth);
             scratch.attach(GL_STENCIL_ATTACHMENT, framebuffer.stencil);
         }
+        if (!has_attachments(framebuffer)) {
+            gl.FramebufferParameteri(GL_FRAMEBUFFER, GL_FRAMEBUFFER_DEFAULT_WIDTH, 4);
+            gl.FramebufferParameteri(GL_FRAMEBUFFER, GL_FRAMEBUFFER_DEFAULT_HEIGHT, 4);
+        }
     }
     // Without it, there is one buffer, which is drawn into.
     if (display_.version() >= 300 && !framebuffer.draw_buffers.empty()) {
@@ -187,7 +201,12 @@ void Painter::set_color_buffers(const std::vector<recipe::ColorBuffer> &buffers)
     (all.blends != 0 ? gl.Enable : gl.Disable)(GL_BLEND);
     if (all.blends != 0) {
         gl.BlendFuncSeparate(all.source_rgb, all.target_rgb, all.source_alpha, all.target_alpha);
-        gl.BlendEquationSeparate(all.equation_rgb, all.equation_alpha);
+        // The advanced equations are for both at once.
+        if (all.equation_rgb == all.equation_alpha) {
+            gl.BlendEquation(all.equation_rgb);
+        } else {
+            gl.BlendEquationSeparate(all.equation_rgb, all.equation_alpha);
+        }
     }
     gl.ColorMask(mask(all, 0), mask(all, 1), mask(all, 2), mask(all, 3));
     for (GLuint i = 0; buffers.size() > 1 && i < buffers.size(); ++i) {
@@ -196,25 +215,32 @@ void Painter::set_color_buffers(const std::vector<recipe::ColorBuffer> &buffers)
         if (buffer.blends != 0) {
             gl.BlendFuncSeparatei(i, buffer.source_rgb, buffer.target_rgb, buffer.source_alpha,
                                   buffer.target_alpha);
-            gl.BlendEquationSeparatei(i, buffer.equation_rgb, buffer.equation_alpha);
+            if (buffer.equation_rgb == buffer.equation_alpha) {
+                gl.BlendEquationi(i, buffer.equation_rgb);
+            } else {
+                gl.BlendEquationSeparatei(i, buffer.equation_rgb, buffer.equation_alpha);
+            }
         }
         gl.ColorMaski(i, mask(buffer, 0), mask(buffer, 1), mask(buffer, 2), mask(buffer, 3));
     }
 }
 
 void Painter::set_units(GLuint program, const recipe::DrawState &state, Scratch &scratch) {
-    for (const recipe::Unit &unit : state.units) {
-        gl.ActiveTexture(GL_TEXTURE0 + std::min(unit.number, 255u));
-        if (unit.texture.format != 0) scratch.make_texture(unit.texture);
-    }
-    gl.ActiveTexture(GL_TEXTURE0);
     for (const recipe::ImageUnit &image : state.images) {
         if (image.format == 0) continue;
         const GLuint texture = scratch.make_texture(image.texture);
         gl.BindImageTexture(image.number, texture, 0, image.is_layered != 0 ? GL_TRUE : GL_FALSE, 0,
                             image.access, image.format);
     }
+    // After the images, whose textures are bound to a unit, too.
+    for (const recipe::Unit &unit : state.units) {
+        gl.ActiveTexture(GL_TEXTURE0 + std::min(unit.number, 255u));
+        if (unit.texture.format != 0) scratch.make_texture(unit.texture);
+    }
+    gl.ActiveTexture(GL_TEXTURE0);
     for (const recipe::Binding &binding : state.bindings) {
+        // Only the shader says it in OpenGL ES.
+        if (display_.is_es() && is_image(binding.type)) continue;
         std::vector<GLint> units;
         for (const uint32_t unit : binding.units) units.push_back(static_cast<GLint>(unit));
         const GLint location = gl.GetUniformLocation(program, binding.uniform.c_str());

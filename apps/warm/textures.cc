@@ -75,9 +75,10 @@ Size size_of(const recipe::Texture &texture) {
     }
     if (texture.target == GL_TEXTURE_CUBE_MAP_ARRAY) size.depth = 6;
     if (texture.target == GL_TEXTURE_1D) size.height = 1;
-    const bool is_volume = texture.target == GL_TEXTURE_3D;
-    for (GLsizei most = std::max({size.width, size.height, is_volume ? size.depth : 1});
-         texture.levels > 1 && most > 1; most /= 2) {
+    const GLsizei height = texture.target == GL_TEXTURE_1D_ARRAY ? 1 : size.height;
+    const GLsizei depth = texture.target == GL_TEXTURE_3D ? size.depth : 1;
+    for (GLsizei most = std::max({size.width, height, depth}); texture.levels > 1 && most > 1;
+         most /= 2) {
         ++size.levels;
     }
     return size;
@@ -225,14 +226,16 @@ void Scratch::attach(GLenum point, const recipe::Attachment &attachment) {
     texture.upload = attachment.upload;
     texture.width = texture.height = texture.depth = 4;
     const GLuint name = make_texture(texture);
-    const bool has_layers = texture.target == GL_TEXTURE_3D ||
-                            texture.target == GL_TEXTURE_2D_ARRAY ||
-                            texture.target == GL_TEXTURE_CUBE_MAP_ARRAY ||
-                            texture.target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
+    const bool has_layers =
+        texture.target == GL_TEXTURE_3D || texture.target == GL_TEXTURE_1D_ARRAY ||
+        texture.target == GL_TEXTURE_2D_ARRAY || texture.target == GL_TEXTURE_CUBE_MAP_ARRAY ||
+        texture.target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
     if (attachment.is_layered != 0) {
         gl.FramebufferTexture(GL_FRAMEBUFFER, point, name, 0);
     } else if (has_layers) {
         gl.FramebufferTextureLayer(GL_FRAMEBUFFER, point, name, 0, 0);
+    } else if (texture.target == GL_TEXTURE_1D) {
+        gl.FramebufferTexture1D(GL_FRAMEBUFFER, point, texture.target, name, 0);
     } else {
         const GLenum face = texture.target == GL_TEXTURE_CUBE_MAP
                                 ? GLenum{GL_TEXTURE_CUBE_MAP_POSITIVE_X}

@@ -1,130 +1,23 @@
 // SPDX-License-Identifier: MIT
 // The player behind `cairn warm` on Mesa's software driver, without a front end: what it is given by hand
 // it makes and draws, and what is hostile ends it without a signal.
-#include "recipe/player.h"
+#include "player.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
-
-#include "base/bytes.h"
 
 namespace gl_test {
 namespace {
 
-using namespace cairn;
-
 constexpr std::uint32_t kVertex = 0x8B31, kFragment = 0x8B30, kCompute = 0x91B9;
 constexpr std::uint32_t kTriangles = 4, kTexture2d = 0x0DE1, kSampler2d = 0x8B5E, kRgba8 = 0x8058;
 constexpr std::uint32_t kFloat = 0x1406, kUnsignedShort = 0x1403, kColor0 = 0x8CE0;
-
-std::string framed(const std::string &message) {
-    std::array<std::byte, 4> head = {};
-    put_le(MutableBytes(head), 0, static_cast<std::uint32_t>(message.size()));
-    return std::string(reinterpret_cast<const char *>(head.data()), head.size()) + message;
-}
-
-class Player {
-  public:
-    Player() {
-        std::array<int, 2> in = {}, out = {};
-        if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) std::abort();
-        pid_ = fork();
-        if (pid_ == 0) {
-            dup2(in[0], STDIN_FILENO);
-            dup2(out[1], STDOUT_FILENO);
-            const int nowhere = open("/dev/null", O_WRONLY);
-            dup2(nowhere, STDERR_FILENO);
-            setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
-            setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
-            unsetenv("DISPLAY");
-            unsetenv("WAYLAND_DISPLAY");
-            execl(CAIRN_PLAYER, CAIRN_PLAYER, nullptr);
-            _exit(96);
-        }
-        close(in[0]);
-        close(out[1]);
-        input_ = in[1];
-        output_ = out[0];
-    }
-    Player(const Player &) = delete;
-    Player &operator=(const Player &) = delete;
-    ~Player() {
-        close_input();
-        close(output_);
-        if (pid_ > 0) {
-            kill(pid_, SIGKILL);
-            waitpid(pid_, nullptr, 0);
-        }
-    }
-
-    void write(std::string_view bytes) const {
-        while (!bytes.empty()) {
-            const ssize_t count = ::write(input_, bytes.data(), bytes.size());
-            if (count <= 0) return;  // it has ended
-            bytes.remove_prefix(static_cast<std::size_t>(count));
-        }
-    }
-    void close_input() {
-        if (input_ >= 0) close(input_);
-        input_ = -1;
-    }
-    std::optional<std::string> read() const {
-        std::string head(4, '\0');
-        if (!read_all(head)) return std::nullopt;
-        std::string message(get_le<std::uint32_t>(as_bytes(head), 0), '\0');
-        return read_all(message) ? std::optional(message) : std::nullopt;
-    }
-    std::optional<recipe::Ready> open_context(const recipe::ContextKind &context) const {
-        write(framed(recipe::encode(context)));
-        const auto answer = read();
-        return answer ? recipe::decode_ready(as_bytes(*answer)) : std::nullopt;
-    }
-    std::optional<recipe::Done> work(const recipe::Work &work) const {
-        write(framed(recipe::encode(work)));
-        const auto answer = read();
-        return answer ? recipe::decode_done(as_bytes(*answer)) : std::nullopt;
-    }
-    // 1000 + n where signal n ended it.
-    int wait() {
-        int status = 0;
-        for (int i = 0; i < 3000; ++i) {
-            if (waitpid(pid_, &status, WNOHANG) == pid_) {
-                pid_ = -1;
-                return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-        return 2000;
-    }
-
-  private:
-    bool read_all(std::string &bytes) const {
-        for (std::size_t done = 0; done < bytes.size();) {
-            pollfd wait = {output_, POLLIN, 0};
-            if (poll(&wait, 1, 60'000) != 1) return false;
-            const ssize_t count = ::read(output_, bytes.data() + done, bytes.size() - done);
-            if (count <= 0) return false;
-            done += static_cast<std::size_t>(count);
-        }
-        return true;
-    }
-
-    pid_t pid_ = -1;
-    int input_ = -1, output_ = -1;
-};
 
 struct Kind {
     const char *name;

@@ -34,7 +34,8 @@ inline std::string framed(const std::string &message) {
 
 class Player {
   public:
-    Player() {
+    // The driver keeps machine code in this folder; "": nowhere.
+    explicit Player(const std::string &cache = "") {
         std::array<int, 2> in = {}, out = {};
         words_ = memfd_create("words", MFD_CLOEXEC);
         if (words_ < 0) std::abort();
@@ -46,7 +47,8 @@ class Player {
             dup2(words_, STDERR_FILENO);
             setenv("MESA_DEBUG", "1", 1);
             setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
-            setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+            setenv("MESA_SHADER_CACHE_DISABLE", cache.empty() ? "true" : "false", 1);
+            setenv("MESA_SHADER_CACHE_DIR", cache.c_str(), cache.empty() ? 0 : 1);
             unsetenv("DISPLAY");
             unsetenv("WAYLAND_DISPLAY");
             execl(CAIRN_PLAYER, CAIRN_PLAYER, nullptr);

@@ -2,12 +2,17 @@
 // The player behind `cairn warm` in states that real programs draw in.
 #include "player_states.h"
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/temp_directory.h"
 
 namespace gl_test {
 namespace {
@@ -181,6 +186,38 @@ TEST_F(PlayerStatesTest, ImagesAndBuffersAreReadAndWritten) {
         {"counter", kNew,
          with("layout(binding = 0) uniform atomic_uint n;", "atomicCounterIncrement(n);")},
     });
+}
+
+// How many files the driver keeps after it drew with an image, and a sampler of textures of these formats.
+std::size_t files_after(const std::vector<GLenum> &formats) {
+    const cairn_test::TempDirectory folder;
+    const Kind &kind = kKinds[2];
+    Draw draw = usual(kind);
+    image("image2D", "r32f", "imageStore(i, ivec2(0), imageLoad(i, ivec2(1)));", GL_TEXTURE_2D,
+          GL_R32F)
+        .change(draw);
+    {
+        Player player(folder.path());
+        EXPECT_TRUE(player.open_context(kind.context));
+        for (const GLenum format : formats) {
+            draw.state.units[0].texture.format = format;
+            EXPECT_EQ(player.work(work_of(kind, draw))->drawn, 1u);
+        }
+        player.close_input();
+        EXPECT_EQ(player.wait(), 0);
+    }
+    std::size_t count = 0;
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+        if (entry.is_regular_file()) ++count;
+    }
+    return count;
+}
+
+// Machine code is for the sampler's texture, not for that of the image.
+TEST_F(PlayerStatesTest, ASamplerBesideAnImageReadsItsOwnTexture) {
+    const std::size_t files = files_after({GL_RGBA8, GL_RGBA8});
+    EXPECT_GT(files, 0u);
+    EXPECT_GT(files_after({GL_RGBA8, GL_RGBA16F}), files);
 }
 
 Draw compute() {

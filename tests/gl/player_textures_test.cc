@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The player behind `cairn warm` with textures of each kind that real programs read.
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -330,6 +330,13 @@ void Warming::serve_with_player(Queue &queue) {
         return give_up(queue,
                        "nothing would be kept: the front end does not serve " + application_);
     }
+    const fs::path cache = fs::path(root_) / ready->cache;
+    if (std::error_code error; !fs::is_directory(cache, error)) {
+        return give_up(queue,
+                       fmt::format("nothing would be kept: {} could not be made; is the disk "
+                                   "full, or not to be written?",
+                                   cache.string()));
+    }
     const CacheHandle notes = open_cache(root_, ready->cache, Access::read_write);
     const uint64_t end_ns = monotonic_ns() + uint64_t{chosen_ms(kBatchEnv, kBatchMs)} * 1'000'000;
     Batch batch;

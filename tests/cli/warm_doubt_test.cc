@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // `cairn warm` believes neither recipes nor players: what is noted as made, and what is not.
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 
+#include "support/process.h"
 #include "warm_support.h"
 
 namespace cairn::cli_test {
@@ -169,6 +173,52 @@ TEST_F(WarmTest, OneApplicationsFailureDoesNotStopTheOthers) {
     EXPECT_THAT(done.standard_error, HasSubstr("a-game: "));
     EXPECT_THAT(done.standard_output, HasSubstr("\"made\":3"));
     EXPECT_EQ(given().size(), 3u);
+}
+
+TEST_F(WarmTest, WhereTheDriversCacheCannotBeMadeItSaysSo) {
+    record({"good"});
+    std::filesystem::remove_all(root_ + "/" + environment_["WARM_TEST_CACHE"]);
+    const Finished done = run();
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.standard_error, HasSubstr("is the disk full"));
+    EXPECT_EQ(given_in_all(), 0);
+}
+
+TEST_F(WarmTest, OnAFullDiskItSaysSoAndTheNextOneGoesOn) {
+    constexpr int kSkip = 77, kPrograms = 300;
+    const std::string ballast = root_ + "/ballast";
+    const std::string end = cairn_test::run_in_child(200, [&] {
+        std::filesystem::create_directories(root_);
+        if (::unshare(CLONE_NEWNS) != 0 ||
+            ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+            return kSkip;
+        }
+        unsigned refusals = 0;
+        for (std::size_t room = 0;; room += 98304) {
+            if (::mount("root", root_.c_str(), "tmpfs", 0, "mode=0700,size=16m") != 0) return kSkip;
+            record(many("good", kPrograms));
+            make_cache();
+            const std::size_t left = std::filesystem::space(root_).available;
+            if (left > room) std::ofstream(ballast) << std::string(left - room, 'x');
+            const Finished done = run();
+            EXPECT_FALSE(has_players()) << room;
+            if (done.exit_code != 0) {
+                ++refusals;
+                EXPECT_EQ(done.exit_code, 1) << room;
+                EXPECT_THAT(done.standard_error, HasSubstr("no space left")) << room;
+            }
+            std::filesystem::remove(ballast);
+            const Json next = result();
+            EXPECT_EQ(next["made"].get<int>() + next["known"].get<int>(), kPrograms) << room;
+            EXPECT_EQ(next["damaged"], 0) << room;
+            ::umount2(root_.c_str(), MNT_DETACH);
+            if (done.exit_code == 0 || ::testing::Test::HasFailure()) break;
+        }
+        EXPECT_GE(refusals, 1u);
+        return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+    if (end == "exit code " + std::to_string(kSkip)) GTEST_SKIP() << "not permitted here";
+    EXPECT_EQ(end, "");
 }
 
 }  // namespace

@@ -25,7 +25,10 @@ class WarmTest : public ::testing::Test {
     using Json = nlohmann::json;
     using Words = std::vector<std::string>;
 
-    WarmTest() {
+    WarmTest() { make_cache(); }
+
+    // The cache of the driver's programs, which a player's front end opens.
+    void make_cache() {
         cairn_program_cache_options options = {};
         options.size = sizeof options;
         options.root = root_.c_str();

@@ -112,6 +112,8 @@
     X(TransformFeedbackVaryings)      \
     X(Uniform1iv)                     \
     X(UseProgram)                     \
+    X(VertexAttrib1f)                 \
+    X(VertexAttrib4f)                 \
     X(VertexAttribDivisor)            \
     X(VertexAttribIPointer)           \
     X(VertexAttribLPointer)           \

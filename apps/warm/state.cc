@@ -268,8 +268,15 @@ void Painter::set_attributes(const std::vector<recipe::Attribute> &attributes) {
     }
     gl.BindBuffer(GL_ELEMENT_ARRAY_BUFFER, indices_);
     for (const recipe::Attribute &attribute : attributes) {
-        if (attribute.source == 0) continue;
         const GLuint location = attribute.location;
+        if (attribute.source == 0) {
+            if (attribute.size > 1) {
+                gl.VertexAttrib4f(location, 0, 0, 0, 1);
+            } else {
+                gl.VertexAttrib1f(location, 0);
+            }
+            continue;
+        }
         const auto size = static_cast<GLint>(attribute.size);
         const auto stride = static_cast<GLsizei>(std::min(attribute.stride, 2048u));
         const void *offset = at(std::min(attribute.offset, 2047u));

@@ -42,6 +42,7 @@ constexpr TextureParameter kTextureParameters[] = {
     {GL_TEXTURE_MAX_LOD, 1000, true, 200, 300},
     {GL_TEXTURE_LOD_BIAS, 0, true, 200, 0},
     {GL_TEXTURE_MAX_ANISOTROPY, 1, true, 460, 0},
+    {GL_TEXTURE_SRGB_DECODE_EXT, GL_DECODE_EXT, true, 201, 300},
     {GL_TEXTURE_BASE_LEVEL, 0, false, 200, 300},
     {GL_TEXTURE_MAX_LEVEL, 1000, false, 200, 300},
     {GL_TEXTURE_SWIZZLE_R, GL_RED, false, 303, 300},
@@ -165,6 +166,8 @@ GLuint locations_of(GLenum type) {
 uint32_t number(GLint value) {
     return static_cast<uint32_t>(value);
 }
+
+constexpr std::array<GLfloat, 4> kNeverSet = {0, 0, 0, 1};
 
 // A few bytes of an attribute, as far as drivers put such attributes into one buffer.
 constexpr uint64_t kNearBytes = 2047;
@@ -572,6 +575,10 @@ std::vector<recipe::Attribute> Questions::ask_attributes(const LinkedProgram &pr
         attribute.location = location;
         Place place = {};
         if (value(GL_VERTEX_ATTRIB_ARRAY_ENABLED) == 0) {
+            // Mesa makes other code for one that was never set.
+            std::array<GLfloat, 4> current = kNeverSet;
+            more_.GetVertexAttribfv(location, GL_CURRENT_VERTEX_ATTRIB, current.data());
+            attribute.size = current == kNeverSet ? 1 : 4;
             attribute.stride = 0;
             attributes.push_back(attribute);
             places.push_back(place);

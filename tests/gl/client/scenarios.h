@@ -53,7 +53,8 @@ namespace client {
     X(parallel_compile)     \
     X(states)               \
     X(many_uniforms)        \
-    X(array_names_again)
+    X(array_names_again)    \
+    X(constants_and_decoding)
 
 #define X(name) void name();
 CLIENT_SCENARIOS(X)

@@ -33,6 +33,10 @@ void main() {
 }
 )";
 
+// GL_EXT_texture_sRGB_decode.
+constexpr GLenum kDecoding = 0x8A48;
+constexpr GLint kSkipped = 0x8A4A;
+
 GLuint make_texture(GLint format, GLsizei size, GLint filter) {
     GLuint texture = 0;
     gl.GenTextures(1, &texture);
@@ -130,6 +134,21 @@ void array_names_again() {
         note("array %u error %x", array, gl.GetError());
         gl.DeleteVertexArrays(1, &array);
     }
+}
+
+// An attribute that is the same for all vertices, first as GL begins; a texture that is not decoded.
+void constants_and_decoding() {
+    const Context context(Api::es3);
+    const GLuint program = make_program(kVertex, kTextured);
+    GLuint array = 0;
+    gl.GenVertexArrays(1, &array);
+    gl.BindVertexArray(array);
+    make_texture(GL_SRGB8_ALPHA8, 16, GL_LINEAR);
+    draw("as it begins", program);
+    gl.VertexAttrib4f(0, 0.5f, 0.25f, 0.0f, 1.0f);
+    gl.TexParameteri(GL_TEXTURE_2D, kDecoding, kSkipped);
+    draw("set", program);
+    note("error %x", gl.GetError());
 }
 
 }  // namespace client

@@ -11,14 +11,6 @@
 namespace cairn::warm {
 namespace {
 
-// Kinds of settings, as in frontends/gl/requests.h.
-enum class Setting : uint32_t {
-    attribute_location = 1,
-    fragment_location = 2,
-    transform_feedback = 3,
-    parameter = 4,
-};
-
 // Takes the arguments of a call apart: numbers of 64 bits, and texts with a zero behind them.
 class Arguments {
   public:
@@ -63,22 +55,22 @@ void set_varyings(GLuint program, Arguments &arguments) {
 
 void set(GLuint program, const recipe::Setting &setting) {
     Arguments arguments(setting.arguments);
-    const auto kind = static_cast<Setting>(setting.kind);
-    if (kind == Setting::transform_feedback) return set_varyings(program, arguments);
+    const auto kind = static_cast<recipe::SettingKind>(setting.kind);
+    if (kind == recipe::SettingKind::transform_feedback) return set_varyings(program, arguments);
     const uint64_t number = arguments.number();
     const auto low = static_cast<GLuint>(number);
-    if (kind == Setting::parameter) {
+    if (kind == recipe::SettingKind::parameter) {
         const uint64_t value = arguments.number();
         if (arguments.is_good()) gl.ProgramParameteri(program, low, static_cast<GLint>(value));
         return;
     }
     const char *name = arguments.text();
     if (!arguments.is_good()) return;
-    if (kind == Setting::attribute_location) {
+    if (kind == recipe::SettingKind::attribute_location) {
         gl.BindAttribLocation(program, low, name);
-    } else if (kind == Setting::fragment_location && number >> 32 != 0) {
+    } else if (kind == recipe::SettingKind::fragment_location && number >> 32 != 0) {
         gl.BindFragDataLocationIndexed(program, low, static_cast<GLuint>(number >> 32), name);
-    } else if (kind == Setting::fragment_location) {
+    } else if (kind == recipe::SettingKind::fragment_location) {
         gl.BindFragDataLocation(program, low, name);
     }
 }

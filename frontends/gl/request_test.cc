@@ -33,9 +33,9 @@ Key key_of_bytes_0_to_31() {
 
 constexpr std::string_view kRequest("\xa0\x30\0\0", 4);
 const Call kCalls[] = {
-    {Setting::attribute_location, std::string("pos"), std::string("pos"),
+    {SettingKind::attribute_location, std::string("pos"), std::string("pos"),
      std::string("\3\0\0\0\0\0\0\0pos", 12)},
-    {Setting::parameter, std::string("x"), std::string("x"),
+    {SettingKind::parameter, std::string("x"), std::string("x"),
      std::string("\x58\x82\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16)},
 };
 const GLchar *const kSources[] = {"void ", "main() {}"};

@@ -17,6 +17,7 @@
 #include "entry.h"
 #include "functions.h"
 #include "hook.h"
+#include "recipe/recipe.h"
 #include "request.h"
 
 namespace cairn::gl {
@@ -48,17 +49,11 @@ struct CompileRequest {
     OfDriver<Real<void (*)(GLuint)> *> compile;
 };
 
-// Kinds of settings; the numbers are part of the key.
-enum class Setting : uint32_t {
-    attribute_location = 1,
-    fragment_location = 2,
-    transform_feedback = 3,
-    parameter = 4,
-};
+using recipe::SettingKind;
 
 // A call that set something for the next link; see program.h.
 struct Call {
-    Hashed<Tag::setting, Setting> setting;
+    Hashed<Tag::setting, SettingKind> setting;
     // The calls that it meets are about the same: a name without "[0]", a parameter.
     Unhashed<Because::it_is_in_another, std::string> subject;
     // The call sets this: the whole name, the parameter.

@@ -100,12 +100,12 @@ void stop_caching(GLuint name) {
 }
 
 // `text` may be null, which the driver will judge.
-void note_setting(GLuint name, Setting setting, uint64_t number, const char *text) {
+void note_setting(GLuint name, SettingKind setting, uint64_t number, const char *text) {
     note(name, [=](const Context &context, Program &program) {
         if (text == nullptr) return;
         // Every driver accepts locations below this one; it may refuse others.
-        const GLint limit = setting == Setting::attribute_location ? context.attributes_max
-                                                                   : context.draw_buffers_max;
+        const GLint limit = setting == SettingKind::attribute_location ? context.attributes_max
+                                                                       : context.draw_buffers_max;
         const bool is_certain = number < static_cast<uint64_t>(limit) && is_plain_name(text);
         add_setting(
             program,
@@ -135,11 +135,12 @@ void note_varyings(const Context &context, Program &program, GLsizei count,
         is_certain &= !is_special_varying(varyings[i]);
     }
     const bool is_initial = count == 0 && mode == GL_INTERLEAVED_ATTRIBS;
-    add_setting(program,
-                {Setting::transform_feedback, std::string(), std::string(), std::move(arguments)},
-                is_initial   ? Effect::resets
-                : is_certain ? Effect::replaces
-                             : Effect::uncertain);
+    add_setting(
+        program,
+        {SettingKind::transform_feedback, std::string(), std::string(), std::move(arguments)},
+        is_initial   ? Effect::resets
+        : is_certain ? Effect::replaces
+                     : Effect::uncertain);
 }
 
 // REQUIRES: the program is locked.
@@ -158,7 +159,7 @@ void note_parameter(Program &program, GLenum parameter, GLint value) {
     const std::string target = argument(parameter);
     add_setting(
         program,
-        {Setting::parameter, target, target, target + argument(static_cast<uint64_t>(value))},
+        {SettingKind::parameter, target, target, target + argument(static_cast<uint64_t>(value))},
         effect);
 }
 
@@ -169,20 +170,20 @@ namespace hooks {
 void bind_attrib_location(Real<PFNGLBINDATTRIBLOCATIONPROC> &real, GLuint program, GLuint index,
                           const GLchar *name) {
     real(program, index, name);
-    note_setting(program, Setting::attribute_location, index, name);
+    note_setting(program, SettingKind::attribute_location, index, name);
 }
 
 void bind_frag_data_location(Real<PFNGLBINDFRAGDATALOCATIONPROC> &real, GLuint program,
                              GLuint color, const GLchar *name) {
     real(program, color, name);
-    note_setting(program, Setting::fragment_location, color, name);
+    note_setting(program, SettingKind::fragment_location, color, name);
 }
 
 void bind_frag_data_location_indexed(Real<PFNGLBINDFRAGDATALOCATIONINDEXEDPROC> &real,
                                      GLuint program, GLuint color, GLuint index,
                                      const GLchar *name) {
     real(program, color, index, name);
-    note_setting(program, Setting::fragment_location, uint64_t{index} << 32 | color, name);
+    note_setting(program, SettingKind::fragment_location, uint64_t{index} << 32 | color, name);
 }
 
 void transform_feedback_varyings(Real<PFNGLTRANSFORMFEEDBACKVARYINGSPROC> &real, GLuint program,

@@ -86,9 +86,17 @@ struct Stage {
     bool operator==(const Stage &) const = default;
 };
 
-// A call before the link, as frontends/gl/requests.h keeps it.
+// Calls that set something for the next link. The numbers are part of programs' keys.
+enum class SettingKind : std::uint32_t {
+    attribute_location = 1,
+    fragment_location = 2,
+    transform_feedback = 3,
+    parameter = 4,
+};
+
+// One such call, as frontends/gl/requests.h keeps it.
 struct Setting {
-    std::uint32_t kind = 0;
+    std::uint32_t kind = 0;  // SettingKind, or what an unknown writer takes for one
     std::string arguments;
     bool operator==(const Setting &) const = default;
 };

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -204,6 +205,34 @@ TEST_P(RecordTest, ConstantsAndDecodingAreAskedFor) {
         const recipe::Values &values = state.units[0].texture.parameters;
         EXPECT_EQ(std::ranges::includes(values, skips), is_set);
     }
+}
+
+TEST_P(RecordTest, DrawsOfListsAreNotLookedAtAndThoseAfterThemAre) {
+    const Played run = stage_.cached("display_lists", kRecording);
+    ASSERT_EQ(run.status, "") << run.complaints;
+    std::set<std::pair<std::uint32_t, int>> states;
+    for (const recipe::DrawState &state : recorded().states) {
+        states.emplace(state.color_buffers[0].blends, value_of(state, GL_CULL_FACE));
+        ASSERT_EQ(state.units.size(), 1u);
+        EXPECT_EQ(state.units[0].number, 1u);
+    }
+    EXPECT_THAT(states, testing::UnorderedElementsAre(std::pair(0u, 0), std::pair(1u, 0),
+                                                      std::pair(0u, 1)));
+}
+
+TEST_P(RecordTest, ObjectsThatAreChangedByTheirNamesAre) {
+    const Played run = stage_.cached("named_objects", kRecording);
+    ASSERT_EQ(run.status, "") << run.complaints;
+    const Recipes recipes = recorded();
+    ASSERT_EQ(recipes.programs.size(), 2u);
+    std::set<std::uint32_t> strides, targets;
+    for (const recipe::DrawState &state : recipes.states) {
+        strides.insert(state.attributes[0].source == 0 ? 0 : state.attributes[0].stride);
+        targets.insert(state.framebuffer.colors[0].target);
+    }
+    EXPECT_EQ(recipes.states.size(), 7u);
+    EXPECT_THAT(strides, testing::IsSupersetOf({0u, 16u, 32u}));
+    EXPECT_THAT(targets, testing::Contains(GL_TEXTURE_CUBE_MAP));
 }
 
 TEST_P(RecordTest, TheSameStartAddsNothing) {

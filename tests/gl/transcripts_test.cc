@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An application cannot tell whether Cairn is there: each scenario writes the same transcript
-// without Cairn, with an empty cache, with a full one, and while recipes are recorded. The counters prove that the last
-// two
-// really came from the cache.
+// without Cairn, with an empty cache, with a full one, and while recipes are recorded. The counters
+// prove that the last two really came from the cache.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,6 +77,8 @@ constexpr Scenario kScenarios[] = {
     {"binary_with_bindings", Warmth::some},
     {"parallel_compile", Warmth::all},
     {"states", Warmth::all},
+    {"display_lists", Warmth::all},
+    {"named_objects", Warmth::all},
 };
 
 // What EGL does not have.

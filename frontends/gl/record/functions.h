@@ -7,6 +7,13 @@
 #include "gl/functions.h"
 #include "record/functions.inc"
 
+// Of OpenGL ES only, whose headers a build of the front ends does not ask for.
+extern "C" {
+void glEGLImageTargetTexture2DOES(GLenum target, void *image);
+void glFramebufferTexture2DMultisampleEXT(GLenum target, GLenum attachment, GLenum textarget,
+                                          GLuint texture, GLint level, GLsizei samples);
+}
+
 namespace cairn::gl::record {
 
 // Where the driver has none, a function that does nothing and returns 0.

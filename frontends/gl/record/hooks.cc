@@ -37,7 +37,8 @@ struct Hooked<kMember, kNote, R (*)(A...)> {
             const InsideFrontEnd inside;
             attempt([&] {
                 Recording *here = recording();
-                if (here == nullptr) return;
+                // What goes into a list of commands only, happens later or never.
+                if (here == nullptr || here->list_mode() == GL_COMPILE) return;
                 if constexpr (std::is_invocable_v<decltype(kNote), Tracker &, A...>) {
                     kNote(here->tracker(), arguments...);
                 } else {
@@ -49,7 +50,14 @@ struct Hooked<kMember, kNote, R (*)(A...)> {
     }
 };
 
+// Of a function. Those that set the same by other arguments have one number: the last call counts.
 constexpr uint64_t number_of(std::string_view name) {
+    for (const std::string_view ending : {"iv", "fv", "i", "f"}) {
+        if (!name.ends_with(ending)) continue;
+        name.remove_suffix(ending.size());
+        break;
+    }
+    if (name.ends_with("Separate")) name.remove_suffix(std::string_view("Separate").size());
     uint64_t hash = 14695981039346656037u;
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     return hash;
@@ -79,12 +87,14 @@ enum class Of {
     named_texture,
     sampler,
     renderbuffer,
+    named_renderbuffer,
     vertex_array,
     named_vertex_array,
     framebuffer,
+    named_framebuffer,
 };
 
-// `call` says which function it is, whatever its ending.
+// `call` is the function's number.
 template <Of of, size_t keys, uint64_t call>
 struct Note {
     template <typename... A>
@@ -116,11 +126,15 @@ struct Note {
         }
         if constexpr (of == Of::sampler) state.set_of(ObjectKind::sampler, object, name, value);
         if constexpr (of == Of::renderbuffer) state.set_of_renderbuffer(name, value);
+        if constexpr (of == Of::named_renderbuffer) {
+            state.set_of(ObjectKind::renderbuffer, object, name, value);
+        }
         if constexpr (of == Of::vertex_array) state.set_of_bound_vertex_array(name, value);
         if constexpr (of == Of::named_vertex_array) state.set_of_vertex_array(object, name, value);
         if constexpr (of == Of::framebuffer) {
-            state.set_of_framebuffer(GL_DRAW_FRAMEBUFFER, name, value);
+            state.set_of_bound_framebuffer(GL_DRAW_FRAMEBUFFER, name, value);
         }
+        if constexpr (of == Of::named_framebuffer) state.set_of_framebuffer(object, name, value);
     }
 };
 
@@ -149,7 +163,8 @@ struct NoteDraw {
 constexpr uint64_t kSwitch = number_of("switch"), kAttribute = number_of("attribute"),
                    kAttachment = number_of("attachment"), kImage = number_of("image"),
                    kMipmaps = number_of("mipmaps"), kBuffers = number_of("buffers"),
-                   kUniform = number_of("uniform");
+                   kUniform = number_of("uniform"), kWide = number_of("wide"),
+                   kVertexBuffer = number_of("vertex buffer");
 
 uint64_t classes_of(GLsizei width, GLsizei height, GLsizei depth) {
     const auto of = [](GLsizei size) { return recipe::size_class(static_cast<uint64_t>(size)); };
@@ -175,16 +190,40 @@ void set_storage(Tracker &state, GLenum target, GLsizei levels, GLenum format, G
     if (levels > 1) set_image(state, target, 1, 0, 0, 0, 0);
 }
 
-void set_storage_of(Tracker &state, GLuint texture, GLsizei levels, GLenum format,
-                    uint64_t classes) {
-    state.set_of(ObjectKind::texture, texture, kImage, mixed(format, classes));
+void set_storage_of(Tracker &state, GLuint texture, GLsizei levels, GLenum format, GLsizei width,
+                    GLsizei height, GLsizei depth) {
+    state.set_of(ObjectKind::texture, texture, kImage,
+                 mixed(format, classes_of(width, height, depth)));
     state.set_of(ObjectKind::texture, texture, kMipmaps, levels > 1 ? 1 : 2);
+}
+
+// How a vertex array reads from a buffer, whichever it is.
+uint64_t value_of_buffer(GLuint buffer, GLsizei stride) {
+    return mixed(static_cast<uint64_t>(stride), buffer == 0 ? 1 : 2);
 }
 
 void attach(Tracker &state, GLenum target, GLenum point, ObjectKind kind, GLuint object,
             GLenum how) {
-    state.set_of_framebuffer(target, mixed(kAttachment, point),
+    state.set_of_bound_framebuffer(target, mixed(kAttachment, point),
+                                   mixed(state.hash_of(kind, object), how));
+}
+
+void attach_to(Tracker &state, GLuint framebuffer, GLenum point, ObjectKind kind, GLuint object,
+               GLenum how) {
+    state.set_of_framebuffer(framebuffer, mixed(kAttachment, point),
                              mixed(state.hash_of(kind, object), how));
+}
+
+// The driver does not read more than it has places for, and neither do we.
+size_t readable(GLsizei count, size_t places) {
+    return count < 0 || static_cast<size_t>(count) > places ? 0 : static_cast<size_t>(count);
+}
+
+uint64_t value_of(GLsizei count, const GLenum *buffers, size_t places) {
+    uint64_t value = 0;
+    if (buffers == nullptr) return value;
+    for (size_t i = 0; i < readable(count, places); ++i) value = mixed(value, buffers[i]);
+    return value;
 }
 
 void set_attribute(Tracker &state, GLuint index, GLint size, GLenum type, unsigned kind,
@@ -197,15 +236,19 @@ void set_attribute(Tracker &state, GLuint index, GLint size, GLenum type, unsign
 }
 
 // Units of samplers; other integers change what is computed, not what is compiled.
-void set_unit(Tracker &state, GLuint program, GLint location, GLint unit) {
+void set_units(Tracker &state, GLuint program, GLint location, GLsizei count, const GLint *units) {
     Objects &objects = state.objects();
     const MutexLock lock(objects.mutex());
-    const auto is_at = [location](const UnitUniform &uniform) {
-        return std::ranges::find(uniform.locations, location) != uniform.locations.end();
-    };
-    if (std::ranges::any_of(objects.program(program).uniforms, is_at)) {
-        state.set(mixed(mixed(kUniform, program), static_cast<uint64_t>(location)),
-                  static_cast<uint64_t>(unit));
+    for (const UnitUniform &uniform : objects.program(program).linked.uniforms) {
+        const auto first = std::ranges::find(uniform.locations, location);
+        if (first == uniform.locations.end() || units == nullptr) continue;
+        // The driver reads no further than the uniform goes.
+        const auto rest = static_cast<size_t>(uniform.locations.end() - first);
+        for (size_t i = 0; i < std::min(static_cast<size_t>(std::max(count, 0)), rest); ++i) {
+            state.set(mixed(mixed(kUniform, program),
+                            static_cast<uint64_t>(first[static_cast<std::ptrdiff_t>(i)])),
+                      static_cast<uint64_t>(units[i]));
+        }
     }
 }
 
@@ -232,7 +275,7 @@ void bind_texture_unit(Tracker &state, GLuint unit, GLuint texture) {
 }
 
 void bind_textures(Tracker &state, GLuint first, GLsizei count, const GLuint *textures) {
-    for (GLsizei i = 0; i < count; ++i) {
+    for (size_t i = 0; i < readable(count, state.units_from(first)); ++i) {
         state.bind_texture(first + static_cast<GLuint>(i), 0,
                            textures == nullptr ? 0 : textures[i]);
     }
@@ -243,7 +286,7 @@ void bind_sampler(Tracker &state, GLuint unit, GLuint sampler) {
 }
 
 void bind_samplers(Tracker &state, GLuint first, GLsizei count, const GLuint *samplers) {
-    for (GLsizei i = 0; i < count; ++i) {
+    for (size_t i = 0; i < readable(count, state.units_from(first)); ++i) {
         state.bind_sampler(first + static_cast<GLuint>(i), samplers == nullptr ? 0 : samplers[i]);
     }
 }
@@ -288,15 +331,53 @@ void framebuffer_texture_2d(Tracker &state, GLenum target, GLenum point, GLenum 
     attach(state, target, point, ObjectKind::texture, texture, of);
 }
 
+void framebuffer_texture_2d_multisample(Tracker &state, GLenum target, GLenum point, GLenum of,
+                                        GLuint texture, GLint /*level*/, GLsizei samples) {
+    attach(state, target, point, ObjectKind::texture, texture, of + static_cast<GLenum>(samples));
+}
+
+void framebuffer_texture_3d(Tracker &state, GLenum target, GLenum point, GLenum of, GLuint texture,
+                            GLint /*level*/, GLint /*layer*/) {
+    attach(state, target, point, ObjectKind::texture, texture, of);
+}
+
+void framebuffer_texture_multiview(Tracker &state, GLenum target, GLenum point, GLuint texture,
+                                   GLint /*level*/, GLint /*first*/, GLsizei views) {
+    attach(state, target, point, ObjectKind::texture, texture, 3 + static_cast<GLenum>(views));
+}
+
 void framebuffer_texture_layer(Tracker &state, GLenum target, GLenum point, GLuint texture,
                                GLint /*level*/, GLint /*layer*/) {
     attach(state, target, point, ObjectKind::texture, texture, 2);
 }
 
+void named_framebuffer_renderbuffer(Tracker &state, GLuint framebuffer, GLenum point, GLenum /*of*/,
+                                    GLuint renderbuffer) {
+    attach_to(state, framebuffer, point, ObjectKind::renderbuffer, renderbuffer, 0);
+}
+
+void named_framebuffer_texture(Tracker &state, GLuint framebuffer, GLenum point, GLuint texture,
+                               GLint /*level*/) {
+    attach_to(state, framebuffer, point, ObjectKind::texture, texture, 1);
+}
+
+void named_framebuffer_texture_layer(Tracker &state, GLuint framebuffer, GLenum point,
+                                     GLuint texture, GLint /*level*/, GLint /*layer*/) {
+    attach_to(state, framebuffer, point, ObjectKind::texture, texture, 2);
+}
+
 void draw_buffers(Tracker &state, GLsizei count, const GLenum *buffers) {
-    uint64_t value = 0;
-    for (GLsizei i = 0; buffers != nullptr && i < count; ++i) value = mixed(value, buffers[i]);
-    state.set_of_framebuffer(GL_DRAW_FRAMEBUFFER, kBuffers, value);
+    state.set_of_bound_framebuffer(GL_DRAW_FRAMEBUFFER, kBuffers,
+                                   value_of(count, buffers, state.limits().draw_buffers));
+}
+
+void named_draw_buffers(Tracker &state, GLuint framebuffer, GLsizei count, const GLenum *buffers) {
+    state.set_of_framebuffer(framebuffer, kBuffers,
+                             value_of(count, buffers, state.limits().draw_buffers));
+}
+
+void line_width(Tracker &state, GLfloat width) {
+    state.set(kWide, width > 1 ? 2 : 1);
 }
 
 template <uint64_t now>
@@ -314,6 +395,37 @@ void enable_attribute(Tracker &state, GLuint index) {
     state.set_of_bound_vertex_array(mixed(kSwitch, index), now);
 }
 
+template <uint64_t now>
+void enable_attribute_of(Tracker &state, GLuint array, GLuint index) {
+    state.set_of_vertex_array(array, mixed(kSwitch, index), now);
+}
+
+void bind_vertex_buffer(Tracker &state, GLuint index, GLuint buffer, GLintptr /*offset*/,
+                        GLsizei stride) {
+    state.set_of_bound_vertex_array(mixed(kVertexBuffer, index), value_of_buffer(buffer, stride));
+}
+
+void vertex_array_vertex_buffer(Tracker &state, GLuint array, GLuint index, GLuint buffer,
+                                GLintptr /*offset*/, GLsizei stride) {
+    state.set_of_vertex_array(array, mixed(kVertexBuffer, index), value_of_buffer(buffer, stride));
+}
+
+void vertex_array_vertex_buffers(Tracker &state, GLuint array, GLuint first, GLsizei count,
+                                 const GLuint *buffers, const GLintptr * /*offsets*/,
+                                 const GLsizei *strides) {
+    for (size_t i = 0; i < readable(count, state.vertex_buffers_from(first)); ++i) {
+        const bool is_there = buffers != nullptr && strides != nullptr;
+        state.set_of_vertex_array(array, mixed(kVertexBuffer, first + i),
+                                  is_there ? value_of_buffer(buffers[i], strides[i]) : 0);
+    }
+}
+
+void bind_vertex_buffers(Tracker &state, GLuint first, GLsizei count, const GLuint *buffers,
+                         const GLintptr *offsets, const GLsizei *strides) {
+    vertex_array_vertex_buffers(state, state.vertex_array(), first, count, buffers, offsets,
+                                strides);
+}
+
 void attribute_pointer(Tracker &state, GLuint index, GLint size, GLenum type, GLboolean normalized,
                        GLsizei stride, const void *pointer) {
     set_attribute(state, index, size, type, normalized != GL_FALSE ? 1 : 0, stride, pointer);
@@ -322,6 +434,11 @@ void attribute_pointer(Tracker &state, GLuint index, GLint size, GLenum type, GL
 void attribute_i_pointer(Tracker &state, GLuint index, GLint size, GLenum type, GLsizei stride,
                          const void *pointer) {
     set_attribute(state, index, size, type, 2, stride, pointer);
+}
+
+void attribute_l_pointer(Tracker &state, GLuint index, GLint size, GLenum type, GLsizei stride,
+                         const void *pointer) {
+    set_attribute(state, index, size, type, 3, stride, pointer);
 }
 
 void tex_image_1d(Tracker &state, GLenum target, GLint level, GLint internal, GLsizei width,
@@ -341,9 +458,44 @@ void tex_image_3d(Tracker &state, GLenum target, GLint level, GLint internal, GL
     set_image(state, target, level, internal, width, height, depth, {format, type});
 }
 
+void tex_image_3d_multisample(Tracker &state, GLenum target, GLsizei samples, GLenum format,
+                              GLsizei width, GLsizei height, GLsizei /*depth*/,
+                              GLboolean /*fixed*/) {
+    set_image(state, target, 0, static_cast<GLint>(format), width, height, samples);
+}
+
 void tex_image_2d_multisample(Tracker &state, GLenum target, GLsizei samples, GLenum format,
                               GLsizei width, GLsizei height, GLboolean /*fixed*/) {
     set_image(state, target, 0, static_cast<GLint>(format), width, height, samples);
+}
+
+// Who made the image has chosen its format.
+void image_target_texture(Tracker &state, GLenum target, void * /*image*/) {
+    set_image(state, target, 0, 0, 0, 0, 0);
+}
+
+void tex_buffer(Tracker &state, GLenum target, GLenum format, GLuint /*buffer*/) {
+    set_image(state, target, 0, static_cast<GLint>(format), 0, 0, 0);
+}
+
+void tex_buffer_range(Tracker &state, GLenum target, GLenum format, GLuint buffer,
+                      GLintptr /*offset*/, GLsizeiptr /*size*/) {
+    tex_buffer(state, target, format, buffer);
+}
+
+void texture_buffer(Tracker &state, GLuint texture, GLenum format, GLuint /*buffer*/) {
+    set_storage_of(state, texture, 1, format, 0, 0, 0);
+}
+
+void texture_buffer_range(Tracker &state, GLuint texture, GLenum format, GLuint buffer,
+                          GLintptr /*offset*/, GLsizeiptr /*size*/) {
+    texture_buffer(state, texture, format, buffer);
+}
+
+void compressed_tex_image_1d(Tracker &state, GLenum target, GLint level, GLenum format,
+                             GLsizei width, GLint /*border*/, GLsizei /*size*/,
+                             const void * /*data*/) {
+    set_image(state, target, level, static_cast<GLint>(format), width, 1, 1);
 }
 
 void compressed_tex_image_2d(Tracker &state, GLenum target, GLint level, GLenum format,
@@ -356,6 +508,11 @@ void compressed_tex_image_3d(Tracker &state, GLenum target, GLint level, GLenum 
                              GLsizei width, GLsizei height, GLsizei depth, GLint /*border*/,
                              GLsizei /*size*/, const void * /*data*/) {
     set_image(state, target, level, static_cast<GLint>(format), width, height, depth);
+}
+
+void copy_tex_image_1d(Tracker &state, GLenum target, GLint level, GLenum format, GLint /*x*/,
+                       GLint /*y*/, GLsizei width, GLint /*border*/) {
+    set_image(state, target, level, static_cast<GLint>(format), width, 1, 1);
 }
 
 void copy_tex_image_2d(Tracker &state, GLenum target, GLint level, GLenum format, GLint /*x*/,
@@ -382,14 +539,36 @@ void tex_storage_2d_multisample(Tracker &state, GLenum target, GLsizei samples, 
     set_storage(state, target, 1, format, width, height, samples);
 }
 
+void tex_storage_3d_multisample(Tracker &state, GLenum target, GLsizei samples, GLenum format,
+                                GLsizei width, GLsizei height, GLsizei /*depth*/,
+                                GLboolean /*fixed*/) {
+    set_storage(state, target, 1, format, width, height, samples);
+}
+
+void texture_storage_1d(Tracker &state, GLuint texture, GLsizei levels, GLenum format,
+                        GLsizei width) {
+    set_storage_of(state, texture, levels, format, width, 1, 1);
+}
+
 void texture_storage_2d(Tracker &state, GLuint texture, GLsizei levels, GLenum format,
                         GLsizei width, GLsizei height) {
-    set_storage_of(state, texture, levels, format, classes_of(width, height, 1));
+    set_storage_of(state, texture, levels, format, width, height, 1);
 }
 
 void texture_storage_3d(Tracker &state, GLuint texture, GLsizei levels, GLenum format,
                         GLsizei width, GLsizei height, GLsizei depth) {
-    set_storage_of(state, texture, levels, format, classes_of(width, height, depth));
+    set_storage_of(state, texture, levels, format, width, height, depth);
+}
+
+void texture_storage_2d_multisample(Tracker &state, GLuint texture, GLsizei samples, GLenum format,
+                                    GLsizei width, GLsizei height, GLboolean /*fixed*/) {
+    set_storage_of(state, texture, 1, format, width, height, samples);
+}
+
+void texture_storage_3d_multisample(Tracker &state, GLuint texture, GLsizei samples, GLenum format,
+                                    GLsizei width, GLsizei height, GLsizei /*depth*/,
+                                    GLboolean /*fixed*/) {
+    set_storage_of(state, texture, 1, format, width, height, samples);
 }
 
 void use_program(Tracker &state, GLuint program) {
@@ -397,15 +576,20 @@ void use_program(Tracker &state, GLuint program) {
 }
 
 void uniform_1i(Tracker &state, GLint location, GLint value) {
-    set_unit(state, state.program(), location, value);
+    set_units(state, state.program(), location, 1, &value);
 }
 
 void uniform_1iv(Tracker &state, GLint location, GLsizei count, const GLint *values) {
-    if (count > 0 && values != nullptr) set_unit(state, state.program(), location, values[0]);
+    set_units(state, state.program(), location, count, values);
 }
 
 void program_uniform_1i(Tracker &state, GLuint program, GLint location, GLint value) {
-    set_unit(state, program, location, value);
+    set_units(state, program, location, 1, &value);
+}
+
+void program_uniform_1iv(Tracker &state, GLuint program, GLint location, GLsizei count,
+                         const GLint *values) {
+    set_units(state, program, location, count, values);
 }
 
 void dispatch_compute(Recording &here, GLuint /*x*/, GLuint /*y*/, GLuint /*z*/) {
@@ -430,6 +614,24 @@ GLenum get_error() {
     return driver().GetError();
 }
 
+// What is asked while commands go into a list would change what is in it.
+void set_list_mode(GLenum mode) {
+    const InsideFrontEnd inside;
+    attempt([&] {
+        if (Recording *here = recording()) here->set_list_mode(mode);
+    });
+}
+
+void new_list(GLuint list, GLenum mode) {
+    set_list_mode(mode);
+    driver().NewList(list, mode);
+}
+
+void end_list() {
+    set_list_mode(0);
+    driver().EndList();
+}
+
 #define BEFORE(name, like, note) \
     {"gl" #name,                 \
      reinterpret_cast<void *>(&Hooked<&Functions::name, note, decltype(&::gl##like)>::function)},
@@ -440,6 +642,8 @@ GLenum get_error() {
 #define CALLED(name, like)
 const NamedFunction kHooks[] = {
     {"glGetError", reinterpret_cast<void *>(&get_error)},
+    {"glNewList", reinterpret_cast<void *>(&new_list)},
+    {"glEndList", reinterpret_cast<void *>(&end_list)},
     RECORD_FUNCTIONS(NOTED, DRAWN, HOOKED, CALLED)  //
 };
 #undef BEFORE

@@ -287,13 +287,23 @@ void Questions::ask_values(recipe::Values &values) {
     std::ranges::sort(values);
 }
 
+// What is bound and has no name any more, since it was deleted in another context, could not be
+// bound again: then nobody says.
 GLenum Questions::format_of_renderbuffer(GLuint name) const {
     const auto before = static_cast<GLuint>(integer(GL_RENDERBUFFER_BINDING));
     GLint format = 0;
+    if (before != name && before != 0 && more_.IsRenderbuffer(before) == GL_FALSE) return 0;
     if (before != name) more_.BindRenderbuffer(GL_RENDERBUFFER, name);
     more_.GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &format);
     if (before != name) more_.BindRenderbuffer(GL_RENDERBUFFER, before);
     return number(format);
+}
+
+// Of one that was never bound to a target.
+GLenum Questions::target_of_texture(GLuint name) const {
+    GLint target = GL_TEXTURE_2D;
+    if (has(405, 0)) more_.GetTextureParameteriv(name, GL_TEXTURE_TARGET, &target);
+    return number(target);
 }
 
 GLenum Questions::format_of_texture(GLenum target, GLuint name, GLint level, GLint face) const {
@@ -301,6 +311,7 @@ GLenum Questions::format_of_texture(GLenum target, GLuint name, GLint level, GLi
     if (of == nullptr || !has(200, 301)) return 0;
     const auto before = static_cast<GLuint>(integer(of->binding));
     GLint format = 0;
+    if (before != name && before != 0 && more_.IsTexture(before) == GL_FALSE) return 0;
     if (before != name) more_.BindTexture(target, name);
     const GLenum image = target == GL_TEXTURE_CUBE_MAP && face != 0 ? number(face) : of->image;
     more_.GetTexLevelParameteriv(image, level, GL_TEXTURE_INTERNAL_FORMAT, &format);
@@ -325,7 +336,7 @@ recipe::Attachment Questions::ask_attachment(GLenum point, Objects &objects) con
         const Object &texture = objects.object(ObjectKind::texture, name);
         attachment.target = texture.target.load(std::memory_order_relaxed);
         attachment.upload = texture.upload;
-        if (attachment.target == 0) attachment.target = GL_TEXTURE_2D;
+        if (attachment.target == 0) attachment.target = target_of_texture(name);
         attachment.format = format_of_texture(
             attachment.target, name, value(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL),
             value(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE));

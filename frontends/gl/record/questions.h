@@ -50,6 +50,7 @@ class Questions {
     recipe::Surface ask_surface() const;
     recipe::Attachment ask_attachment(GLenum point, Objects &objects) const;
     GLenum format_of_renderbuffer(GLuint name) const;
+    GLenum target_of_texture(GLuint name) const;
     GLenum format_of_texture(GLenum target, GLuint name, GLint level, GLint face) const;
     std::vector<recipe::ColorBuffer> ask_color_buffers(size_t count) const;
     void ask_units(GLuint name, const LinkedProgram &program, Objects &objects,

@@ -69,16 +69,30 @@ Writer &writer() {
 void enter(Recording &recording, GLuint name, const recipe::Key *key) {
     Objects &objects = recording.tracker().objects();
     const MutexLock lock(objects.mutex());
-    LinkedProgram &program = objects.program(name);
-    const uint64_t number = program.number + 1;
-    program = LinkedProgram();
-    program.number = number;
+    ProgramObject &program = objects.program(name);
+    program.linked = LinkedProgram();
     if (key != nullptr) {
-        program.has_recipe = true;
-        program.key = *key;
+        program.linked.has_recipe = true;
+        program.linked.key = *key;
     }
     // Whatever was found of this name before, is of another program.
-    recording.tracker().set(mixed(mixed(0, 0x4C494E4B), name), number);
+    program.links.fetch_add(1, std::memory_order_relaxed);
+}
+
+GLuint limit(const GlFunctions &gl, GLenum name, GLint otherwise) {
+    GLint value = 0;
+    gl.GetIntegerv(name, &value);
+    return static_cast<GLuint>(std::clamp(value, otherwise, 1024));
+}
+
+// REQUIRES: the context has this version.
+Limits limits_of(const GlFunctions &gl, bool is_es, int version) {
+    Limits limits = {limit(gl, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, 8), 1, 0};
+    if (!is_es || version >= 300) limits.draw_buffers = limit(gl, GL_MAX_DRAW_BUFFERS, 1);
+    if (version >= (is_es ? 301 : 403)) {
+        limits.vertex_buffers = limit(gl, GL_MAX_VERTEX_ATTRIB_BINDINGS, 16);
+    }
+    return limits;
 }
 
 }  // namespace
@@ -107,7 +121,7 @@ Recording::Recording(const GlFunctions &gl, const Functions &more, const recipe:
       kind_(kind),
       driver_(std::move(driver)),
       questions_(gl, more, kind.is_es != 0, version),
-      tracker_(std::move(objects)) {
+      tracker_(std::move(objects), limits_of(gl, kind.is_es != 0, version)) {
     (void)writer();
 }
 
@@ -127,7 +141,7 @@ bool Recording::look(const Draw &draw, uint64_t &seen) {
         Objects &objects = tracker_.objects();
         const MutexLock lock(objects.mutex());
         const GLuint name = tracker_.program();
-        LinkedProgram &program = objects.program(name);
+        LinkedProgram &program = objects.program(name).linked;
         if (name != 0 && program.has_recipe && program.states < kStatesMax) {
             // Errors of questions are not the application's, which still gets those that it made.
             const GLenum before = more_.GetError();

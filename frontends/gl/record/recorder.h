@@ -42,14 +42,18 @@ class Recording {
 
     // To be called before each draw.
     void before_draw(const Draw &draw) {
+        if (list_mode_ != 0) return;
         const uint64_t state = tracker_.hash();
         const uint64_t call =
             uint64_t{draw.mode} << 32 | draw.index_type << 1 | (draw.is_instanced ? 1u : 0u);
-        const uint64_t hash = mixed(mixed(state, call), tracker_.program()) | 1;
+        const uint64_t hash = mixed(mixed(state, call), tracker_.hash_of_program()) | 1;
         if (hash == last_) return;
         uint64_t &seen = seen_.at(hash);
         if (seen == kDone || look(draw, seen)) last_ = hash;
     }
+    // While a list of commands is made: of glNewList's modes one, otherwise 0.
+    GLenum list_mode() const { return list_mode_; }
+    void set_list_mode(GLenum mode) { list_mode_ = mode; }
     // The application asks for an error: one that was there before questions were asked.
     GLenum take_error() { return std::exchange(error_, GLenum{GL_NO_ERROR}); }
 
@@ -70,6 +74,7 @@ class Recording {
     NumberMap seen_;     // hashes at which nothing new is to be found
     uint64_t last_ = 0;  // one of them
     GLenum error_ = GL_NO_ERROR;
+    GLenum list_mode_ = 0;
 };
 
 // A source that is compiled. REQUIRES: its text is whole.

@@ -41,7 +41,7 @@ void Tracker::set_upload(GLenum target, const recipe::Upload &upload) {
     objects_->object(ObjectKind::texture, bound_texture(target)).upload = upload;
 }
 
-void Tracker::set_of_framebuffer(GLenum target, uint64_t name, uint64_t value) {
+void Tracker::set_of_bound_framebuffer(GLenum target, uint64_t name, uint64_t value) {
     (target == GL_READ_FRAMEBUFFER ? read_framebuffer_ : draw_framebuffer_)->set(name, value);
 }
 
@@ -79,6 +79,7 @@ Object &Tracker::texture(GLuint name) {
 }
 
 void Tracker::bind_texture(GLuint unit, GLenum target, GLuint texture) {
+    if (unit >= limits_.units) return;
     if (texture == 0 && target == 0) {  // glBindTextureUnit: of all targets
         std::erase_if(bound_, [unit](const Bound &bound) {
             return bound.place >> 32 == unit && bound.place != place_of(unit, kSamplerTarget);
@@ -94,6 +95,7 @@ void Tracker::bind_texture(GLuint unit, GLenum target, GLuint texture) {
 }
 
 void Tracker::bind_sampler(GLuint unit, GLuint sampler) {
+    if (unit >= limits_.units) return;
     if (sampler == 0) return unbind(place_of(unit, kSamplerTarget));
     const MutexLock lock(objects_->mutex());
     bind(place_of(unit, kSamplerTarget), sampler,
@@ -104,6 +106,16 @@ void Tracker::bind_framebuffer(GLenum target, GLuint framebuffer) {
     Slots *slots = &framebuffers_[framebuffer];
     if (target != GL_READ_FRAMEBUFFER) draw_framebuffer_ = slots;
     if (target != GL_DRAW_FRAMEBUFFER) read_framebuffer_ = slots;
+}
+
+void Tracker::use_program(GLuint program) {
+    program_ = program;
+    const ProgramObject *&known = programs_[program];
+    if (known == nullptr) {
+        const MutexLock lock(objects_->mutex());
+        known = &objects_->program(program);
+    }
+    used_ = known;
 }
 
 void Tracker::delete_object(ObjectKind kind, GLuint name) {

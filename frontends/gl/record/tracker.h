@@ -10,6 +10,7 @@
 // Failure: throws without memory; then the hash is older than the state.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -34,12 +35,17 @@ struct UnitUniform {
 struct LinkedProgram {
     bool has_recipe = false;
     recipe::Key key = {};
-    uint64_t number = 0;  // of the link
     unsigned states = 0;  // that were stored in this process
     // Asked at the first draw.
     bool is_listed = false;
     std::vector<UnitUniform> uniforms;
     std::vector<GLuint> attributes;  // locations, sorted
+};
+
+// What has a program's name: one after the other, if it is linked anew, or deleted.
+struct ProgramObject {
+    LinkedProgram linked;
+    std::atomic<uint64_t> links = 0;  // how many there were
 };
 
 enum class ObjectKind { texture, sampler, renderbuffer };
@@ -60,20 +66,34 @@ class Objects {
     Object &object(ObjectKind kind, GLuint name) {
         return objects_[static_cast<size_t>(kind)][name];
     }
-    LinkedProgram &program(GLuint name) { return programs_[name]; }
+    ProgramObject &program(GLuint name) { return programs_[name]; }
 
   private:
     Mutex mutex_;
     // Guarded by mutex_.
     std::array<ByName<Object>, 3> objects_;
-    ByName<LinkedProgram> programs_;
+    ByName<ProgramObject> programs_;
+};
+
+// How many places a context has.
+struct Limits {
+    GLuint units = 0;
+    GLuint draw_buffers = 0;
+    GLuint vertex_buffers = 0;
 };
 
 class Tracker {
   public:
-    explicit Tracker(std::shared_ptr<Objects> objects) : objects_(std::move(objects)) {}
+    Tracker(std::shared_ptr<Objects> objects, const Limits &limits)
+        : objects_(std::move(objects)), limits_(limits) {}
 
     Objects &objects() { return *objects_; }
+    const Limits &limits() const { return limits_; }
+    // How many there are from this one on.
+    size_t units_from(GLuint first) const { return limits_.units - std::min(first, limits_.units); }
+    size_t vertex_buffers_from(GLuint first) const {
+        return limits_.vertex_buffers - std::min(first, limits_.vertex_buffers);
+    }
 
     // States of the context.
     void set(uint64_t name, uint64_t value) { own_.set(name, value); }
@@ -90,20 +110,35 @@ class Tracker {
     void set_of_bound_vertex_array(uint64_t name, uint64_t value) {
         vertex_array_->set(name, value);
     }
-    void set_of_framebuffer(GLenum target, uint64_t name, uint64_t value);
+    void set_of_framebuffer(GLuint framebuffer, uint64_t name, uint64_t value) {
+        framebuffers_[framebuffer].set(name, value);
+    }
+    void set_of_bound_framebuffer(GLenum target, uint64_t name, uint64_t value);
     // An attribute's pointer, as far from that of the attribute before it.
     uint64_t step_to(const void *pointer);
 
-    void activate(GLuint unit) { unit_ = unit; }
+    // A unit that is not there is not activated.
+    void activate(GLuint unit) {
+        if (unit < limits_.units) unit_ = unit;
+    }
     GLuint active_unit() const { return unit_; }
     // With the target 0, whatever the texture's is.
     void bind_texture(GLuint unit, GLenum target, GLuint texture);
     void bind_sampler(GLuint unit, GLuint sampler);
-    void bind_vertex_array(GLuint array) { vertex_array_ = &vertex_arrays_[array]; }
+    void bind_vertex_array(GLuint array) {
+        vertex_array_name_ = array;
+        vertex_array_ = &vertex_arrays_[array];
+    }
+    GLuint vertex_array() const { return vertex_array_name_; }
     void bind_framebuffer(GLenum target, GLuint framebuffer);
     void bind_renderbuffer(GLuint renderbuffer) { renderbuffer_ = renderbuffer; }
-    void use_program(GLuint program) { program_ = program; }
+    void use_program(GLuint program);
     GLuint program() const { return program_; }
+    // Of what this name stands for at present.
+    uint64_t hash_of_program() const {
+        const uint64_t links = used_ == nullptr ? 0 : used_->links.load(std::memory_order_relaxed);
+        return mixed(program_, links);
+    }
     // What has this name from now on, is another object.
     void delete_object(ObjectKind kind, GLuint object);
     void delete_vertex_array(GLuint array);
@@ -127,9 +162,12 @@ class Tracker {
     GLuint bound_texture(GLenum target);
 
     const std::shared_ptr<Objects> objects_;
+    const Limits limits_;
     Slots own_;
-    std::vector<Bound> bound_;   // textures and samplers
-    ByName<Object *> textures_;  // of objects_, that were found before: binding needs no lock
+    std::vector<Bound> bound_;  // textures and samplers
+    // Of objects_, that were found before: binding needs no lock.
+    ByName<Object *> textures_;
+    ByName<const ProgramObject *> programs_;
     ByName<Slots> vertex_arrays_, framebuffers_;
     GLuint unit_ = 0;
     // What is bound.
@@ -137,7 +175,9 @@ class Tracker {
     Slots *const window_ = &framebuffers_[0];
     Slots *draw_framebuffer_ = window_, *read_framebuffer_ = window_;
     GLuint renderbuffer_ = 0;
+    GLuint vertex_array_name_ = 0;
     GLuint program_ = 0;
+    const ProgramObject *used_ = nullptr;
     uintptr_t last_pointer_ = 0;
 };
 

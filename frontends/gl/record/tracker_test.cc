@@ -40,6 +40,8 @@ TEST(SlotsTest, AMapKeepsWhatItWasGiven) {
     EXPECT_EQ(map.at(1), 0u);
 }
 
+constexpr Limits kLimits = {.units = 32, .draw_buffers = 8, .vertex_buffers = 16};
+
 class TrackerTest : public testing::Test {
   protected:
     // A texture of this kind, bound to the unit.
@@ -50,7 +52,7 @@ class TrackerTest : public testing::Test {
     }
 
     std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
-    Tracker tracker_{objects_};
+    Tracker tracker_{objects_, kLimits};
 };
 
 TEST_F(TrackerTest, ATextureCountsByWhatItIs) {
@@ -70,7 +72,7 @@ TEST_F(TrackerTest, ATextureCountsByWhatItIs) {
 
 TEST_F(TrackerTest, AnotherContextOfTheGroupKnowsTheTextures) {
     make_texture(0, 1, 10);
-    Tracker other(objects_);
+    Tracker other(objects_, kLimits);
     other.bind_texture(0, GL_TEXTURE_2D, 1);
     EXPECT_EQ(other.hash(), tracker_.hash());
     tracker_.set_of_texture(GL_TEXTURE_2D, 1, 12);
@@ -122,10 +124,10 @@ TEST_F(TrackerTest, WhatIsDeletedIsForgotten) {
     tracker_.delete_framebuffer(4);
     EXPECT_EQ(tracker_.hash(), before);
     // New objects of these names begin anew, and in other contexts, too.
-    Tracker other(objects_);
+    Tracker other(objects_, kLimits);
     other.bind_texture(0, GL_TEXTURE_2D, 1);
     other.bind_vertex_array(3);
-    Tracker fresh(std::make_shared<Objects>());
+    Tracker fresh(std::make_shared<Objects>(), kLimits);
     fresh.bind_texture(0, GL_TEXTURE_2D, 9);
     EXPECT_EQ(other.hash(), fresh.hash());
     tracker_.bind_texture(0, GL_TEXTURE_2D, 1);
@@ -161,6 +163,29 @@ TEST_F(TrackerTest, PointersCountByTheirDistance) {
         return tracker_.hash();
     };
     EXPECT_EQ(layout(0), layout(4096));
+}
+
+TEST_F(TrackerTest, UnitsThatAreNotThereChangeNothing) {
+    make_texture(1, 1, 10);
+    const uint64_t before = tracker_.hash();
+    tracker_.activate(32);
+    tracker_.bind_texture(32, GL_TEXTURE_2D, 1);
+    tracker_.bind_sampler(UINT32_MAX, 1);
+    EXPECT_EQ(tracker_.hash(), before);
+    EXPECT_EQ(tracker_.active_unit(), 1u);
+    EXPECT_EQ(tracker_.units_from(30), 2u);
+    EXPECT_EQ(tracker_.units_from(33), 0u);
+}
+
+TEST_F(TrackerTest, AProgramThatAnotherContextLinksAnewIsAnother) {
+    tracker_.use_program(5);
+    const uint64_t before = tracker_.hash_of_program();
+    objects_->program(6).links.fetch_add(1);
+    EXPECT_EQ(tracker_.hash_of_program(), before);
+    objects_->program(5).links.fetch_add(1);
+    EXPECT_NE(tracker_.hash_of_program(), before);
+    tracker_.use_program(0);
+    EXPECT_NE(tracker_.hash_of_program(), before);
 }
 
 }  // namespace

@@ -33,6 +33,16 @@ void main() {
 }
 )";
 
+constexpr const char *kOldestTextured = R"(
+varying vec2 place;
+uniform sampler2D picture;
+void main() { gl_FragColor = texture2D(picture, place * 0.5 + 0.5) * 0.5 + 0.25; }
+)";
+
+// Of glNewList.
+constexpr GLenum kCompile = 0x1300;
+constexpr GLenum kCompileAndExecute = 0x1301;
+
 // GL_EXT_texture_sRGB_decode.
 constexpr GLenum kDecoding = 0x8A48;
 constexpr GLint kSkipped = 0x8A4A;
@@ -148,6 +158,75 @@ void constants_and_decoding() {
     gl.VertexAttrib4f(0, 0.5f, 0.25f, 0.0f, 1.0f);
     gl.TexParameteri(GL_TEXTURE_2D, kDecoding, kSkipped);
     draw("set", program);
+    note("error %x", gl.GetError());
+}
+
+// Commands in lists; what asks for a state while they are made would add to them.
+void display_lists() {
+    const Context context(Api::compatibility);
+    const GLuint program = make_program(kOldestVertex, kOldestTextured);
+    const auto note_unit = [] {
+        GLint unit = 0;
+        gl.GetIntegerv(GL_ACTIVE_TEXTURE, &unit);
+        note("unit %d error %x", unit - GL_TEXTURE0, gl.GetError());
+    };
+    gl.UseProgram(program);
+    gl.Uniform1i(gl.GetUniformLocation(program, "picture"), 1);
+    gl.ActiveTexture(GL_TEXTURE1);
+    make_texture(GL_RGBA8, 16, GL_LINEAR);
+    gl.ActiveTexture(GL_TEXTURE0);
+    gl.NewList(1, kCompile);
+    gl.Enable(GL_BLEND);
+    gl.DrawArrays(GL_TRIANGLES, 0, 3);
+    gl.EndList();
+    gl.ActiveTexture(GL_TEXTURE3);
+    draw("not blended", program);
+    gl.CallList(1);
+    note_unit();
+    draw("blended by a list", program);
+    gl.NewList(2, kCompileAndExecute);
+    gl.Disable(GL_BLEND);
+    gl.Enable(GL_CULL_FACE);
+    gl.DrawArrays(GL_TRIANGLES, 0, 3);
+    gl.EndList();
+    draw("culled by a list", program);
+    gl.ActiveTexture(GL_TEXTURE2);
+    gl.CallList(2);
+    note_unit();
+    draw("culled again", program);
+}
+
+// Objects that are changed by their names, not where they are bound.
+void named_objects() {
+    const Context context(Api::core);
+    const GLuint first = make_program(kVertex, kPlainFragment);
+    const GLuint second = make_program(kVertex, kTextured);
+    GLint bound = 0;
+    gl.GetIntegerv(GL_VERTEX_ARRAY_BINDING, &bound);
+    const auto array = static_cast<GLuint>(bound);
+    // Two states of each program.
+    for (const GLuint program : {first, second}) {
+        gl.EnableVertexArrayAttrib(array, 0);
+        draw("from a buffer", program);
+        gl.DisableVertexArrayAttrib(array, 0);
+        draw("constant", program);
+    }
+    gl.EnableVertexArrayAttrib(array, 0);
+    GLuint buffer = 0;
+    gl.GenBuffers(1, &buffer);
+    gl.BindBuffer(GL_ARRAY_BUFFER, buffer);
+    gl.BufferData(GL_ARRAY_BUFFER, 256, nullptr, GL_STATIC_DRAW);
+    for (const GLsizei stride : {16, 32, 16}) {
+        gl.BindVertexBuffer(0, buffer, 0, stride);
+        draw("with a stride", first);
+    }
+    GLuint cube = 0, framebuffer = 0;
+    gl.CreateTextures(GL_TEXTURE_CUBE_MAP, 1, &cube);
+    gl.TextureStorage2D(cube, 1, GL_RGBA16F, kPictureSize, kPictureSize);
+    gl.GenFramebuffers(1, &framebuffer);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    gl.NamedFramebufferTexture(framebuffer, GL_COLOR_ATTACHMENT0, cube, 0);
+    draw("into a cube", first);
     note("error %x", gl.GetError());
 }
 

@@ -191,19 +191,20 @@ TEST_P(RecordTest, AnObjectThatHasADeletedOnesNameIsAnother) {
     EXPECT_NE(recipes.states[0].attributes, recipes.states[1].attributes);
 }
 
-TEST_P(RecordTest, ConstantsAndDecodingAreAskedFor) {
+TEST_P(RecordTest, ConstantsAndExtensionsOfTexturesAreAskedFor) {
     const Played run = stage_.cached("constants_and_decoding", kRecording);
     ASSERT_EQ(run.status, "") << run.complaints;
     std::vector<recipe::DrawState> states = recorded().states;
     ASSERT_EQ(states.size(), 2u);
     std::ranges::sort(states, {}, [](const auto &state) { return state.attributes[0].size; });
-    const recipe::Values skips = {{GL_TEXTURE_SRGB_DECODE_EXT, GL_SKIP_DECODE_EXT}};
+    const recipe::Values set = {{GL_TEXTURE_MAX_ANISOTROPY, 4},
+                                {GL_TEXTURE_SRGB_DECODE_EXT, GL_SKIP_DECODE_EXT}};
     for (const bool is_set : {false, true}) {
         const recipe::DrawState &state = states[is_set ? 1 : 0];
         EXPECT_EQ(state.attributes[0].source, 0u);
         EXPECT_EQ(state.attributes[0].size, is_set ? 4u : 1u);
         const recipe::Values &values = state.units[0].texture.parameters;
-        EXPECT_EQ(std::ranges::includes(values, skips), is_set);
+        EXPECT_EQ(std::ranges::includes(values, set), is_set);
     }
 }
 

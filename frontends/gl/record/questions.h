@@ -24,8 +24,14 @@ struct Draw {
     bool is_instanced = false;
 };
 
+constexpr uint32_t number(GLint value) {
+    return static_cast<uint32_t>(value);
+}
+
 class Questions {
   public:
+    static constexpr GLint kUnitsMax = 256;
+
     // The version of the context is 100 * major + minor.
     Questions(const GlFunctions &gl, const Functions &more, bool is_es, int version)
         : gl_(gl), more_(more), is_es_(is_es), version_(version) {}

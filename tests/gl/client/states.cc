@@ -43,6 +43,8 @@ void main() { gl_FragColor = texture2D(picture, place * 0.5 + 0.5) * 0.5 + 0.25;
 constexpr GLenum kCompile = 0x1300;
 constexpr GLenum kCompileAndExecute = 0x1301;
 
+// GL_EXT_texture_filter_anisotropic.
+constexpr GLenum kMaxAnisotropy = 0x84FE;
 // GL_EXT_texture_sRGB_decode.
 constexpr GLenum kDecoding = 0x8A48;
 constexpr GLint kSkipped = 0x8A4A;
@@ -157,6 +159,7 @@ void constants_and_decoding() {
     draw("as it begins", program);
     gl.VertexAttrib4f(0, 0.5f, 0.25f, 0.0f, 1.0f);
     gl.TexParameteri(GL_TEXTURE_2D, kDecoding, kSkipped);
+    gl.TexParameteri(GL_TEXTURE_2D, kMaxAnisotropy, 4);
     draw("set", program);
     note("error %x", gl.GetError());
 }

@@ -290,9 +290,9 @@ struct Current {
     EGLContext context = host().exports->getCurrentContext();
 };
 
-void made_current(const Vendor &vendor, EGLDisplay display, EGLContext handle) {
+void made_current(const Vendor &vendor, EGLDisplay display, EGLSurface draw, EGLContext handle) {
     gl::use_slots_of(handle == EGL_NO_CONTEXT ? *vendors().front() : vendor);
-    gl::context_made_current(vendor, {display, handle});
+    gl::context_made_current(vendor, {display, handle}, reinterpret_cast<uintptr_t>(draw));
 }
 
 EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read, EGLContext handle) {
@@ -307,7 +307,7 @@ EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read, EG
     }
     const EGLBoolean done = vendor.egl.MakeCurrent(display, draw, read, handle);
     if (done != EGL_FALSE) {
-        made_current(vendor, display, handle);
+        made_current(vendor, display, draw, handle);
     } else if (changes_vendor) {
         older->egl.MakeCurrent(current.display, current.draw, current.read, current.context);
     }
@@ -320,7 +320,7 @@ EGLBoolean release_thread() {
         done &= vendor->egl.ReleaseThread();
     }
     if (done != EGL_FALSE) {
-        made_current(*vendors().front(), EGL_NO_DISPLAY, EGL_NO_CONTEXT);
+        made_current(*vendors().front(), EGL_NO_DISPLAY, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     }
     return done;
 }

@@ -121,6 +121,7 @@ void begin_recording(Context &context, ContextVersion version, record::DriverNam
     context.recording = std::make_shared<record::Recording>(context.gl(), *context.driver->recorded,
                                                             kind, version.number, std::move(driver),
                                                             context.group->recorded_objects());
+    context.recording->tracker().draw_to_window(context.window);
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ struct Context {
     PFNGLGETPROGRAMBINARYPROC get_program_binary = nullptr;
     // Null: what is made and drawn in this context is not recorded.
     std::shared_ptr<record::Recording> recording;
+    uint64_t window = 0;              // see context_made_current()
     bool has_hint = false;            // GL_PROGRAM_BINARY_RETRIEVABLE_HINT
     GLint attributes_max = 0;         // of vertices
     GLint draw_buffers_max = 0;       // 0: not known

@@ -10,6 +10,7 @@
 #include "common/run_report.h"
 #include "driver_cache.h"
 #include "hook.h"
+#include "record/recorder.h"
 #include "settings.h"
 
 namespace cairn::gl {
@@ -134,11 +135,15 @@ bool has_contexts() {
     return !all.contexts.empty();
 }
 
-void context_made_current(const Driver &driver, ContextHandle handle) {
+void context_made_current(const Driver &driver, ContextHandle handle, uint64_t window) {
     const InsideFrontEnd inside;
     Context *next = handle.context != nullptr ? hold_context(handle) : nullptr;
     release(std::exchange(t_bound.context, next));
     t_bound.driver = handle.context != nullptr ? &driver : nullptr;
+    if (next != nullptr) {
+        next->window = window;
+        if (next->recording != nullptr) next->recording->tracker().draw_to_window(window);
+    }
     // A process with a broker may be about to enter its sandbox: read files before that.
     // What a pack has for the driver must be in place before anything is drawn, with programs or not.
     if (settings().has_broker() || has_driver_cache()) (void)current_context();

@@ -55,8 +55,8 @@ void context_created(const Driver &driver, ContextHandle handle, ContextHandle s
                      bool offers_control = false);
 
 // To be called when a context of this driver has been made current; its handle is null when nothing
-// is current any more.
-void context_made_current(const Driver &driver, ContextHandle handle);
+// is current any more. `window` tells apart what it draws to when it draws to no framebuffer object.
+void context_made_current(const Driver &driver, ContextHandle handle, uint64_t window = 0);
 
 // To be called before and after a context is destroyed. When the driver returns, another thread may
 // already have made a new context of the same handle, which must stay. It is told from the older

@@ -185,11 +185,6 @@ void record_link(Context &context, const Program &program, const std::vector<Sha
     });
 }
 
-void record_bypassed(const Context &context, GLuint name) {
-    if (context.recording == nullptr) return;
-    attempt([&] { record::record_other_link(*context.recording, name); });
-}
-
 // glCreateShaderProgramv. A single string is the source; of several, the division counts.
 void record_separable(const Context &context, GLuint name, GLenum type,
                       std::span<const GLchar *const> strings) {
@@ -213,7 +208,7 @@ void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &li
         compile_all(context, shaders);
         program.forget_cached_link();
         link(program.name);
-        record_bypassed(context, program.name);
+        record::record_other_link(context.recording.get(), program.name);
         program.was_linked = true;  // it may be; to ask could wait for the driver
         count(&RunReport::driver_links);
         count(&RunReport::bypassed);

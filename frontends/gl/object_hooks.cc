@@ -5,6 +5,7 @@
 
 #include "common/run_report.h"
 #include "hooks.h"
+#include "record/recorder.h"
 
 namespace cairn::gl {
 namespace {
@@ -36,6 +37,7 @@ GLuint create_bypassed(Context *context, Real<Function> &real, A... arguments) {
     count_bypassed();
     if (context != nullptr && name != 0) {
         note_shader_program(*context, name);
+        record::record_other_link(context->recording.get(), name);
     }
     return name;
 }
@@ -248,6 +250,7 @@ void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
     }
     if (context != nullptr) {
         attempt([&] { compile_attached(*context, name); });
+        record::record_other_link(context->recording.get(), name);
     }
     real(name);
     count_bypassed();
@@ -283,6 +286,7 @@ void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum form
     if (size >= 0 && context->has_format(format)) {
         program->forget_cached_link();
         program->was_linked = true;
+        record::record_other_link(context->recording.get(), name);
     }
 }
 

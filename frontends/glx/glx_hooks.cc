@@ -191,7 +191,7 @@ Bool change_current(const Vendor &of, const Current &next, Make make) {
             t_current.is_known = gl::driver_of(handle_of(next.context)) != nullptr;
         }
         gl::use_slots_of(of);
-        gl::context_made_current(of, handle_of(next.context));
+        gl::context_made_current(of, handle_of(next.context), next.draw);
     } else if (changes_vendor) {
         // The release was the end of a context that the application has destroyed.
         const bool is_gone =

@@ -31,6 +31,7 @@ struct Recipes {
     std::vector<recipe::Program> programs;
     std::map<recipe::Key, recipe::Source> sources;
     std::vector<recipe::DrawState> states;
+    std::map<recipe::Key, unsigned> states_of;  // by program
     std::size_t unreadable = 0;
 };
 
@@ -61,6 +62,7 @@ void take(Recipes &recipes, const std::string &key, cairn::Bytes value) {
     } else if (kind == recipe::Kind::state) {
         if (const auto state = recipe::decode_state(value)) {
             recipes.states.push_back(*state);
+            ++recipes.states_of[recipe::hash_in(key)];
             return;
         }
     } else if (kind) {
@@ -231,9 +233,29 @@ TEST_P(RecordTest, ObjectsThatAreChangedByTheirNamesAre) {
         strides.insert(state.attributes[0].source == 0 ? 0 : state.attributes[0].stride);
         targets.insert(state.framebuffer.colors[0].target);
     }
-    EXPECT_EQ(recipes.states.size(), 7u);
+    EXPECT_EQ(recipes.states.size(), 8u);
     EXPECT_THAT(strides, testing::IsSupersetOf({0u, 16u, 32u}));
     EXPECT_THAT(targets, testing::Contains(GL_TEXTURE_CUBE_MAP));
+}
+
+TEST_P(RecordTest, StatesThatComeBackByOtherCallsAreNoticed) {
+    const Played run = stage_.cached("overrides", kRecording);
+    ASSERT_EQ(run.status, "") << run.complaints;
+    const Recipes recipes = recorded();
+    EXPECT_EQ(recipes.programs.size(), 13u);
+    for (const auto &[program, states] : recipes.states_of) {
+        const auto &stages = std::ranges::find(recipes.programs, program, [](const auto &each) {
+                                 return recipe::hash_of(cairn::as_bytes(recipe::encode(each)));
+                             })->stages;
+        EXPECT_EQ(states, 2u) << recipes.sources.at(stages.back().source).front();
+    }
+    EXPECT_EQ(recipes.states_of.size(), 13u);
+}
+
+TEST_P(RecordTest, BinariesOfTheApplicationAreNotTakenForWhatWasLinked) {
+    const Played run = stage_.cached("binary_after_link", kRecording);
+    ASSERT_EQ(run.status, "") << run.complaints;
+    EXPECT_EQ(recorded().states.size(), 1u);
 }
 
 TEST_P(RecordTest, TheSameStartAddsNothing) {

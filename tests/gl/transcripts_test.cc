@@ -79,6 +79,8 @@ constexpr Scenario kScenarios[] = {
     {"states", Warmth::all},
     {"display_lists", Warmth::all},
     {"named_objects", Warmth::all},
+    {"overrides", Warmth::all},
+    {"deleted_attachment", Warmth::all},
 };
 
 // What EGL does not have.

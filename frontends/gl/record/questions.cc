@@ -17,6 +17,8 @@ namespace {
 
 // The answer where a driver does not answer.
 constexpr GLint kSilence = INT32_MIN + 14;
+// Some answers are more than one number: GL_POLYGON_MODE's are two.
+constexpr size_t kNumbersMax = 4;
 
 bool is_stencil_number(GLenum name) {
     constexpr GLenum kMasks[] = {GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK,
@@ -70,8 +72,9 @@ std::vector<GLuint> Questions::free_uniforms(GLuint name) const {
     return all;
 }
 
-void Questions::list_uniforms_and_attributes(GLuint name, LinkedProgram &program) const {
-    program.is_listed = true;
+std::shared_ptr<const ProgramInterface> Questions::list(GLuint name) const {
+    const auto listed = std::make_shared<ProgramInterface>();
+    ProgramInterface &program = *listed;
     GLint attributes = 0;
     gl_.GetProgramiv(name, GL_ACTIVE_ATTRIBUTES, &attributes);
     std::array<GLchar, 1024> text;
@@ -104,9 +107,10 @@ void Questions::list_uniforms_and_attributes(GLuint name, LinkedProgram &program
         }
     }
     std::ranges::sort(program.attributes);
+    return listed;
 }
 
-recipe::DrawState Questions::ask(const Draw &draw, GLuint name, const LinkedProgram &program,
+recipe::DrawState Questions::ask(const Draw &draw, GLuint name, const ProgramInterface &program,
                                  Objects &objects) {
     recipe::DrawState state;
     state.mode = draw.mode;
@@ -124,17 +128,16 @@ recipe::DrawState Questions::ask(const Draw &draw, GLuint name, const LinkedProg
 void Questions::ask_values(recipe::Values &values) {
     if (!has_found_known_) {
         for (size_t i = 0; i < std::size(recipe::kParameters); ++i) {
-            GLint answer = kSilence;
-            gl_.GetIntegerv(recipe::kParameters[i].name, &answer);
-            if (answer != kSilence) known_.push_back(i);
+            std::array<GLint, kNumbersMax> answer = {kSilence};
+            gl_.GetIntegerv(recipe::kParameters[i].name, answer.data());
+            if (answer[0] != kSilence) known_.push_back(i);
         }
         has_found_known_ = true;
     }
     for (const size_t i : known_) {
         const auto &[name, initial, is_switch] = recipe::kParameters[i];
         static_cast<void>(is_switch);
-        // Polygon modes of older versions are two.
-        std::array<GLint, 2> answer = {initial, 0};
+        std::array<GLint, kNumbersMax> answer = {initial};
         gl_.GetIntegerv(name, answer.data());
         GLint value = answer[0];
         if (name == GL_LINE_WIDTH) value = std::min(value, 2);
@@ -144,12 +147,13 @@ void Questions::ask_values(recipe::Values &values) {
     std::ranges::sort(values);
 }
 
-// What is bound and has no name any more, since it was deleted in another context, could not be
-// bound again: then nobody says.
+// What was deleted, here or in another context, and is still bound or attached, has no name any more:
+// to bind it would make a new object. Then nobody says.
 GLenum Questions::format_of_renderbuffer(GLuint name) const {
     const auto before = static_cast<GLuint>(integer(GL_RENDERBUFFER_BINDING));
     GLint format = 0;
     if (before != name && before != 0 && more_.IsRenderbuffer(before) == GL_FALSE) return 0;
+    if (before != name && more_.IsRenderbuffer(name) == GL_FALSE) return 0;
     if (before != name) more_.BindRenderbuffer(GL_RENDERBUFFER, name);
     more_.GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &format);
     if (before != name) more_.BindRenderbuffer(GL_RENDERBUFFER, before);
@@ -170,9 +174,9 @@ recipe::Attachment Questions::ask_attachment(GLenum point, Objects &objects) con
         attachment.target = GL_RENDERBUFFER;
         attachment.format = format_of_renderbuffer(name);
     } else {
-        const Object &texture = objects.object(ObjectKind::texture, name);
-        attachment.target = texture.target.load(std::memory_order_relaxed);
-        attachment.upload = texture.upload;
+        const HowMade made = objects.how_made(name);
+        attachment.target = made.target;
+        attachment.upload = made.upload;
         if (attachment.target == 0) attachment.target = target_of_texture(name);
         attachment.format = format_of_texture(
             attachment.target, name, value(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL),
@@ -298,7 +302,7 @@ std::vector<recipe::ColorBuffer> Questions::ask_color_buffers(size_t count) cons
     return buffers;
 }
 
-std::vector<recipe::Attribute> Questions::ask_attributes(const LinkedProgram &program) const {
+std::vector<recipe::Attribute> Questions::ask_attributes(const ProgramInterface &program) const {
     // Where an attribute's first vertex is.
     struct Place {
         GLint buffer;

@@ -8,7 +8,7 @@
 // has its initial value; throws without memory.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "gl/functions.h"
@@ -37,9 +37,9 @@ class Questions {
         : gl_(gl), more_(more), is_es_(is_es), version_(version) {}
 
     // REQUIRES: the program was linked.
-    void list_uniforms_and_attributes(GLuint name, LinkedProgram &program) const;
-    // The state for a draw with this program, which is listed. REQUIRES: objects.mutex() is held.
-    recipe::DrawState ask(const Draw &draw, GLuint name, const LinkedProgram &program,
+    std::shared_ptr<const ProgramInterface> list(GLuint name) const;
+    // The state for a draw with this program.
+    recipe::DrawState ask(const Draw &draw, GLuint name, const ProgramInterface &program,
                           Objects &objects);
 
   private:
@@ -59,13 +59,13 @@ class Questions {
     GLenum target_of_texture(GLuint name) const;
     GLenum format_of_texture(GLenum target, GLuint name, GLint level, GLint face) const;
     std::vector<recipe::ColorBuffer> ask_color_buffers(size_t count) const;
-    void ask_units(GLuint name, const LinkedProgram &program, Objects &objects,
+    void ask_units(GLuint name, const ProgramInterface &program, Objects &objects,
                    recipe::DrawState &state) const;
     void ask_image(const recipe::Binding &image, recipe::DrawState &state) const;
     recipe::Texture ask_texture(GLenum target, GLuint sampler, Objects &objects) const;
     recipe::Texture ask_bound_texture(GLenum target) const;
     void ask_parameters(GLenum target, GLuint sampler, recipe::Values &values) const;
-    std::vector<recipe::Attribute> ask_attributes(const LinkedProgram &program) const;
+    std::vector<recipe::Attribute> ask_attributes(const ProgramInterface &program) const;
 
     const GlFunctions &gl_;
     const Functions &more_;

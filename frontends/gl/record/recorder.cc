@@ -41,6 +41,10 @@ class Writer {
     }
     void spend(uint64_t ns) { spent_ns_.fetch_add(ns, std::memory_order_relaxed); }
 
+    bool has_put(const std::string &key) {
+        const MutexLock lock(mutex_);
+        return written_.contains(key);
+    }
     // Stores what is not there yet. False: it is there, or cannot be stored.
     bool put(const std::string &key, const std::string &value) {
         if (cache_ == nullptr || !is_caching_on()) return false;
@@ -71,6 +75,7 @@ void enter(Recording &recording, GLuint name, const recipe::Key *key) {
     const MutexLock lock(objects.mutex());
     ProgramObject &program = objects.program(name);
     program.linked = LinkedProgram();
+    program.units.clear();
     if (key != nullptr) {
         program.linked.has_recipe = true;
         program.linked.key = *key;
@@ -87,11 +92,12 @@ GLuint limit(const GlFunctions &gl, GLenum name, GLint otherwise) {
 
 // REQUIRES: the context has this version.
 Limits limits_of(const GlFunctions &gl, bool is_es, int version) {
-    Limits limits = {limit(gl, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, 8), 1, 0};
+    Limits limits = {.units = limit(gl, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, 8), .draw_buffers = 1};
     if (!is_es || version >= 300) limits.draw_buffers = limit(gl, GL_MAX_DRAW_BUFFERS, 1);
     if (version >= (is_es ? 301 : 403)) {
         limits.vertex_buffers = limit(gl, GL_MAX_VERTEX_ATTRIB_BINDINGS, 16);
     }
+    if (version >= (is_es ? 301 : 402)) limits.images = limit(gl, GL_MAX_IMAGE_UNITS, 0);
     return limits;
 }
 
@@ -125,37 +131,41 @@ Recording::Recording(const GlFunctions &gl, const Functions &more, const recipe:
     (void)writer();
 }
 
-// REQUIRES: objects' mutex is held.
-bool Recording::store_state(const Draw &draw, GLuint name, LinkedProgram &program) {
-    if (!program.is_listed) questions_.list_uniforms_and_attributes(name, program);
+void Recording::store_state(const Draw &draw, GLuint name, LinkedProgram program) {
+    Objects &objects = tracker_.objects();
+    if (program.interface == nullptr) program.interface = questions_.list(name);
     const std::string state =
-        recipe::encode(questions_.ask(draw, name, program, tracker_.objects()));
-    return writer().put(recipe::key_of_state(program.key, as_bytes(state)), state);
+        recipe::encode(questions_.ask(draw, name, *program.interface, objects));
+    const bool is_new = writer().put(recipe::key_of_state(program.key, as_bytes(state)), state);
+    const MutexLock lock(objects.mutex());
+    LinkedProgram &known = objects.program(name).linked;
+    if (!known.has_recipe || known.key != program.key) return;  // linked anew meanwhile
+    known.interface = program.interface;
+    if (is_new) ++known.states;
 }
 
 bool Recording::look(const Draw &draw, uint64_t &seen) {
     Writer &all = writer();
     if (!all.has_time()) return false;
     const uint64_t start = monotonic_ns();
-    {
-        Objects &objects = tracker_.objects();
-        const MutexLock lock(objects.mutex());
-        const GLuint name = tracker_.program();
-        LinkedProgram &program = objects.program(name).linked;
-        if (name != 0 && program.has_recipe && program.states < kStatesMax) {
-            // Errors of questions are not the application's, which still gets those that it made.
-            const GLenum before = more_.GetError();
-            if (error_ == GL_NO_ERROR) error_ = before;
-            // Nor are messages about them, which a callback of the application's would get.
-            const bool has_output = gl_.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
-            if (has_output) more_.Disable(GL_DEBUG_OUTPUT);
-            attempt([&] { program.states += store_state(draw, name, program) ? 1u : 0u; });
-            if (has_output) more_.Enable(GL_DEBUG_OUTPUT);
-            // A lost context has errors for ever.
-            for (int i = 0; i < 64 && more_.GetError() != GL_NO_ERROR; ++i) continue;
-        }
-        seen = kDone;
+    const GLuint name = tracker_.program();
+    const LinkedProgram program = [&] {
+        const MutexLock lock(tracker_.objects().mutex());
+        return tracker_.objects().program(name).linked;
+    }();
+    if (name != 0 && program.has_recipe && program.states < kStatesMax) {
+        // Errors of questions are not the application's, which still gets those that it made.
+        const GLenum before = more_.GetError();
+        if (error_ == GL_NO_ERROR) error_ = before;
+        // Nor are messages about them, which a callback of the application's would get.
+        const bool has_output = gl_.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
+        if (has_output) more_.Disable(GL_DEBUG_OUTPUT);
+        attempt([&] { store_state(draw, name, program); });
+        if (has_output) more_.Enable(GL_DEBUG_OUTPUT);
+        // A lost context has errors for ever.
+        for (int i = 0; i < 64 && more_.GetError() != GL_NO_ERROR; ++i) continue;
     }
+    seen = kDone;
     if (seen_.size() > kSeenMax) seen_.clear();
     const uint64_t spent = monotonic_ns() - start;
     all.spend(spent);
@@ -164,11 +174,13 @@ bool Recording::look(const Draw &draw, uint64_t &seen) {
 }
 
 void record_source(const Source &source) {
+    const std::string key = recipe::key_of_source(source.hash);
+    if (writer().has_put(key)) return;
     recipe::Source strings;
     for (size_t i = 0; i < source.strings.size(); ++i) {
         strings.emplace_back(source.strings[i], static_cast<size_t>(source.sizes[i]));
     }
-    (void)writer().put(recipe::key_of_source(source.hash), recipe::encode(strings));
+    (void)writer().put(key, recipe::encode(strings));
 }
 
 void record_program(Recording &recording, GLuint name, std::vector<LinkedStage> stages,
@@ -189,8 +201,9 @@ void record_program(Recording &recording, GLuint name, std::vector<LinkedStage> 
     enter(recording, name, &key);
 }
 
-void record_other_link(Recording &recording, GLuint name) {
-    enter(recording, name, nullptr);
+void record_other_link(Recording *recording, GLuint name) {
+    if (recording == nullptr) return;
+    attempt([&] { enter(*recording, name, nullptr); });
 }
 
 }  // namespace cairn::gl::record

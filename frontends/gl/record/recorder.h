@@ -42,6 +42,7 @@ class Recording {
 
     // To be called before each draw.
     void before_draw(const Draw &draw) {
+        tracker_.end_steps();
         if (list_mode_ != 0) return;
         const uint64_t state = tracker_.hash();
         const uint64_t call =
@@ -63,7 +64,7 @@ class Recording {
 
     // False: there was no time for it.
     bool look(const Draw &draw, uint64_t &seen);
-    bool store_state(const Draw &draw, GLuint name, LinkedProgram &program);
+    void store_state(const Draw &draw, GLuint name, LinkedProgram program);
 
     const GlFunctions &gl_;
     const Functions &more_;
@@ -88,7 +89,7 @@ struct LinkedStage {
 // A link that succeeded, of a kind that is understood.
 void record_program(Recording &recording, GLuint name, std::vector<LinkedStage> stages,
                     std::span<const Call> settings, bool is_separable);
-// A link that is not recorded.
-void record_other_link(Recording &recording, GLuint name);
+// What has this name now was made in a way that is not recorded. A null recording: nothing to do.
+void record_other_link(Recording *recording, GLuint name);
 
 }  // namespace cairn::gl::record

@@ -47,6 +47,13 @@ class NumberMap {
 
 class Slots {
   public:
+    Slots() = default;
+    Slots(const Slots &other) : numbers_(other.numbers_), hash_(other.hash()) {}
+    Slots &operator=(const Slots &other) {
+        numbers_ = other.numbers_;
+        hash_.store(other.hash(), std::memory_order_relaxed);
+        return *this;
+    }
     void set(uint64_t name, uint64_t number) {
         uint64_t &place = numbers_.at(name | 1);
         const uint64_t now = mixed(mixed(0, name), number) | 1;

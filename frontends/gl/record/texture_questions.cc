@@ -78,6 +78,7 @@ GLenum Questions::format_of_texture(GLenum target, GLuint name, GLint level, GLi
     const auto before = static_cast<GLuint>(integer(of->binding));
     GLint format = 0;
     if (before != name && before != 0 && more_.IsTexture(before) == GL_FALSE) return 0;
+    if (before != name && more_.IsTexture(name) == GL_FALSE) return 0;
     if (before != name) more_.BindTexture(target, name);
     const GLenum image = target == GL_TEXTURE_CUBE_MAP && face != 0 ? number(face) : of->image;
     more_.GetTexLevelParameteriv(image, level, GL_TEXTURE_INTERNAL_FORMAT, &format);
@@ -139,7 +140,7 @@ recipe::Texture Questions::ask_texture(GLenum target, GLuint sampler, Objects &o
     const GLint name = of == nullptr ? 0 : integer(of->binding);
     if (name == 0) return texture;
     texture = ask_bound_texture(target);
-    texture.upload = objects.object(ObjectKind::texture, static_cast<GLuint>(name)).upload;
+    texture.upload = objects.how_made(static_cast<GLuint>(name)).upload;
     const bool is_filtered = target != GL_TEXTURE_BUFFER && target != GL_TEXTURE_2D_MULTISAMPLE &&
                              target != GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
     if (is_filtered) ask_parameters(target, sampler, texture.parameters);
@@ -163,10 +164,19 @@ void Questions::ask_image(const recipe::Binding &image, recipe::DrawState &state
     }
 }
 
-void Questions::ask_units(GLuint name, const LinkedProgram &program, Objects &objects,
+void Questions::ask_units(GLuint name, const ProgramInterface &program, Objects &objects,
                           recipe::DrawState &state) const {
-    const auto active = static_cast<GLenum>(integer(GL_ACTIVE_TEXTURE));
-    GLenum now = active;
+    // Put back whatever happens.
+    struct ActiveUnit {
+        const Functions &gl;
+        const GLenum before;
+        GLenum now = before;
+        void activate(GLenum unit) {
+            if (now != unit) gl.ActiveTexture(now = unit);
+        }
+        ~ActiveUnit() { activate(before); }
+    };
+    ActiveUnit active{more_, static_cast<GLenum>(integer(GL_ACTIVE_TEXTURE))};
     std::map<std::pair<uint32_t, GLenum>, recipe::Texture> units;
     for (const UnitUniform &uniform : program.uniforms) {
         recipe::Binding binding = {uniform.name, uniform.type, {}};
@@ -181,13 +191,12 @@ void Questions::ask_units(GLuint name, const LinkedProgram &program, Objects &ob
         }
         for (const uint32_t unit : binding.units) {
             if (target == 0 || units.contains({unit, target})) continue;
-            if (now != GL_TEXTURE0 + unit) more_.ActiveTexture(now = GL_TEXTURE0 + unit);
+            active.activate(GL_TEXTURE0 + unit);
             const GLint sampler = has(303, 300) ? integer(GL_SAMPLER_BINDING) : 0;
             units[{unit, target}] = ask_texture(target, static_cast<GLuint>(sampler), objects);
         }
         state.bindings.push_back(std::move(binding));
     }
-    if (now != active) more_.ActiveTexture(active);
     for (auto &[place, texture] : units) state.units.push_back({place.first, std::move(texture)});
     std::ranges::sort(state.bindings, {}, &recipe::Binding::uniform);
 }

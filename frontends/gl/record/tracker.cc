@@ -7,12 +7,44 @@ namespace cairn::gl::record {
 namespace {
 
 constexpr GLenum kSamplerTarget = 1;  // no target of textures
+constexpr uint64_t kAsTheWhole = ~uint64_t{0};
+constexpr uint64_t kAttachment = 0x61747461;
+// More than any driver has.
+constexpr size_t kPartsMax = 1024, kPushedMax = 64, kAttachedMax = 64;
 
 uint64_t place_of(GLuint unit, GLenum target) {
     return uint64_t{unit} << 32 | target;
 }
 
 }  // namespace
+
+void Tracker::set(uint64_t name, uint64_t value) {
+    own_.set(name, value);
+    for (const auto &[whole, part] : parts_) {
+        if (whole == name) own_.set(part, kAsTheWhole);
+    }
+}
+
+void Tracker::set_part(uint64_t name, uint64_t part, uint64_t value) {
+    const std::pair known(name, mixed(mixed(0, name), part));
+    if (std::ranges::find(parts_, known) == parts_.end()) {
+        if (parts_.size() >= kPartsMax) return;
+        parts_.push_back(known);
+    }
+    own_.set(known.second, value);
+}
+
+void Tracker::push() {
+    if (pushed_.size() < kPushedMax) pushed_.push_back(own_);
+}
+
+// What was set since the push may have been of a kind that it did not save.
+void Tracker::pop() {
+    if (pushed_.empty()) return;
+    popped_ = mixed(own_.hash(), pushed_.back().hash());
+    own_ = std::move(pushed_.back());
+    pushed_.pop_back();
+}
 
 void Tracker::set_of(ObjectKind kind, GLuint object, uint64_t name, uint64_t value) {
     const MutexLock lock(objects_->mutex());
@@ -42,15 +74,25 @@ void Tracker::set_upload(GLenum target, const recipe::Upload &upload) {
 }
 
 void Tracker::set_of_bound_framebuffer(GLenum target, uint64_t name, uint64_t value) {
-    (target == GL_READ_FRAMEBUFFER ? read_framebuffer_ : draw_framebuffer_)->set(name, value);
+    bound_framebuffer(target).slots.set(name, value);
+}
+
+void Tracker::attach(Framebuffer &framebuffer, GLenum point, ObjectKind kind, GLuint name,
+                     uint64_t how) {
+    framebuffer.slots.set(mixed(kAttachment, point), name == 0 ? 0 : how + 1);
+    auto &all = framebuffer.attached;
+    std::erase_if(all, [point](const auto &attached) { return attached.first == point; });
+    if (name == 0 || all.size() >= kAttachedMax) return;
+    const MutexLock lock(objects_->mutex());
+    all.emplace_back(point, &objects_->object(kind, name).slots);
 }
 
 uint64_t Tracker::step_to(const void *pointer) {
-    const auto address = reinterpret_cast<uintptr_t>(pointer);
-    const uintptr_t step = address - last_pointer_;
-    last_pointer_ = address;
-    constexpr uintptr_t kNear = 2048;
-    return step < kNear ? step : kNear;
+    const uint64_t address = reinterpret_cast<uintptr_t>(pointer);
+    if (first_pointer_ == 0) first_pointer_ = address + 1;
+    constexpr uint64_t kNear = 2048;
+    const uint64_t step = address + 1 - first_pointer_ + kNear;
+    return step < 2 * kNear ? step : 2 * kNear;
 }
 
 void Tracker::bind(uint64_t place, GLuint name, const Slots &slots) {
@@ -103,9 +145,9 @@ void Tracker::bind_sampler(GLuint unit, GLuint sampler) {
 }
 
 void Tracker::bind_framebuffer(GLenum target, GLuint framebuffer) {
-    Slots *slots = &framebuffers_[framebuffer];
-    if (target != GL_READ_FRAMEBUFFER) draw_framebuffer_ = slots;
-    if (target != GL_DRAW_FRAMEBUFFER) read_framebuffer_ = slots;
+    Framebuffer *bound = &framebuffers_[framebuffer];
+    if (target != GL_READ_FRAMEBUFFER) draw_framebuffer_ = bound;
+    if (target != GL_DRAW_FRAMEBUFFER) read_framebuffer_ = bound;
 }
 
 void Tracker::use_program(GLuint program) {
@@ -138,9 +180,9 @@ void Tracker::delete_vertex_array(GLuint array) {
 
 void Tracker::delete_framebuffer(GLuint framebuffer) {
     if (framebuffer == 0) return;
-    const Slots *slots = &framebuffers_[framebuffer];
-    if (draw_framebuffer_ == slots) bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
-    if (read_framebuffer_ == slots) bind_framebuffer(GL_READ_FRAMEBUFFER, 0);
+    const Framebuffer *deleted = &framebuffers_[framebuffer];
+    if (draw_framebuffer_ == deleted) bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    if (read_framebuffer_ == deleted) bind_framebuffer(GL_READ_FRAMEBUFFER, 0);
     framebuffers_.erase(framebuffer);
 }
 
@@ -151,7 +193,8 @@ uint64_t Tracker::hash_of(ObjectKind kind, GLuint object) {
 }
 
 uint64_t Tracker::hash() const {
-    uint64_t hash = mixed(own_.hash(), draw_framebuffer_ == window_ ? 1 : 2);
+    uint64_t hash = mixed(own_.hash(), popped_);
+    hash = mixed(hash, draw_framebuffer_ == window_ ? 1 + window_number_ : 0);
     hash = mixed(hash, vertex_array_->hash());
     hash = mixed(hash, draw_framebuffer_->hash());
     uint64_t all = 0;

@@ -31,20 +31,24 @@ struct UnitUniform {
     std::vector<GLint> locations;
 };
 
+// What a driver lists of a linked program.
+struct ProgramInterface {
+    std::vector<UnitUniform> uniforms;
+    std::vector<GLuint> attributes;  // locations, sorted
+};
+
 // A program that was linked; what is known of it.
 struct LinkedProgram {
     bool has_recipe = false;
     recipe::Key key = {};
-    unsigned states = 0;  // that were stored in this process
-    // Asked at the first draw.
-    bool is_listed = false;
-    std::vector<UnitUniform> uniforms;
-    std::vector<GLuint> attributes;  // locations, sorted
+    unsigned states = 0;                                // that were stored in this process
+    std::shared_ptr<const ProgramInterface> interface;  // null: not asked yet
 };
 
 // What has a program's name: one after the other, if it is linked anew, or deleted.
 struct ProgramObject {
     LinkedProgram linked;
+    Slots units;                      // that its uniforms name
     std::atomic<uint64_t> links = 0;  // how many there were
 };
 
@@ -58,6 +62,24 @@ struct Object {
     recipe::Upload upload;
 };
 
+// How a texture was made.
+struct HowMade {
+    GLenum target = 0;
+    recipe::Upload upload;
+};
+
+// A framebuffer: what was set in it, and what is attached, which may still change.
+struct Framebuffer {
+    Slots slots;
+    std::vector<std::pair<GLenum, const Slots *>> attached;  // by their points
+
+    uint64_t hash() const {
+        uint64_t hash = slots.hash();
+        for (const auto &[point, object] : attached) hash += mixed(point, object->hash());
+        return hash;
+    }
+};
+
 // The objects of a share group.
 class Objects {
   public:
@@ -67,6 +89,13 @@ class Objects {
         return objects_[static_cast<size_t>(kind)][name];
     }
     ProgramObject &program(GLuint name) { return programs_[name]; }
+
+    // The following do not.
+    HowMade how_made(GLuint texture) {
+        const MutexLock lock(mutex_);
+        const Object &object = objects_[static_cast<size_t>(ObjectKind::texture)][texture];
+        return {object.target.load(std::memory_order_relaxed), object.upload};
+    }
 
   private:
     Mutex mutex_;
@@ -80,6 +109,7 @@ struct Limits {
     GLuint units = 0;
     GLuint draw_buffers = 0;
     GLuint vertex_buffers = 0;
+    GLuint images = 0;
 };
 
 class Tracker {
@@ -94,9 +124,16 @@ class Tracker {
     size_t vertex_buffers_from(GLuint first) const {
         return limits_.vertex_buffers - std::min(first, limits_.vertex_buffers);
     }
+    size_t images_from(GLuint first) const {
+        return limits_.images - std::min(first, limits_.images);
+    }
 
-    // States of the context.
-    void set(uint64_t name, uint64_t value) { own_.set(name, value); }
+    // States of the context: of all faces or buffers, or of one, which the next call for all changes.
+    void set(uint64_t name, uint64_t value);
+    void set_part(uint64_t name, uint64_t part, uint64_t value);
+    // glPushAttrib, glPopAttrib.
+    void push();
+    void pop();
     // Of the object that is bound, or named.
     void set_of_texture(GLenum target, uint64_t name, uint64_t value);
     void set_upload(GLenum target, const recipe::Upload &upload);
@@ -111,11 +148,23 @@ class Tracker {
         vertex_array_->set(name, value);
     }
     void set_of_framebuffer(GLuint framebuffer, uint64_t name, uint64_t value) {
-        framebuffers_[framebuffer].set(name, value);
+        framebuffers_[framebuffer].slots.set(name, value);
+    }
+    void attach(GLenum target, GLenum point, ObjectKind kind, GLuint object, uint64_t how) {
+        attach(bound_framebuffer(target), point, kind, object, how);
+    }
+    void attach_to(GLuint framebuffer, GLenum point, ObjectKind kind, GLuint object, uint64_t how) {
+        attach(framebuffers_[framebuffer], point, kind, object, how);
     }
     void set_of_bound_framebuffer(GLenum target, uint64_t name, uint64_t value);
-    // An attribute's pointer, as far from that of the attribute before it.
+    // An attribute's pointer, as far from the first one since the last draw: where all of them are
+    // does not count.
     uint64_t step_to(const void *pointer);
+    void end_steps() { first_pointer_ = 0; }
+    void bind_array_buffer(bool is_there) { has_array_buffer_ = is_there; }
+    bool has_array_buffer() const { return has_array_buffer_; }
+    // Windows may have other formats, depths and samples.
+    void draw_to_window(uint64_t window) { window_number_ = window; }
 
     // A unit that is not there is not activated.
     void activate(GLuint unit) {
@@ -137,15 +186,15 @@ class Tracker {
     // Of what this name stands for at present.
     uint64_t hash_of_program() const {
         const uint64_t links = used_ == nullptr ? 0 : used_->links.load(std::memory_order_relaxed);
-        return mixed(program_, links);
+        const uint64_t units = used_ == nullptr ? 0 : used_->units.hash();
+        return mixed(mixed(program_, links), units);
     }
     // What has this name from now on, is another object.
     void delete_object(ObjectKind kind, GLuint object);
     void delete_vertex_array(GLuint array);
     void delete_framebuffer(GLuint framebuffer);
-    // The hash of such an object, for what it is attached to.
+    // Of what such an object is.
     uint64_t hash_of(ObjectKind kind, GLuint object);
-
     // Of the whole state but for the program.
     uint64_t hash() const;
 
@@ -160,6 +209,11 @@ class Tracker {
     void bind(uint64_t place, GLuint name, const Slots &slots);
     void unbind(uint64_t place);
     GLuint bound_texture(GLenum target);
+    Framebuffer &bound_framebuffer(GLenum target) {
+        return target == GL_READ_FRAMEBUFFER ? *read_framebuffer_ : *draw_framebuffer_;
+    }
+    void attach(Framebuffer &framebuffer, GLenum point, ObjectKind kind, GLuint object,
+                uint64_t how);
 
     const std::shared_ptr<Objects> objects_;
     const Limits limits_;
@@ -168,17 +222,23 @@ class Tracker {
     // Of objects_, that were found before: binding needs no lock.
     ByName<Object *> textures_;
     ByName<const ProgramObject *> programs_;
-    ByName<Slots> vertex_arrays_, framebuffers_;
+    ByName<Slots> vertex_arrays_;
+    ByName<Framebuffer> framebuffers_;
+    std::vector<std::pair<uint64_t, uint64_t>> parts_;  // the names of states, and those of parts
+    std::vector<Slots> pushed_;
+    uint64_t popped_ = 0;
     GLuint unit_ = 0;
     // What is bound.
     Slots *vertex_array_ = &vertex_arrays_[0];
-    Slots *const window_ = &framebuffers_[0];
-    Slots *draw_framebuffer_ = window_, *read_framebuffer_ = window_;
+    Framebuffer *const window_ = &framebuffers_[0];
+    Framebuffer *draw_framebuffer_ = window_, *read_framebuffer_ = window_;
+    uint64_t window_number_ = 0;
     GLuint renderbuffer_ = 0;
     GLuint vertex_array_name_ = 0;
     GLuint program_ = 0;
     const ProgramObject *used_ = nullptr;
-    uintptr_t last_pointer_ = 0;
+    bool has_array_buffer_ = false;
+    uint64_t first_pointer_ = 0;  // and 1; 0: none
 };
 
 }  // namespace cairn::gl::record

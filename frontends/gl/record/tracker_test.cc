@@ -159,10 +159,21 @@ TEST_F(TrackerTest, PointersCountByTheirDistance) {
             (void)tracker_.step_to(reinterpret_cast<const void *>(base));
             const uint64_t step = tracker_.step_to(reinterpret_cast<const void *>(base + offset));
             tracker_.set_of_bound_vertex_array(mixed(5, offset), step);
+            tracker_.end_steps();
         }
         return tracker_.hash();
     };
     EXPECT_EQ(layout(0), layout(4096));
+}
+
+TEST_F(TrackerTest, WindowsCountWhereNoFramebufferIsBound) {
+    const uint64_t before = tracker_.hash();
+    tracker_.draw_to_window(7);
+    EXPECT_NE(tracker_.hash(), before);
+    tracker_.bind_framebuffer(GL_FRAMEBUFFER, 1);
+    const uint64_t bound = tracker_.hash();
+    tracker_.draw_to_window(8);
+    EXPECT_EQ(tracker_.hash(), bound);
 }
 
 TEST_F(TrackerTest, UnitsThatAreNotThereChangeNothing) {

@@ -4,7 +4,7 @@
 
 namespace client {
 
-// X(name): programs.cc, objects.cc, stages.cc, states.cc, desktop.cc, contexts.cc, binaries.cc.
+// X(name): programs.cc, objects.cc, overrides.cc, stages.cc, states.cc, desktop.cc, contexts.cc, binaries.cc.
 #define CLIENT_SCENARIOS(X)   \
     X(simple)                 \
     X(old_language)           \
@@ -56,7 +56,10 @@ namespace client {
     X(array_names_again)      \
     X(constants_and_decoding) \
     X(display_lists)          \
-    X(named_objects)
+    X(named_objects)          \
+    X(overrides)              \
+    X(deleted_attachment)     \
+    X(binary_after_link)
 
 #define X(name) void name();
 CLIENT_SCENARIOS(X)

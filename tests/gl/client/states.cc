@@ -178,6 +178,8 @@ void display_lists() {
     gl.ActiveTexture(GL_TEXTURE1);
     make_texture(GL_RGBA8, 16, GL_LINEAR);
     gl.ActiveTexture(GL_TEXTURE0);
+    gl.NewList(0, kCompile);
+    note("no list: error %x", gl.GetError());
     gl.NewList(1, kCompile);
     gl.Enable(GL_BLEND);
     gl.DrawArrays(GL_TRIANGLES, 0, 3);
@@ -214,6 +216,8 @@ void named_objects() {
         gl.DisableVertexArrayAttrib(array, 0);
         draw("constant", program);
     }
+    gl.VertexAttrib4f(0, 0.5f, 0.25f, 0.0f, 1.0f);
+    draw("another constant", second);
     gl.EnableVertexArrayAttrib(array, 0);
     GLuint buffer = 0;
     gl.GenBuffers(1, &buffer);

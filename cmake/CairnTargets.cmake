@@ -127,7 +127,8 @@ function(cairn_test name)
         endif()
         cairn_precompile_headers(test.h cairn_test_headers ${name})
     endif()
-    add_test(NAME ${name} COMMAND ${name})
+    # Of a test that fails, only what failed is shown.
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -82,10 +83,15 @@ TEST(Clocks, TheMonotonicOneNeverGoesBack) {
 }
 
 TEST(Clocks, TheWallClockCountsFrom1970) {
-    const auto seconds = static_cast<std::uint64_t>(std::time(nullptr));
-    const std::uint64_t by_ours = wall_clock_ns() / 1'000'000'000;
-    EXPECT_GE(by_ours, seconds);
-    EXPECT_LE(by_ours, static_cast<std::uint64_t>(std::time(nullptr)));
+    // Not std::time(), which may be some milliseconds late.
+    const auto now = [] {
+        return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch())
+            .count();
+    };
+    const auto before = now();
+    const auto by_ours = static_cast<std::int64_t>(wall_clock_ns());
+    EXPECT_GE(by_ours, before);
+    EXPECT_LE(by_ours, now());
 }
 
 TEST(Chance, BytesDifferFromCallToCall) {

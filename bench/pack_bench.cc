@@ -115,6 +115,7 @@ class Bench {
         for (std::size_t i = 0; i < setting.packs; ++i) paths.push_back(pack(i));
         for (std::size_t i = 0; i < setting.strangers; ++i) paths.push_back(stranger(i));
         std::vector<const char *> layers;
+        layers.reserve(paths.size());
         for (const std::string &path : paths) layers.push_back(path.c_str());
         const std::string root = folder_.path + "/root";
         cairn_options options = {};
@@ -173,6 +174,7 @@ class Bench {
 
 int main(int count, char **arguments) {
     const std::size_t entries = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 100'000;
-    const auto rounds = static_cast<unsigned>(count > 2 ? std::atoi(arguments[2]) : 12);
+    const auto rounds =
+        static_cast<unsigned>(count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 12);
     Bench(entries, rounds).run();
 }

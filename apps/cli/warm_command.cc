@@ -508,7 +508,7 @@ std::optional<int> warm(const Options &options, const std::string &root, const T
     });
     watch(options, warming, has_ended);
     runner.join();
-    if (failure) throw *failure;
+    if (failure) throw Failure(*failure);
     const Tally &tally = warming.tally();
     if (options.json) {
         say_how_far(warming, true);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "gl.h"
 
@@ -43,13 +44,16 @@ EglFunctions egl;
 // The library stays open: drivers run until the process ends.
 bool load_egl() {
     void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_GLOBAL);
-    if (library == nullptr) return false;
-#define FUNCTION(name)                                                            \
-    egl.name = reinterpret_cast<decltype(egl.name)>(dlsym(library, "egl" #name)); \
-    if (egl.name == nullptr) return false;
+    bool has_all = library != nullptr;
+    const auto load = [&](auto &function, const char *name) {
+        if (has_all)
+            function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+        has_all = has_all && function != nullptr;
+    };
+#define FUNCTION(name) load(egl.name, "egl" #name);
     PLAYER_EGL_FUNCTIONS(FUNCTION)
 #undef FUNCTION
-    return true;
+    return has_all;
 }
 
 bool has_extension(EGLDisplay display, std::string_view name) {
@@ -162,7 +166,7 @@ std::string Display::open_display(EGLDisplay display, const recipe::ContextKind 
     }
     display_ = display;
     is_es_ = kind.is_es != 0;
-    const std::string missing = "the driver has no " + name_of(kind);
+    std::string missing = "the driver has no " + name_of(kind);
     if (egl.BindAPI(is_es_ ? EGL_OPENGL_ES_API : EGL_OPENGL_API) == EGL_FALSE) return missing;
     recipe::Surface usual = {8, 8, 8, 8, 24, 8, 0};
     const bool needs_config = !has_extension(display, "EGL_KHR_no_config_context");

@@ -17,7 +17,7 @@ struct Made {
     GLuint program = 0;  // 0: it could not be made
     std::string problem;
 };
-// `sources` are those of the program's stages.
-Made make_program(const recipe::Program &program, const std::vector<recipe::Source> &sources);
+// `sources` are those of the recipe's stages.
+Made make_program(const recipe::Program &recipe, const std::vector<recipe::Source> &sources);
 
 }  // namespace cairn::warm

@@ -19,12 +19,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <set>
+#include <string>
 #include <system_error>
 
 #include "cache/driver_files.h"
@@ -124,7 +126,9 @@ bool restrict_other_threads(int rules) {
     for (bool is_new = true; is_new && !is_stuck;) {
         is_new = false;
         for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
-            const auto thread = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+            const std::string name = entry.path().filename();
+            pid_t thread = 0;
+            std::from_chars(name.data(), name.data() + name.size(), thread);
             if (!known.insert(thread).second) continue;
             is_new = true;
             is_stuck |= !restrict_thread(thread);

@@ -7,7 +7,7 @@
 #include <glvnd/libglxabi.h>
 
 // Mesa's, which no header has.
-typedef const char *(*GetScreenDriverProc)(Display *, int);
+using GetScreenDriverProc = const char *(*)(Display *, int);
 
 #undef Always
 #undef Status

@@ -155,7 +155,7 @@ void initialise(const Vendor &of, Display *display, int screen) {
     Vendors &vendors = all();
     {
         const MutexLock lock(vendors.mutex);
-        if (vendors.initialised.count(display) != 0) return;
+        if (vendors.initialised.contains(display)) return;
     }
     if (!tell_of_end(display, forget)) return;  // it is being closed
     {

@@ -71,7 +71,7 @@ bool is_driver_file(std::string_view name) {
 // The directory of a file, made as far as it is missing, and the file's own name.
 Result<Directory> open_folder_of(const Directory &own, std::string_view &name) {
     auto folder = own.open_directory(".");
-    for (std::size_t slash; folder.ok() && (slash = name.find('/')) != name.npos;) {
+    for (std::size_t slash; folder.ok() && (slash = name.find('/')) != std::string_view::npos;) {
         folder = open_or_make(folder.value(), std::string(name.substr(0, slash)));
         name.remove_prefix(slash + 1);
     }
@@ -394,7 +394,8 @@ Result<File> open_driver_file(const std::string &root, const std::string &applic
                               const std::string &name) {
     TRY_ASSIGN(Directory folder, open_own(root, application));
     std::size_t begin = 0;
-    for (std::size_t end; (end = name.find('/', begin)) != name.npos; begin = end + 1) {
+    for (std::size_t end; (end = name.find('/', begin)) != std::string_view::npos;
+         begin = end + 1) {
         TRY_ASSIGN(folder, folder.open_directory(name.substr(begin, end - begin)));
     }
     return folder.open_file(name.substr(begin), Access::read_only);

@@ -159,7 +159,7 @@ std::vector<DriverFolder> driver_folders() {
 bool is_entry_of_driver(DriverLayout layout, std::string_view path) {
     const auto name_of = kNameOf[static_cast<std::size_t>(layout)];
     unsigned depth = 0;
-    for (std::size_t slash; (slash = path.find('/')) != path.npos; ++depth) {
+    for (std::size_t slash; (slash = path.find('/')) != std::string_view::npos; ++depth) {
         if (name_of(depth, path.substr(0, slash)) != Name::directory) return false;
         path.remove_prefix(slash + 1);
     }

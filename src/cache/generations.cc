@@ -219,7 +219,8 @@ std::optional<std::string> application_of(std::string_view text, std::string_vie
 bool is_of_recipes(std::string_view text) {
     constexpr std::string_view kEndOfHead = "\n\n";
     const std::size_t end = text.find(kEndOfHead);
-    return end != text.npos && text.substr(end + kEndOfHead.size()) == recipe::kIdentity;
+    return end != std::string_view::npos &&
+           text.substr(end + kEndOfHead.size()) == recipe::kIdentity;
 }
 
 LayeredSubject subject_of(const Directory &directory, const std::string &identifier,

@@ -18,7 +18,7 @@ constexpr std::size_t kPacksMax = 64;
 
 std::string_view folder_of(std::string_view path) {
     const std::size_t slash = path.rfind('/');
-    return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+    return slash == std::string_view::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
 // Whose files the process takes for packs, besides the user's and the system's.
@@ -79,7 +79,8 @@ class Search {
             return;
         }
         if (const auto number = (*pack)->find_part(identity_)) {
-            found_.push_back({std::make_unique<PackPart>(*pack, *number), path});
+            auto part = std::make_unique<PackPart>(*pack, *number);
+            found_.push_back({std::move(part), path});
         }
     }
 

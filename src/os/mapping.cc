@@ -19,14 +19,14 @@ Mapping::~Mapping() {
 }
 
 Result<Mapping> Mapping::file(const File &file, Access access, std::uint64_t offset,
-                              std::uint64_t wanted) {
-    if (wanted > PTRDIFF_MAX) return Error::no_memory;  // in a 32-bit process
-    const auto size = static_cast<std::size_t>(wanted);
+                              std::uint64_t size) {
+    if (size > PTRDIFF_MAX) return Error::no_memory;  // in a 32-bit process
+    const auto length = static_cast<std::size_t>(size);
     const int protection = access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-    void *data = system_calls->mmap(nullptr, size, protection, MAP_SHARED, file.fd(),
+    void *data = system_calls->mmap(nullptr, length, protection, MAP_SHARED, file.fd(),
                                     static_cast<off_t>(offset));
     if (data == MAP_FAILED) return error_from_errno(errno);
-    return Mapping(static_cast<std::byte *>(data), size);
+    return Mapping(static_cast<std::byte *>(data), length);
 }
 
 Result<Mapping> Mapping::wiped_on_fork(std::size_t size) {

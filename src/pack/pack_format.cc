@@ -183,8 +183,8 @@ std::string encode_part_text(const PackSubject &subject) {
 
 std::optional<PackSubject> decode_part_text(std::string_view text, PackKind kind) {
     const std::size_t first = text.find('\n');
-    const std::size_t second = first == text.npos ? first : text.find('\n', first + 1);
-    if (second == text.npos) return std::nullopt;
+    const std::size_t second = first == std::string_view::npos ? first : text.find('\n', first + 1);
+    if (second == std::string_view::npos) return std::nullopt;
     PackSubject subject = {kind, text.substr(0, first), 0, text.substr(second + 1)};
     const char *const end = text.data() + second;
     const auto read = std::from_chars(text.data() + first + 1, end, subject.version);

@@ -77,6 +77,7 @@ struct ContextKind {
     std::uint32_t profile = 0;           // GL_CONTEXT_..._PROFILE_BIT
     std::uint32_t flags = 0;             // ContextOptions
     std::string others;                  // attributes without a member
+    // NOLINTNEXTLINE(modernize-use-nullptr): there is no pointer, clang-tidy 14 only thinks so
     auto operator<=>(const ContextKind &) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,14 +20,12 @@ namespace gl_test {
 namespace {
 
 bool is_ours(std::string_view variable) {
-    for (const std::string_view prefix :
-         {"CAIRN_", "MESA_", "__EGL_", "EGL_", "__GLX_", "LIBGL_", "DISPLAY", "XDG_CACHE_HOME",
-          "XDG_CONFIG_HOME", "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
-        if (variable.starts_with(prefix)) {
-            return true;
-        }
-    }
-    return false;
+    constexpr std::string_view kPrefixes[] = {
+        "CAIRN_",          "MESA_",           "__EGL_",    "EGL_",
+        "__GLX_",          "LIBGL_",          "DISPLAY",   "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME", "LD_LIBRARY_PATH", "LD_PRELOAD"};
+    return std::ranges::any_of(kPrefixes,
+                               [&](auto prefix) { return variable.starts_with(prefix); });
 }
 
 std::vector<std::string> variables(const Environment &environment) {
@@ -44,6 +43,7 @@ std::vector<std::string> variables(const Environment &environment) {
 
 std::vector<char *> pointers(std::vector<std::string> &texts) {
     std::vector<char *> all;
+    all.reserve(texts.size() + 1);
     for (std::string &text : texts) {
         all.push_back(text.data());
     }
@@ -149,8 +149,7 @@ Played Stage::cached(const std::string &scenario, const Environment &more, const
 
 void write_manifest(const std::string &path, const std::string &library) {
     const std::string text =
-        "{ \"file_format_version\" : \"1.0.0\", \"ICD\" : { \"library_path\" : \"" + library +
-        "\" } }\n";
+        R"({ "file_format_version" : "1.0.0", "ICD" : { "library_path" : ")" + library + "\" } }\n";
     cairn_test::write_file(path, cairn_test::as_bytes(text));
 }
 

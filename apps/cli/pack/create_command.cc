@@ -115,6 +115,7 @@ std::vector<LayeredSubject> drivers_of(const std::string &root,
         }
     }
     std::vector<LayeredSubject> drivers;
+    drivers.reserve(found.size());
     for (auto &[application, driver] : found) drivers.push_back(std::move(driver));
     return drivers;
 }

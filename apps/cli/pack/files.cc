@@ -48,7 +48,7 @@ bool is_unfinished(std::string_view file, const std::string &name) {
     if (!file.starts_with(beginning) || !file.ends_with(kUnfinishedEnd)) return false;
     file.remove_prefix(beginning.size());
     const std::string_view digits = file.substr(0, file.find(kUnfinishedEnd));
-    return !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos &&
+    return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos &&
            digits.size() + kUnfinishedEnd.size() == file.size();
 }
 
@@ -61,7 +61,7 @@ std::string OpenPart::name() const {
 std::string OpenPart::about() const {
     const std::string_view generation = subject.generation;
     const std::size_t end_of_head = generation.find("\n\n");
-    if (end_of_head == generation.npos) return "";
+    if (end_of_head == std::string_view::npos) return "";
     const std::string_view rest = generation.substr(end_of_head + 2);
     return std::string(rest.substr(0, rest.find('\n')));
 }

@@ -65,8 +65,8 @@ std::string dictionary_for(const PlannedPart &part) {
                               sample.sizes.data(), static_cast<unsigned>(sample.sizes.size()));
     if (ZDICT_isError(size) != 0) return "";
     dictionary.resize(size);
-    const double without = static_cast<double>(compressed_size(sample, ""));
-    const double with = static_cast<double>(compressed_size(sample, dictionary));
+    const auto without = static_cast<double>(compressed_size(sample, ""));
+    const auto with = static_cast<double>(compressed_size(sample, dictionary));
     // Of all values, as far as the sample tells.
     const double share = static_cast<double>(std::max<std::size_t>(sample.sizes.size(), 1)) /
                          static_cast<double>(part.entries.size());

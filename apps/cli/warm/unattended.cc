@@ -30,9 +30,9 @@ std::string text_of(const fs::path &path) {
 template <typename Number>
 std::optional<Number> number_behind(std::string_view text, std::string_view word) {
     size_t at = text.find(word);
-    if (at == text.npos) return std::nullopt;
+    if (at == std::string_view::npos) return std::nullopt;
     at = text.find_first_not_of(' ', at + word.size());
-    if (at == text.npos) return std::nullopt;
+    if (at == std::string_view::npos) return std::nullopt;
     Number number = 0;
     const auto read = std::from_chars(text.data() + at, text.data() + text.size(), number);
     return read.ec == std::errc() ? std::optional(number) : std::nullopt;

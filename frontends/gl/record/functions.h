@@ -9,7 +9,6 @@
 
 // Of OpenGL ES only, whose headers a build of the front ends does not ask for.
 extern "C" {
-void glEGLImageTargetTexture2DOES(GLenum target, void *image);
 void glFramebufferTexture2DMultisampleEXT(GLenum target, GLenum attachment, GLenum textarget,
                                           GLuint texture, GLint level, GLsizei samples);
 }

@@ -33,6 +33,43 @@ constexpr uint64_t kNearBytes = 2047;
 constexpr GLuint kNone = UINT32_MAX;
 constexpr GLint kBlocksMax = 256, kUniformsMax = 1 << 16, kAttributesMax = 64;
 
+// Those that are near each other in one buffer are a group: vertices that one allocation holds.
+void group_attributes(std::vector<recipe::Attribute> &attributes,
+                      const std::vector<AttributePlace> &places) {
+    // Groups, by where the first of each begins.
+    std::vector<size_t> order;
+    for (size_t i = 0; i < places.size(); ++i) {
+        if (attributes[i].source != 0) order.push_back(i);
+    }
+    const auto by = [&](size_t i) {
+        return std::tuple(places[i].buffer, attributes[i].stride, attributes[i].divisor,
+                          places[i].offset, i);
+    };
+    std::ranges::sort(order, {}, by);
+    uint32_t group = 0;
+    for (size_t n = 0, first = 0; n < order.size(); ++n) {
+        const size_t i = order[n], f = order[first];
+        const bool is_near = n > 0 && places[i].buffer == places[f].buffer &&
+                             attributes[i].stride == attributes[f].stride &&
+                             attributes[i].divisor == attributes[f].divisor &&
+                             places[i].offset - places[f].offset <= kNearBytes;
+        if (!is_near) {
+            first = n;
+            ++group;
+        }
+        attributes[i].group = group;
+        attributes[i].offset =
+            static_cast<uint32_t>(places[i].offset - places[order[first]].offset);
+    }
+    // Numbered as they are met, so that buffers' names do not matter.
+    std::map<uint32_t, uint32_t> numbers;
+    for (recipe::Attribute &attribute : attributes) {
+        if (attribute.source == 0) continue;
+        const auto next = static_cast<uint32_t>(numbers.size());
+        attribute.group = numbers.emplace(attribute.group, next).first->second;
+    }
+}
+
 }  // namespace
 
 GLint Questions::integer(GLenum name) const {
@@ -302,92 +339,56 @@ std::vector<recipe::ColorBuffer> Questions::ask_color_buffers(size_t count) cons
     return buffers;
 }
 
+recipe::Attribute Questions::ask_attribute(GLuint location, AttributePlace &place) const {
+    const auto value = [&](GLenum name) {
+        GLint answer = 0;
+        more_.GetVertexAttribiv(location, name, &answer);
+        return answer;
+    };
+    recipe::Attribute attribute;
+    attribute.location = location;
+    if (value(GL_VERTEX_ATTRIB_ARRAY_ENABLED) == 0) {
+        // Mesa makes other code for one that was never set.
+        std::array<GLfloat, 4> current = kNeverSet;
+        more_.GetVertexAttribfv(location, GL_CURRENT_VERTEX_ATTRIB, current.data());
+        attribute.size = current == kNeverSet ? 1 : 4;
+        attribute.stride = 0;
+        return attribute;
+    }
+    attribute.size = number(value(GL_VERTEX_ATTRIB_ARRAY_SIZE));
+    attribute.type = number(value(GL_VERTEX_ATTRIB_ARRAY_TYPE));
+    attribute.kind = value(GL_VERTEX_ATTRIB_ARRAY_NORMALIZED) != 0 ? 1 : 0;
+    if (has(300, 300) && value(GL_VERTEX_ATTRIB_ARRAY_INTEGER) != 0) attribute.kind = 2;
+    if (has(403, 0) && value(GL_VERTEX_ATTRIB_ARRAY_LONG) != 0) attribute.kind = 3;
+    if (has(403, 301)) {
+        const auto binding = static_cast<GLuint>(value(GL_VERTEX_ATTRIB_BINDING));
+        GLint64 offset = 0;
+        more_.GetInteger64i_v(GL_VERTEX_BINDING_OFFSET, binding, &offset);
+        place = {integer_of(GL_VERTEX_BINDING_BUFFER, binding),
+                 static_cast<uint64_t>(offset) + number(value(GL_VERTEX_ATTRIB_RELATIVE_OFFSET))};
+        attribute.stride = number(integer_of(GL_VERTEX_BINDING_STRIDE, binding));
+        attribute.divisor = number(integer_of(GL_VERTEX_BINDING_DIVISOR, binding));
+    } else {
+        void *pointer = nullptr;
+        more_.GetVertexAttribPointerv(location, GL_VERTEX_ATTRIB_ARRAY_POINTER, &pointer);
+        place = {value(GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING),
+                 reinterpret_cast<uintptr_t>(pointer)};
+        attribute.stride = number(value(GL_VERTEX_ATTRIB_ARRAY_STRIDE));
+        if (has(303, 300)) attribute.divisor = number(value(GL_VERTEX_ATTRIB_ARRAY_DIVISOR));
+    }
+    attribute.source = place.buffer != 0 ? 1 : 2;
+    attribute.stride = std::min(attribute.stride, uint32_t{kNearBytes} + 1);
+    return attribute;
+}
+
 std::vector<recipe::Attribute> Questions::ask_attributes(const ProgramInterface &program) const {
-    // Where an attribute's first vertex is.
-    struct Place {
-        GLint buffer;
-        uint64_t offset;
-    };
     std::vector<recipe::Attribute> attributes;
-    std::vector<Place> places;
+    std::vector<AttributePlace> places(program.attributes.size());
+    attributes.reserve(places.size());
     for (const GLuint location : program.attributes) {
-        const auto value = [&](GLenum name) {
-            GLint answer = 0;
-            more_.GetVertexAttribiv(location, name, &answer);
-            return answer;
-        };
-        recipe::Attribute attribute;
-        attribute.location = location;
-        Place place = {};
-        if (value(GL_VERTEX_ATTRIB_ARRAY_ENABLED) == 0) {
-            // Mesa makes other code for one that was never set.
-            std::array<GLfloat, 4> current = kNeverSet;
-            more_.GetVertexAttribfv(location, GL_CURRENT_VERTEX_ATTRIB, current.data());
-            attribute.size = current == kNeverSet ? 1 : 4;
-            attribute.stride = 0;
-            attributes.push_back(attribute);
-            places.push_back(place);
-            continue;
-        }
-        attribute.size = number(value(GL_VERTEX_ATTRIB_ARRAY_SIZE));
-        attribute.type = number(value(GL_VERTEX_ATTRIB_ARRAY_TYPE));
-        attribute.kind = value(GL_VERTEX_ATTRIB_ARRAY_NORMALIZED) != 0 ? 1 : 0;
-        if (has(300, 300) && value(GL_VERTEX_ATTRIB_ARRAY_INTEGER) != 0) attribute.kind = 2;
-        if (has(403, 0) && value(GL_VERTEX_ATTRIB_ARRAY_LONG) != 0) attribute.kind = 3;
-        if (has(403, 301)) {
-            const auto binding = static_cast<GLuint>(value(GL_VERTEX_ATTRIB_BINDING));
-            GLint64 offset = 0;
-            more_.GetInteger64i_v(GL_VERTEX_BINDING_OFFSET, binding, &offset);
-            place = {
-                integer_of(GL_VERTEX_BINDING_BUFFER, binding),
-                static_cast<uint64_t>(offset) + number(value(GL_VERTEX_ATTRIB_RELATIVE_OFFSET))};
-            attribute.stride = number(integer_of(GL_VERTEX_BINDING_STRIDE, binding));
-            attribute.divisor = number(integer_of(GL_VERTEX_BINDING_DIVISOR, binding));
-        } else {
-            void *pointer = nullptr;
-            more_.GetVertexAttribPointerv(location, GL_VERTEX_ATTRIB_ARRAY_POINTER, &pointer);
-            place = {value(GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING),
-                     reinterpret_cast<uintptr_t>(pointer)};
-            attribute.stride = number(value(GL_VERTEX_ATTRIB_ARRAY_STRIDE));
-            if (has(303, 300)) attribute.divisor = number(value(GL_VERTEX_ATTRIB_ARRAY_DIVISOR));
-        }
-        attribute.source = place.buffer != 0 ? 1 : 2;
-        attribute.stride = std::min(attribute.stride, uint32_t{kNearBytes} + 1);
-        attributes.push_back(attribute);
-        places.push_back(place);
+        attributes.push_back(ask_attribute(location, places[attributes.size()]));
     }
-    // Groups, by where the first of each begins.
-    std::vector<size_t> order;
-    for (size_t i = 0; i < places.size(); ++i) {
-        if (attributes[i].source != 0) order.push_back(i);
-    }
-    const auto by = [&](size_t i) {
-        return std::tuple(places[i].buffer, attributes[i].stride, attributes[i].divisor,
-                          places[i].offset, i);
-    };
-    std::ranges::sort(order, {}, by);
-    uint32_t group = 0;
-    for (size_t n = 0, first = 0; n < order.size(); ++n) {
-        const size_t i = order[n], f = order[first];
-        const bool is_near = n > 0 && places[i].buffer == places[f].buffer &&
-                             attributes[i].stride == attributes[f].stride &&
-                             attributes[i].divisor == attributes[f].divisor &&
-                             places[i].offset - places[f].offset <= kNearBytes;
-        if (!is_near) {
-            first = n;
-            ++group;
-        }
-        attributes[i].group = group;
-        attributes[i].offset =
-            static_cast<uint32_t>(places[i].offset - places[order[first]].offset);
-    }
-    // Numbered as they are met, so that buffers' names do not matter.
-    std::map<uint32_t, uint32_t> numbers;
-    for (recipe::Attribute &attribute : attributes) {
-        if (attribute.source == 0) continue;
-        const auto next = static_cast<uint32_t>(numbers.size());
-        attribute.group = numbers.emplace(attribute.group, next).first->second;
-    }
+    group_attributes(attributes, places);
     return attributes;
 }
 

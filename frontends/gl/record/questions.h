@@ -24,6 +24,12 @@ struct Draw {
     bool is_instanced = false;
 };
 
+// Where an attribute's first vertex is.
+struct AttributePlace {
+    GLint buffer = 0;
+    uint64_t offset = 0;
+};
+
 constexpr uint32_t number(GLint value) {
     return static_cast<uint32_t>(value);
 }
@@ -65,6 +71,7 @@ class Questions {
     recipe::Texture ask_texture(GLenum target, GLuint sampler, Objects &objects) const;
     recipe::Texture ask_bound_texture(GLenum target) const;
     void ask_parameters(GLenum target, GLuint sampler, recipe::Values &values) const;
+    recipe::Attribute ask_attribute(GLuint location, AttributePlace &place) const;
     std::vector<recipe::Attribute> ask_attributes(const ProgramInterface &program) const;
 
     const GlFunctions &gl_;

@@ -50,6 +50,7 @@ class Slots {
     Slots() = default;
     Slots(const Slots &other) : numbers_(other.numbers_), hash_(other.hash()) {}
     Slots &operator=(const Slots &other) {
+        if (this == &other) return *this;
         numbers_ = other.numbers_;
         hash_.store(other.hash(), std::memory_order_relaxed);
         return *this;

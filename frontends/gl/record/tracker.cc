@@ -42,7 +42,7 @@ void Tracker::push() {
 void Tracker::pop() {
     if (pushed_.empty()) return;
     popped_ = mixed(own_.hash(), pushed_.back().hash());
-    own_ = std::move(pushed_.back());
+    own_ = pushed_.back();
     pushed_.pop_back();
 }
 
@@ -88,7 +88,7 @@ void Tracker::attach(Framebuffer &framebuffer, GLenum point, ObjectKind kind, GL
 }
 
 uint64_t Tracker::step_to(const void *pointer) {
-    const uint64_t address = reinterpret_cast<uintptr_t>(pointer);
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
     if (first_pointer_ == 0) first_pointer_ = address + 1;
     constexpr uint64_t kNear = 2048;
     const uint64_t step = address + 1 - first_pointer_ + kNear;

@@ -190,7 +190,7 @@ class Tracker {
         return mixed(mixed(program_, links), units);
     }
     // What has this name from now on, is another object.
-    void delete_object(ObjectKind kind, GLuint object);
+    void delete_object(ObjectKind kind, GLuint name);
     void delete_vertex_array(GLuint array);
     void delete_framebuffer(GLuint framebuffer);
     // Of what such an object is.
@@ -212,8 +212,7 @@ class Tracker {
     Framebuffer &bound_framebuffer(GLenum target) {
         return target == GL_READ_FRAMEBUFFER ? *read_framebuffer_ : *draw_framebuffer_;
     }
-    void attach(Framebuffer &framebuffer, GLenum point, ObjectKind kind, GLuint object,
-                uint64_t how);
+    void attach(Framebuffer &framebuffer, GLenum point, ObjectKind kind, GLuint name, uint64_t how);
 
     const std::shared_ptr<Objects> objects_;
     const Limits limits_;

@@ -122,16 +122,14 @@ bool visit_names(const Directory &folder, const std::string &prefix, const Visit
     std::vector<std::string> names;
     (void)folder.list([&](const char *name) { names.emplace_back(name); });
     std::sort(names.begin(), names.end());
-    for (const std::string &name : names) {
+    const bool may_go_down = std::count(prefix.begin(), prefix.end(), '/') < kDepthMax;
+    return std::ranges::all_of(names, [&](const std::string &name) {
         const std::string whole = prefix + name;
-        if (is_driver_file(whole)) {
-            if (!visit(folder, name, whole)) return false;
-        } else if (std::count(prefix.begin(), prefix.end(), '/') < kDepthMax) {
-            const auto below = folder.open_directory(name);
-            if (below.ok() && !visit_names(below.value(), whole + "/", visit)) return false;
-        }
-    }
-    return true;
+        if (is_driver_file(whole)) return visit(folder, name, whole);
+        if (!may_go_down) return true;
+        const auto below = folder.open_directory(name);
+        return !below.ok() || visit_names(below.value(), whole + "/", visit);
+    });
 }
 
 bool has_packed_files(const std::string &root, const std::string &application) {

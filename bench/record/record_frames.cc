@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <iostream>
 #include <string>
 
 namespace {
@@ -169,8 +170,7 @@ int main() {
     make_context();
     Scene scene;
     stay_here();
-    unsigned frames = 0;
-    while (scanf("%u", &frames) == 1 && frames > 0) {
+    for (unsigned frames = 0; std::cin >> frames && frames > 0;) {
         const double start = processor_ns();
         for (unsigned i = 0; i < frames; ++i) scene.draw();
         glFinish();

@@ -86,6 +86,13 @@ endfunction()
 # For tests of 32 bits, whose numbers are small enough for any size_t. Those of the code under test have to be looked at.
 set(CAIRN_SMALL_NUMBERS -Wno-error=conversion -Wno-error=sign-conversion)
 
+# Of the labels below, those that scripts/check leaves out.
+if(CAIRN_SANITIZE STREQUAL "thread")
+    set(labels_not_run gl conformance process slow)
+elseif(CAIRN_SANITIZE)
+    set(labels_not_run gl conformance)
+endif()
+
 # cairn_test(NAME SOURCES... DEPENDS targets... [LABELS ...] [TIMEOUT s]): a GoogleTest program, known to ctest by its name.
 # The labels decide where a test is left out, see docs/testing.md:
 #   process     starts, forks or kills processes (not under ThreadSanitizer)
@@ -103,25 +110,26 @@ function(cairn_test name)
         set(ARG_TIMEOUT 600)  # for hangs: sanitizers and busy machines are slow
     endif()
     add_executable(${name} ${ARG_SOURCES})
+    # What does not run is not built, unless it is asked for by name.
+    foreach(label ${ARG_LABELS})
+        if(label IN_LIST labels_not_run)
+            set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+        endif()
+    endforeach()
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE
         ${ARG_DEPENDS} cairn_common GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
     if(CMAKE_SIZEOF_VOID_P LESS 8)
         target_compile_options(${name} PRIVATE ${CAIRN_SMALL_NUMBERS})
     endif()
-    # GoogleTest takes long to optimise. But the slow tests run for minutes, and longer with sanitizers, if their own code
-    # is not optimised.
-    set(fast_to_compile -O0)
-    if(CAIRN_SANITIZE)
-        set(fast_to_compile)
-    endif()
     # The macros expand to code that clang-tidy objects to.
     set_target_properties(${name} PROPERTIES CXX_CLANG_TIDY "")
+    # GoogleTest takes long to optimise. But the slow tests run for minutes if their own code is not optimised.
     if(NOT "slow" IN_LIST ARG_LABELS)
-        target_compile_options(${name} PRIVATE ${fast_to_compile})
+        target_compile_options(${name} PRIVATE -O0)
         if(NOT TARGET cairn_test_headers)
             add_executable(cairn_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/precompiled/main.cc)
-            target_compile_options(cairn_test_headers PRIVATE ${fast_to_compile})
+            target_compile_options(cairn_test_headers PRIVATE -O0)
             target_link_libraries(cairn_test_headers PRIVATE cairn_common GTest::gtest Threads::Threads)
             cairn_precompile_headers(test.h cairn_test_headers)
         endif()

@@ -24,6 +24,7 @@
 #include "output.h"
 #include "store/index_file.h"
 #include "text.h"
+#include "warm/environment.h"
 #include "warm/player.h"
 #include "warm/recipes.h"
 #include "warm/unattended.h"
@@ -97,34 +98,6 @@ unsigned work_ms(std::size_t states) {
     return patience_ms(kWorkMs + static_cast<unsigned>(states) * kStateMs);
 }
 
-bool is_program(const fs::path &path) {
-    std::ifstream file(path, std::ios::binary);
-    std::array<char, 4> magic = {};
-    file.read(magic.data(), magic.size());
-    return file && std::string_view(magic.data(), magic.size()) ==
-                       "\x7f"
-                       "ELF";
-}
-
-// The file of an application of this name: beside a pack that it ships in cairn-packs/, or where a shell
-// finds it; "" where that is no program, such as a script.
-std::string find_executable(const std::string &application, const Words &packs) {
-    std::vector<fs::path> places;
-    for (const std::string &pack : packs) {
-        places.push_back(fs::path(pack).parent_path().parent_path() / application);
-    }
-    const std::string path = environment_variable("PATH").value_or("");
-    for (std::string_view rest = path; !rest.empty();) {
-        const std::string_view folder = rest.substr(0, rest.find(':'));
-        rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-        places.push_back(fs::path(folder) / application);
-    }
-    for (const fs::path &place : places) {
-        if (is_program(place)) return canonical_path(place.string());
-    }
-    return "";
-}
-
 // What has become of an application's programs.
 struct Tally {
     std::atomic<std::size_t> made = 0, known = 0, refused = 0, failed = 0, skipped = 0, damaged = 0;
@@ -132,33 +105,6 @@ struct Tally {
 
     std::size_t done() const { return made + known + refused + failed + skipped + damaged; }
 };
-
-// The players' environment: the front ends in front of the driver, for this application.
-Words environment_for(const std::string &application, const recipe::Application &executable) {
-    const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
-    if (manifest.path.empty()) {
-        throw Failure(kExitFailure, "nothing would be kept: {}", manifest.problem);
-    }
-    std::vector<std::pair<std::string, std::string>> ours = {
-        front_end_environment(manifest.path),
-        {recipe::kWarmVariable, application},
-        {recipe::kWarmExecutableVariable, executable.executable},
-        {recipe::kWarmInvocationVariable, executable.invocation},
-        // A player is not recorded, and in no report.
-        {"CAIRN_RECORD", ""},
-        {"CAIRN_REPORT", ""},
-    };
-    if (!chosen_root().empty()) ours.emplace_back("CAIRN_DIR", chosen_root());
-    Words environment;
-    for (const std::string_view text : environment_variables()) {
-        const std::string_view name = text.substr(0, text.find('='));
-        if (std::ranges::none_of(ours, [&](const auto &each) { return each.first == name; })) {
-            environment.emplace_back(text);
-        }
-    }
-    for (const auto &[name, value] : ours) environment.push_back(name + "=" + value);
-    return environment;
-}
 
 // Makes the programs of one application.
 class Warming {
@@ -382,16 +328,13 @@ void Warming::serve(Queue &queue) {
 
 // Drivers treat some applications by the names, or the versions, of their files.
 recipe::Application Warming::executable() const {
-    recipe::Application known = book_.application();
-    if (!options_.executable.empty()) known = {canonical_path(options_.executable), ""};
-    if (known.executable.empty()) known.executable = find_executable(application_, packs_);
-    if (known.invocation.empty()) known.invocation = application_;
-    return known;
+    if (!options_.executable.empty()) return {canonical_path(options_.executable), application_};
+    return complete_application(book_.application(), application_, packs_);
 }
 
 void Warming::run(unsigned jobs) {
     tally_.damaged += book_.damaged();
-    environment_ = environment_for(application_, executable());
+    environment_ = player_environment(application_, executable(), chosen_root());
     player_ = find_player();
     for (const RecipeGroup &group : book_.groups()) {
         Queue queue(group);

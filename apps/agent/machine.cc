@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "manifest_format.h"
+#include "os/environment.h"
+#include "os/root.h"
+#include "output.h"
+
+namespace cairn::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+using cli::Failure;
+using cli::kExitFailure;
+
+constexpr const char *kFolder = ".fleet";
+constexpr const char *kMachineName = "machine";
+constexpr std::string_view kNewBegin = "new-", kNewEnd = ".pack";
+constexpr std::uint64_t kHourNs = 3'600'000'000'000;
+
+Failure cannot(const char *what, const std::string &path, Error error) {
+    return {kExitFailure, "cannot {} {}: {}", what, path, error_name(error)};
+}
+
+std::optional<std::uint64_t> number_in(std::string_view digits) {
+    std::uint64_t number = 0;
+    const char *const end = digits.data() + digits.size();
+    const auto [stopped, error] = std::from_chars(digits.data(), end, number, 16);
+    return error == std::errc() && stopped == end && number != 0 ? std::optional(number)
+                                                                 : std::nullopt;
+}
+
+}  // namespace
+
+TemporaryPack::~TemporaryPack() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove(path_, error);
+}
+
+Machine::Machine(std::string root) : root_(std::move(root)) {
+    const auto opened = open_root(root_, Create::yes, Log());
+    if (!opened.ok()) throw cannot("use", root_, opened.error());
+    const Status made = opened->create_directory(kFolder);
+    if (!made.ok() && made.error() != Error::exists) throw cannot("make", path(""), made.error());
+    auto folder = opened->open_directory(kFolder);
+    if (!folder.ok()) throw cannot("use", path(""), folder.error());
+    folder_ = std::move(folder.value());
+    remove_leftovers();
+}
+
+// Of processes that are not there any more: nothing takes an hour.
+void Machine::remove_leftovers() const {
+    cli::Words old;
+    (void)folder_.list([&](std::string_view name) {
+        if (!name.starts_with(kNewBegin)) return;
+        const auto info = folder_.info(std::string(name));
+        if (info.ok() && wall_clock_ns() > info->modified_ns + kHourNs) old.emplace_back(name);
+    });
+    std::error_code error;
+    for (const std::string &name : old) fs::remove_all(path(name), error);
+}
+
+std::uint64_t Machine::number() const {
+    constexpr std::size_t kDigits = 16;
+    for (;;) {
+        const auto text = read_text_file(folder_, kMachineName, kDigits);
+        if (const auto number = text.ok() ? number_in(text.value()) : std::nullopt) return *number;
+        std::array<std::byte, 8> chance = {};
+        random_bytes(chance);
+        const std::string made = machine_name(get_le<std::uint64_t>(chance, 0) | 1);
+        const Status written = folder_.replace_file(kMachineName, as_bytes(made));
+        if (!written.ok()) throw cannot("write", path(kMachineName), written.error());
+    }
+}
+
+std::string Machine::new_folder_path() const {
+    std::array<std::byte, 8> chance = {};
+    random_bytes(chance);
+    return path(std::string(kNewBegin) + machine_name(get_le<std::uint64_t>(chance, 0)));
+}
+
+TemporaryPack Machine::new_pack() const {
+    return TemporaryPack(new_folder_path() + std::string(kNewEnd));
+}
+
+TemporaryPack Machine::new_pack(Bytes content) const {
+    TemporaryPack pack = new_pack();
+    const auto file = folder_.create_file(fs::path(pack.path()).filename());
+    const Status written = file.ok() ? file->write_at(0, std::span(&content, 1)) : file.error();
+    if (!written.ok()) throw cannot("write", pack.path(), written.error());
+    return pack;
+}
+
+std::optional<std::string> Machine::copy_of(const std::string &shelf,
+                                            const std::string &manifest) const {
+    const auto folder = Directory::open(path("manifests/" + shelf));
+    if (!folder.ok()) return std::nullopt;
+    auto text = read_text_file(folder.value(), manifest, kManifestMax + 1);
+    return text.ok() ? std::optional(std::move(text.value())) : std::nullopt;
+}
+
+void Machine::keep_copy(const std::string &shelf, const std::string &manifest,
+                        Bytes content) const {
+    std::error_code error;
+    fs::create_directories(path("manifests/" + shelf), error);
+    const auto folder = Directory::open(path("manifests/" + shelf));
+    if (folder.ok()) (void)folder->replace_file_lazily(manifest, content);
+}
+
+void Machine::forget_copies(const std::string &shelf, const cli::Words &but) const {
+    const auto folder = Directory::open(path("manifests/" + shelf));
+    if (!folder.ok()) return;
+    cli::Words old;
+    (void)folder->list([&](const char *name) {
+        if (std::ranges::find(but, name) == but.end()) old.emplace_back(name);
+    });
+    for (const std::string &name : old) (void)folder->remove_file(name);
+}
+
+ByteLock Machine::lock(const std::string &name) const {
+    constexpr std::uint64_t kPatienceUs = 60'000'000;
+    auto opened = folder_.open_or_make_file(name + ".lock");
+    if (!opened.ok()) throw cannot("write", path(name + ".lock"), opened.error());
+    auto lock = ByteLock::acquire(std::make_shared<const File>(std::move(opened.value())), 0,
+                                  kPatienceUs);
+    if (!lock.ok()) {
+        throw Failure(kExitFailure,
+                      "another process merges the packs of {} and does not end; try again when it "
+                      "has",
+                      name);
+    }
+    return std::move(lock.value());
+}
+
+}  // namespace cairn::fleet

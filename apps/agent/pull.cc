@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "pull.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "cache/driver_cache.h"
+#include "holdings.h"
+#include "keys.h"
+#include "output.h"
+#include "pack/files.h"
+#include "pack/install_folder.h"
+#include "pack/merging.h"
+#include "pack/plan.h"
+
+namespace cairn::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+using cli::Words;
+
+constexpr std::string_view kSignedBy = "Signed by: ";
+
+// A pack that a manifest lists.
+struct Offer {
+    Shelf *shelf;
+    const ListedPack *pack;
+    cli::PublicKey signer;
+};
+
+struct Fetched {
+    TemporaryPack file;
+    cli::PublicKey signer;
+};
+
+// The fingerprints that a merged pack names.
+std::set<std::string> signers_in(std::string_view about) {
+    std::set<std::string> signers;
+    while (!about.empty()) {
+        const std::size_t size = std::min(about.find('\n'), about.size());
+        const std::string_view line = about.substr(0, size);
+        if (line.starts_with(kSignedBy)) signers.emplace(line.substr(kSignedBy.size()));
+        about.remove_prefix(std::min(size + 1, about.size()));
+    }
+    return signers;
+}
+
+// Pulls NAME for one driver.
+class Pull {
+  public:
+    Pull(const std::vector<std::unique_ptr<OpenRemote>> &remotes, const Machine &machine,
+         const std::string &name, const std::string &driver)
+        : machine_(machine), name_(name), driver_(driver) {
+        for (const auto &remote : remotes) {
+            shelves_.push_back(std::make_unique<Shelf>(*remote, machine, name, driver));
+        }
+    }
+
+    Pulled run(const std::optional<std::string> &text, const PullLimits &limits);
+
+  private:
+    void read_manifests();
+    std::vector<Offer> offers() const;
+    void fetch(const std::vector<Offer> &offers, const PullLimits &limits);
+    bool is_of_this(const std::string &path) const;
+    bool counts(const std::string &signer) const;
+    bool counts(const cli::PublicKey &signer) const;
+    void merge(const PullLimits &limits);
+    void note_trouble(const Shelf &shelf, const remotes::RemoteFailure &failure);
+
+    const Machine &machine_;
+    const std::string name_, driver_;
+    std::string text_;
+    std::vector<std::unique_ptr<Shelf>> shelves_;
+    std::vector<std::vector<ReadManifest>> manifests_;  // of each shelf
+    std::vector<Fetched> fetched_;
+    Pulled result_;
+};
+
+void Pull::note_trouble(const Shelf &shelf, const remotes::RemoteFailure &failure) {
+    result_.troubles.push_back({shelf.remote().settings().name, failure.what()});
+}
+
+void Pull::read_manifests() {
+    for (const auto &shelf : shelves_) {
+        manifests_.emplace_back();
+        try {
+            manifests_.back() = shelf->read_manifests();
+        } catch (const remotes::RemoteFailure &failure) {
+            note_trouble(*shelf, failure);
+        }
+    }
+}
+
+// Of each remote those with most entries first, so that few are fetched.
+std::vector<Offer> Pull::offers() const {
+    std::vector<Offer> offers;
+    for (std::size_t i = 0; i < shelves_.size(); ++i) {
+        const std::size_t begin = offers.size();
+        for (const ReadManifest &each : manifests_[i]) {
+            for (const ListedPack &pack : each.manifest.packs) {
+                offers.push_back({shelves_[i].get(), &pack, each.signer});
+            }
+        }
+        std::stable_sort(offers.begin() + static_cast<std::ptrdiff_t>(begin), offers.end(),
+                         [](const Offer &a, const Offer &b) {
+                             return a.pack->keys.size() > b.pack->keys.size();
+                         });
+    }
+    return offers;
+}
+
+// Whether all parts of a pack are of this application and driver.
+bool Pull::is_of_this(const std::string &path) const {
+    const cli::OpenPack pack = cli::open_pack(path);
+    cli::require_known(pack);
+    return std::ranges::all_of(pack.parts, [&](const cli::OpenPart &part) {
+        const std::string generation(part.subject.generation);
+        const bool is_of_driver = part.subject.kind == PackKind::driver_files || generation.empty()
+                                      ? generation == text_
+                                      : driver_subject(name_, generation).generation == text_;
+        return part.name() == name_ && is_of_driver;
+    });
+}
+
+void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
+    std::vector<std::uint64_t> here = entries_here(machine_.root(), name_, text_);
+    std::set<const Shelf *> failed;
+    for (const Offer &offer : offers) {
+        const auto is_lacking = [&](std::uint64_t key) { return !has_entry(here, key); };
+        if (failed.contains(offer.shelf) || std::ranges::none_of(offer.pack->keys, is_lacking) ||
+            offer.pack->size_bytes > limits.bytes_max - std::min(result_.bytes, limits.bytes_max)) {
+            continue;
+        }
+        try {
+            auto file = offer.shelf->fetch(*offer.pack, offer.signer);
+            if (!file) continue;
+            if (!is_of_this(file->path())) {
+                result_.problems.emplace_back("a pack has parts of something else");
+                continue;
+            }
+            fetched_.push_back({std::move(*file), offer.signer});
+        } catch (const remotes::RemoteFailure &failure) {
+            note_trouble(*offer.shelf, failure);
+            failed.insert(offer.shelf);
+            continue;
+        } catch (const cli::Failure &failure) {
+            result_.problems.emplace_back(failure.what());
+            continue;
+        }
+        ++result_.packs;
+        result_.bytes += offer.pack->size_bytes;
+        const std::size_t middle = here.size();
+        std::ranges::copy_if(offer.pack->keys, std::back_inserter(here), is_lacking);
+        result_.entries += here.size() - middle;
+        std::ranges::inplace_merge(here, here.begin() + static_cast<std::ptrdiff_t>(middle));
+    }
+}
+
+bool Pull::counts(const cli::PublicKey &signer) const {
+    return std::ranges::any_of(shelves_, [&](const auto &shelf) {
+        return Trust(shelf->remote().settings()).counts(signer);
+    });
+}
+
+// Of what was merged before, by whatever remote: all trusted keys.
+bool Pull::counts(const std::string &signer) const {
+    const auto is_it = [&](const cli::NamedKey &each) { return cli::fingerprint(each.key) == signer; };
+    return std::ranges::any_of(cli::trusted_keys().keys, is_it) &&
+           std::ranges::none_of(cli::revoked_keys().keys, is_it);
+}
+
+void Pull::merge(const PullLimits &limits) {
+    // A key that is revoked meanwhile removes the pack that is written here, or is not used for it.
+    const cli::KeysLock keys(cli::KeysUse::read);
+    const std::string path = pulled_pack_path(machine_.root(), name_, driver_);
+    std::vector<cli::OpenPack> packs;
+    std::set<std::string> signers;
+    std::error_code error;
+    if (fs::exists(path, error)) {
+        try {
+            cli::OpenPack old = cli::open_pack(path);
+            signers = signers_in(old.pack->about().value_or(""));
+            const bool is_trusted = !signers.empty() && std::ranges::all_of(signers, [&](const auto &each) {
+                return counts(each);
+            });
+            if (is_trusted) packs.push_back(std::move(old));
+        } catch (const cli::Failure &failure) {
+            result_.problems.emplace_back(failure.what());
+        }
+        if (packs.empty()) signers.clear();
+    }
+    for (const Fetched &each : fetched_) {
+        if (!counts(each.signer)) continue;
+        packs.push_back(cli::open_pack(each.file.path()));
+        signers.insert(cli::fingerprint(each.signer));
+    }
+    std::uint64_t lost = 0;
+    std::vector<cli::PlannedPart> parts = cli::plan_merge(std::move(packs), lost);
+    cli::PackOptions options;
+    options.out = path;
+    options.max_bytes = std::to_string(limits.bytes_max);
+    cli::keep_the_best(parts, options);
+    if (parts.size() > kPackPartsMax) parts.resize(kPackPartsMax);
+    if (parts.empty()) return;
+    const cli::InstallFolder folder(machine_.root() + "/.packs", name_, cli::InstallFor::user);
+    cli::PackMaker maker(options);
+    maker.begin(parts.size());
+    for (const cli::PlannedPart &part : parts) (void)maker.write(part);
+    std::string about = "Merged by `cairn pull`.\n";
+    for (const std::string &each : signers) about.append(kSignedBy).append(each).append("\n");
+    (void)maker.finish(about);
+}
+
+Pulled Pull::run(const std::optional<std::string> &text, const PullLimits &limits) {
+    const ByteLock lock = machine_.lock(name_);
+    read_manifests();
+    if (text) text_ = *text;
+    for (const auto &manifests : manifests_) {
+        if (!text && !manifests.empty()) text_ = manifests.front().manifest.driver;
+        result_.listed += entries_of(manifests).size();
+    }
+    fetch(offers(), limits);
+    if (!fetched_.empty()) merge(limits);
+    for (const auto &shelf : shelves_) {
+        for (const std::string &problem : shelf->problems()) {
+            result_.problems.push_back(shelf->remote().settings().name + ": " + problem);
+        }
+    }
+    return std::move(result_);
+}
+
+}  // namespace
+
+void Pulled::add(Pulled other) {
+    packs += other.packs;
+    entries += other.entries;
+    bytes += other.bytes;
+    listed += other.listed;
+    std::ranges::move(other.troubles, std::back_inserter(troubles));
+    std::ranges::move(other.problems, std::back_inserter(problems));
+}
+
+Pulled pull(const std::vector<std::unique_ptr<OpenRemote>> &remotes, const Machine &machine,
+            const std::string &name, const std::string &driver,
+            const std::optional<std::string> &text, const PullLimits &limits) {
+    return Pull(remotes, machine, name, driver).run(text, limits);
+}
+
+}  // namespace cairn::fleet

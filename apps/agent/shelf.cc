@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "shelf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "output.h"
+#include "pack/files.h"
+
+namespace cairn::fleet {
+namespace {
+
+using cli::Failure;
+using cli::kExitFailure;
+using cli::Words;
+
+constexpr std::string_view kPackEnd = ".pack";
+
+}  // namespace
+
+Trust::Trust(const RemoteSettings &settings) {
+    const cli::Keys revoked = cli::revoked_keys();
+    if (!revoked.problems.empty()) {
+        throw Failure(kExitFailure, "{}; until then it is not known which keys were revoked",
+                      revoked.problems.front());
+    }
+    const cli::Keys trusted = cli::trusted_keys();
+    for (const std::string &problem : trusted.problems) cli::complain(problem);
+    for (const std::string &name : settings.trust) {
+        if (std::ranges::find(trusted.keys, name, &cli::NamedKey::name) == trusted.keys.end()) {
+            throw Failure(kExitFailure, "{}: you trust no key `{}`; `cairn key ls` shows all",
+                          settings.name, name);
+        }
+    }
+    for (const cli::NamedKey &each : trusted.keys) {
+        const bool is_named = settings.trust.empty() ||
+                              std::ranges::find(settings.trust, each.name) != settings.trust.end();
+        const bool is_revoked =
+            std::ranges::find(revoked.keys, each.key, &cli::NamedKey::key) != revoked.keys.end();
+        if (is_named && !is_revoked) keys_.push_back(each.key);
+    }
+}
+
+bool Trust::counts(const cli::PublicKey &key) const {
+    return std::ranges::find(keys_, key) != keys_.end();
+}
+
+OpenRemote::OpenRemote(RemoteSettings settings)
+    : settings_(std::move(settings)),
+      remote_(remotes::open_remote(settings_.url, remotes::Limits())),
+      trust_(settings_) {}
+
+Words OpenRemote::folders_in(const std::string &folder) {
+    Words names;
+    for (const remotes::Listed &each : remote_->list(folder)) {
+        if (each.name.ends_with('/')) names.push_back(each.name.substr(0, each.name.size() - 1));
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+Words OpenRemote::names() {
+    return folders_in(settings_.name_space);
+}
+
+Words OpenRemote::drivers(const std::string &name) {
+    return folders_in(settings_.name_space + "/" + name);
+}
+
+Shelf::Shelf(OpenRemote &remote, const Machine &machine, std::string name, std::string driver)
+    : remote_(remote), machine_(machine), name_(std::move(name)), driver_(std::move(driver)) {}
+
+std::string Shelf::folder(const char *kind) const {
+    return remote_.settings().name_space + "/" + name_ + "/" + driver_ + "/" + kind;
+}
+
+void Shelf::note(const std::string &problem) {
+    if (std::ranges::find(problems_, problem) == problems_.end()) problems_.push_back(problem);
+}
+
+std::vector<remotes::Listed> Shelf::list_manifests() {
+    std::vector<remotes::Listed> listed = remote_.remote().list(folder("manifests"));
+    std::erase_if(listed, [](const remotes::Listed &each) { return !parse_manifest_name(each.name); });
+    return listed;
+}
+
+std::vector<remotes::Listed> Shelf::list_packs() {
+    std::vector<remotes::Listed> listed = remote_.remote().list(folder("packs"));
+    std::erase_if(listed, [](const remotes::Listed &each) { return !each.name.ends_with(kPackEnd); });
+    return listed;
+}
+
+std::string Shelf::file_of(const ListedPack &pack) {
+    return hash_name(pack.hash) + std::string(kPackEnd);
+}
+
+// The content of a manifest, which has the hash that its name says; nullopt: it is not there, or another one.
+std::optional<std::string> Shelf::read(const std::string &object) {
+    const std::string shelf = name_ + "/" + driver_;
+    const auto is_it = [&](const std::string &content) {
+        return hash_of_object(as_bytes(content)) == parse_manifest_name(object)->hash;
+    };
+    if (auto copy = machine_.copy_of(shelf, object); copy && is_it(*copy)) return copy;
+    auto content = remote_.remote().get(folder("manifests") + "/" + object, kManifestMax);
+    if (!content) return std::nullopt;
+    if (!is_it(*content)) {
+        note("a manifest is not what its name says: it is damaged, or was changed");
+        return std::nullopt;
+    }
+    machine_.keep_copy(shelf, object, as_bytes(*content));
+    return content;
+}
+
+std::optional<ReadManifest> Shelf::check(const std::string &object, const std::string &content) {
+    const Bytes bytes = as_bytes(content);
+    const auto signer = cli::signer_of(bytes);
+    if (!signer) {
+        note("a manifest is not signed");
+        return std::nullopt;
+    }
+    if (!remote_.trust().counts(*signer)) {
+        note(fmt::format("manifests are signed by a key that you do not trust here ({}); "
+                         "`cairn key trust` trusts one",
+                         cli::fingerprint(*signer)));
+        return std::nullopt;
+    }
+    auto manifest = decode(bytes.first(bytes.size() - cli::kTrailerSize));
+    if (!manifest) {
+        note("a manifest is of another version of Cairn");
+        return std::nullopt;
+    }
+    if (manifest->name_space != remote_.settings().name_space || manifest->name != name_ ||
+        driver_name(manifest->driver) != driver_ ||
+        manifest->machine != parse_manifest_name(object)->machine) {
+        note("a manifest is of another place");
+        return std::nullopt;
+    }
+    return ReadManifest{object, std::move(*manifest), *signer, std::nullopt};
+}
+
+std::vector<ReadManifest> Shelf::read_manifests() {
+    std::vector<ReadManifest> manifests;
+    Words objects;
+    for (const remotes::Listed &each : list_manifests()) {
+        objects.push_back(each.name);
+        const auto content = read(each.name);
+        auto checked = content ? check(each.name, *content) : std::nullopt;
+        if (!checked) continue;
+        checked->age_s = each.age_s;
+        manifests.push_back(std::move(*checked));
+    }
+    machine_.forget_copies(name_ + "/" + driver_, objects);
+    std::ranges::sort(manifests, {}, &ReadManifest::object);
+    return manifests;
+}
+
+std::optional<TemporaryPack> Shelf::fetch(const ListedPack &pack, const cli::PublicKey &signer) {
+    if (pack.size_bytes > kSharedPackMax) return std::nullopt;
+    const auto content = remote_.remote().get(folder("packs") + "/" + file_of(pack), pack.size_bytes);
+    if (!content) {
+        note("a pack that is listed is not there");
+        return std::nullopt;
+    }
+    if (hash_of_object(as_bytes(*content)) != pack.hash || cli::signer_of(as_bytes(*content)) != signer) {
+        note("a pack is not what was listed: it is damaged, or was changed");
+        return std::nullopt;
+    }
+    return machine_.new_pack(as_bytes(*content));
+}
+
+void Shelf::put_pack(const ListedPack &pack, Bytes content) {
+    remote_.remote().put(folder("packs") + "/" + file_of(pack), content);
+}
+
+std::string Shelf::put_manifest(const FleetManifest &manifest, const cli::SecretKey &key) {
+    std::string content = encode(manifest);
+    const cli::TrailerBytes trailer =
+        cli::encode_trailer(cli::sign_bytes(as_bytes(content), key));
+    content.append(reinterpret_cast<const char *>(trailer.data()), trailer.size());
+    const std::string object = manifest_name(manifest.machine, as_bytes(content));
+    remote_.remote().put(folder("manifests") + "/" + object, as_bytes(content));
+    return object;
+}
+
+void Shelf::remove_manifest(const std::string &object) {
+    remote_.remote().remove(folder("manifests") + "/" + object);
+}
+
+void Shelf::remove_pack(const std::string &file) {
+    remote_.remote().remove(folder("packs") + "/" + file);
+}
+
+std::vector<std::uint64_t> entries_of(const std::vector<ReadManifest> &manifests) {
+    std::vector<std::uint64_t> entries;
+    for (const ReadManifest &each : manifests) {
+        for (const ListedPack &pack : each.manifest.packs) {
+            entries.insert(entries.end(), pack.keys.begin(), pack.keys.end());
+        }
+    }
+    std::ranges::sort(entries);
+    const auto rest = std::ranges::unique(entries);
+    entries.erase(rest.begin(), rest.end());
+    return entries;
+}
+
+bool has_entry(const std::vector<std::uint64_t> &entries, std::uint64_t hash) {
+    return std::ranges::binary_search(entries, hash);
+}
+
+}  // namespace cairn::fleet

@@ -1,0 +1,114 @@
+// What a remote has of one application for one driver: manifests, and the packs that they list (docs/fleet.md).
+// SPDX-License-Identifier: MIT
+//
+//     NAMESPACE/NAME/DRIVER/manifests/MACHINE-HASH
+//     NAMESPACE/NAME/DRIVER/packs/HASH.pack
+//
+// Thread safety: one thread at a time.
+// Failure: a RemoteFailure where the remote fails. What is there and does not count is left out, and why is kept for
+// people. Nothing is taken that no key has signed whose signatures count here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keys.h"
+#include "machine.h"
+#include "manifest_format.h"
+#include "remote_settings.h"
+#include "remotes/remote.h"
+#include "signature.h"
+
+namespace cairn::fleet {
+
+// The most bytes of a pack that is shared, and of a value in it: a pack is in memory while it comes or goes.
+inline constexpr std::uint64_t kSharedPackMax = 16u << 20;
+inline constexpr std::uint64_t kSharedValueMax = 12u << 20;
+
+// Whose signatures count on a remote: those of the keys that are trusted now and not revoked, or of those of them
+// that are named.
+class Trust {
+  public:
+    // A Failure where a name is none of a trusted key, or nobody knows which keys were revoked.
+    explicit Trust(const RemoteSettings &settings);
+    bool counts(const cli::PublicKey &key) const;
+
+  private:
+    std::vector<cli::PublicKey> keys_;
+};
+
+// A remote, for one command.
+class OpenRemote {
+  public:
+    explicit OpenRemote(RemoteSettings settings);
+
+    const RemoteSettings &settings() const { return settings_; }
+    remotes::Remote &remote() { return *remote_; }
+    const Trust &trust() const { return trust_; }
+
+    // What there is in the namespace: NAMEs, and DRIVERs of one.
+    cli::Words names();
+    cli::Words drivers(const std::string &name);
+
+  private:
+    cli::Words folders_in(const std::string &folder);
+
+    const RemoteSettings settings_;
+    const std::unique_ptr<remotes::Remote> remote_;
+    const Trust trust_;
+};
+
+struct ReadManifest {
+    std::string object;  // MACHINE-HASH
+    FleetManifest manifest;
+    cli::PublicKey signer;
+    std::optional<std::uint64_t> age_s;  // by the remote's clock
+};
+
+class Shelf {
+  public:
+    // `driver`: DRIVER.
+    Shelf(OpenRemote &remote, const Machine &machine, std::string name, std::string driver);
+
+    OpenRemote &remote() const { return remote_; }
+    const std::string &driver() const { return driver_; }
+
+    // Those that count, and whose place they name. Those that were read before come from the machine's copies.
+    std::vector<ReadManifest> read_manifests();
+    // Why others did not count, each reason once.
+    const cli::Words &problems() const { return problems_; }
+
+    // The pack, whole and signed by this key; nullopt: it is not there, or not that.
+    std::optional<TemporaryPack> fetch(const ListedPack &pack, const cli::PublicKey &signer);
+
+    void put_pack(const ListedPack &pack, Bytes content);
+    // Signs and puts it. Returns its MACHINE-HASH.
+    std::string put_manifest(const FleetManifest &manifest, const cli::SecretKey &key);
+    void remove_manifest(const std::string &object);
+
+    // For those that tidy a remote up.
+    std::vector<remotes::Listed> list_manifests();
+    std::vector<remotes::Listed> list_packs();
+    void remove_pack(const std::string &file);
+    static std::string file_of(const ListedPack &pack);
+
+  private:
+    std::string folder(const char *kind) const;
+    std::optional<std::string> read(const std::string &object);
+    std::optional<ReadManifest> check(const std::string &object, const std::string &content);
+    void note(const std::string &problem);
+
+    OpenRemote &remote_;
+    const Machine &machine_;
+    const std::string name_, driver_;
+    cli::Words problems_;
+};
+
+// The first 8 bytes of hashes of all entries that these manifests list: ascending, each once.
+std::vector<std::uint64_t> entries_of(const std::vector<ReadManifest> &manifests);
+bool has_entry(const std::vector<std::uint64_t> &entries, std::uint64_t hash);
+
+}  // namespace cairn::fleet

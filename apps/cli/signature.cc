@@ -69,7 +69,19 @@ std::optional<Trailer> trailer_of(const File &file, const std::string &name,
     return decode_trailer(bytes);
 }
 
-// The first bytes of the file, and the beginning of its trailer.
+// What is covered of the trailer, behind the body.
+void add_trailer(SignedMessage &message, const PublicKey &key) {
+    message.add(Bytes(encode_trailer({key, {}})).first(kSignatureAt));
+}
+
+SignedMessage message_of(Bytes body, const PublicKey &key) {
+    SignedMessage message;
+    message.add(body);
+    add_trailer(message, key);
+    return message;
+}
+
+// The body of a file: its first bytes.
 SignedMessage message_of(const File &file, const std::string &name, std::uint64_t body_size,
                          const PublicKey &key) {
     constexpr std::size_t kPieceSize = 1 << 20;
@@ -84,8 +96,17 @@ SignedMessage message_of(const File &file, const std::string &name, std::uint64_
         message.add(part);
         at += size;
     }
-    message.add(Bytes(encode_trailer({key, {}})).first(kSignatureAt));
+    add_trailer(message, key);
     return message;
+}
+
+// By whom a message is signed, of which this is the trailer. `message_by` makes it, given a key.
+template <typename MessageBy>
+std::optional<PublicKey> signer_by(const std::optional<Trailer> &trailer,
+                                   const MessageBy &message_by) {
+    if (!trailer || !is_usable(trailer->key)) return std::nullopt;
+    const bool is_signed = message_by(trailer->key).is_signed_by(trailer->key, trailer->signature);
+    return is_signed ? std::optional(trailer->key) : std::nullopt;
 }
 
 }  // namespace
@@ -242,11 +263,21 @@ Trailer sign_file(const File &file, const std::string &name, std::uint64_t body_
 
 std::optional<PublicKey> signer_of(const File &file, const std::string &name) {
     const std::uint64_t file_size = size_of(file, name);
-    const auto trailer = trailer_of(file, name, file_size);
-    if (!trailer || !is_usable(trailer->key)) return std::nullopt;
-    const bool is_signed = message_of(file, name, file_size - kTrailerSize, trailer->key)
-                               .is_signed_by(trailer->key, trailer->signature);
-    return is_signed ? std::optional(trailer->key) : std::nullopt;
+    return signer_by(trailer_of(file, name, file_size), [&](const PublicKey &key) {
+        return message_of(file, name, file_size - kTrailerSize, key);
+    });
+}
+
+Trailer sign_bytes(Bytes body, const SecretKey &key) {
+    const PublicKey public_key = key.public_key();
+    return {public_key, message_of(body, public_key).sign(key)};
+}
+
+std::optional<PublicKey> signer_of(Bytes whole) {
+    if (whole.size() < kTrailerSize) return std::nullopt;
+    const Bytes body = whole.first(whole.size() - kTrailerSize);
+    return signer_by(decode_trailer(whole.last(kTrailerSize)),
+                     [&](const PublicKey &key) { return message_of(body, key); });
 }
 
 }  // namespace cairn::cli

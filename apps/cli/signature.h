@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Signatures over files: Ed25519ph (RFC 8032), key pairs, and the trailer of a signed pack. The only
-// file that knows libsodium.
+// Signatures over files and other objects: Ed25519ph (RFC 8032), key pairs, and the trailer of what is
+// signed. The only file that knows libsodium.
 //
-// A signature covers a file's bytes and then the beginning of its trailer, which has the public key
-// and so is bound to it. The bytes are hashed as they are read: memory does not grow with a file.
+// A signature covers an object's bytes and then the beginning of its trailer, which has the public key
+// and so is bound to it. A file's bytes are hashed as they are read: memory does not grow with it.
 // The trailer is laid out in docs/formats/pack.md.
 //
 // Thread safety: values; functions without state.
@@ -90,7 +90,7 @@ class SignedMessage {
     alignas(8) std::array<std::byte, 208> state_;  // libsodium's
 };
 
-// The last bytes of a pack.
+// The last bytes of a pack, and of what else is signed.
 inline constexpr std::size_t kTrailerSize = 128;
 using TrailerBytes = std::array<std::byte, kTrailerSize>;
 
@@ -113,5 +113,10 @@ Trailer sign_file(const File &file, const std::string &name, std::uint64_t body_
 // answer is about the bytes as they were read: to install a file, copy it where nobody else may
 // write, and ask about the copy. `name` is for messages.
 std::optional<PublicKey> signer_of(const File &file, const std::string &name);
+
+// The same of an object in memory: the trailer for it, and by which key all of it, with its trailer, is
+// signed.
+Trailer sign_bytes(Bytes body, const SecretKey &key);
+std::optional<PublicKey> signer_of(Bytes whole);
 
 }  // namespace cairn::cli

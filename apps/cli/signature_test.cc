@@ -213,5 +213,51 @@ TEST_F(SignedFileTest, AFileIsHashedInPieces) {
     EXPECT_THROW(sign_file(open(), path_, body.size() + 1, key_), Failure);
 }
 
+std::string signed_in_memory(const std::string &body, const SecretKey &key) {
+    const TrailerBytes trailer = encode_trailer(sign_bytes(as_bytes(body), key));
+    return body + std::string(reinterpret_cast<const char *>(trailer.data()), trailer.size());
+}
+
+TEST_F(SignedFileTest, BytesAreSignedAsFilesAre) {
+    for (const std::string &body : {std::string(), std::string("body"), std::string(70'000, 'x')}) {
+        const std::string whole = signed_bytes(body, key_);
+        EXPECT_EQ(signed_in_memory(body, key_), whole);
+        EXPECT_EQ(signer_of(as_bytes(whole)), kKey);
+        write(whole);
+        EXPECT_EQ(signer(), kKey);
+    }
+}
+
+TEST(SignedBytesTest, DamageToAnyByteIsFound) {
+    const std::string whole = signed_in_memory(std::string(72, 'x'), SecretKey(kSeed));
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        for (const int flip : {1, 0x80, 0xff}) {
+            std::string damaged = whole;
+            damaged[i] = static_cast<char>(damaged[i] ^ flip);
+            EXPECT_EQ(signer_of(as_bytes(damaged)), std::nullopt) << "byte " << i << " by " << flip;
+        }
+    }
+}
+
+TEST(SignedBytesTest, WhatIsLongerOrShorterHasNoSigner) {
+    const std::string whole = signed_in_memory(std::string(72, 'x'), SecretKey(kSeed));
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        EXPECT_EQ(signer_of(as_bytes(whole).first(size)), std::nullopt) << size;
+        EXPECT_EQ(signer_of(as_bytes(whole).last(size)), std::nullopt) << size;
+    }
+    EXPECT_EQ(signer_of(as_bytes(whole + '\0')), std::nullopt);
+    EXPECT_EQ(signer_of(as_bytes(std::string(300, '\0'))), std::nullopt);
+}
+
+TEST(SignedBytesTest, AnotherKeyCannotBePutIntoTheTrailer) {
+    const SecretKey other = SecretKey::make();
+    const std::string by_one = signed_in_memory("body", SecretKey(kSeed));
+    const std::string by_other = signed_in_memory("body", other);
+    const std::string mixed =
+        by_one.substr(0, 4 + 16) + by_other.substr(4 + 16, 32) + by_one.substr(4 + 48);
+    EXPECT_EQ(signer_of(as_bytes(mixed)), std::nullopt);
+    EXPECT_EQ(signer_of(as_bytes(by_other)), other.public_key());
+}
+
 }  // namespace
 }  // namespace cairn::cli

@@ -2,19 +2,13 @@
 // `cairn pack create`: packs caches for other machines.
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <optional>
-#include <set>
 
-#include "cache/driver_cache.h"
-#include "cache/generations.h"
 #include "cache/start_order.h"
 #include "caches.h"
 #include "command.h"
-#include "os/root.h"
 #include "pack/commands.h"
-#include "pack/plan.h"
-#include "recipe/recipe.h"
+#include "pack/local_parts.h"
 
 namespace cairn::cli {
 namespace {
@@ -45,111 +39,6 @@ struct Options {
     bool wants_recipes() const { return recipes || only_recipes; }
 };
 
-struct BlobCloser {
-    void operator()(cairn_blob *blob) const { cairn_blob_free(blob); }
-};
-
-// Calls `use` with the value of a key; false: it is gone, or damaged.
-bool read_value(cairn_cache *cache, std::string_view key, const PlannedPart::Use &use) {
-    cairn_blob *found = nullptr;
-    (void)cairn_get(cache, key.data(), key.size(), &found);
-    const std::unique_ptr<cairn_blob, BlobCloser> blob(found);
-    if (blob == nullptr) return false;
-    use({static_cast<const std::byte *>(cairn_blob_data(found)), cairn_blob_size(found)});
-    return true;
-}
-
-bool is_wanted(const PlannedPart &part, const Options &options) {
-    if (!part.is_recipes()) return !options.only_recipes;
-    // Nobody knows which entries of another version name paths of this machine.
-    return options.wants_recipes() && part.version == recipe::kVersion;
-}
-
-// What is not wanted has no entries.
-PlannedPart plan(const std::string &root, const std::string &identifier, const Options &options,
-                 std::optional<unsigned> starts) {
-    PlannedPart part;
-    part.identifier = identifier;
-    const auto cache =
-        std::make_shared<const CacheHandle>(open_cache(root, identifier, Access::read_only));
-    part.version = cache_stats(*cache).version;
-    const auto folder = Directory::open(root + "/" + identifier);
-    if (folder.ok()) {
-        const auto text = read_text_file(folder.value(), kGenerationFileName, kPackTextMax);
-        if (text.ok()) part.generation = text.value();
-    }
-    if (!is_wanted(part, options)) return part;
-    if (part.is_recipes()) {
-        starts.reset();  // they are no part of a start
-    } else if (folder.ok()) {
-        part.order = starts ? read_order(folder.value(), *starts) : read_order(folder.value());
-    }
-    const std::set<std::string_view> in_order(part.order.begin(), part.order.end());
-    for_each_entry(*cache, "read `" + identifier + "`", [&](const cairn_entry &entry) {
-        const std::string_view key(static_cast<const char *>(entry.key), entry.key_size);
-        if (starts && !in_order.contains(key)) return true;
-        part.entries.push_back({part.keep(key), entry.stored_size, entry.cost_us,
-                                (entry.flags & CAIRN_PUT_PINNED) != 0});
-        return true;
-    });
-    std::sort(part.entries.begin(), part.entries.end(),
-              [](const PlannedEntry &a, const PlannedEntry &b) { return a.key < b.key; });
-    part.read = [cache](const PlannedEntry &entry, const PlannedPart::Use &use) {
-        return read_value(cache->get(), entry.key, use);
-    };
-    return part;
-}
-
-// The drivers whose files there are: of those that the caches are of, the one that has used an
-// application's directory last.
-std::vector<LayeredSubject> drivers_of(const std::string &root,
-                                       const std::vector<PlannedPart> &parts) {
-    std::map<std::string, LayeredSubject> found;
-    for (const PlannedPart &part : parts) {
-        const auto application = application_of(part.generation, part.identifier);
-        if (!application || driver_cache_bytes(root, *application) == 0) continue;
-        auto driver = noted_driver(root, *application);
-        const LayeredSubject of_part = driver_subject(*application, part.generation);
-        if (driver && driver->generation == of_part.generation) {
-            found.insert_or_assign(*application, std::move(*driver));
-        }
-    }
-    std::vector<LayeredSubject> drivers;
-    drivers.reserve(found.size());
-    for (auto &[application, driver] : found) drivers.push_back(std::move(driver));
-    return drivers;
-}
-
-PlannedPart plan_driver_part(const std::string &root, const LayeredSubject &driver) {
-    const PackSubject subject = driver.of_kind(PackKind::driver_files);
-    PlannedPart part;
-    part.kind = subject.kind;
-    part.identifier = subject.identifier;
-    part.version = subject.version;
-    part.generation = subject.generation;
-    std::uint64_t bytes = 0;
-    visit_driver_files(root, driver.name, [&](const std::string &name, const File &file) {
-        const auto info = file.info();
-        if (!info.ok() || info->size_bytes > kDriverFileMax ||
-            part.entries.size() == kDriverFilesMax || bytes + info->size_bytes > kDriverBytesMax) {
-            return;
-        }
-        bytes += info->size_bytes;
-        part.entries.push_back({part.keep(name), info->size_bytes});
-    });
-    part.read = [root, application = driver.name](const PlannedEntry &entry,
-                                                  const PlannedPart::Use &use) {
-        const auto file = open_driver_file(root, application, std::string(entry.key));
-        if (!file.ok()) return false;
-        std::vector<std::byte> content(entry.stored_size);
-        const auto size = file->read_at(0, content);
-        if (!size.ok() || size.value() != content.size()) return false;
-        use(content);
-        return true;
-    };
-    return part;
-}
-
 // How many starts are asked for; nullopt: everything is packed.
 std::optional<unsigned> starts_of(const Options &options) {
     if (!options.starts) return std::nullopt;
@@ -166,9 +55,10 @@ std::optional<unsigned> starts_of(const Options &options) {
 // The parts of the selected caches, and of their drivers' files.
 std::vector<PlannedPart> plan_parts(const std::string &root, const Options &options,
                                     std::optional<unsigned> starts) {
+    const CacheChoice choice = {starts, !options.only_recipes, options.wants_recipes()};
     std::vector<PlannedPart> parts;
     for (const std::string &name : selected_caches(options.selection, "pack", root)) {
-        parts.push_back(plan(root, name, options, starts));
+        parts.push_back(plan_cache(root, name, choice));
     }
     if (starts &&
         std::ranges::all_of(parts, [](const PlannedPart &part) { return part.order.empty(); })) {

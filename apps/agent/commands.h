@@ -1,7 +1,7 @@
-// The commands of cairn-agent: `cairn push`, `pull` and `remote` start it, and a session's service does.
+// The commands of cairn-agent: `cairn push`, `pull` and `remote` start it, and so does a session.
 // SPDX-License-Identifier: MIT
 //
-// To add one: write NAME_command.cc, which defines `const cli::Command NAME_command`, add it to CMakeLists.txt and
+// To add one: write NAME_command.cc, which defines `const cli::Command NAME_command`, and add it to CMakeLists.txt and
 // to main.cc.
 #pragma once
 
@@ -11,7 +11,6 @@ namespace cairn::fleet {
 
 extern const cli::Command push_command;
 extern const cli::Command pull_command;
-extern const cli::Command remote_command;  // a group of the two below
 extern const cli::Command status_command;
 extern const cli::Command gc_command;
 

@@ -84,7 +84,7 @@ class Tidying {
     Removed removed_;
 };
 
-// Whoever has signed it: it keeps its packs until it is old.
+// A manifest of any key keeps its packs until it is old.
 void Tidying::read_manifests(std::size_t shelf) {
     for (const remotes::Listed &each : shelves_[shelf]->list_manifests()) {
         auto manifest = shelves_[shelf]->read_any_manifest(each.name);

@@ -15,6 +15,7 @@
 #include "pack/files.h"
 #include "pack/local_parts.h"
 #include "recipe/recipe.h"
+#include "shelf.h"
 #include "warm/environment.h"
 #include "warm/player.h"
 #include "warm/recipes.h"
@@ -119,9 +120,10 @@ cli::Words names_below(const std::string &root) {
 Holdings holdings_of(const std::string &root, const std::string &name, Recipes recipes) {
     Holdings holdings;
     for (const auto &[identifier, generation] : caches_of(root, name)) {
-        const bool is_of_recipes = cairn::is_of_recipes(generation);
-        if (is_of_recipes && recipes == Recipes::no) continue;
-        cli::PlannedPart part = cli::plan_cache(root, identifier);
+        if (is_of_recipes(generation) && recipes == Recipes::no) continue;
+        cli::CacheChoice choice;
+        choice.recipes = recipes == Recipes::yes;
+        cli::PlannedPart part = cli::plan_cache(root, identifier, choice);
         holdings[driver_text(name, generation)].push_back(std::move(part));
     }
     const auto driver = noted_driver(root, name);

@@ -1,24 +1,45 @@
 // SPDX-License-Identifier: MIT
 // The program cairn-agent: all that Cairn does with the network, in a process of its own. `cairn push`, `cairn pull`
-// and `cairn remote` start it, and so does a session (`serve`).
+// and `cairn remote` start it, and so does a session.
 #include "commands.h"
 #include "output.h"
 
 namespace cairn::fleet {
 namespace {
 
+constexpr const char *kFooter =
+    R"(Other commands: `cairn --help`.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.)";
+
+constexpr const char *kRemoteFooter =
+    R"(Remotes are in ~/.config/cairn/remotes:
+
+  [studio]
+  url = s3://shaders/studio
+  use = read write
+  sign = ci
+
+Examples:
+  cairn remote status
+  cairn remote gc --dry-run
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.)";
+
 // As people call them: the command `cairn` hands them over.
-constexpr const cli::Command *kCommands[] = {&push_command, &pull_command, &remote_command};
+constexpr const cli::Command *kCommands[] = {&push_command, &pull_command};
+constexpr const cli::Command *kRemoteCommands[] = {&status_command, &gc_command};
 
 int run(const cli::Words &words) {
     cli::make_signals_errors();
-    // A group has its own words, which only it knows.
-    if (!words.empty() && words.front() == remote_command.name) {
-        const cli::Words rest(words.begin() + 1, words.end());
-        cli::Run command;
-        return cli::run_foreign_command(remote_command, rest);
+    if (!words.empty() && words.front() == "remote") {
+        return cli::run_command_group(
+            {"cairn remote", "See and tidy up the storage that machines share", kRemoteFooter,
+             kRemoteCommands},
+            {words.begin() + 1, words.end()});
     }
-    return cli::run_command_group({"cairn", "Programs that machines share", "", kCommands}, words);
+    return cli::run_command_group({"cairn", "Share programs with other machines", kFooter, kCommands},
+                                  words);
 }
 
 }  // namespace

@@ -264,8 +264,12 @@ ObjectHash hash_of_object(Bytes whole) {
     return hash.finish();
 }
 
+std::string hash_name(const ObjectHash &hash) {
+    return hexadecimal(hash);
+}
+
 std::string manifest_name(std::uint64_t machine, Bytes whole_object) {
-    return machine_name(machine) + "-" + hexadecimal(hash_of_object(whole_object));
+    return machine_name(machine) + "-" + hash_name(hash_of_object(whole_object));
 }
 
 std::optional<ManifestName> parse_manifest_name(std::string_view name) {

@@ -71,6 +71,8 @@ std::string driver_name(std::string_view driver_text);
 // MACHINE in names of objects: 16 digits.
 std::string machine_name(std::uint64_t machine);
 ObjectHash hash_of_object(Bytes whole);
+// HASH in names of objects: 64 digits.
+std::string hash_name(const ObjectHash &hash);
 
 // MACHINE-HASH, by which a manifest lies in the storage.
 struct ManifestName {

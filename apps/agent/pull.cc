@@ -15,6 +15,7 @@
 #include "pack/install_folder.h"
 #include "pack/merging.h"
 #include "pack/plan.h"
+#include "session.h"
 
 namespace cairn::fleet {
 namespace {
@@ -206,7 +207,10 @@ void Pull::merge(const PullLimits &limits) {
     cli::keep_the_best(parts, options);
     if (parts.size() > kPackPartsMax) parts.resize(kPackPartsMax);
     if (parts.empty()) return;
-    const cli::InstallFolder folder(machine_.root() + "/.packs", name_, cli::InstallFor::user);
+    const std::string top = machine_.root() + "/.packs";
+    cli::make_pack_folder(top, cli::InstallFor::user);
+    const cli::FolderLock folder_lock(top);
+    const cli::InstallFolder folder(top, name_, cli::InstallFor::user);
     cli::PackMaker maker(options);
     maker.begin(parts.size());
     for (const cli::PlannedPart &part : parts) (void)maker.write(part);

@@ -146,7 +146,9 @@ std::uint64_t Push::put_pack(const std::vector<PlannedPart> &parts) {
     cli::PackMaker maker(options);
     maker.begin(parts.size());
     for (const PlannedPart &part : parts) (void)maker.write(part);
-    (void)maker.finish("");
+    // A pack that is put again after its push was killed is another one: the first may be removed at any time.
+    (void)maker.finish(fmt::format("Published by machine {} at {}.", machine_name(number_),
+                                   wall_clock_ns()));
     const std::string content = content_of(file.path());
     ListedPack listed;
     listed.keys = keys_of(file.path());

@@ -112,9 +112,18 @@ std::optional<std::string> Shelf::read(const std::string &object) {
     return content;
 }
 
+// nullopt: it is of another version, or of another place.
+std::optional<FleetManifest> Shelf::decode_own(const std::string &object, Bytes content) const {
+    if (content.size() < cli::kTrailerSize) return std::nullopt;
+    auto manifest = decode(content.first(content.size() - cli::kTrailerSize));
+    const bool is_own = manifest && manifest->name_space == remote_.settings().name_space &&
+                        manifest->name == name_ && driver_name(manifest->driver) == driver_ &&
+                        manifest->machine == parse_manifest_name(object)->machine;
+    return is_own ? std::move(manifest) : std::nullopt;
+}
+
 std::optional<ReadManifest> Shelf::check(const std::string &object, const std::string &content) {
-    const Bytes bytes = as_bytes(content);
-    const auto signer = cli::signer_of(bytes);
+    const auto signer = cli::signer_of(as_bytes(content));
     if (!signer) {
         note("a manifest is not signed");
         return std::nullopt;
@@ -125,18 +134,17 @@ std::optional<ReadManifest> Shelf::check(const std::string &object, const std::s
                          cli::fingerprint(*signer)));
         return std::nullopt;
     }
-    auto manifest = decode(bytes.first(bytes.size() - cli::kTrailerSize));
+    auto manifest = decode_own(object, as_bytes(content));
     if (!manifest) {
-        note("a manifest is of another version of Cairn");
-        return std::nullopt;
-    }
-    if (manifest->name_space != remote_.settings().name_space || manifest->name != name_ ||
-        driver_name(manifest->driver) != driver_ ||
-        manifest->machine != parse_manifest_name(object)->machine) {
-        note("a manifest is of another place");
+        note("a manifest is of another version of Cairn, or of another place");
         return std::nullopt;
     }
     return ReadManifest{object, std::move(*manifest), *signer, std::nullopt};
+}
+
+std::optional<FleetManifest> Shelf::read_any_manifest(const std::string &object) {
+    const auto content = read(object);
+    return content ? decode_own(object, as_bytes(*content)) : std::nullopt;
 }
 
 std::vector<ReadManifest> Shelf::read_manifests() {

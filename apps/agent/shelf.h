@@ -91,6 +91,8 @@ class Shelf {
 
     // For those that tidy a remote up.
     std::vector<remotes::Listed> list_manifests();
+    // Of any key; nullopt: it is not there, or none of this place.
+    std::optional<FleetManifest> read_any_manifest(const std::string &object);
     std::vector<remotes::Listed> list_packs();
     void remove_pack(const std::string &file);
     static std::string file_of(const ListedPack &pack);
@@ -98,6 +100,7 @@ class Shelf {
   private:
     std::string folder(const char *kind) const;
     std::optional<std::string> read(const std::string &object);
+    std::optional<FleetManifest> decode_own(const std::string &object, Bytes content) const;
     std::optional<ReadManifest> check(const std::string &object, const std::string &content);
     void note(const std::string &problem);
 

@@ -146,6 +146,13 @@ int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
 
 }  // namespace
 
+void become_program(const std::string &program, const Words &arguments, const char *hint) {
+    Words command = {program};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    execv(program.c_str(), argument_pointers(command).data());
+    throw Failure(kExitFailure, "{} cannot be executed: {}; {}", program, error_text(errno), hint);
+}
+
 std::vector<char *> argument_pointers(const Words &words) {
     std::vector<char *> pointers;
     for (const std::string &word : words) pointers.push_back(const_cast<char *>(word.c_str()));

@@ -28,6 +28,11 @@ struct ChildEnd {
 // The words as the exec calls take them, valid as long as the words.
 std::vector<char *> argument_pointers(const Words &words);
 
+// This process becomes a program of ours. A Failure where that cannot be executed; `hint` asks what may be
+// missing.
+[[noreturn]] void become_program(const std::string &program, const Words &arguments,
+                                 const char *hint);
+
 // Called with the program's process while it runs, ever more seldom. False: do not call again.
 using Look = std::function<bool(pid_t)>;
 

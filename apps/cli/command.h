@@ -90,6 +90,9 @@ struct Command {
     X(convert)            \
     X(pack)               \
     X(warm)               \
+    X(push)               \
+    X(pull)               \
+    X(remote)             \
     X(key)                \
     X(path)               \
     X(version)            \

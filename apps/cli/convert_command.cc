@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `cairn convert`: hands over to cairn-convert, a program of its own, so that this one needs none
 // of the converters' libraries.
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 
 #include "child.h"
@@ -28,20 +25,11 @@ std::string find_program() {
                   installed.parent_path().string());
 }
 
-[[noreturn]] void become_converter(const Words &arguments) {
-    const std::string program = find_program();
-    Words command = {program};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    execv(program.c_str(), argument_pointers(command).data());
-    throw Failure(kExitFailure,
-                  "{} cannot be executed: {}; are the converters' "
-                  "libraries installed?",
-                  program, error_text(errno));
-}
-
 Run define(Arguments &take) {
     const Words &arguments = take.foreign();
-    return [&arguments]() -> int { become_converter(arguments); };
+    return [&arguments]() -> int {
+        become_program(find_program(), arguments, "are the converters' libraries installed?");
+    };
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "os/root.h"
 #include "output.h"
 #include "pack/commands.h"
+#include "pack/install_folder.h"
 #include "pack/verify.h"
 #include "packs.h"
 #include "session.h"
@@ -57,52 +58,6 @@ void require_trust(const OpenPack &copy, const Options &options) {
         signer && !revoked_name(*signer) ? "trust the key (`cairn key trust`), or say " : "say ");
 }
 
-// Makes a folder of packs where it is missing, so that it outlasts a power loss.
-void make_folder(const fs::path &path, fs::perms mode) {
-    std::error_code error;
-    const fs::path above = path.parent_path();
-    if (!fs::is_directory(above, error)) make_folder(above, mode);
-    const auto directory = Directory::open(above.string() + "/.");
-    const Status made =
-        directory.ok() ? directory->create_directory(path.filename()) : directory.error();
-    if (!made.ok() && made.error() != Error::exists) {
-        throw Failure(kExitFailure, "cannot make {}: {}", path.string(), error_name(made.error()));
-    }
-    if (fs::is_symlink(path, error)) {
-        throw Failure(kExitFailure, "{} is a symbolic link", path.string());
-    }
-    if (made.ok()) {
-        fs::permissions(path, mode, error);
-    } else if (const auto info = file_info(path.string()); info.ok() && info->writable_by_others) {
-        throw Failure(kExitFailure, "others may write {}, so that no packs would be taken from it",
-                      path.string());
-    }
-    // Also where it was there: who made it may have been killed.
-    if (directory.ok()) (void)directory->sync();
-}
-
-fs::perms mode_of(bool is_system) {
-    return is_system ? fs::perms(0755) : fs::perms(0700);
-}
-
-// Where the packs of an application are installed, as strict as a cache's root; gone where it holds
-// none at the end.
-class InstallFolder {
-  public:
-    InstallFolder(const std::string &top, const std::string &name, bool is_system)
-        : path_(top + "/" + name) {
-        make_folder(path_, mode_of(is_system));
-    }
-    ~InstallFolder() { (void)Directory::working().remove_directory(path_); }
-    InstallFolder(const InstallFolder &) = delete;
-    InstallFolder &operator=(const InstallFolder &) = delete;
-
-    const std::string &path() const { return path_; }
-
-  private:
-    const std::string path_;
-};
-
 // What lies in a copy that nobody else can change is what is verified and trusted.
 void require_whole(const OpenPack &copy, const Options &options) {
     require_trust(copy, options);
@@ -116,8 +71,8 @@ void require_whole(const OpenPack &copy, const Options &options) {
 class Copy {
   public:
     Copy(const std::string &top, const std::string &name, const std::string &file_name,
-         bool is_system)
-        : folder_(top, name, is_system),
+         InstallFor whom)
+        : folder_(top, name, whom),
           path_(folder_.path() + "/" + file_name),
           file_(path_, NewFile::Reader::everybody) {}
 
@@ -178,14 +133,15 @@ int install(const Options &options) {
                  options.file);
     }
     const KeysLock keys_lock(KeysUse::read);
-    make_folder(top, mode_of(options.is_system));
+    const auto whom = options.is_system ? InstallFor::system : InstallFor::user;
+    make_pack_folder(top, whom);
     const FolderLock folder_lock(top);
     // All copies are there before the first one counts: a full disk changes nothing.
     std::map<std::string, Copy> copies;
     for (const OpenPart &part : pack.parts) {
         const std::string name = part.name();
         const auto [copy, is_new] =
-            copies.try_emplace(name, top, name, file_name, options.is_system);
+            copies.try_emplace(name, top, name, file_name, whom);
         if (is_new) copy->second.fill(*pack.pack, options);
     }
     for (auto &[name, copy] : copies) {

@@ -19,15 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_program(const fs::path &path) {
-    std::ifstream file(path, std::ios::binary);
-    std::array<char, 4> magic = {};
-    file.read(magic.data(), magic.size());
-    return file && std::string_view(magic.data(), magic.size()) ==
-                       "\x7f"
-                       "ELF";
-}
-
 // The file of an application of this name: beside a pack that it ships in cairn-packs/, or where a shell
 // finds it; "" where that is no program, such as a script.
 std::string find_executable(const std::string &application, const Words &packs) {
@@ -42,12 +33,21 @@ std::string find_executable(const std::string &application, const Words &packs) 
         places.push_back(fs::path(folder) / application);
     }
     for (const fs::path &place : places) {
-        if (is_program(place)) return canonical_path(place.string());
+        if (is_program(place.string())) return canonical_path(place.string());
     }
     return "";
 }
 
 }  // namespace
+
+bool is_program(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::array<char, 4> magic = {};
+    file.read(magic.data(), magic.size());
+    return file && std::string_view(magic.data(), magic.size()) ==
+                       "\x7f"
+                       "ELF";
+}
 
 recipe::Application complete_application(recipe::Application known, const std::string &application,
                                          const Words &packs) {

@@ -12,6 +12,9 @@
 
 namespace cairn::cli {
 
+// Whether it is a file that the system can execute, and no script.
+bool is_program(const std::string &path);
+
 // What is known of an application's executable, and for the rest what is found: its file beside a pack that it
 // ships, or where a shell finds it. `application` is without "gl-".
 recipe::Application complete_application(recipe::Application known, const std::string &application,

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// What machines share: each entry once, to those that it is for, from those that are trusted.
+#include <gmock/gmock.h>
+
+#include "fleet_fixture.h"
+
+namespace cairn::fleet_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char *kDriver = "driver 1";
+
+TEST_F(FleetTest, WhatOneMachineHasAnotherFindsAfterAPull) {
+    first_.put_programs(kDriver, 0, 100);
+    EXPECT_THAT(push(first_), HasSubstr("pushed 100 entries in 1 pack"));
+    second_.start(kDriver);
+    EXPECT_THAT(pull(second_), HasSubstr("pulled 100 entries in 1 pack"));
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 101), 100);
+}
+
+TEST_F(FleetTest, CachesWithoutADriverAreShared) {
+    Machine::put(first_.open_plain("engine"), "teapot", "I am a teapot.");
+    push(first_, "engine");
+    pull(second_, "engine");
+    EXPECT_EQ(Machine::get(second_.open_plain("engine"), "teapot"), "I am a teapot.");
+    EXPECT_EQ(Machine::get(second_.open_plain("another"), "teapot"), "(miss)");
+}
+
+TEST_F(FleetTest, OnlyWhatIsNewIsPushed) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    EXPECT_THAT(push(first_), HasSubstr("nothing new"));
+    EXPECT_EQ(objects("packs").size(), 1u);
+    first_.put_programs(kDriver, 10, 13);
+    EXPECT_THAT(push(first_), HasSubstr("pushed 3 entries in 1 pack"));
+    EXPECT_EQ(objects("packs").size(), 2u);
+    EXPECT_EQ(objects("manifests").size(), 1u);
+}
+
+TEST_F(FleetTest, WhatWasPulledIsNotPushedAgain) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    second_.start(kDriver);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+    second_.put_programs(kDriver, 10, 12);
+    second_.make_key("ci");
+    EXPECT_THAT(push(second_), HasSubstr("pushed 2 entries"));
+}
+
+TEST_F(FleetTest, OnlyWhatIsLackingIsPulled) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    second_.put_programs(kDriver, 0, 10);
+    EXPECT_THAT(pull(second_), HasSubstr("all of 10 entries there is here"));
+    first_.put_programs(kDriver, 10, 14);
+    push(first_);
+    EXPECT_THAT(pull(second_), HasSubstr("pulled 4 entries in 1 pack"));
+    EXPECT_THAT(pull(second_), HasSubstr("all of 14 entries there is here"));
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 14), 14);
+}
+
+TEST_F(FleetTest, WhatWasPulledBeforeStaysWhenMoreComes) {
+    second_.start(kDriver);
+    for (int i = 0; i < 3; ++i) {
+        first_.put_programs(kDriver, i * 10, i * 10 + 10);
+        push(first_);
+        pull(second_);
+        EXPECT_EQ(second_.programs_found(kDriver, 0, 30), i * 10 + 10);
+    }
+}
+
+TEST_F(FleetTest, WhatIsOfAnotherDriverIsNotPulled) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    second_.start("driver 2");
+    EXPECT_THAT(pull(second_), HasSubstr("there is something for 1 driver, and nothing for this "
+                                         "machine's"));
+    EXPECT_FALSE(fs::exists(second_.root() + "/.packs"));
+    EXPECT_EQ(second_.programs_found("driver 2", 0, 10), 0);
+}
+
+TEST_F(FleetTest, AnImageOfADiskGetsWhatIsThereForAllDrivers) {
+    first_.put_programs(kDriver, 0, 10);
+    first_.put_programs("driver 2", 0, 5);
+    push(first_);
+    Words words = pull_words();
+    words.emplace_back("--all-drivers");
+    second_.done(words);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+    EXPECT_EQ(second_.programs_found("driver 2", 0, 10), 5);
+}
+
+TEST_F(FleetTest, ManyMachinesPublishWithoutOverwritingOneAnother) {
+    std::vector<std::unique_ptr<Machine>> machines;
+    for (int i = 0; i < 5; ++i) {
+        machines.push_back(std::make_unique<Machine>());
+        const std::string name = "ci" + std::to_string(i);
+        machines.back()->make_key(name);
+        second_.trust(machines.back()->key(name));
+        machines.back()->put_programs(kDriver, i * 10, i * 10 + 12);
+        machines.back()->done({"push", "--remote", url_, "--sign", name, "game"});
+    }
+    EXPECT_EQ(objects("manifests").size(), 5u);
+    second_.start(kDriver);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 52), 52);
+}
+
+TEST_F(FleetTest, AMachineThatWasClonedLosesNothing) {
+    first_.put_programs(kDriver, 0, 3);
+    push(first_);
+    const Machine clone;
+    fs::copy(first_.root() + "/.fleet", clone.root() + "/.fleet", fs::copy_options::recursive);
+    fs::permissions(clone.root(), fs::perms::owner_all);
+    fs::copy(first_.configuration(), clone.configuration(), fs::copy_options::recursive);
+    clone.put_programs(kDriver, 3, 6);
+    push(clone);
+    first_.put_programs(kDriver, 6, 9);
+    push(first_);
+    second_.start(kDriver);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 9), 9);
+}
+
+TEST_F(FleetTest, ManyPushesAreMergedIntoFewPacks) {
+    second_.start(kDriver);
+    for (int i = 0; i < 20; ++i) {
+        first_.put_programs(kDriver, i * 3, i * 3 + 3);
+        push(first_);
+    }
+    const Json mine = status(second_)["applications"][0]["for_this_machine"][0];
+    EXPECT_LE(mine["packs"], 5);
+    EXPECT_EQ(mine["entries"], 60);
+    EXPECT_EQ(mine["machines"], 1);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 60), 60);
+}
+
+// Both compiled the same before either had pushed.
+TEST_F(FleetTest, WhatTwoHavePublishedIsTakenBackByOne) {
+    const Machine other;
+    fs::copy(first_.configuration(), other.configuration(), fs::copy_options::recursive);
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    // Its push begins before the first one's is there.
+    const std::string aside = folder_ / "aside";
+    fs::rename(storage_, aside);
+    other.put_programs(kDriver, 0, 10);
+    push(other);
+    fs::copy(aside, storage_, fs::copy_options::recursive);
+    EXPECT_EQ(objects("manifests").size(), 2u);
+    for (const Machine *each : {&first_, &other}) push(*each);
+    EXPECT_EQ(objects("manifests").size(), 1u);
+    second_.start(kDriver);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+}
+
+TEST_F(FleetTest, ProjectsAreKeptApartByNamespaces) {
+    first_.put_programs(kDriver, 0, 10);
+    Words words = push_words();
+    words.insert(words.end(), {"--namespace", "one"});
+    first_.done(words);
+    second_.start(kDriver);
+    EXPECT_THAT(pull(second_), HasSubstr("nothing of this"));
+    words = pull_words();
+    words.insert(words.end(), {"--namespace", "one"});
+    second_.done(words);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+}
+
+TEST_F(FleetTest, RemotesAreReadFromTheConfiguration) {
+    const auto configure = [&](const Machine &machine, const std::string &use) {
+        fs::create_directories(machine.configuration());
+        std::ofstream(machine.configuration() + "/remotes")
+            << "# ours\n[studio]\nurl = " << url_ << "\nuse = " << use << "\nsign = ci\n";
+    };
+    configure(first_, "read write");
+    configure(second_, "read");
+    first_.put_programs(kDriver, 0, 10);
+    EXPECT_THAT(first_.done({"push", "game"}), HasSubstr("to studio"));
+    second_.start(kDriver);
+    second_.done({"pull", "--all"});
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+    const Finished refused = second_.cairn({"push", "game"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.standard_error, HasSubstr("use = write"));
+}
+
+TEST_F(FleetTest, AConfigurationThatOthersMayWriteDoesNotCount) {
+    fs::create_directories(second_.configuration());
+    const std::string file = second_.configuration() + "/remotes";
+    std::ofstream(file) << "[studio]\nurl = " << url_ << "\n";
+    fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+    const Finished refused = second_.cairn({"pull", "game"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.standard_error, HasSubstr("others may write it"));
+}
+
+TEST_F(FleetTest, LinesOfTheConfigurationThatCannotBeAreNamed) {
+    fs::create_directories(second_.configuration());
+    for (const auto &[text, problem] : std::vector<std::pair<std::string, std::string>>{
+             {"url = x\n", "line 1: write NAME = VALUE below [NAME]"},
+             {"[a]\nurl = file:///x\n\nuse = readwrite\n", "line 4: write `read`"},
+             {"[a]\nlimit = much\n", "line 2: write a size"},
+             {"[a]\nurl = file:///x\n[a]\n", "line 3: there is another remote"},
+             {"[a]\npath = x\n", "line 2: there is no such setting"},
+             {"[a\n", "line 1: write [NAME]"},
+             {"[a]\n", "[a] has no url"}}) {
+        std::ofstream(second_.configuration() + "/remotes") << text;
+        const Finished refused = second_.cairn({"pull", "game"});
+        EXPECT_EQ(refused.exit_code, 1) << text;
+        EXPECT_THAT(refused.standard_error, HasSubstr(problem)) << text;
+    }
+}
+
+TEST_F(FleetTest, AnApplicationThatIsNotRecordedIsNotPushed) {
+    first_.put_programs(kDriver, 0, 10);
+    std::ofstream(first_.configuration() + "/config") << "[application game]\nrecord = 0\n";
+    const Finished refused = first_.cairn(push_words());
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.standard_error, HasSubstr("record = 0"));
+    EXPECT_TRUE(objects("packs").empty());
+}
+
+TEST_F(FleetTest, StatusSaysWhatIsThereForThisMachine) {
+    first_.put_programs(kDriver, 0, 10);
+    first_.put_programs("driver 2", 0, 3);
+    push(first_);
+    second_.put_programs(kDriver, 0, 4);
+    const Json remote = status(second_);
+    EXPECT_EQ(remote["reachable"], true);
+    const Json application = remote["applications"][0];
+    EXPECT_EQ(application["application"], "game");
+    EXPECT_EQ(application["drivers"], 2);
+    ASSERT_EQ(application["for_this_machine"].size(), 1u);
+    const Json mine = application["for_this_machine"][0];
+    EXPECT_EQ(mine["entries"], 10);
+    EXPECT_EQ(mine["entries_not_here"], 6);
+    EXPECT_EQ(mine["machines"], 1);
+    EXPECT_THAT(second_.done({"remote", "status", "--remote", url_}),
+                HasSubstr("10 entries of 1 machine, in 1 pack"));
+}
+
+TEST_F(FleetTest, WrongUsageIsSaid) {
+    for (const Words &words : std::vector<Words>{{"push", "game"},
+                                                 {"push", "--remote", url_, "game"},
+                                                 {"pull", "--remote", url_},
+                                                 {"pull", "--remote", "studio", "game"},
+                                                 {"pull", "--remote", "ftp://x/y", "game"},
+                                                 {"pull", "--remote", url_, "--max-bytes", "x", "game"},
+                                                 {"pull", "--remote", url_, "--namespace", "../x", "game"},
+                                                 {"remote"},
+                                                 {"remote", "gc", "--remote", url_, "--max-age", "0"}}) {
+        const Finished refused = first_.cairn(words);
+        EXPECT_EQ(refused.exit_code, 2) << ::testing::PrintToString(words);
+        EXPECT_THAT(refused.standard_error, HasSubstr("cairn: ")) << ::testing::PrintToString(words);
+    }
+    const Finished unknown = first_.cairn(push_words("gaem"));
+    EXPECT_EQ(unknown.exit_code, 1);
+    EXPECT_THAT(unknown.standard_error, HasSubstr("no caches of `gaem`"));
+}
+
+}  // namespace
+}  // namespace cairn::fleet_test

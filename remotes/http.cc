@@ -1,0 +1,242 @@
+// A remote on a web server: http://host[:port]/path or https://...
+// SPDX-License-Identifier: MIT
+//
+// A web server lists nothing in a form of its own, so that each folder has an object `index` with its
+// names: a line `NAME TIME` for each, sorted, where a folder's name ends in a slash, and TIME is the
+// server's clock (its Date header, in seconds since 1970) when the object was put, or `-`. One machine at a
+// time may write: two that change the same index lose one of the changes. Any web server and any cache
+// in front of one can be read; to write it takes PUT and DELETE, as of nginx's and Apache's WebDAV.
+//
+// Thread safety, failure: as remote.h says.
+#include <charconv>
+#include <map>
+
+#include "remotes/curl.h"
+#include "remotes/engines.h"
+#include "remotes/failure.h"
+#include "remotes/names.h"
+
+namespace cairn::remotes {
+namespace {
+
+constexpr std::string_view kIndexName = "index";
+// The longest name, a slash, a blank, a number and a line's end.
+constexpr std::uint64_t kLineSizeMax = 128 + 1 + 1 + 20 + 1;
+
+using Times = std::map<std::string, std::string>;  // by name; as the index has them
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+    return number;
+}
+
+// Lines that cannot be ones are left out: anybody may have written the index.
+Times parse_index(std::string_view text) {
+    Times times;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::size_t blank = line.find(' ');
+        const std::string_view entry = line.substr(0, std::min(blank, line.size()));
+        if (blank == std::string_view::npos || !is_entry(entry) || entry == kIndexName) continue;
+        const std::string_view time = line.substr(blank + 1);
+        const bool is_known = number_in(time).has_value();
+        times.emplace(entry, is_known ? time : std::string_view("-"));
+    }
+    return times;
+}
+
+std::string index_text(const Times &times) {
+    std::string text;
+    for (const auto &[name, time] : times) text.append(name).append(" ").append(time).append("\n");
+    return text;
+}
+
+struct Index {
+    Times times;
+    std::optional<std::int64_t> now_s;  // the server's
+};
+
+class HttpRemote final : public Remote {
+  public:
+    HttpRemote(const Url &url, const Limits &limits)
+        : shown_(url.shown),
+          base_(url.scheme + "://" + url.host_and_port() + url.path + "/"),
+          limits_(limits),
+          curl_(shown_, limits) {}
+
+    std::optional<std::string> get(const std::string &name, std::uint64_t size_max) override;
+    void put(const std::string &name, Bytes content) override;
+    std::vector<Listed> list(const std::string &folder) override;
+    void remove(const std::string &name) override;
+    Traffic traffic() const override { return curl_.traffic(); }
+
+  private:
+    void require_name(const std::string &name) const;
+    std::optional<HttpAnswer> fetch(const std::string &name, std::uint64_t size_max,
+                                    CallClock &clock, std::vector<std::string> headers = {});
+    HttpAnswer store(const std::string &name, Bytes content, CallClock &clock);
+    Index read_index(const std::string &folder, CallClock &clock);
+    void write_index(const std::string &folder, const Times &times, CallClock &clock);
+    [[noreturn]] void fail_reading(long status, const std::string &name) const;
+    [[noreturn]] void fail_writing(long status, const std::string &name) const;
+
+    const std::string shown_;
+    const std::string base_;
+    const Limits limits_;
+    Curl curl_;
+};
+
+std::string index_of(const std::string &folder) {
+    return (folder.empty() ? "" : folder + "/") + std::string(kIndexName);
+}
+
+void HttpRemote::require_name(const std::string &name) const {
+    require_object_name(shown_, name);
+    if (places_of(name).front().entry == kIndexName) {
+        fail(Trouble::usage, shown_,
+             "no object may have the name `index`, which each folder's list has");
+    }
+}
+
+void HttpRemote::fail_reading(long status, const std::string &name) const {
+    const std::string text = "it answers with status " + std::to_string(status);
+    if (status == 401 || status == 403) {
+        fail(Trouble::denied, shown_, text + ", so " + name + " may not be read from here");
+    }
+    fail(Trouble::unreachable, shown_, text + " when asked for " + name);
+}
+
+void HttpRemote::fail_writing(long status, const std::string &name) const {
+    const std::string text = "it answers with status " + std::to_string(status);
+    switch (status) {
+        case 401:
+        case 403:
+            fail(Trouble::denied, shown_, text + ", so nothing may be written there from here");
+        case 405:
+        case 501:
+            fail(Trouble::usage, shown_,
+                 text + ", so it can only be read; to write, it needs PUT and DELETE (WebDAV)");
+        case 413:
+            fail(Trouble::full, shown_, text + ", as " + name + " is larger than it takes");
+        case 507:
+            fail(Trouble::full, shown_, text + ", as it has no space left");
+        default:
+            break;
+    }
+    if (status >= 300 && status < 400) {
+        fail(Trouble::usage, shown_,
+             text + ": what is written is not redirected; use the other URL");
+    }
+    const bool is_ours = status >= 400 && status < 500 && status != 408 && status != 429;
+    fail(is_ours ? Trouble::usage : Trouble::unreachable, shown_,
+         text + " when " + name + " is written");
+}
+
+std::optional<HttpAnswer> HttpRemote::fetch(const std::string &name, std::uint64_t size_max,
+                                            CallClock &clock, std::vector<std::string> headers) {
+    HttpRequest request;
+    request.headers = std::move(headers);
+    request.url = base_ + name;
+    request.name = name;
+    request.size_max = size_max;
+    request.redirects = HttpRequest::Redirects::follow;
+    HttpAnswer answer = curl_.perform(request, clock);
+    if (answer.status == 404 || answer.status == 410) return std::nullopt;
+    // Others of its kind have a part of the object, or none.
+    if (answer.status != 200) fail_reading(answer.status, name);
+    return answer;
+}
+
+HttpAnswer HttpRemote::store(const std::string &name, Bytes content, CallClock &clock) {
+    HttpRequest request;
+    request.method = HttpRequest::Method::put;
+    request.url = base_ + name;
+    request.name = name;
+    request.content = content;
+    HttpAnswer answer = curl_.perform(request, clock);
+    if (!answer.is_ok()) fail_writing(answer.status, name);
+    return answer;
+}
+
+Index HttpRemote::read_index(const std::string &folder, CallClock &clock) {
+    const std::uint64_t size_max = limits_.listed_max * kLineSizeMax;
+    const auto answer = fetch(index_of(folder), size_max, clock, {"Cache-Control: no-cache"});
+    if (!answer) return {};
+    Index index = {parse_index(answer->content), answer->date_s};
+    if (index.times.size() > limits_.listed_max) fail_too_many(shown_, folder, limits_.listed_max);
+    return index;
+}
+
+void HttpRemote::write_index(const std::string &folder, const Times &times, CallClock &clock) {
+    (void)store(index_of(folder), as_bytes(index_text(times)), clock);
+}
+
+std::optional<std::string> HttpRemote::get(const std::string &name, std::uint64_t size_max) {
+    require_name(name);
+    CallClock clock(limits_);
+    auto answer = fetch(name, size_max, clock);
+    if (!answer) return std::nullopt;
+    return std::move(answer->content);
+}
+
+void HttpRemote::put(const std::string &name, Bytes content) {
+    require_name(name);
+    CallClock clock(limits_);
+    const HttpAnswer stored = store(name, content, clock);
+    const std::string time = stored.date_s ? std::to_string(*stored.date_s) : "-";
+    for (const Place &place : places_of(name)) {
+        Times times = read_index(place.folder, clock).times;
+        const bool is_object = !place.entry.ends_with('/');
+        // A folder keeps the time at which it came.
+        if (!is_object && times.contains(place.entry)) continue;
+        times[place.entry] = time;
+        write_index(place.folder, times, clock);
+    }
+}
+
+std::vector<Listed> HttpRemote::list(const std::string &folder) {
+    require_folder_name(shown_, folder);
+    CallClock clock(limits_);
+    const Index index = read_index(folder, clock);
+    std::vector<Listed> found;
+    for (const auto &[name, time] : index.times) {
+        Listed listed = {name, std::nullopt};
+        const auto put_s = number_in(time);
+        if (put_s && index.now_s) {
+            listed.age_s =
+                static_cast<std::uint64_t>(std::max<std::int64_t>(*index.now_s - *put_s, 0));
+        }
+        found.push_back(std::move(listed));
+    }
+    return found;
+}
+
+void HttpRemote::remove(const std::string &name) {
+    require_name(name);
+    CallClock clock(limits_);
+    const Place place = places_of(name).front();
+    Times times = read_index(place.folder, clock).times;
+    if (times.erase(place.entry) > 0) write_index(place.folder, times, clock);
+    HttpRequest request;
+    request.method = HttpRequest::Method::remove;
+    request.url = base_ + name;
+    request.name = name;
+    const HttpAnswer answer = curl_.perform(request, clock);
+    if (!answer.is_ok() && answer.status != 404 && answer.status != 410) {
+        fail_writing(answer.status, name);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Remote> open_http(const Url &url, const Limits &limits) {
+    // A query would be one of a link that was signed for somebody, which is a secret.
+    url.require_options({});
+    return std::make_unique<HttpRemote>(url, limits);
+}
+
+}  // namespace cairn::remotes

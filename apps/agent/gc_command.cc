@@ -158,17 +158,17 @@ std::uint64_t age_of(const Options &options) {
 std::optional<std::uint64_t> bytes_of(const Options &options, const RemoteSettings &settings) {
     if (options.max_bytes.empty()) return settings.limit_bytes;
     const auto size = size_from_text(options.max_bytes);
-    if (!size) throw Failure(kExitUsage, "--max-bytes `{}`: no such size; write 20G", options.max_bytes);
+    if (!size)
+        throw Failure(kExitUsage, "--max-bytes `{}`: no such size; write 20G", options.max_bytes);
     return size;
 }
 
 void say_of(const std::string &remote, const Removed &removed, bool is_dry) {
-    cli::say(fmt::format("{}: {}{} and {} removed; packs that are listed: {}, before {}", remote,
-                         is_dry ? "would be: " : "",
-                         cli::format_count(removed.manifests, "manifest", "manifests"),
-                         cli::format_count(removed.packs, "pack", "packs"),
-                         cli::format_bytes(removed.bytes_after),
-                         cli::format_bytes(removed.bytes_before)));
+    cli::say(fmt::format(
+        "{}: {}{} and {} removed; packs that are listed: {}, before {}", remote,
+        is_dry ? "would be: " : "", cli::format_count(removed.manifests, "manifest", "manifests"),
+        cli::format_count(removed.packs, "pack", "packs"), cli::format_bytes(removed.bytes_after),
+        cli::format_bytes(removed.bytes_before)));
     if (removed.of_unknown_age != 0) {
         cli::complain("{}: {} that no manifest lists stay, as this storage does not tell their age",
                       remote, cli::format_count(removed.of_unknown_age, "pack", "packs"));
@@ -197,7 +197,8 @@ int run(const Options &options) {
 cli::Run define(cli::Arguments &take) {
     auto options = std::make_shared<Options>();
     add_remote_options(take, options->remotes, RemoteUse::any);
-    take.value("--max-age", options->max_age, "Days that a manifest may be old; default 90", "DAYS");
+    take.value("--max-age", options->max_age, "Days that a manifest may be old; default 90",
+               "DAYS");
     take.value("--max-bytes", options->max_bytes,
                "What all packs that are listed may take; default: the remote's `limit`", "SIZE");
     take.flag("--dry-run", options->dry_run, "Say what would go, and remove nothing");

@@ -172,12 +172,11 @@ std::optional<std::string> driver_of_context(const std::string &root, const std:
     const ProbeFolder probe(folder);
     const std::atomic<bool> stop = false;
     try {
-        const recipe::Application known =
-            cli::RecipeBook(root, application, {}).application();
+        const recipe::Application known = cli::RecipeBook(root, application, {}).application();
         cli::Player player(
             cli::find_player(),
-            cli::player_environment(application,
-                                    cli::complete_application(known, application, {}), folder),
+            cli::player_environment(application, cli::complete_application(known, application, {}),
+                                    folder),
             stop);
         recipe::ContextKind kind;
         kind.is_es = 1;

@@ -129,8 +129,8 @@ ByteLock Machine::lock(const std::string &name) const {
     constexpr std::uint64_t kPatienceUs = 60'000'000;
     auto opened = folder_.open_or_make_file(name + ".lock");
     if (!opened.ok()) throw cannot("write", path(name + ".lock"), opened.error());
-    auto lock = ByteLock::acquire(std::make_shared<const File>(std::move(opened.value())), 0,
-                                  kPatienceUs);
+    auto lock =
+        ByteLock::acquire(std::make_shared<const File>(std::move(opened.value())), 0, kPatienceUs);
     if (!lock.ok()) {
         throw Failure(kExitFailure,
                       "another process merges the packs of {} and does not end; try again when it "

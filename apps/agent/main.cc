@@ -38,8 +38,8 @@ int run(const cli::Words &words) {
              kRemoteCommands},
             {words.begin() + 1, words.end()});
     }
-    return cli::run_command_group({"cairn", "Share programs with other machines", kFooter, kCommands},
-                                  words);
+    return cli::run_command_group(
+        {"cairn", "Share programs with other machines", kFooter, kCommands}, words);
 }
 
 }  // namespace

@@ -169,7 +169,9 @@ bool Pull::counts(const cli::PublicKey &signer) const {
 
 // Of what was merged before, by whatever remote: all trusted keys.
 bool Pull::counts(const std::string &signer) const {
-    const auto is_it = [&](const cli::NamedKey &each) { return cli::fingerprint(each.key) == signer; };
+    const auto is_it = [&](const cli::NamedKey &each) {
+        return cli::fingerprint(each.key) == signer;
+    };
     return std::ranges::any_of(cli::trusted_keys().keys, is_it) &&
            std::ranges::none_of(cli::revoked_keys().keys, is_it);
 }
@@ -185,9 +187,9 @@ void Pull::merge(const PullLimits &limits) {
         try {
             cli::OpenPack old = cli::open_pack(path);
             signers = signers_in(old.pack->about().value_or(""));
-            const bool is_trusted = !signers.empty() && std::ranges::all_of(signers, [&](const auto &each) {
-                return counts(each);
-            });
+            const bool is_trusted =
+                !signers.empty() &&
+                std::ranges::all_of(signers, [&](const auto &each) { return counts(each); });
             if (is_trusted) packs.push_back(std::move(old));
         } catch (const cli::Failure &failure) {
             result_.problems.emplace_back(failure.what());

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `cairn pull`: fetches what other machines have made.
-#include "pull.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "open_remotes.h"
 #include "os/configuration.h"
 #include "output.h"
+#include "pull.h"
 
 namespace cairn::fleet {
 namespace {
@@ -57,9 +56,9 @@ class Catalogue {
         ask([&](OpenRemote &remote) {
             for (std::string &name : remote.names()) {
                 const bool is_wanted =
-                    options.all || std::ranges::any_of(options.applications, [&](const auto &given) {
-                        return is_meant(name, given);
-                    });
+                    options.all ||
+                    std::ranges::any_of(options.applications,
+                                        [&](const auto &given) { return is_meant(name, given); });
                 if (is_wanted) names.insert(std::move(name));
             }
         });
@@ -97,7 +96,8 @@ PullLimits limits_of(const Options &options) {
     PullLimits limits;
     if (options.max_bytes.empty()) return limits;
     const auto size = size_from_text(options.max_bytes);
-    if (!size) throw Failure(kExitUsage, "--max-bytes `{}`: no such size; write 64M", options.max_bytes);
+    if (!size)
+        throw Failure(kExitUsage, "--max-bytes `{}`: no such size; write 64M", options.max_bytes);
     limits.bytes_max = *size;
     return limits;
 }
@@ -183,6 +183,7 @@ cli::Run define(cli::Arguments &take) {
 
 }  // namespace
 
-const cli::Command pull_command = {"pull", "Fetch what other machines have compiled", kFooter, define};
+const cli::Command pull_command = {"pull", "Fetch what other machines have compiled", kFooter,
+                                   define};
 
 }  // namespace cairn::fleet

@@ -147,18 +147,16 @@ std::uint64_t Push::put_pack(const std::vector<PlannedPart> &parts) {
     maker.begin(parts.size());
     for (const PlannedPart &part : parts) (void)maker.write(part);
     // A pack that is put again after its push was killed is another one: the first may be removed at any time.
-    (void)maker.finish(fmt::format("Published by machine {} at {}.", machine_name(number_),
-                                   wall_clock_ns()));
+    (void)maker.finish(
+        fmt::format("Published by machine {} at {}.", machine_name(number_), wall_clock_ns()));
     const std::string content = content_of(file.path());
     ListedPack listed;
     listed.keys = keys_of(file.path());
     if (listed.keys.empty() || content.size() > kSharedPackMax) return 0;
-    listed.hash = hash_of_object(as_bytes(content));
-    listed.size_bytes = content.size();
     listed.published_s = wall_clock_ns() / 1'000'000'000;
     shelf_.put_pack(listed, as_bytes(content));
     result_.packs += 1;
-    result_.bytes += content.size();
+    result_.bytes += listed.size_bytes;
     const std::uint64_t entries = listed.keys.size();
     manifest_.packs.push_back(std::move(listed));
     return entries;
@@ -177,8 +175,8 @@ void Push::merge_own_packs() {
     std::vector<cli::OpenPack> packs;
     std::vector<ListedPack> large;
     for (ListedPack &each : manifest_.packs) {
-        auto file = each.size_bytes < kPackBytes / 2 ? shelf_.fetch(each, key_.public_key())
-                                                     : std::nullopt;
+        auto file =
+            each.size_bytes < kPackBytes / 2 ? shelf_.fetch(each, key_.public_key()) : std::nullopt;
         if (file) {
             packs.push_back(cli::open_pack(file->path()));
             files.push_back(std::move(*file));
@@ -222,8 +220,7 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
     publish(std::move(parts));
     merge_own_packs();
     // What this machine listed before may be all listed by others now.
-    const std::string object =
-        manifest_.packs.empty() ? "" : shelf_.put_manifest(manifest_, key_);
+    const std::string object = manifest_.packs.empty() ? "" : shelf_.put_manifest(manifest_, key_);
     for (const ReadManifest &each : manifests_) {
         if (is_own(each) && each.object != object) shelf_.remove_manifest(each.object);
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `cairn push`: publishes what this machine has compiled.
-#include "push.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "holdings.h"
 #include "open_remotes.h"
 #include "output.h"
+#include "push.h"
 
 namespace cairn::fleet {
 namespace {
@@ -69,8 +68,7 @@ bool push_to(OpenRemote &remote, const Machine &machine, const std::string &name
     Pushed sum;
     try {
         for (const auto &[text, parts] : holdings) {
-            const Pushed pushed =
-                push(remote, machine, name, text, parts, remote.settings().sign);
+            const Pushed pushed = push(remote, machine, name, text, parts, remote.settings().sign);
             sum.packs += pushed.packs;
             sum.entries += pushed.entries;
             sum.bytes += pushed.bytes;
@@ -98,7 +96,8 @@ int run(const Options &options) {
     bool is_done = true;
     for (const std::string &name : names) {
         if (!wishes_for(name, Log()).records) {
-            cli::complain("{}: `record = 0` keeps it from being pushed", cli::application_name(name));
+            cli::complain("{}: `record = 0` keeps it from being pushed",
+                          cli::application_name(name));
             is_done = is_done && options.all;
             continue;
         }
@@ -125,6 +124,7 @@ cli::Run define(cli::Arguments &take) {
 
 }  // namespace
 
-const cli::Command push_command = {"push", "Publish what this machine has compiled", kFooter, define};
+const cli::Command push_command = {"push", "Publish what this machine has compiled", kFooter,
+                                   define};
 
 }  // namespace cairn::fleet

@@ -67,7 +67,8 @@ std::string take_value(RemoteSettings &settings, std::string_view name, std::str
         }
     } else if (name == "trust") {
         settings.trust = words_in(value);
-        if (!std::ranges::all_of(settings.trust, cli::is_key_name)) return "these are no keys' names";
+        if (!std::ranges::all_of(settings.trust, cli::is_key_name))
+            return "these are no keys' names";
     } else if (name == "sign") {
         if (!cli::is_key_name(value)) return "this is no key's name";
         settings.sign = value;
@@ -131,7 +132,8 @@ std::vector<RemoteSettings> remotes_in(std::string_view text, const std::string 
             continue;
         }
         const std::size_t sign = line.find('=');
-        if (sign == std::string_view::npos || all.empty()) throw wrong("write NAME = VALUE below [NAME]");
+        if (sign == std::string_view::npos || all.empty())
+            throw wrong("write NAME = VALUE below [NAME]");
         const std::string problem =
             take_value(all.back(), trimmed(line.substr(0, sign)), trimmed(line.substr(sign + 1)));
         if (!problem.empty()) throw wrong(problem);
@@ -159,16 +161,18 @@ std::vector<RemoteSettings> configured_remotes() {
 
 void add_remote_options(cli::Arguments &take, RemoteOptions &options, RemoteUse use) {
     take.values("--remote", options.remotes,
-                "A remote of ~/.config/cairn/remotes, or a URL such as s3://bucket/prefix; default: all "
+                "A remote of ~/.config/cairn/remotes, or a URL; default: all "
                 "of the file",
                 "REMOTE");
     take.value("--namespace", options.name_space, "Which project's programs there", "NAME");
     if (use != RemoteUse::any) {
         take.values("--trust", options.trust,
-                    "Take only what this trusted key has signed (more than once: these keys)", "KEY");
+                    "Take only what this trusted key has signed (more than once: these keys)",
+                    "KEY");
     }
     if (use == RemoteUse::write) {
-        take.value("--sign", options.sign, "Sign with this key of yours (`cairn key create`)", "KEY");
+        take.value("--sign", options.sign, "Sign with this key of yours (`cairn key create`)",
+                   "KEY");
     }
 }
 

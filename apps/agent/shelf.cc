@@ -2,6 +2,7 @@
 #include "shelf.h"
 
 #include <fmt/format.h>
+#include <zstd.h>
 
 #include <algorithm>
 
@@ -15,7 +16,27 @@ using cli::Failure;
 using cli::kExitFailure;
 using cli::Words;
 
-constexpr std::string_view kPackEnd = ".pack";
+constexpr std::string_view kPackEnd = ".pack.zst";
+
+// What a pack of a few entries has most of is zeroes.
+std::string compressed(Bytes content) {
+    constexpr int kLevel = 3;
+    std::string out(ZSTD_compressBound(content.size()), '\0');
+    const std::size_t size =
+        ZSTD_compress(out.data(), out.size(), content.data(), content.size(), kLevel);
+    if (ZSTD_isError(size) != 0) throw Failure(kExitFailure, "there is not enough memory");
+    out.resize(size);
+    return out;
+}
+
+// nullopt: it is no frame of zstd, or one of more than kSharedPackMax bytes.
+std::optional<std::string> decompressed(Bytes frame) {
+    const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+    if (size > kSharedPackMax) return std::nullopt;  // so are the numbers that say what is wrong
+    std::string out(size, '\0');
+    const std::size_t got = ZSTD_decompress(out.data(), out.size(), frame.data(), frame.size());
+    return got == size ? std::optional(std::move(out)) : std::nullopt;
+}
 
 }  // namespace
 
@@ -81,13 +102,15 @@ void Shelf::note(const std::string &problem) {
 
 std::vector<remotes::Listed> Shelf::list_manifests() {
     std::vector<remotes::Listed> listed = remote_.remote().list(folder("manifests"));
-    std::erase_if(listed, [](const remotes::Listed &each) { return !parse_manifest_name(each.name); });
+    std::erase_if(listed,
+                  [](const remotes::Listed &each) { return !parse_manifest_name(each.name); });
     return listed;
 }
 
 std::vector<remotes::Listed> Shelf::list_packs() {
     std::vector<remotes::Listed> listed = remote_.remote().list(folder("packs"));
-    std::erase_if(listed, [](const remotes::Listed &each) { return !each.name.ends_with(kPackEnd); });
+    std::erase_if(listed,
+                  [](const remotes::Listed &each) { return !each.name.ends_with(kPackEnd); });
     return listed;
 }
 
@@ -129,9 +152,10 @@ std::optional<ReadManifest> Shelf::check(const std::string &object, const std::s
         return std::nullopt;
     }
     if (!remote_.trust().counts(*signer)) {
-        note(fmt::format("manifests are signed by a key that you do not trust here ({}); "
-                         "`cairn key trust` trusts one",
-                         cli::fingerprint(*signer)));
+        note(
+            fmt::format("manifests are signed by a key that you do not trust here ({}); "
+                        "`cairn key trust` trusts one",
+                        cli::fingerprint(*signer)));
         return std::nullopt;
     }
     auto manifest = decode_own(object, as_bytes(content));
@@ -165,26 +189,32 @@ std::vector<ReadManifest> Shelf::read_manifests() {
 
 std::optional<TemporaryPack> Shelf::fetch(const ListedPack &pack, const cli::PublicKey &signer) {
     if (pack.size_bytes > kSharedPackMax) return std::nullopt;
-    const auto content = remote_.remote().get(folder("packs") + "/" + file_of(pack), pack.size_bytes);
+    const auto content =
+        remote_.remote().get(folder("packs") + "/" + file_of(pack), pack.size_bytes);
     if (!content) {
         note("a pack that is listed is not there");
         return std::nullopt;
     }
-    if (hash_of_object(as_bytes(*content)) != pack.hash || cli::signer_of(as_bytes(*content)) != signer) {
+    const auto whole = hash_of_object(as_bytes(*content)) == pack.hash
+                           ? decompressed(as_bytes(*content))
+                           : std::nullopt;
+    if (!whole || cli::signer_of(as_bytes(*whole)) != signer) {
         note("a pack is not what was listed: it is damaged, or was changed");
         return std::nullopt;
     }
-    return machine_.new_pack(as_bytes(*content));
+    return machine_.new_pack(as_bytes(*whole));
 }
 
-void Shelf::put_pack(const ListedPack &pack, Bytes content) {
-    remote_.remote().put(folder("packs") + "/" + file_of(pack), content);
+void Shelf::put_pack(ListedPack &pack, Bytes content) {
+    const std::string frame = compressed(content);
+    pack.hash = hash_of_object(as_bytes(frame));
+    pack.size_bytes = frame.size();
+    remote_.remote().put(folder("packs") + "/" + file_of(pack), as_bytes(frame));
 }
 
 std::string Shelf::put_manifest(const FleetManifest &manifest, const cli::SecretKey &key) {
     std::string content = encode(manifest);
-    const cli::TrailerBytes trailer =
-        cli::encode_trailer(cli::sign_bytes(as_bytes(content), key));
+    const cli::TrailerBytes trailer = cli::encode_trailer(cli::sign_bytes(as_bytes(content), key));
     content.append(reinterpret_cast<const char *>(trailer.data()), trailer.size());
     const std::string object = manifest_name(manifest.machine, as_bytes(content));
     remote_.remote().put(folder("manifests") + "/" + object, as_bytes(content));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 //     NAMESPACE/NAME/DRIVER/manifests/MACHINE-HASH
-//     NAMESPACE/NAME/DRIVER/packs/HASH.pack
+//     NAMESPACE/NAME/DRIVER/packs/HASH.pack.zst
 //
 // Thread safety: one thread at a time.
 // Failure: a RemoteFailure where the remote fails. What is there and does not count is left out, and why is kept for
@@ -84,7 +84,8 @@ class Shelf {
     // The pack, whole and signed by this key; nullopt: it is not there, or not that.
     std::optional<TemporaryPack> fetch(const ListedPack &pack, const cli::PublicKey &signer);
 
-    void put_pack(const ListedPack &pack, Bytes content);
+    // Puts it, compressed, and fills in what that is called and how large it is.
+    void put_pack(ListedPack &pack, Bytes content);
     // Signs and puts it. Returns its MACHINE-HASH.
     std::string put_manifest(const FleetManifest &manifest, const cli::SecretKey &key);
     void remove_manifest(const std::string &object);

@@ -60,9 +60,12 @@ Json of_driver(OpenRemote &remote, const Machine &machine, const std::string &na
     const std::vector<std::uint64_t> entries = entries_of(manifests);
     const auto missing = std::ranges::count_if(
         entries, [&](std::uint64_t entry) { return !has_entry(here, entry); });
-    return {{"driver", driver_name(text)},  {"machines", machines.size()},
-            {"packs", packs},               {"bytes", bytes},
-            {"entries", entries.size()},    {"entries_not_here", missing},
+    return {{"driver", driver_name(text)},
+            {"machines", machines.size()},
+            {"packs", packs},
+            {"bytes", bytes},
+            {"entries", entries.size()},
+            {"entries_not_here", missing},
             {"problems", shelf.problems()}};
 }
 

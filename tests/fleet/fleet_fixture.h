@@ -124,8 +124,9 @@ class Machine {
     }
     static std::string key_of(int i) { return "key " + std::to_string(i); }
     static std::string value_of(const std::string &driver, int i) {
-        return driver + " " + std::string(static_cast<std::size_t>(i % 50) * 40 + 10,
-                                          static_cast<char>('a' + i % 26)) +
+        return driver + " " +
+               std::string(static_cast<std::size_t>(i % 50) * 40 + 10,
+                           static_cast<char>('a' + i % 26)) +
                std::to_string(i);
     }
 
@@ -167,7 +168,8 @@ class FleetTest : public ::testing::Test {
         return found;
     }
     Json status(const Machine &machine) const {
-        return Json::parse(machine.done({"remote", "status", "--json", "--remote", url_}))["remotes"][0];
+        return Json::parse(
+            machine.done({"remote", "status", "--json", "--remote", url_}))["remotes"][0];
     }
 
     const Folder folder_;

@@ -38,7 +38,7 @@ class KillTest : public FleetTest {
             ASSERT_TRUE(manifest) << path;
             for (const fleet::ListedPack &pack : manifest->packs) {
                 const fs::path file = path.parent_path().parent_path() / "packs" /
-                                      (fleet::hash_name(pack.hash) + ".pack");
+                                      (fleet::hash_name(pack.hash) + ".pack.zst");
                 ASSERT_TRUE(fs::exists(file)) << file;
                 const std::string bytes = cli_test::read_file(file);
                 EXPECT_EQ(bytes.size(), pack.size_bytes);

@@ -2,6 +2,8 @@
 // What machines share: each entry once, to those that it is for, from those that are trusted.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "fleet_fixture.h"
 
 namespace cairn::fleet_test {
@@ -10,6 +12,12 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr const char *kDriver = "driver 1";
+
+void copy_folder(const fs::path &from, const fs::path &to) {
+    fs::create_directories(to.parent_path());
+    // Modes count.
+    ASSERT_EQ(std::system(("cp -a " + from.string() + " " + to.string()).c_str()), 0);
+}
 
 TEST_F(FleetTest, WhatOneMachineHasAnotherFindsAfterAPull) {
     first_.put_programs(kDriver, 0, 100);
@@ -45,8 +53,9 @@ TEST_F(FleetTest, WhatWasPulledIsNotPushedAgain) {
     pull(second_);
     EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
     second_.put_programs(kDriver, 10, 12);
-    second_.make_key("ci");
-    EXPECT_THAT(push(second_), HasSubstr("pushed 2 entries"));
+    second_.make_key("farm");
+    EXPECT_THAT(second_.done({"push", "--remote", url_, "--sign", "farm", "game"}),
+                HasSubstr("pushed 2 entries"));
 }
 
 TEST_F(FleetTest, OnlyWhatIsLackingIsPulled) {
@@ -112,9 +121,8 @@ TEST_F(FleetTest, AMachineThatWasClonedLosesNothing) {
     first_.put_programs(kDriver, 0, 3);
     push(first_);
     const Machine clone;
-    fs::copy(first_.root() + "/.fleet", clone.root() + "/.fleet", fs::copy_options::recursive);
-    fs::permissions(clone.root(), fs::perms::owner_all);
-    fs::copy(first_.configuration(), clone.configuration(), fs::copy_options::recursive);
+    copy_folder(first_.root(), clone.root());
+    copy_folder(first_.configuration(), clone.configuration());
     clone.put_programs(kDriver, 3, 6);
     push(clone);
     first_.put_programs(kDriver, 6, 9);
@@ -141,7 +149,7 @@ TEST_F(FleetTest, ManyPushesAreMergedIntoFewPacks) {
 // Both compiled the same before either had pushed.
 TEST_F(FleetTest, WhatTwoHavePublishedIsTakenBackByOne) {
     const Machine other;
-    fs::copy(first_.configuration(), other.configuration(), fs::copy_options::recursive);
+    copy_folder(first_.configuration(), other.configuration());
     first_.put_programs(kDriver, 0, 10);
     push(first_);
     // Its push begins before the first one's is there.
@@ -151,7 +159,8 @@ TEST_F(FleetTest, WhatTwoHavePublishedIsTakenBackByOne) {
     push(other);
     fs::copy(aside, storage_, fs::copy_options::recursive);
     EXPECT_EQ(objects("manifests").size(), 2u);
-    for (const Machine *each : {&first_, &other}) push(*each);
+    push(first_);
+    push(other);
     EXPECT_EQ(objects("manifests").size(), 1u);
     second_.start(kDriver);
     pull(second_);
@@ -245,18 +254,20 @@ TEST_F(FleetTest, StatusSaysWhatIsThereForThisMachine) {
 }
 
 TEST_F(FleetTest, WrongUsageIsSaid) {
-    for (const Words &words : std::vector<Words>{{"push", "game"},
-                                                 {"push", "--remote", url_, "game"},
-                                                 {"pull", "--remote", url_},
-                                                 {"pull", "--remote", "studio", "game"},
-                                                 {"pull", "--remote", "ftp://x/y", "game"},
-                                                 {"pull", "--remote", url_, "--max-bytes", "x", "game"},
-                                                 {"pull", "--remote", url_, "--namespace", "../x", "game"},
-                                                 {"remote"},
-                                                 {"remote", "gc", "--remote", url_, "--max-age", "0"}}) {
+    for (const Words &words :
+         std::vector<Words>{{"push", "game"},
+                            {"push", "--remote", url_, "game"},
+                            {"pull", "--remote", url_},
+                            {"pull", "--remote", "studio", "game"},
+                            {"pull", "--remote", "ftp://x/y", "game"},
+                            {"pull", "--remote", url_, "--max-bytes", "x", "game"},
+                            {"pull", "--remote", url_, "--namespace", "../x", "game"},
+                            {"remote"},
+                            {"remote", "gc", "--remote", url_, "--max-age", "0"}}) {
         const Finished refused = first_.cairn(words);
         EXPECT_EQ(refused.exit_code, 2) << ::testing::PrintToString(words);
-        EXPECT_THAT(refused.standard_error, HasSubstr("cairn: ")) << ::testing::PrintToString(words);
+        EXPECT_THAT(refused.standard_error, HasSubstr("cairn: "))
+            << ::testing::PrintToString(words);
     }
     const Finished unknown = first_.cairn(push_words("gaem"));
     EXPECT_EQ(unknown.exit_code, 1);

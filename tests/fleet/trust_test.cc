@@ -84,8 +84,7 @@ TEST_F(TrustTest, WhatAKeySignedThatIsTrustedNoMoreIsNotKept) {
 
 TEST_F(TrustTest, AReaderCannotPublish) {
     second_.put_programs(kDriver, 10, 20);
-    const Finished refused =
-        second_.cairn({"push", "--remote", url_, "--sign", "ci", "game"});
+    const Finished refused = second_.cairn({"push", "--remote", url_, "--sign", "ci", "game"});
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_THAT(refused.standard_error, HasSubstr("there is no key `ci` to sign with"));
 }
@@ -116,7 +115,8 @@ TEST_F(TrustTest, AManifestOfAnotherPlaceDoesNotCount) {
     EXPECT_THAT(done.standard_error, HasSubstr("of another place"));
     // Of another namespace, and of another machine.
     fs::copy(storage_ + "/cairn", storage_ + "/elsewhere", fs::copy_options::recursive);
-    EXPECT_THAT(second_.cairn({"pull", "--namespace", "elsewhere", "--remote", url_, "game"}).standard_error,
+    EXPECT_THAT(second_.cairn({"pull", "--namespace", "elsewhere", "--remote", url_, "game"})
+                    .standard_error,
                 HasSubstr("of another place"));
     std::string name = path.filename();
     name[0] = name[0] == '0' ? '1' : '0';

@@ -140,8 +140,7 @@ int install(const Options &options) {
     std::map<std::string, Copy> copies;
     for (const OpenPart &part : pack.parts) {
         const std::string name = part.name();
-        const auto [copy, is_new] =
-            copies.try_emplace(name, top, name, file_name, whom);
+        const auto [copy, is_new] = copies.try_emplace(name, top, name, file_name, whom);
         if (is_new) copy->second.fill(*pack.pack, options);
     }
     for (auto &[name, copy] : copies) {

@@ -60,7 +60,7 @@ struct PlannedPart {
 std::uint64_t size_in_pack(const PlannedEntry &entry);
 
 // The part in pieces, in the order of its keys, so that each makes a pack of its own. The entries of a piece
-// take `bytes_max` at most by size_in_pack(); one that takes more is alone. Each piece has the whole order, of which
+// take `bytes_max` at most by size_in_pack(); one that takes more is alone. Each piece has the whole order:
 // a writer passes over what has no entry there. A part without entries has no pieces.
 std::vector<PlannedPart> split(PlannedPart part, std::uint64_t bytes_max);
 

@@ -51,9 +51,9 @@ cannot be written, 2 wrong usage.)";
 
 constexpr const char *kRevokeFooter =
     R"(KEY is a name, or a fingerprint as `cairn key ls` prints it. The key goes to ~/.config/cairn/revoked, and
-is never trusted again. All installed packs that it signed are removed from the user's packs; programs
-that run go on with them until they end. Packs in the system's folders are the system's, and stay.
-If some could not be removed, repeat the command.
+is never trusted again. All installed packs that it signed, and those that were merged from such, are
+removed from the user's packs; programs that run go on with them until they end. Packs in the system's
+folders are the system's, and stay. If some could not be removed, repeat the command.
 
 Examples:
   cairn key revoke studio

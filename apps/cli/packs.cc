@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "caches.h"
 #include "os/file.h"
 #include "os/root.h"
 #include "output.h"
 #include "pack/files.h"
+#include "pack/pack_reader.h"
 
 namespace cairn::cli {
 namespace {
@@ -39,7 +41,28 @@ Words paths_below(const std::string &folder, std::string_view ending) {
     return paths;
 }
 
-bool is_signed_by(const std::string &path, const PublicKey &key) {
+bool has_line(std::string_view text, std::string_view line) {
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        if (text.substr(0, end) == line) return true;
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return false;
+}
+
+// A pack that names its signers in its text. Where the text cannot be read, nobody knows whose it is: then
+// it is taken for this key's, too, since the next pull makes it anew.
+bool is_merged_from(File file, const std::string &path, const PublicKey &key) {
+    const auto pack = Pack::open(std::move(file));
+    // Applications take no damaged header for a pack.
+    if (pack.error() == Error::corrupt) return false;
+    if (pack.error() == Error::unsupported) return true;
+    if (!pack.ok()) throw cannot("read", path, pack.error());
+    const auto about = pack.value()->about();
+    return !about || has_line(*about, std::string(kSignedByLine) + fingerprint(key));
+}
+
+bool is_of_key(const std::string &path, const PublicKey &key) {
     auto file = Directory::working().open_file(path, Access::read_only);
     if (!file.ok()) {
         // Applications do not take a link or a folder for a pack.
@@ -47,7 +70,10 @@ bool is_signed_by(const std::string &path, const PublicKey &key) {
         throw cannot("read", path, file.error());
     }
     const auto trailer = read_trailer(*file, path);
-    return trailer && trailer->key == key;
+    if (trailer && trailer->key == key) return true;
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    return name.starts_with(kFleetPackBeginning) &&
+           is_merged_from(std::move(file.value()), path, key);
 }
 
 // Adds the paths of those that it removed.
@@ -55,7 +81,7 @@ void remove_from(const std::string &folder, const PublicKey &key, Words &removed
     std::string problem;
     for (const std::string &path : paths_below(folder, kPackEnding)) {
         try {
-            if (!is_signed_by(path, key)) continue;
+            if (!is_of_key(path, key)) continue;
             remove_pack(path);
             removed.push_back(path);
         } catch (const Failure &failure) {

@@ -4,6 +4,9 @@
 // Failure: a Failure that names the file and the reason.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "signature.h"
 #include "text.h"
 
@@ -13,9 +16,14 @@ namespace cairn::cli {
 // back. One that is gone already is no failure.
 void remove_pack(const std::string &path);
 
+// The packs that Cairn merges from what several keys have signed are files whose names begin so. Nobody has
+// signed them: their text has a line for each signer, this and the fingerprint of the key.
+inline constexpr std::string_view kFleetPackBeginning = "fleet-";
+inline constexpr std::string_view kSignedByLine = "Signed by: ";
+
 // Removes every installed pack whose trailer names this key, whether or not its signature fits, and
-// returns their paths. Processes that have one open keep it until they end. What cannot be removed
-// is a Failure, after all others are gone.
+// those that were merged from packs of this key; returns their paths. Processes that have one open keep
+// it until they end. What cannot be removed is a Failure, after all others are gone.
 Words remove_packs_signed_by(const PublicKey &key);
 
 }  // namespace cairn::cli

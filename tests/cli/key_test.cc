@@ -13,6 +13,7 @@
 
 #include "keys.h"
 #include "output.h"
+#include "pack/testing/packs.h"
 #include "packs.h"
 #include "program.h"
 #include "signature.h"
@@ -24,11 +25,11 @@ namespace fs = std::filesystem;
 
 using cli::NamedKey;
 using cli::SecretKey;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr fs::perms kGroupWrites = fs::perms::group_write;
 
-class KeyTest : public testing::Test {
+class KeyTest : public ::testing::Test {
   protected:
     KeyTest() {
         fs::create_directory(home_);
@@ -82,6 +83,16 @@ class KeyTest : public testing::Test {
         std::ofstream(path, std::ios::binary | std::ios::app)
             .write(reinterpret_cast<const char *>(trailer.data()), trailer.size());
         return path;
+    }
+    // An installed pack without a signature, which says so of its signers.
+    std::string install_merged(const std::string &name, const std::string &about) const {
+        const std::string path = root_ + "/.packs/" + name;
+        fs::create_directories(fs::path(path).parent_path());
+        cairn::testing::write_pack(path, {{.entries = {{"key", "value"}}}}, about);
+        return path;
+    }
+    static std::string signed_by(const SecretKey &key) {
+        return "Signed by: " + cli::fingerprint(key.public_key()) + "\n";
     }
     void chmod(const std::string &path, fs::perms permissions) const {
         fs::permissions(path, permissions, fs::perm_options::add);
@@ -261,6 +272,55 @@ TEST_F(KeyTest, RevokingAKeyRemovesWhatItSigned) {
     EXPECT_FALSE(fs::exists(late)) << "as after an installation that was going on";
 }
 
+TEST_F(KeyTest, RevokingAKeyRemovesWhatWasMergedFromItsPacks) {
+    const SecretKey kept = SecretKey::make();
+    EXPECT_EQ(run({"trust", line_of(other("studio"))}).exit_code, 0);
+    const std::string both = "Of a fleet\n" + signed_by(kept) + signed_by(other_);
+    const std::string no_line_end = both.substr(0, both.size() - 1);
+    std::string shouted = signed_by(other_);
+    std::ranges::transform(shouted, shouted.begin(), ::toupper);
+    const std::vector<std::string> gone = {
+        install_merged("gl-game/fleet-1.pack", both),
+        install_merged("gl-game/fleet-2.pack", signed_by(other_)),
+        install_merged("engine/fleet-1.pack", no_line_end),
+        install("engine/fleet-2.pack", &other_)};
+    const std::vector<std::string> stay = {
+        install_merged("gl-game/fleet-3.pack", signed_by(kept)),
+        install_merged("gl-game/fleet-4.pack", "Not " + signed_by(other_)),
+        install_merged("gl-game/fleet-5.pack", shouted),
+        install_merged("gl-game/fleet-6.pack", ""),
+        install_merged("gl-game/game.pack", both),
+        install_merged("fleet-7/game.pack", both),
+        install("gl-game/fleet-8.pack", &kept)};
+    const Finished finished = run({"revoke", "studio"});
+    EXPECT_EQ(finished.exit_code, 0) << finished.standard_error;
+    for (const std::string &path : gone) {
+        EXPECT_FALSE(fs::exists(path)) << path;
+        EXPECT_THAT(finished.standard_output, HasSubstr("Removed " + path));
+    }
+    for (const std::string &path : stay) EXPECT_TRUE(fs::exists(path)) << path;
+}
+
+TEST_F(KeyTest, AMergedPackWhoseSignersCannotBeReadIsRemovedWithAnyKey) {
+    const SecretKey kept = SecretKey::make();
+    EXPECT_EQ(run({"trust", line_of(other("studio"))}).exit_code, 0);
+    const std::string damaged = install_merged("gl-game/fleet-1.pack", signed_by(kept));
+    const std::string newer = install_merged("gl-game/fleet-2.pack", signed_by(kept));
+    const std::string none = install_merged("gl-game/fleet-3.pack", signed_by(kept));
+    const std::string bytes = read_file(damaged);
+    const size_t about = bytes.find(signed_by(kept));
+    ASSERT_NE(about, std::string::npos);
+    std::fstream(damaged).seekp(static_cast<std::streamoff>(about)) << "Damaged";
+    for (size_t at = 0; (at = bytes.find("CAIRNPCK", at)) != std::string::npos; ++at) {
+        std::fstream(newer).seekp(static_cast<std::streamoff>(at) + 8) << '\2';
+        std::fstream(none).seekp(static_cast<std::streamoff>(at)) << "x";
+    }
+    EXPECT_EQ(run({"revoke", "studio"}).exit_code, 0);
+    EXPECT_FALSE(fs::exists(damaged));
+    EXPECT_FALSE(fs::exists(newer)) << "of another format version";
+    EXPECT_TRUE(fs::exists(none)) << "no application takes it for a pack";
+}
+
 TEST_F(KeyTest, APackThatCannotBeRemovedIsNamedAndTheOthersAreGone) {
     EXPECT_EQ(run({"trust", line_of(other("studio"))}).exit_code, 0);
     const std::string first = install("a/x.pack", &other_);
@@ -356,7 +416,7 @@ TEST_F(KeyTest, DamagedKeysAreNamedAndTheOthersCount) {
     for (const char *name : {"damaged.key", "huge.key", "empty.key", "bad name"}) {
         EXPECT_THAT(finished.standard_error, HasSubstr(name));
     }
-    EXPECT_THAT(finished.standard_error, testing::Not(HasSubstr("notes.txt")));
+    EXPECT_THAT(finished.standard_error, ::testing::Not(HasSubstr("notes.txt")));
     EXPECT_TRUE(listed("studio", 1)["trusted"]);
     // A secret whose halves do not belong together.
     std::string secret = read_file(keys_ + "/me.secret");

@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cache/generations.h"
 #include "keys.h"
@@ -22,11 +23,15 @@ struct Sample {
     std::vector<std::size_t> sizes;
 };
 
-Sample take_sample(const PlannedPart &part) {
-    constexpr std::size_t kBytesMax = 8u << 20, kValueMax = 256u << 10, kValuesMax = 4000;
+constexpr std::uint64_t kSampleMax = 8u << 20;
+
+Sample take_sample(const PlannedPart &part, std::uint64_t bytes_max,
+                   const std::function<bool(const PlannedEntry &)> &is_wanted) {
+    constexpr std::size_t kValueMax = 256u << 10, kValuesMax = 4000;
     Sample sample;
     const std::size_t step = part.entries.size() / kValuesMax + 1;
-    for (std::size_t i = 0; i < part.entries.size() && sample.bytes.size() < kBytesMax; i += step) {
+    for (std::size_t i = 0; i < part.entries.size() && sample.bytes.size() < bytes_max; i += step) {
+        if (!is_wanted(part.entries[i])) continue;
         (void)part.read(part.entries[i], [&](Bytes value) {
             const Bytes first = value.first(std::min(value.size(), kValueMax));
             sample.bytes.append(reinterpret_cast<const char *>(first.data()), first.size());
@@ -56,9 +61,8 @@ std::size_t compressed_size(const Sample &sample, const std::string &dictionary)
 }
 
 // Empty where it would not pay: it is in the pack twice, and must save a tenth.
-std::string dictionary_for(const PlannedPart &part) {
+std::string dictionary_for(const Sample &sample, std::size_t entries) {
     constexpr std::size_t kSize = 64u << 10;
-    const Sample sample = take_sample(part);
     std::string dictionary(kSize, '\0');
     const std::size_t size =
         ZDICT_trainFromBuffer(dictionary.data(), dictionary.size(), sample.bytes.data(),
@@ -69,7 +73,7 @@ std::string dictionary_for(const PlannedPart &part) {
     const auto with = static_cast<double>(compressed_size(sample, dictionary));
     // Of all values, as far as the sample tells.
     const double share = static_cast<double>(std::max<std::size_t>(sample.sizes.size(), 1)) /
-                         static_cast<double>(part.entries.size());
+                         static_cast<double>(entries);
     return (without - with) / share > 2.0 * static_cast<double>(size) && with < 0.9 * without
                ? dictionary
                : "";
@@ -83,10 +87,6 @@ std::optional<std::uint64_t> max_bytes_of(const PackOptions &options) {
         throw Failure(kExitUsage, "--max-bytes `{}`: no such size; write 64M", options.max_bytes);
     }
     return max_bytes;
-}
-
-std::uint64_t size_in_pack(const PlannedEntry &entry) {
-    return entry.stored_size + entry.key.size() + 64;
 }
 
 // What an entry saves for its bytes. Nobody says what a piece of machine code takes to make: llvmpipe
@@ -118,6 +118,26 @@ std::string_view PlannedPart::keep(std::string_view key) const {
     auto *const place = static_cast<char *>(memory->allocate(key.size(), 1));
     std::copy(key.begin(), key.end(), place);
     return {place, key.size()};
+}
+
+std::uint64_t size_in_pack(const PlannedEntry &entry) {
+    return entry.stored_size + entry.key.size() + 64;
+}
+
+std::vector<PlannedPart> split(PlannedPart part, std::uint64_t bytes_max) {
+    const std::vector<PlannedEntry> entries = std::exchange(part.entries, {});
+    std::vector<PlannedPart> pieces;
+    std::uint64_t sum = 0;
+    for (const PlannedEntry &entry : entries) {
+        const std::uint64_t size = size_in_pack(entry);
+        if (pieces.empty() || size > bytes_max - std::min(sum, bytes_max)) {
+            pieces.push_back(part);
+            sum = 0;
+        }
+        pieces.back().entries.push_back(entry);
+        sum += size;
+    }
+    return pieces;
 }
 
 void add_pack_options(Arguments &take, PackOptions &options) {
@@ -181,10 +201,25 @@ void PackMaker::begin(std::size_t parts) {
     writer_.emplace(file_->file());
 }
 
+// To compress a value of 1 MiB takes 33 MiB with all its copies, and one of 2 MiB takes 60.
+bool PackMaker::is_too_large(std::uint64_t value_size) const {
+    return options_.memory_max && value_size > *options_.memory_max / 32;
+}
+
+// Making one takes 12 MiB besides the sample.
+std::string PackMaker::dictionary_of(const PlannedPart &part) const {
+    const std::uint64_t bytes_max =
+        std::min(kSampleMax, options_.memory_max.value_or(UINT64_MAX) / 8);
+    const Sample sample = take_sample(part, bytes_max, [&](const PlannedEntry &entry) {
+        return !is_too_large(entry.stored_size);
+    });
+    return dictionary_for(sample, part.entries.size());
+}
+
 std::uint64_t PackMaker::write(const PlannedPart &part) {
     // Drivers compress what they keep.
     const bool compresses = part.kind == PackKind::entries && !options_.no_compress;
-    const std::string dictionary = compresses ? dictionary_for(part) : "";
+    const std::string dictionary = compresses ? dictionary_of(part) : "";
     require_done(writer_->begin_part(part.subject(),
                                      compresses ? PackCompression::zstd : PackCompression::none,
                                      as_bytes(dictionary)),
@@ -193,11 +228,14 @@ std::uint64_t PackMaker::write(const PlannedPart &part) {
     std::uint64_t written = 0;
     for (const PlannedEntry &entry : part.entries) {
         progress.add(1);
-        const bool is_there = part.read(entry, [&](Bytes value) {
+        if (is_too_large(entry.stored_size)) continue;
+        (void)part.read(entry, [&](Bytes value) {
+            // Compressed as it is stored, it may be larger now.
+            if (is_too_large(value.size())) return;
             require_done(writer_->add({as_bytes(entry.key), value, entry.cost_us, entry.pinned}),
                          what_);
+            ++written;
         });
-        written += is_there ? 1u : 0u;
     }
     require_done(writer_->end_part(part.order), what_);
     return written;

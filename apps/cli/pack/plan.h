@@ -49,11 +49,20 @@ struct PlannedPart {
     // Calls `use` with an entry's value. False: it is gone, or damaged.
     using Use = std::function<void(Bytes value)>;
     std::function<bool(const PlannedEntry &entry, const Use &use)> read;
-    // Strings of their own would lie between the values that are read with them, and keep those
-    // places from being used again.
-    std::unique_ptr<std::pmr::monotonic_buffer_resource> memory =
-        std::make_unique<std::pmr::monotonic_buffer_resource>();
+    // Of the keys; parts that were split share it. Strings of their own would lie between the values that
+    // are read with them, and keep those places from being used again.
+    std::shared_ptr<std::pmr::monotonic_buffer_resource> memory =
+        std::make_shared<std::pmr::monotonic_buffer_resource>();
 };
+
+// About what an entry takes in a pack with its key and its place in the index, if its value stays as it is
+// stored now.
+std::uint64_t size_in_pack(const PlannedEntry &entry);
+
+// The part in pieces, in the order of its keys, so that each makes a pack of its own. The entries of a piece
+// take `bytes_max` at most by size_in_pack(); one that takes more is alone. Each piece has the whole order:
+// a writer passes over what has no entry there. A part without entries has no pieces.
+std::vector<PlannedPart> split(PlannedPart part, std::uint64_t bytes_max);
 
 // What the commands that make packs are told alike.
 struct PackOptions {
@@ -62,6 +71,9 @@ struct PackOptions {
     std::string max_bytes;
     std::string sign;  // the name of a key; empty: it is not signed
     bool no_compress = false;
+    // About how much memory writing may take, besides 100 bytes for each entry of a part: 32 MiB or more.
+    // Entries whose values have more than a 32nd of it are left out. Nullopt: as much as it takes.
+    std::optional<std::uint64_t> memory_max;
 };
 void add_pack_options(Arguments &take, PackOptions &options);
 
@@ -70,6 +82,7 @@ void add_pack_options(Arguments &take, PackOptions &options);
 // Entries of them that are not for packs go.
 void keep_the_best(std::vector<PlannedPart> &parts, const PackOptions &options);
 
+// It shows its progress only on a terminal.
 class PackMaker {
   public:
     // Looks for the key with which to sign, and at what else may be wrong with the options.
@@ -77,12 +90,14 @@ class PackMaker {
 
     // Makes the file. No more than kPackPartsMax parts can be written to it.
     void begin(std::size_t parts);
-    // Returns how many of its entries could be read.
+    // Returns how many of its entries could be read, and are not too large.
     std::uint64_t write(const PlannedPart &part);
     // Signs it, and gives it its name. Returns "OUT.pack (12 KiB), signed".
     std::string finish(const std::string &about);
 
   private:
+    bool is_too_large(std::uint64_t value_size) const;
+    std::string dictionary_of(const PlannedPart &part) const;
     void sign();
 
     const PackOptions options_;

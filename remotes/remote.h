@@ -27,11 +27,11 @@
 namespace cairn::remotes {
 
 enum class Trouble {
-    usage,        // the URL, or the remote cannot do this at all, such as write to a plain web server
+    usage,  // the URL, or the remote cannot do this at all, such as write to a plain web server
     unreachable,  // refused, hung, cut, too slow, or answers that make no sense: worth another try later
     denied,       // no credentials, wrong or expired ones, or others' files
     full,         // no space, or a quota
-    too_large,    // an object is larger than the caller takes
+    too_large,  // an object is larger than the caller takes
 };
 
 class RemoteFailure : public std::runtime_error {
@@ -46,8 +46,8 @@ class RemoteFailure : public std::runtime_error {
 
 struct Limits {
     std::uint64_t connect_ms = 5'000;
-    std::uint64_t call_ms = 60'000;    // a whole call
-    std::uint64_t stall_ms = 10'000;   // in which fewer than stall_bytes came or went
+    std::uint64_t call_ms = 60'000;   // a whole call
+    std::uint64_t stall_ms = 10'000;  // in which fewer than stall_bytes came or went
     std::uint64_t stall_bytes = 10'000;
     std::uint64_t listed_max = 100'000;  // names in one folder; more are a failure
 };

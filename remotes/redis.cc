@@ -23,6 +23,7 @@ constexpr std::uint64_t kSmallAnswerMax = 64 << 10;
 // A step of HSCAN gives about as many names as it is asked for, but the whole of a small hash.
 constexpr std::string_view kScanStep = "1000";
 constexpr std::uint64_t kScanAnswerMax = 16 << 20;
+constexpr std::size_t kWorthAskingSize = 4 << 10;
 // What an answer has besides an object's bytes.
 constexpr std::uint64_t kFrameSizeMax = 64;
 
@@ -105,6 +106,10 @@ void RedisRemote::put(const std::string &name, Bytes content) {
     CallClock clock(limits_);
     const std::string key = prefix_ + name;
     const std::string_view text(reinterpret_cast<const char *>(content.data()), content.size());
+    // Another server of a cluster would take all of it in, only to say whom it is for.
+    if (text.size() > kWorthAskingSize && !nodes_.knows(key)) {
+        (void)ask_for_number(key, {"EXISTS", key}, clock);
+    }
     const RedisReply reply = nodes_.ask(key, {"SET", key, text}, kSmallAnswerMax, clock);
     if (reply.kind != RedisReply::Kind::status || reply.text != "OK") fail_senseless();
     const std::vector<Place> places = places_of(name);

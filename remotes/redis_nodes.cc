@@ -183,6 +183,8 @@ RedisReply RedisNodes::ask(std::string_view key, const RedisConnection::Command 
         const auto redirection = redirection_of(reply, node);
         if (!redirection) {
             if (reply.kind == RedisReply::Kind::error) fail_of_error(reply, origin_);
+            // The one that only imports a slot does not have it yet.
+            if (asking == Asking::no) slots_[slot] = node;
             return reply;
         }
         ++redirections;

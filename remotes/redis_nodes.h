@@ -37,11 +37,12 @@ class RedisNodes {
     // The answer of the server that has this key. It is no error.
     RedisReply ask(std::string_view key, const RedisConnection::Command &command,
                    std::uint64_t answer_max, CallClock &clock);
+    // Whether the server of this key was found before.
+    bool knows(std::string_view key) const { return slots_.contains(redis_slot(key)); }
     const Traffic &traffic() const { return traffic_; }
 
   private:
     enum class Asking { yes, no };
-    struct Attempt;
 
     RedisReply ask_node(const RedisNode &node, const RedisConnection::Command &command,
                         std::uint64_t answer_max, CallClock &clock, Asking asking);

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "base/token_bucket.h"
 #include "ipc/channel.h"
 #include "settings.h"
 #include "shared_cache.h"
-#include "token_bucket.h"
 
 namespace cairn::broker {
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "cache/agent_notice.h"
 #include "listener.h"
 #include "os/environment.h"
 #include "server.h"
@@ -91,6 +92,7 @@ void serve(BrokerSettings &settings) {
     const Listener listener =
         inherited ? Listener(std::move(*inherited)) : Listener(settings.socket_path);
     raise_descriptor_limit();
+    tell_agent_nothing();  // what clients do is not for others
     Server(settings, listener).run(ended.get());
 }
 

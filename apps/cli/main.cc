@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "cache/agent_notice.h"
 #include "command.h"
 
 namespace {
@@ -22,5 +23,6 @@ void fill_standard_descriptors() {
 
 int main(int argc, char **argv) {
     fill_standard_descriptors();
+    cairn::tell_agent_nothing();  // `cairn run` becomes the application, which tells for itself
     return cairn::cli::run_main(argc, argv, cairn::cli::run_command_line);
 }

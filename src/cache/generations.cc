@@ -264,8 +264,9 @@ Wishes wishes_for(std::string_view application, const Log &log) {
     auto limit = limit_of_environment(log);
     if (!limit) limit = configuration.limit_bytes(application);
     if (limit) limit = std::max(*limit, kLimitLeast);
-    return {limit, configuration.compress(application),
-            configuration.record(application).value_or(true)};
+    const bool records = configuration.record(application).value_or(true);
+    return {limit, configuration.compress(application), records,
+            records && configuration.share(application).value_or(false)};
 }
 
 std::optional<std::uint64_t> recorded_limit(const Directory &directory) {

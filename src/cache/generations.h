@@ -88,6 +88,7 @@ struct Wishes {
     std::optional<std::uint64_t> limit_bytes;
     std::optional<bool> compress;
     bool records = true;  // what starts use
+    bool shares = false;  // by the user's agent; never what is not recorded
 };
 Wishes wishes_for(std::string_view application, const Log &log);
 

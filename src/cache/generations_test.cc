@@ -430,5 +430,20 @@ TEST_F(GenerationsTest, UpkeepIsDueOnceAnHour) {
     EXPECT_TRUE(is_upkeep_due(root(), "another"));
 }
 
+TEST_F(GenerationsTest, OnlyWhatIsRecordedIsShared) {
+    const std::string folder = directory_ / "config";
+    fs::create_directories(folder + "/cairn");
+    const std::string text =
+        "share = 1\n[application game]\nrecord = 0\n[application editor]\nshare = 0\n";
+    cairn_test::write_file(folder + "/cairn/config", cairn_test::as_bytes(text));
+    ::chmod((folder + "/cairn/config").c_str(), 0600);
+    EXPECT_FALSE(wishes_for("gl-game", Log()).shares) << "nobody has said so";
+    ::setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+    EXPECT_TRUE(wishes_for("gl-other", Log()).shares);
+    EXPECT_FALSE(wishes_for("gl-game", Log()).shares);
+    EXPECT_FALSE(wishes_for("gl-editor", Log()).shares);
+    ::unsetenv("XDG_CONFIG_HOME");
+}
+
 }  // namespace
 }  // namespace cairn

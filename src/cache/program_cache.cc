@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cache/agent_notice.h"
 #include "cache/disk_cache.h"
 #include "cache/generations.h"
 #include "cache/layered_cache.h"
@@ -86,8 +87,11 @@ Result<std::unique_ptr<ProgramCache>> ProgramCache::open(const Options &options)
     std::unique_ptr<ProgramCache> cache(new ProgramCache(named));
     Own &own = cache->own_.get();
     TRY_ASSIGN(std::unique_ptr<Parts> parts, cache->compose());
+    const bool is_recorded = parts->recorder != nullptr;
     own.parts = parts.release();
     cache->start_upkeep();
+    // Here, and not where the parts are made: a forked child is no start of an application.
+    if (is_recorded && named.with_layers) tell_agent(named.store.root, named.store.identifier);
     return cache;
 }
 

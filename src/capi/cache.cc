@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/agent_notice.h"
 #include "cache/disk_cache.h"
 #include "cache/generations.h"
 #include "cache/layered_cache.h"
@@ -144,6 +145,7 @@ Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_
     const std::uint64_t version = disk.value()->version();
     std::unique_ptr<Cache> cache = std::move(disk.value());
     if (!with_layers) return cache;
+    if (options.access == Access::read_write) tell_agent(options.root, options.identifier);
     const auto directory = open_directory(options.root, options.identifier);
     // Somebody deletes the root at this moment: the cache makes it anew, and goes without layers.
     if (!directory.ok()) return cache;

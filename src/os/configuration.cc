@@ -22,6 +22,7 @@ constexpr std::string_view kLog = "log";
 constexpr std::string_view kRecord = "record";
 constexpr std::string_view kRecipes = "recipes";
 constexpr std::string_view kDriverCache = "driver_cache";
+constexpr std::string_view kShare = "share";
 constexpr std::string_view kShared = "shared";
 constexpr std::string_view kApplication = "application ";
 constexpr std::string_view kD3d12 = "d3d12 ";
@@ -58,6 +59,7 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {"", kRecord, truth},
                             {"", kRecipes, truth},
                             {"", kDriverCache, truth},
+                            {"", kShare, truth},
                             {kApplication, kLimit, size_from_text},
                             {kApplication, kEnabled, truth},
                             {kApplication, kCompress, truth},
@@ -65,6 +67,7 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {kApplication, kRecord, truth},
                             {kApplication, kRecipes, truth},
                             {kApplication, kDriverCache, truth},
+                            {kApplication, kShare, truth},
                             {kD3d12, kShared, truth}};
 
 const Known *known_setting(std::string_view section, std::string_view name) {
@@ -263,6 +266,10 @@ std::optional<bool> Configuration::record(std::string_view application) const {
 
 std::optional<bool> Configuration::recipes(std::string_view application) const {
     return as_truth(find_of(application, kRecipes));
+}
+
+std::optional<bool> Configuration::share(std::string_view application) const {
+    return as_truth(find_of(application, kShare));
 }
 
 std::optional<bool> Configuration::log(std::string_view application) const {

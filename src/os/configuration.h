@@ -13,6 +13,7 @@
 //     driver_cache = 1                # drivers keep an application's machine code by itself
 //     record = 1                      # program caches keep in which order starts use entries
 //     recipes = 1                     # front ends for GL keep how programs are made and drawn with
+//     share = 1                       # the user's agent publishes and fetches what is compiled
 //     limit = 4G                      # of each application; bytes, or with K, M, G or T
 //     [application chromium]          # all of these but developer_mode
 //     limit = 8G
@@ -64,6 +65,7 @@ class Configuration {
     std::optional<bool> record(std::string_view application) const;
     std::optional<bool> recipes(std::string_view application) const;
     std::optional<bool> driver_cache(std::string_view application) const;
+    std::optional<bool> share(std::string_view application) const;
     std::optional<bool> log(std::string_view application) const;
     // Bytes that the caches of an application may take; nullopt: the default.
     std::optional<std::uint64_t> limit_bytes(std::string_view application) const;

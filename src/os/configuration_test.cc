@@ -177,6 +177,20 @@ TEST_F(ConfigurationTest, AnApplicationsOwnLineGoesBeforeThatOfAll) {
     EXPECT_EQ(Configuration().log("game"), std::nullopt);
 }
 
+TEST_F(ConfigurationTest, WhatIsSharedIsSaidOfAllOrOfAnApplication) {
+    const Configuration some = in("[application game]\nshare = 1\n");
+    EXPECT_TRUE(lines_.empty());
+    EXPECT_EQ(some.share("game"), true);
+    EXPECT_EQ(some.share("other"), std::nullopt);
+    const Configuration most = in("share = 1\n[application game]\nshare = 0\n");
+    EXPECT_TRUE(lines_.empty());
+    EXPECT_EQ(most.share("game"), false);
+    EXPECT_EQ(most.share("other"), true);
+    EXPECT_EQ(Configuration().share("game"), std::nullopt);
+    in("[d3d12 6f1c0e9a-4b6c-4f0e-9d50-2f8f3c1de0a7]\nshare = 1\n");
+    EXPECT_EQ(lines_.size(), 1u);
+}
+
 TEST_F(ConfigurationTest, EachMistakeIsNamedWithItsLineAndReason) {
     in("enabled = 2\ncolour = 1\n[aplication game]\nenabled = 1\n[application game]\n"
        "shared = 1\nlimit = lots\nenabled\n");

@@ -35,6 +35,12 @@ std::optional<std::string> home_from_user_database() {
     return has_home ? std::optional<std::string>(found->pw_dir) : std::nullopt;
 }
 
+std::optional<std::string> runtime_path(const char *below) {
+    auto path = path_from_environment("XDG_RUNTIME_DIR");
+    if (path) path->append(below);
+    return path;
+}
+
 // The number of this process, in a page that the kernel wipes in a forked child. Without such a
 // page it is `no_word`. Constant initialisation, and no lock that a child might find held.
 using Number = std::atomic<std::uint64_t>;
@@ -62,9 +68,11 @@ std::optional<std::string> default_root() {
 
 std::optional<std::string> default_broker_socket() {
     if (auto path = path_from_environment("CAIRN_BROKER")) return path;
-    if (auto runtime = path_from_environment("XDG_RUNTIME_DIR"))
-        return *runtime + "/cairn/broker.sock";
-    return std::nullopt;
+    return runtime_path("/cairn/broker.sock");
+}
+
+std::optional<std::string> default_agent_socket() {
+    return runtime_path("/cairn/agent.sock");
 }
 
 std::optional<std::string> home_directory() {

@@ -25,6 +25,9 @@ std::optional<std::string> default_root();
 // Where a broker listens: $CAIRN_BROKER or $XDG_RUNTIME_DIR/cairn/broker.sock; nullopt when neither
 // is set. Reads the environment.
 std::optional<std::string> default_broker_socket();
+// Where the user's agent listens: $XDG_RUNTIME_DIR/cairn/agent.sock; nullopt when it is not set.
+// Reads the environment.
+std::optional<std::string> default_agent_socket();
 
 // A directory of the XDG base directory specification: $VARIABLE, or what is below the home
 // directory instead, such as "/.cache"; nullopt when the user has none. Reads the environment.

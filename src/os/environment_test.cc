@@ -73,6 +73,19 @@ TEST_F(DefaultRoot, WithoutHomeTheUserDatabaseTells) {
     EXPECT_TRUE(root->ends_with("/.cache/cairn"));
 }
 
+TEST(DefaultSockets, AreBelowTheUsersRuntimeDirectory) {
+    const char *found = std::getenv("XDG_RUNTIME_DIR");
+    const auto before = found == nullptr ? std::nullopt : std::optional<std::string>(found);
+    ::setenv("XDG_RUNTIME_DIR", "/run/user/1", 1);
+    EXPECT_EQ(default_agent_socket(), "/run/user/1/cairn/agent.sock");
+    EXPECT_EQ(default_broker_socket(), "/run/user/1/cairn/broker.sock");
+    ::setenv("XDG_RUNTIME_DIR", "relative", 1);
+    EXPECT_EQ(default_agent_socket(), std::nullopt);
+    ::unsetenv("XDG_RUNTIME_DIR");
+    EXPECT_EQ(default_agent_socket(), std::nullopt);
+    if (before) ::setenv("XDG_RUNTIME_DIR", before->c_str(), 1);
+}
+
 TEST(Clocks, TheMonotonicOneNeverGoesBack) {
     std::uint64_t last = monotonic_ns();
     for (int i = 0; i < 1000; ++i) {

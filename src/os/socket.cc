@@ -7,13 +7,13 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "os/socket_address.h"
 #include "os/system_calls.h"
 
 namespace cairn {
@@ -21,32 +21,6 @@ namespace {
 
 constexpr int kBacklog = 64;
 constexpr int kKind = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
-
-Error socket_error(int error_number) {
-    switch (error_number) {
-        case ENOBUFS:
-        case ETOOMANYREFS:  // too many descriptors of this user are on their way
-            return Error::busy;
-        case ECONNREFUSED:
-            return Error::not_found;
-        case EADDRINUSE:
-            return Error::exists;
-        default:
-            return error_from_errno(error_number);
-    }
-}
-
-Result<sockaddr_un> address_of(const std::string &path) {
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    if (path.empty() || path.size() >= sizeof address.sun_path) return Error::invalid_argument;
-    std::memcpy(address.sun_path, path.data(), path.size());
-    return address;
-}
-
-const sockaddr *any(const sockaddr_un &address) {
-    return reinterpret_cast<const sockaddr *>(&address);
-}
 
 Result<Socket> make_socket() {
     const int fd = ::socket(AF_UNIX, kKind, 0);

@@ -9,10 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
 #include "broker/broker.h"
+#include "os/datagram.h"
 #include "support/process.h"
 #include "support/temp_directory.h"
 
@@ -52,6 +55,22 @@ TEST_F(BrokerLifeTest, EndsCleanlyWhenAsked) {
         EXPECT_FALSE(socket_is_there());
         EXPECT_EQ(cache.get("key"), "value");
     }
+}
+
+TEST_F(BrokerLifeTest, TellsTheUsersAgentNothingOfItsClients) {
+    ASSERT_EQ(::mkdir((directory_ / "cairn").c_str(), 0700), 0);
+    const auto agent = cairn::DatagramSocket::bind(directory_ / "cairn/agent.sock");
+    ASSERT_TRUE(agent.ok());
+    ::setenv("XDG_RUNTIME_DIR", directory_.path().c_str(), 1);
+    Broker broker(directory_.path());
+    BrokerCache cache(broker);
+    ASSERT_EQ(cache.put("key", "value"), CAIRN_OK);
+    ASSERT_EQ(cache.flush(), CAIRN_OK);
+    EXPECT_EQ(cache.get_soon("key"), "value");
+    broker.end(SIGTERM);
+    ::unsetenv("XDG_RUNTIME_DIR");
+    std::array<std::byte, 64> buffer;
+    EXPECT_EQ(agent->receive(buffer).error(), cairn::Error::busy);
 }
 
 TEST_F(BrokerLifeTest, ServesASocketOnlyOnce) {

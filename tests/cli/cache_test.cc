@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "os/datagram.h"
 #include "program.h"
 
 namespace cairn::cli_test {
@@ -550,6 +552,21 @@ TEST_F(CacheTest, TextOfOthersCannotSteerTheTerminal) {
         EXPECT_NE(finished.exit_code, 0);
         EXPECT_THAT(finished.standard_error, MatchesRegex("cairn: [^\n\x9b]*\\?\\?[^\n\x9b]*\n"));
     }
+}
+
+// It opens caches as applications do, but none of them starts.
+TEST_F(CacheTest, CommandsTellTheUsersAgentNothing) {
+    make_cache("alpha", 3);
+    const Folder runtime;
+    fs::create_directory(runtime / "cairn");
+    const auto agent = DatagramSocket::bind(runtime / "cairn/agent.sock");
+    ASSERT_TRUE(agent.ok());
+    const Environment environment = {{"CAIRN_DIR", root_},
+                                     {"XDG_RUNTIME_DIR", runtime.path().string()}};
+    EXPECT_EQ(cairn({"compress", "alpha"}, environment).exit_code, 0);
+    EXPECT_EQ(cairn({"clear", "alpha"}, environment).exit_code, 0);
+    std::array<std::byte, 64> buffer;
+    EXPECT_EQ(agent->receive(buffer).error(), Error::busy);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "token_bucket.h"
+#include "base/token_bucket.h"
 
 #include <gtest/gtest.h>
 
-namespace cairn::broker {
+namespace cairn {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
@@ -31,4 +31,4 @@ TEST(TokenBucket, HasWhatIsLargePaidOff) {
 }
 
 }  // namespace
-}  // namespace cairn::broker
+}  // namespace cairn

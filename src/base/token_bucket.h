@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace cairn::broker {
+namespace cairn {
 
 class TokenBucket {
   public:
@@ -31,4 +31,4 @@ class TokenBucket {
     std::uint64_t filled_ns_;
 };
 
-}  // namespace cairn::broker
+}  // namespace cairn

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "os/environment.h"
 #include "remotes/failure.h"
 
 namespace cairn::remotes {
@@ -210,6 +211,16 @@ void set_protocols(CURL *easy, const HttpRequest &request) {
     curl_easy_setopt(easy, CURLOPT_MAXREDIRS, kRedirectsMax);
 }
 
+// The variables of the command curl, for servers whose certificates a company has signed for itself.
+void set_trust(CURL *easy) {
+    for (const char *name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+        const auto file = environment_variable(name);
+        if (!file || file->empty()) continue;
+        curl_easy_setopt(easy, CURLOPT_CAINFO, file->c_str());
+        return;
+    }
+}
+
 void set_signing(CURL *easy, const Signing &signing) {
     curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, ("aws:amz:" + signing.region + ":s3").c_str());
     curl_easy_setopt(easy, CURLOPT_USERNAME, signing.key_id.c_str());
@@ -232,6 +243,7 @@ void Curl::set_options(Transfer &transfer, const CallClock &clock) {
     const std::uint64_t connect_ms = std::min(limits_.connect_ms, clock.left_ms());
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      static_cast<long>(std::clamp<std::uint64_t>(connect_ms, 1, 3'600'000)));
+    set_trust(easy);
     set_protocols(easy, request);
     set_callbacks(easy, &transfer, Transfer::receive, Transfer::receive_header);
     if (request.method == HttpRequest::Method::get) {

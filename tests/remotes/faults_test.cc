@@ -8,6 +8,7 @@
 
 #include "backends.h"
 #include "fault_proxy.h"
+#include "trouble.h"
 
 namespace cairn_test {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using cairn::remotes::Limits;
 using cairn::remotes::open_remote;
 using cairn::remotes::Remote;
-using cairn::remotes::RemoteFailure;
 using cairn::remotes::Trouble;
 
 // Where nothing hangs for ever, no machine is so slow.
@@ -31,21 +31,11 @@ Limits short_limits() {
     return limits;
 }
 
-struct Outcome {
-    std::optional<Trouble> trouble;
-    std::string message;
-};
-
 // Of a call, which ends within the bound.
 template <typename Work>
-Outcome outcome_of(Work work) {
+Outcome outcome_in_time(Work work) {
     const auto begin = std::chrono::steady_clock::now();
-    Outcome outcome;
-    try {
-        work();
-    } catch (const RemoteFailure &failure) {
-        outcome = {failure.trouble(), failure.what()};
-    }
+    Outcome outcome = outcome_of(work);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, kBound);
     return outcome;
 }
@@ -91,7 +81,7 @@ class RemoteFaultsTest : public testing::TestWithParam<Case> {
     // may come so late that it breaks the next answer, too.
     bool may_be_cut() const { return fault() == Fault::shorter && GetParam().backend != "redis"; }
     void expect_content_again() {
-        if (may_be_cut()) (void)outcome_of([&] { (void)through_->get("a/object", kMany); });
+        if (may_be_cut()) (void)outcome_in_time([&] { (void)through_->get("a/object", kMany); });
         EXPECT_TRUE(through_->get("a/object", kMany) == content_);
     }
 
@@ -109,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Each, RemoteFaultsTest, testing::ValuesIn(all_cases()),
 
 TEST_P(RemoteFaultsTest, ReadingFailsInTimeAndWorksAgainAfterwards) {
     proxy_->set(fault(), 2'000);
-    const Outcome outcome = outcome_of([&] {
+    const Outcome outcome = outcome_in_time([&] {
         const auto got = through_->get("a/object", kMany);
         ASSERT_TRUE(got.has_value());
         EXPECT_TRUE(may_be_cut() && content_.starts_with(*got)) << got->size();
@@ -125,7 +115,7 @@ TEST_P(RemoteFaultsTest, ReadingFailsInTimeAndWorksAgainAfterwards) {
 TEST_P(RemoteFaultsTest, AConnectionThatWorkedMayFailLater) {
     EXPECT_TRUE(through_->get("a/object", kMany) == content_);
     proxy_->set(fault(), 10);
-    const Outcome outcome = outcome_of([&] {
+    const Outcome outcome = outcome_in_time([&] {
         const auto got = through_->get("a/object", kMany);
         EXPECT_TRUE(may_be_cut() && content_.starts_with(got.value_or("")));
     });
@@ -139,7 +129,7 @@ TEST_P(RemoteFaultsTest, AConnectionThatWorkedMayFailLater) {
 TEST_P(RemoteFaultsTest, WhatWasNotPutWholeIsNotThere) {
     const std::string content = pattern_of_bytes(300'000);
     proxy_->set(fault(), 10);
-    const Outcome outcome = outcome_of([&] { put_text(*through_, "b/c/new", content); });
+    const Outcome outcome = outcome_in_time([&] { put_text(*through_, "b/c/new", content); });
     if (outcome.trouble) {
         EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
     }
@@ -168,7 +158,7 @@ TEST_P(RemoteFaultsTest, AListIsRightOrFails) {
     const std::vector<std::string> expected = {"object"};
     proxy_->set(fault(), 10);
     std::vector<std::string> names;
-    const Outcome outcome = outcome_of([&] { names = names_in(*through_, "a"); });
+    const Outcome outcome = outcome_in_time([&] { names = names_in(*through_, "a"); });
     if (outcome.trouble) {
         EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
     }
@@ -181,7 +171,7 @@ TEST_P(RemoteFaultsTest, AListIsRightOrFails) {
 
 TEST_P(RemoteFaultsTest, RemovingFailsInTime) {
     proxy_->set(fault(), 10);
-    const Outcome outcome = outcome_of([&] { through_->remove("a/object"); });
+    const Outcome outcome = outcome_in_time([&] { through_->remove("a/object"); });
     if (outcome.trouble) {
         EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
     }
@@ -202,7 +192,7 @@ TEST_P(RemoteFaultsTest, TheWholeCallHasAnEnd) {
     const auto remote =
         open_remote(Backend::of(GetParam().backend).url(space_, proxy_->port()), limits);
     proxy_->set(fault());
-    const Outcome outcome = outcome_of([&] { (void)remote->get("a/object", kMany); });
+    const Outcome outcome = outcome_in_time([&] { (void)remote->get("a/object", kMany); });
     EXPECT_EQ(outcome.trouble, Trouble::unreachable);
     EXPECT_NE(outcome.message.find("too long"), std::string::npos) << outcome.message;
 }

@@ -2,12 +2,14 @@
 #include "remotes/curl.h"
 
 #include <curl/curl.h>
+#include <poll.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 
+#include "os/environment.h"
 #include "remotes/failure.h"
 
 namespace cairn::remotes {
@@ -68,6 +70,8 @@ struct Curl::Handles {
         multi = curl_multi_init();
         easy = curl_easy_init();
         if (multi == nullptr || easy == nullptr) throw std::bad_alloc();
+        // See is_clean().
+        curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 1L);
     }
     ~Handles() {
         curl_easy_cleanup(easy);
@@ -75,6 +79,14 @@ struct Curl::Handles {
     }
     Handles(const Handles &) = delete;
     Handles &operator=(const Handles &) = delete;
+
+    // Whether nothing came after the last answer, as when its length was wrong. The rest would be taken for the answer
+    // to the next request. Only the last connection is kept, so that one that is left is closed.
+    bool is_clean() const {
+        pollfd event = {CURL_SOCKET_BAD, POLLIN, 0};
+        curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &event.fd);
+        return event.fd == CURL_SOCKET_BAD || poll(&event, 1, 0) == 0;
+    }
 
     CURLM *multi = nullptr;
     CURL *easy = nullptr;
@@ -199,6 +211,16 @@ void set_protocols(CURL *easy, const HttpRequest &request) {
     curl_easy_setopt(easy, CURLOPT_MAXREDIRS, kRedirectsMax);
 }
 
+// The variables of the command curl, for servers whose certificates a company has signed for itself.
+void set_trust(CURL *easy) {
+    for (const char *name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+        const auto file = environment_variable(name);
+        if (!file || file->empty()) continue;
+        curl_easy_setopt(easy, CURLOPT_CAINFO, file->c_str());
+        return;
+    }
+}
+
 void set_signing(CURL *easy, const Signing &signing) {
     curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, ("aws:amz:" + signing.region + ":s3").c_str());
     curl_easy_setopt(easy, CURLOPT_USERNAME, signing.key_id.c_str());
@@ -210,7 +232,9 @@ void set_signing(CURL *easy, const Signing &signing) {
 void Curl::set_options(Transfer &transfer, const CallClock &clock) {
     CURL *easy = transfer.easy;
     const HttpRequest &request = transfer.request;
+    const bool is_clean = handles_->is_clean();
     curl_easy_reset(easy);
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, is_clean ? 0L : 1L);
     curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     // A look-up of the host's name that hangs is left behind, and is not waited for.
@@ -219,6 +243,7 @@ void Curl::set_options(Transfer &transfer, const CallClock &clock) {
     const std::uint64_t connect_ms = std::min(limits_.connect_ms, clock.left_ms());
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      static_cast<long>(std::clamp<std::uint64_t>(connect_ms, 1, 3'600'000)));
+    set_trust(easy);
     set_protocols(easy, request);
     set_callbacks(easy, &transfer, Transfer::receive, Transfer::receive_header);
     if (request.method == HttpRequest::Method::get) {
@@ -233,6 +258,8 @@ void Curl::set_options(Transfer &transfer, const CallClock &clock) {
         curl_easy_setopt(easy, CURLOPT_SEEKDATA, &transfer);
         curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE,
                          static_cast<curl_off_t>(request.content.size()));
+        // Not every server says that it expects the content, and libcurl would wait a second for it.
+        append(transfer.headers, "Expect:");
     }
     for (const std::string &header : request.headers) append(transfer.headers, header);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers.get());

@@ -1,62 +1,22 @@
 // A remote on a web server: http://host[:port]/path or https://...
 // SPDX-License-Identifier: MIT
 //
-// A web server lists nothing in a form of its own, so that each folder has an object `index` with its
-// names: a line `NAME TIME` for each, sorted, where a folder's name ends in a slash, and TIME is the
-// server's clock (its Date header, in seconds since 1970) when the object was put, or `-`. One machine at a
-// time may write: two that change the same index lose one of the changes. Any web server and any cache
-// in front of one can be read; to write it takes PUT and DELETE, as of nginx's and Apache's WebDAV.
+// A web server lists nothing in a form of its own, so that each folder has an object `index`: see http_index.h. One
+// machine at a time may write: two that change the same index lose one of the changes. Any web server and any cache in
+// front of one can be read; to write it takes PUT and DELETE, as of nginx's and Apache's WebDAV.
 //
 // Thread safety, failure: as remote.h says.
-#include <charconv>
-#include <map>
-
 #include "remotes/curl.h"
 #include "remotes/engines.h"
 #include "remotes/failure.h"
+#include "remotes/http_index.h"
 #include "remotes/names.h"
 
 namespace cairn::remotes {
 namespace {
 
-constexpr std::string_view kIndexName = "index";
-// The longest name, a slash, a blank, a number and a line's end.
-constexpr std::uint64_t kLineSizeMax = 128 + 1 + 1 + 20 + 1;
-
-using Times = std::map<std::string, std::string>;  // by name; as the index has them
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-    return number;
-}
-
-// Lines that cannot be ones are left out: anybody may have written the index.
-Times parse_index(std::string_view text) {
-    Times times;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        const std::size_t blank = line.find(' ');
-        const std::string_view entry = line.substr(0, std::min(blank, line.size()));
-        if (blank == std::string_view::npos || !is_entry(entry) || entry == kIndexName) continue;
-        const std::string_view time = line.substr(blank + 1);
-        const bool is_known = number_in(time).has_value();
-        times.emplace(entry, is_known ? time : std::string_view("-"));
-    }
-    return times;
-}
-
-std::string index_text(const Times &times) {
-    std::string text;
-    for (const auto &[name, time] : times) text.append(name).append(" ").append(time).append("\n");
-    return text;
-}
-
 struct Index {
-    Times times;
+    IndexTimes times;
     std::optional<std::int64_t> now_s;  // the server's
 };
 
@@ -80,7 +40,7 @@ class HttpRemote final : public Remote {
                                     CallClock &clock, std::vector<std::string> headers = {});
     HttpAnswer store(const std::string &name, Bytes content, CallClock &clock);
     Index read_index(const std::string &folder, CallClock &clock);
-    void write_index(const std::string &folder, const Times &times, CallClock &clock);
+    void write_index(const std::string &folder, const IndexTimes &times, CallClock &clock);
     [[noreturn]] void fail_reading(long status, const std::string &name) const;
     [[noreturn]] void fail_writing(long status, const std::string &name) const;
 
@@ -163,15 +123,19 @@ HttpAnswer HttpRemote::store(const std::string &name, Bytes content, CallClock &
 }
 
 Index HttpRemote::read_index(const std::string &folder, CallClock &clock) {
-    const std::uint64_t size_max = limits_.listed_max * kLineSizeMax;
+    const std::uint64_t size_max = (limits_.listed_max + 1) * kIndexLineSizeMax;
     const auto answer = fetch(index_of(folder), size_max, clock, {"Cache-Control: no-cache"});
     if (!answer) return {};
-    Index index = {parse_index(answer->content), answer->date_s};
+    auto times = parse_index(answer->content);
+    if (!times) {
+        fail(Trouble::unreachable, shown_, index_of(folder) + " was cut, or is none of ours");
+    }
+    Index index = {std::move(*times), answer->date_s};
     if (index.times.size() > limits_.listed_max) fail_too_many(shown_, folder, limits_.listed_max);
     return index;
 }
 
-void HttpRemote::write_index(const std::string &folder, const Times &times, CallClock &clock) {
+void HttpRemote::write_index(const std::string &folder, const IndexTimes &times, CallClock &clock) {
     (void)store(index_of(folder), as_bytes(index_text(times)), clock);
 }
 
@@ -187,13 +151,12 @@ void HttpRemote::put(const std::string &name, Bytes content) {
     require_name(name);
     CallClock clock(limits_);
     const HttpAnswer stored = store(name, content, clock);
-    const std::string time = stored.date_s ? std::to_string(*stored.date_s) : "-";
     for (const Place &place : places_of(name)) {
-        Times times = read_index(place.folder, clock).times;
+        IndexTimes times = read_index(place.folder, clock).times;
         const bool is_object = !place.entry.ends_with('/');
         // A folder keeps the time at which it came.
         if (!is_object && times.contains(place.entry)) continue;
-        times[place.entry] = time;
+        times[place.entry] = stored.date_s;
         write_index(place.folder, times, clock);
     }
 }
@@ -205,10 +168,9 @@ std::vector<Listed> HttpRemote::list(const std::string &folder) {
     std::vector<Listed> found;
     for (const auto &[name, time] : index.times) {
         Listed listed = {name, std::nullopt};
-        const auto put_s = number_in(time);
-        if (put_s && index.now_s) {
+        if (time && index.now_s) {
             listed.age_s =
-                static_cast<std::uint64_t>(std::max<std::int64_t>(*index.now_s - *put_s, 0));
+                static_cast<std::uint64_t>(std::max<std::int64_t>(*index.now_s - *time, 0));
         }
         found.push_back(std::move(listed));
     }
@@ -219,7 +181,7 @@ void HttpRemote::remove(const std::string &name) {
     require_name(name);
     CallClock clock(limits_);
     const Place place = places_of(name).front();
-    Times times = read_index(place.folder, clock).times;
+    IndexTimes times = read_index(place.folder, clock).times;
     if (times.erase(place.entry) > 0) write_index(place.folder, times, clock);
     HttpRequest request;
     request.method = HttpRequest::Method::remove;

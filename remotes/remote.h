@@ -6,11 +6,13 @@
 // order between writers.
 //
 // A name is one or more parts with slashes between them; a part has letters, digits, `.`, `_` and `-`, no dot
-// first, and 128 bytes at most; a name has 512 at most. A folder is what comes before a slash.
+// first, and 128 bytes at most; a name has 512 at most. A folder is what comes before a slash. No name is that of a
+// folder as well, which not every storage could have; on web servers no last part is `index`.
 //
 // Thread safety: one thread at a time uses a Remote; several may each have their own.
 // Failure: a RemoteFailure that says which remote, what is wrong and what to do, and never names a secret. Each
-// call ends within the limits' time, whatever the other side does. After a failed put() the object is there
+// call ends within the limits' time, whatever the other side does; only a mount that hangs holds a call of file://
+// for longer. After a failed put() the object is there
 // whole or not at all for get(), and may be listed only if it is there.
 #pragma once
 
@@ -71,7 +73,7 @@ class Remote {
     virtual std::optional<std::string> get(const std::string &name, std::uint64_t size_max) = 0;
     virtual void put(const std::string &name, Bytes content) = 0;
     // The objects and folders directly below a folder ("" is the top), in no order. None, where there is no such
-    // folder. Names that no object here may have are left out.
+    // folder. Names that no object here may have are left out. A folder that has become empty may stay listed.
     virtual std::vector<Listed> list(const std::string &folder) = 0;
     // One that is gone already is no failure.
     virtual void remove(const std::string &name) = 0;

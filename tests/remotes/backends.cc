@@ -90,8 +90,9 @@ std::string Backend::why_missing(const std::string &kind) {
 
 void prepare_environment() {
     for (const char *name :
-         {"AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_CONFIG_FILE",
-          "REDISCLI_AUTH", "http_proxy", "all_proxy", "ALL_PROXY"}) {
+         {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION",
+          "AWS_DEFAULT_REGION", "AWS_CONFIG_FILE", "REDISCLI_AUTH", "http_proxy", "https_proxy",
+          "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
         unsetenv(name);
     }
     setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null", 1);

@@ -173,8 +173,11 @@ void FaultProxy::serve(int client) {
     bool goes_on =
         connect(server, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0;
     std::size_t passed = 0;
+    bool is_hung = false;
     while (goes_on && !ends_ && fault_ != Fault::refuse) {
-        if (fault_ == Fault::hang) {
+        // Also when the proxy works again: what the client gave up does not reach the server late.
+        is_hung = is_hung || fault_ == Fault::hang;
+        if (is_hung) {
             std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));
             continue;
         }

@@ -8,6 +8,7 @@
 
 #include "backends.h"
 #include "fault_proxy.h"
+#include "trouble.h"
 
 namespace cairn_test {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using cairn::remotes::Limits;
 using cairn::remotes::open_remote;
 using cairn::remotes::Remote;
-using cairn::remotes::RemoteFailure;
 using cairn::remotes::Trouble;
 
 // Where nothing hangs for ever, no machine is so slow.
@@ -31,21 +31,11 @@ Limits short_limits() {
     return limits;
 }
 
-struct Outcome {
-    std::optional<Trouble> trouble;
-    std::string message;
-};
-
 // Of a call, which ends within the bound.
 template <typename Work>
-Outcome outcome_of(Work work) {
+Outcome outcome_in_time(Work work) {
     const auto begin = std::chrono::steady_clock::now();
-    Outcome outcome;
-    try {
-        work();
-    } catch (const RemoteFailure &failure) {
-        outcome = {failure.trouble(), failure.what()};
-    }
+    Outcome outcome = outcome_of(work);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, kBound);
     return outcome;
 }
@@ -54,6 +44,9 @@ struct Case {
     std::string backend;
     Fault fault;
 };
+void PrintTo(const Case &value, std::ostream *out) {
+    *out << value.backend << " " << fault_name(value.fault);
+}
 
 std::vector<Case> all_cases() {
     std::vector<Case> cases;
@@ -84,8 +77,13 @@ class RemoteFaultsTest : public testing::TestWithParam<Case> {
     void TearDown() override { signal(SIGPIPE, SIG_DFL); }
 
     Fault fault() const { return GetParam().fault; }
-    // A web server's answer that is shorter than what follows cannot be told from a whole one; the caller's hash can.
+    // Of HTTP, an answer whose length is shorter than what follows looks whole; the caller's hash tells. What follows
+    // may come so late that it breaks the next answer, too.
     bool may_be_cut() const { return fault() == Fault::shorter && GetParam().backend != "redis"; }
+    void expect_content_again() {
+        if (may_be_cut()) (void)outcome_in_time([&] { (void)through_->get("a/object", kMany); });
+        EXPECT_TRUE(through_->get("a/object", kMany) == content_);
+    }
 
     const std::string content_ = pattern_of_bytes(64 << 10);
     std::string space_;
@@ -101,41 +99,55 @@ INSTANTIATE_TEST_SUITE_P(Each, RemoteFaultsTest, testing::ValuesIn(all_cases()),
 
 TEST_P(RemoteFaultsTest, ReadingFailsInTimeAndWorksAgainAfterwards) {
     proxy_->set(fault(), 2'000);
-    const Outcome outcome = outcome_of([&] {
+    const Outcome outcome = outcome_in_time([&] {
         const auto got = through_->get("a/object", kMany);
         ASSERT_TRUE(got.has_value());
         EXPECT_TRUE(may_be_cut() && content_.starts_with(*got)) << got->size();
     });
-    if (!may_be_cut()) EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    if (!may_be_cut()) {
+        EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    }
     EXPECT_EQ(outcome.message.find("secret"), std::string::npos);
     proxy_->set(Fault::none);
-    EXPECT_TRUE(through_->get("a/object", kMany) == content_);
+    expect_content_again();
 }
 
 TEST_P(RemoteFaultsTest, AConnectionThatWorkedMayFailLater) {
     EXPECT_TRUE(through_->get("a/object", kMany) == content_);
     proxy_->set(fault(), 10);
-    const Outcome outcome = outcome_of([&] {
+    const Outcome outcome = outcome_in_time([&] {
         const auto got = through_->get("a/object", kMany);
         EXPECT_TRUE(may_be_cut() && content_.starts_with(got.value_or("")));
     });
-    if (!may_be_cut()) EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    if (!may_be_cut()) {
+        EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    }
     proxy_->set(Fault::none);
-    EXPECT_TRUE(through_->get("a/object", kMany) == content_);
+    expect_content_again();
 }
 
 TEST_P(RemoteFaultsTest, WhatWasNotPutWholeIsNotThere) {
     const std::string content = pattern_of_bytes(300'000);
     proxy_->set(fault(), 10);
-    const Outcome outcome = outcome_of([&] { put_text(*through_, "b/c/new", content); });
-    if (outcome.trouble) EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    const Outcome outcome = outcome_in_time([&] { put_text(*through_, "b/c/new", content); });
+    if (outcome.trouble) {
+        EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    }
     // A short answer may be right all the same, and a slow one in time.
     const bool must_fail =
         fault() != Fault::longer && fault() != Fault::shorter && fault() != Fault::slow;
-    if (must_fail) EXPECT_TRUE(outcome.trouble.has_value());
+    if (must_fail) {
+        EXPECT_TRUE(outcome.trouble.has_value());
+    }
     const auto got = direct_->get("b/c/new", kMany);
-    if (got) EXPECT_TRUE(*got == content);
-    if (!got) EXPECT_TRUE(direct_->list("b/c").empty());
+    // s3rver keeps a part of an upload that was cut. S3 keeps nothing.
+    const bool may_be_part = GetParam().backend == "s3" && outcome.trouble.has_value();
+    if (got) {
+        EXPECT_TRUE(may_be_part ? content.starts_with(*got) : *got == content);
+    }
+    if (!got && !may_be_part) {
+        EXPECT_TRUE(direct_->list("b/c").empty());
+    }
     proxy_->set(Fault::none);
     put_text(*through_, "b/c/new", content);
     EXPECT_TRUE(direct_->get("b/c/new", kMany) == content);
@@ -146,20 +158,27 @@ TEST_P(RemoteFaultsTest, AListIsRightOrFails) {
     const std::vector<std::string> expected = {"object"};
     proxy_->set(fault(), 10);
     std::vector<std::string> names;
-    const Outcome outcome = outcome_of([&] { names = names_in(*through_, "a"); });
-    if (outcome.trouble) EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
-    // An index of a web server that was cut has fewer names.
-    if (!outcome.trouble && !may_be_cut()) EXPECT_EQ(names, expected);
+    const Outcome outcome = outcome_in_time([&] { names = names_in(*through_, "a"); });
+    if (outcome.trouble) {
+        EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    }
+    if (!outcome.trouble) {
+        EXPECT_EQ(names, expected);
+    }
     proxy_->set(Fault::none);
     EXPECT_EQ(names_in(*through_, "a"), expected);
 }
 
 TEST_P(RemoteFaultsTest, RemovingFailsInTime) {
     proxy_->set(fault(), 10);
-    const Outcome outcome = outcome_of([&] { through_->remove("a/object"); });
-    if (outcome.trouble) EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    const Outcome outcome = outcome_in_time([&] { through_->remove("a/object"); });
+    if (outcome.trouble) {
+        EXPECT_EQ(outcome.trouble, Trouble::unreachable) << outcome.message;
+    }
     // What is listed is there.
-    if (!names_in(*direct_, "a").empty()) EXPECT_TRUE(direct_->get("a/object", kMany) == content_);
+    if (!names_in(*direct_, "a").empty()) {
+        EXPECT_TRUE(direct_->get("a/object", kMany) == content_);
+    }
     proxy_->set(Fault::none);
     through_->remove("a/object");
     EXPECT_TRUE(names_in(*direct_, "a").empty());
@@ -173,7 +192,7 @@ TEST_P(RemoteFaultsTest, TheWholeCallHasAnEnd) {
     const auto remote =
         open_remote(Backend::of(GetParam().backend).url(space_, proxy_->port()), limits);
     proxy_->set(fault());
-    const Outcome outcome = outcome_of([&] { (void)remote->get("a/object", kMany); });
+    const Outcome outcome = outcome_in_time([&] { (void)remote->get("a/object", kMany); });
     EXPECT_EQ(outcome.trouble, Trouble::unreachable);
     EXPECT_NE(outcome.message.find("too long"), std::string::npos) << outcome.message;
 }

@@ -252,21 +252,15 @@ std::string S3Server::why_missing() {
 }
 
 S3Server::S3Server() {
+    mkdir((folder_ / "buckets").c_str(), 0755);
     const auto command = [&](std::uint16_t port) {
-        // It encrypts where a next page begins by DES, which OpenSSL 3 has for old programs only.
-        return std::vector<std::string>{
-            "node",
-            "--openssl-legacy-provider",
-            fetched_s3rver().text + "/node_modules/s3rver/bin/s3rver.js",
-            "--directory",
-            folder_ / "buckets",
-            "--address",
-            "127.0.0.1",
-            "--port",
-            std::to_string(port),
-            "--silent",
-            "--configure-bucket",
-            "shaders"};
+        // s3rver encrypts where a next page begins by DES, which OpenSSL 3 has for old programs only.
+        return std::vector<std::string>{"node",
+                                        "--openssl-legacy-provider",
+                                        CAIRN_S3_SERVER,
+                                        fetched_s3rver().text + "/node_modules/s3rver",
+                                        folder_ / "buckets",
+                                        std::to_string(port)};
     };
     server_ = std::make_unique<ServerProcess>(command, folder_ / "log");
 }

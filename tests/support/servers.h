@@ -102,7 +102,8 @@ class NginxServer {
     std::unique_ptr<ServerProcess> server_;
 };
 
-// s3rver, from npm. It has the bucket `shaders`, and checks signatures.
+// s3rver, from npm, behind s3_server.js, which checks signatures. It has the bucket `shaders`, which others may read
+// below `public/`.
 class S3Server {
   public:
     static constexpr const char *kKeyId = "S3RVER";

@@ -6,7 +6,7 @@ if(NOT CAIRN_FUZZ)
 endif()
 # ThreadSanitizer looks into one process; the command, which starts others, is slow to compile.
 if(NOT CAIRN_SANITIZE STREQUAL "thread")
-    cairn_subdirectories(conversions apps/cli apps/convert apps/warm packaging)
+    cairn_subdirectories(conversions apps/agent apps/cli apps/convert apps/warm packaging)
     if(CAIRN_SANITIZE AND TARGET cairn_cli)
         target_compile_options(cairn_cli PRIVATE -O0)
         target_compile_options(cairn_command PRIVATE -O0)

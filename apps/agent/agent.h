@@ -1,8 +1,8 @@
 // The agent's loop: hears of starts, and has a worker do what the schedule says.
 // SPDX-License-Identifier: MIT
 //
-// The thread of run() only waits and plans. Jobs are done one at a time on a thread of their own, so
-// that notices are taken in while a remote is slow.
+// The thread of run() only waits and plans. Jobs are done one at a time on a thread of their own,
+// so that notices are taken in while a remote is slow.
 //
 // Thread safety: one thread. The worker is called from another one, one call at a time.
 // Ownership: all that it is given outlives it.
@@ -27,11 +27,12 @@ namespace cairn::agent {
 class Worker {
   public:
     virtual ~Worker() = default;
-    // With all remotes that NAME has, but those to be left alone, which the result names as skipped.
+    // With all remotes that NAME has, but those to be left alone, which the result names as
+    // skipped.
     virtual JobResult pull(const std::string &name, const Remotes &left_alone) = 0;
     virtual JobResult push(const std::string &name, const Remotes &left_alone) = 0;
-    // Called on the agent's thread when it ends: a call that is at work, or begins later, returns as
-    // soon as it can.
+    // Called on the agent's thread when it ends: a call that is at work, or begins later, returns
+    // as soon as it can.
     virtual void stop() {}
 };
 

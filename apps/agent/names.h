@@ -12,8 +12,8 @@
 
 namespace cairn::agent {
 
-// The NAME of docs/fleet.md of the cache that was opened; nullopt: it is not below `root`, spelt as it is here, or
-// there is no such cache.
+// The NAME of docs/fleet.md of the cache that was opened; nullopt: it is not below `root`, spelt as
+// it is here, or there is no such cache.
 std::optional<std::string> name_of(const AgentNotice &notice, const std::string &root);
 
 // Whether the user has said `share = 1` of it, and not `record = 0`. Read anew each time, so that

@@ -1,12 +1,13 @@
 // The agent's socket: what applications tell when they start. Format: docs/formats/agent.md.
 // SPDX-License-Identifier: MIT
 //
-// Nothing that a notice says is believed here. Who floods the socket costs the agent a bounded number
-// of messages in a second; the rest stays in the kernel's queue, whose end refuses more at once.
+// Nothing that a notice says is believed here. A process that floods the socket costs the agent a
+// bounded number of messages in a second. The rest stays in the kernel's queue, and when that is
+// full the kernel refuses more at once.
 //
 // Thread safety: one thread.
-// Failure: the constructor throws a std::runtime_error that says why, for people. Later what cannot be
-// read counts as nothing.
+// Failure: the constructor throws a std::runtime_error that says why, for people. Later what cannot
+// be read counts as nothing.
 #pragma once
 
 #include <cstdint>

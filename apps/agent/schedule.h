@@ -3,17 +3,17 @@
 //
 // NAME is as in docs/fleet.md. Rules:
 //  1. A start of NAME has it pulled at once, unless the latest pull ended less than kPulledMs ago.
-//  2. NAME is pushed kQuietMs after its last start, and kPushMs after its first start that was not pushed at
-//     the latest, but not before kPushMs after the push before. Each of these times is up to a half longer,
-//     by chance: machines that start together do not push together.
-//  3. A remote in trouble is left alone for a random time, of at most kLeftAloneMs at first, and twice as
-//     much with each further failure in a row, up to kLeftAloneMaxMs. Then one job tries it again. A
-//     success ends it.
+//  2. NAME is pushed kQuietMs after its last start, and at the latest kPushMs after the first start
+//     that no push has followed, but not before kPushMs after the latest push. Each of these times
+//     is up to a half longer, by chance: machines that start together do not push together.
+//  3. A remote in trouble is left alone for a random time, of at most kLeftAloneMs at first, and
+//     twice as much with each further failure in a row, up to kLeftAloneMaxMs. Then one job tries
+//     it again. A success ends it.
 //  4. A job that went without a remote is done again when one of those that it lacked may be used.
 //  5. One job at a time; pulls go first, since somebody waits for them.
 //
-// Times are milliseconds of a clock that only goes forward. There is no clock and no network in here.
-// Memory is bounded: of kNamesMax names the least recently started one is forgotten, and of
+// Times are milliseconds of a clock that only goes forward. There is no clock and no network in
+// here. Memory is bounded: of kNamesMax names the least recently started one is forgotten, and of
 // kRemotesMax remotes in trouble the one that may be used first.
 //
 // Thread safety: externally synchronised.

@@ -39,7 +39,7 @@ cairn_subdirectories(tests/demo)
 
 # Everything that is installed, without tests and benchmarks: `scripts/build ship ship`.
 add_custom_target(ship)
-foreach(target cairn cairn_static cairn_command cairn_convert cairn_warm_player cairnd EGL_cairn EGL_cairn_last GLX_cairn
+foreach(target cairn cairn_static cairn_command cairn_agent cairn_convert cairn_warm_player cairnd EGL_cairn EGL_cairn_last GLX_cairn
         cairn_d3d12 cairn_vkd3d)
     if(TARGET ${target})
         add_dependencies(ship ${target})

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 
+#include "base/guarded.h"
 #include "base/hash.h"
 #include "os/datagram.h"
 #include "os/environment.h"
@@ -53,6 +54,19 @@ bool take_note_of(std::uint64_t hash) {
     return false;
 }
 
+void tell(const std::string &root, const std::string &identifier) {
+    // The player behind `cairn warm` loads what an application loads, and is none.
+    if (tells_nothing.load(std::memory_order_relaxed) ||
+        environment_variable(recipe::kWarmVariable)) {
+        return;
+    }
+    const auto socket = default_agent_socket();
+    if (!socket) return;
+    const auto notice = encode_agent_notice(root, identifier);
+    if (!notice || !take_note_of(hash_of(*notice))) return;
+    (void)send_datagram(*socket, *notice);
+}
+
 }  // namespace
 
 std::optional<std::vector<std::byte>> encode_agent_notice(std::string_view root,
@@ -91,17 +105,13 @@ std::optional<AgentNotice> decode_agent_notice(Bytes message) {
     return notice;
 }
 
+// The cache is open: a lack of memory is no reason to close it.
 void tell_agent(const std::string &root, const std::string &identifier) {
-    // The player behind `cairn warm` loads what an application loads, and is none.
-    if (tells_nothing.load(std::memory_order_relaxed) ||
-        environment_variable(recipe::kWarmVariable)) {
-        return;
-    }
-    const auto socket = default_agent_socket();
-    if (!socket) return;
-    const auto notice = encode_agent_notice(root, identifier);
-    if (!notice || !take_note_of(hash_of(*notice))) return;
-    (void)send_datagram(*socket, *notice);
+    const auto call = [&] {
+        tell(root, identifier);
+        return true;
+    };
+    (void)guarded(call, false);
 }
 
 void tell_agent_nothing() {

@@ -3,8 +3,8 @@
 //
 // The agent may be dead, hung or not there: the application waits for nothing, and does not look.
 //
-// Thread safety: any thread. Failure: decoding returns nullopt for all but the output of encoding. What
-// cannot be told is not told, without a word.
+// Thread safety: any thread. Failure: decoding returns nullopt for all but the output of encoding.
+// What cannot be told is not told, without a word.
 #pragma once
 
 #include <cstdint>

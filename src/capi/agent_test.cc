@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What opening a cache costs where an agent lives, is dead, hangs or is not there: the system calls are counted.
+// What opening a cache costs where an agent lives, is dead, hangs or is not there: the system calls
+// are counted.
 #include <cairn/cairn.h>
 #include <cairn/cairn_program_cache.h>
 #include <gtest/gtest.h>

@@ -15,8 +15,8 @@
 
 namespace cairn {
 
-// Sends one message to the socket at `path`: three system calls, whatever is there. not_found: there is no socket,
-// or no process listens. busy: its queue is full.
+// Sends one message to the socket at `path`: three system calls, whatever is there. not_found:
+// there is no socket, or no process listens. busy: its queue is full.
 Status send_datagram(const std::string &path, Bytes message);
 
 class DatagramSocket {
@@ -36,7 +36,8 @@ class DatagramSocket {
     int fd() const { return fd_.get(); }
     // Where it was bound, as it was written then.
     Result<std::string> path() const;
-    // busy: there is no message. corrupt: one that is larger than the buffer, or of nobody, which is gone now.
+    // busy: there is no message. corrupt: one that is larger than the buffer, or of nobody, which
+    // is gone now.
     Result<Received> receive(MutableBytes buffer) const;
 
   private:

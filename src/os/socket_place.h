@@ -1,9 +1,9 @@
 // The name of a Unix socket that one process serves: its folder, and the lock that says who does.
 // SPDX-License-Identifier: MIT
 //
-// The process that serves PATH holds a lock on PATH.lock, which the kernel releases with the process.
-// The lock tells a socket that a killed process left behind from one that is in use, and keeps two
-// processes that start at the same time from taking the socket from one another.
+// The process that serves PATH holds a lock on PATH.lock, which the kernel releases with the
+// process. The lock tells a socket that a killed process left behind from one that is in use, and
+// keeps two processes that start at the same time from taking the socket from one another.
 //
 // Thread safety: externally synchronised.
 // Failure: busy: another process serves it. denied: others could put another socket in its place.
@@ -22,13 +22,14 @@
 namespace cairn {
 
 // The one descriptor that systemd's socket activation hands over; it is not valid where there is
-// none. invalid_argument: there are several. Reads and clears the variables LISTEN_PID and LISTEN_FDS.
+// none. invalid_argument: there are several. Reads and clears the variables LISTEN_PID and
+// LISTEN_FDS.
 Result<UniqueFd> inherited_descriptor();
 
 class SocketPlace {
   public:
-    // For a socket that this process makes there afterwards. Makes the folder where it is missing (0700), and removes a
-    // socket that was left behind; anything else of that name stays.
+    // For a socket that this process makes there afterwards. Makes the folder where it is missing
+    // (0700), and removes a socket that was left behind; anything else of that name stays.
     static Result<SocketPlace> take(const std::string &path, std::uint64_t patience_us);
     // For a socket that is there already, as systemd has made it. It stays.
     static Result<SocketPlace> join(const std::string &path, std::uint64_t patience_us);

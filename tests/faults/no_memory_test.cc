@@ -104,7 +104,11 @@ int count_entries(void *count, const cairn_entry *) {
 
 class NoMemory : public testing::Test {
   public:
-    NoMemory() { (void)values(); }
+    NoMemory() {
+        (void)values();
+        ::setenv("XDG_RUNTIME_DIR", root_.c_str(), 1);  // telling an agent takes memory, too
+    }
+    ~NoMemory() override { ::unsetenv("XDG_RUNTIME_DIR"); }
 
     cairn_cache *open_disk() {
         cairn_options options = {};

@@ -102,12 +102,17 @@ case $how in
             warm=(lib/systemd/user/cairn-warm.{service,path,timer})
             grep -qx "ExecStart=\"$work/installed/bin/cairn\" warm --all --if-needed --quiet" "$work/installed/${warm[0]}"
         fi
+        agent=()
+        if [ -f "$build/apps/agent/cairn-agent" ]; then
+            agent=(lib/systemd/user/cairn-agent.{service,socket})
+            grep -qx "ExecStart=\"$work/installed/bin/cairn-agent\" serve" "$work/installed/${agent[0]}"
+        fi
         mv "$work/installed" "$prefix"
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
             include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_gl.h include/cairn/cairn_program_cache.h include/cairn/cairn_warm.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
             include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
-            share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json "${warm[@]}"; do
+            share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json "${warm[@]}" "${agent[@]}"; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
         # `cairn convert` finds its program where both were moved to, if it was built.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "agent.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cinttypes>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "os/environment.h"
+
+namespace cairn::agent {
+namespace {
+
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::uint64_t kIdleMs = 3600'000;  // where there is nothing to do until a start
+
+const char *verb_of(Job::Kind kind) {
+    return kind == Job::Kind::pull ? "pull" : "push";
+}
+
+bool is_readable(int fd) {
+    pollfd poll = {fd, POLLIN, 0};
+    return ::poll(&poll, 1, 0) > 0;
+}
+
+}  // namespace
+
+double Agent::random_number() {
+    std::array<std::byte, sizeof(std::uint32_t)> bytes;
+    random_bytes(bytes);
+    return get_le<std::uint32_t>(bytes, 0) / 4294967296.0;
+}
+
+std::uint64_t Agent::now_ms() {
+    return monotonic_ns() / kNsPerMs;
+}
+
+Agent::Agent(Parts parts)
+    : parts_(std::move(parts)),
+      schedule_(parts_.random, parts_.is_shared),
+      done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this] { work(); }) {
+    if (!done_.valid()) throw std::runtime_error("the system has no more descriptors");
+}
+
+void Agent::run(int until_readable) {
+    parts_.log.write(Severity::info, "waiting for applications that start");
+    const std::array<int, 2> others = {until_readable, done_.get()};
+    while (!is_readable(until_readable)) {
+        hear(parts_.notices.wait(timeout_ms(), others));
+        finish_job();
+        begin_job();
+    }
+    parts_.log.write(Severity::info, "ending");
+    if (job_) parts_.worker.stop();
+    thread_.stop();
+}
+
+std::uint64_t Agent::timeout_ms() const {
+    const auto next_ms = schedule_.next_ms();
+    if (!next_ms) return kIdleMs;
+    const std::uint64_t now = parts_.clock();
+    return *next_ms > now ? *next_ms - now : 0;
+}
+
+void Agent::hear(const std::vector<AgentNotice> &notices) {
+    for (const AgentNotice &notice : notices) {
+        const auto name = parts_.name_of(notice);
+        if (name) schedule_.note_start(*name, parts_.clock());
+    }
+}
+
+void Agent::begin_job() {
+    if (job_) return;
+    job_ = schedule_.begin(parts_.clock());
+    if (!job_) return;
+    result_ = {};
+    problem_ = nullptr;
+    is_done_.store(false, std::memory_order_relaxed);
+    if (thread_.wake()) return;
+    parts_.log.write(Severity::warning, "cannot %s %s: the system has no more threads",
+                     verb_of(job_->kind), job_->name.c_str());
+    job_.reset();
+    schedule_.finish({}, parts_.clock());
+}
+
+void Agent::finish_job() {
+    // The thread may write to it after the job was found to be done: it is emptied each time.
+    std::uint64_t ignored = 0;
+    (void)!::read(done_.get(), &ignored, sizeof ignored);
+    if (!job_ || !is_done_.load(std::memory_order_acquire)) return;
+    report(result_);
+    job_.reset();
+    schedule_.finish(result_, parts_.clock());
+}
+
+void Agent::report(const JobResult &result) const {
+    const char *const verb = verb_of(job_->kind);
+    const char *const name = job_->name.c_str();
+    try {
+        if (problem_ != nullptr) std::rethrow_exception(problem_);
+    } catch (const std::exception &error) {
+        parts_.log.write(Severity::warning, "%s %s: %s", verb, name, error.what());
+    }
+    for (const std::string &remote : result.troubled) {
+        parts_.log.write(Severity::warning, "%s %s: %s is in trouble, and left alone for a while",
+                         verb, name, remote.c_str());
+    }
+    for (const std::string &remote : result.served) {
+        parts_.log.write(Severity::info, "%s %s: done with %s", verb, name, remote.c_str());
+    }
+}
+
+void Agent::work() {
+    try {
+        result_ = job_->kind == Job::Kind::pull ? parts_.worker.pull(job_->name, job_->left_alone)
+                                                : parts_.worker.push(job_->name, job_->left_alone);
+    } catch (const std::exception &) {
+        problem_ = std::current_exception();
+    }
+    is_done_.store(true, std::memory_order_release);
+    const std::uint64_t one = 1;
+    (void)!::write(done_.get(), &one, sizeof one);
+}
+
+}  // namespace cairn::agent

@@ -13,5 +13,6 @@ extern const cli::Command push_command;
 extern const cli::Command pull_command;
 extern const cli::Command status_command;
 extern const cli::Command gc_command;
+extern const cli::Command serve_command;
 
 }  // namespace cairn::fleet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program cairn-agent: all that Cairn does with the network, in a process of its own. `cairn push`, `cairn pull`
 // and `cairn remote` start it, and so does a session.
+#include "cache/agent_notice.h"
 #include "commands.h"
 #include "output.h"
 
@@ -8,7 +9,7 @@ namespace cairn::fleet {
 namespace {
 
 constexpr const char *kFooter =
-    R"(Other commands: `cairn --help`.
+    R"(`cairn push`, `cairn pull` and `cairn remote` are its other commands.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.)";
 
@@ -28,10 +29,16 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.)";
 
 // As people call them: the command `cairn` hands them over.
 constexpr const cli::Command *kCommands[] = {&push_command, &pull_command};
+constexpr const cli::Command *kOwnCommands[] = {&serve_command};
 constexpr const cli::Command *kRemoteCommands[] = {&status_command, &gc_command};
 
 int run(const cli::Words &words) {
     cli::make_signals_errors();
+    tell_agent_nothing();
+    if (words.empty() || words.front() == serve_command.name || words.front().starts_with('-')) {
+        return cli::run_command_group(
+            {"cairn-agent", "Share programs with other machines", kFooter, kOwnCommands}, words);
+    }
     if (!words.empty() && words.front() == "remote") {
         return cli::run_command_group(
             {"cairn remote", "See and tidy up the storage that machines share", kRemoteFooter,

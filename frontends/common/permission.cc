@@ -105,7 +105,9 @@ Permission permission_for(const Circumstances &own, const Configuration &configu
     const std::string name(own.application);
     Permission permission;
     permission.logs = configuration.log(name).value_or(false);
-    permission.has_own_driver_cache = configuration.driver_cache(name).value_or(false);
+    // What is shared is warm elsewhere only with the machine code.
+    permission.has_own_driver_cache =
+        configuration.driver_cache(name).value_or(configuration.share(name).value_or(false));
     // What starts use is not to be known: then not what it is made of, either.
     permission.records_recipes = configuration.record(name).value_or(true) &&
                                  (own.is_recording || configuration.recipes(name).value_or(false));

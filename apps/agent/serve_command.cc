@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// `cairn-agent serve`: shares what the user's applications compile, by itself, until it is ended.
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include <memory>
+
+#include "agent.h"
+#include "caches.h"
+#include "commands.h"
+#include "names.h"
+#include "notices.h"
+#include "os/environment.h"
+#include "os/file.h"
+#include "output.h"
+#include "sharing_worker.h"
+
+namespace cairn::fleet {
+namespace {
+
+using cli::Failure;
+using cli::kExitFailure;
+using cli::kExitOk;
+
+constexpr const char *kFooter =
+    R"(A session runs it (`systemctl --user enable --now cairn-agent.socket`). When an application starts that the user shares
+(`share = 1` in ~/.config/cairn/config), it pulls what the remotes of ~/.config/cairn/remotes have for it, and some time
+later pushes what it has compiled to those that may be written.
+
+Exit codes: 0 ended by a signal, 1 another agent is at work, or the socket cannot be made, 2 wrong usage.)";
+
+// Readable once one of the signals that end programs has come.
+UniqueFd open_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+    UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!fd.valid()) throw Failure(kExitFailure, "no descriptor for signals can be had");
+    return fd;
+}
+
+std::unique_ptr<agent::Notices> open_notices() {
+    try {
+        if (auto inherited = agent::inherited_socket()) {
+            return std::make_unique<agent::Notices>(std::move(*inherited));
+        }
+        const auto path = default_agent_socket();
+        if (!path) throw Failure(kExitFailure, "XDG_RUNTIME_DIR is not set: a session sets it");
+        return std::make_unique<agent::Notices>(*path);
+    } catch (const Failure &) {
+        throw;
+    } catch (const std::runtime_error &error) {
+        throw Failure(kExitFailure, error.what());
+    }
+}
+
+void write_line(void *, int severity, const char *line) {
+    if (severity == static_cast<int>(Severity::info) && cli::is_quiet()) return;
+    cli::complain(line);
+}
+
+int run() {
+    // Before there are threads, which inherit that these signals are blocked.
+    const UniqueFd signals = open_signals();
+    const std::string root = cli::usable_root();
+    const std::unique_ptr<agent::Notices> notices = open_notices();
+    const Log log(write_line, nullptr);
+    SharingWorker worker(root, log);
+    agent::Agent agent(
+        {.notices = *notices,
+         .worker = worker,
+         .name_of = [&](const AgentNotice &notice) { return agent::name_of(notice, root); },
+         .is_shared = agent::is_shared,
+         .log = log});
+    agent.run(signals.get());
+    return kExitOk;
+}
+
+cli::Run define(cli::Arguments &take) {
+    take.dir();
+    take.quiet();
+    return [] { return run(); };
+}
+
+}  // namespace
+
+const cli::Command serve_command = {"serve", "Pull and push what applications need, by itself",
+                                    kFooter, define};
+
+}  // namespace cairn::fleet

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "sharing_worker.h"
+
+#include <algorithm>
+
+#include "holdings.h"
+#include "open_remotes.h"
+#include "pull.h"
+#include "push.h"
+
+namespace cairn::fleet {
+namespace {
+
+// The remotes that are to be used so now; the others are in the result as skipped.
+OpenRemotes remotes_for(RemoteUse use, const agent::Remotes &left_alone, agent::JobResult &result) {
+    std::vector<RemoteSettings> usable;
+    for (const RemoteSettings &each : configured_remotes()) {
+        if (use == RemoteUse::read ? !each.reads : !each.writes || each.sign.empty()) continue;
+        if (std::ranges::find(left_alone, each.name) != left_alone.end()) {
+            result.skipped.push_back(each.name);
+        } else {
+            usable.push_back(each);
+        }
+    }
+    return open_remotes(usable);
+}
+
+// All that did not fail were served.
+void note_served(const OpenRemotes &remotes, agent::JobResult &result) {
+    for (const auto &remote : remotes) {
+        const std::string &name = remote->settings().name;
+        if (std::ranges::find(result.troubled, name) == result.troubled.end()) {
+            result.served.push_back(name);
+        }
+    }
+}
+
+}  // namespace
+
+agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remotes &left_alone) {
+    agent::JobResult result;
+    const OpenRemotes remotes = remotes_for(RemoteUse::read, left_alone, result);
+    if (remotes.empty()) return result;
+    const Machine machine(root_);
+    // The start that this pull is for has made a cache, which says what its driver is.
+    for (const std::string &text : drivers_in_caches(root_, name)) {
+        if (stops_.load()) return result;
+        const Pulled pulled =
+            fleet::pull(remotes, machine, name, driver_name(text), text, PullLimits());
+        for (const RemoteTrouble &each : pulled.troubles) {
+            log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
+            result.troubled.push_back(each.remote);
+        }
+        for (const std::string &each : pulled.problems) {
+            log_.write(Severity::warning, "%s", each.c_str());
+        }
+        if (pulled.packs != 0) {
+            log_.write(Severity::info, "%s: pulled %zu entries", name.c_str(),
+                       static_cast<std::size_t>(pulled.entries));
+        }
+    }
+    note_served(remotes, result);
+    return result;
+}
+
+agent::JobResult SharingWorker::push(const std::string &name, const agent::Remotes &left_alone) {
+    agent::JobResult result;
+    const OpenRemotes remotes = remotes_for(RemoteUse::write, left_alone, result);
+    if (remotes.empty()) return result;
+    const Machine machine(root_);
+    const Holdings holdings = holdings_of(root_, name, Recipes::no);
+    for (const auto &remote : remotes) {
+        const std::string &remote_name = remote->settings().name;
+        try {
+            for (const auto &[text, parts] : holdings) {
+                if (stops_.load()) return result;
+                const Pushed pushed =
+                    fleet::push(*remote, machine, name, text, parts, remote->settings().sign);
+                if (pushed.packs != 0) {
+                    log_.write(Severity::info, "%s: pushed %zu entries to %s", name.c_str(),
+                               static_cast<std::size_t>(pushed.entries), remote_name.c_str());
+                }
+            }
+        } catch (const remotes::RemoteFailure &failure) {
+            log_.write(Severity::warning, "%s: %s", remote_name.c_str(), failure.what());
+            result.troubled.push_back(remote_name);
+        }
+    }
+    note_served(remotes, result);
+    return result;
+}
+
+}  // namespace cairn::fleet

@@ -1,0 +1,32 @@
+// What the agent does with remotes: pulls and pushes of one application, with all remotes of the configuration.
+// SPDX-License-Identifier: MIT
+//
+// Each job reads the configuration and the keys anew, so that a change counts at once.
+//
+// Thread safety: jobs by one thread, stop() by any.
+// Failure: a remote that fails is in the result; a Failure where this machine's files or its configuration do.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "agent.h"
+#include "base/log.h"
+
+namespace cairn::fleet {
+
+class SharingWorker final : public agent::Worker {
+  public:
+    SharingWorker(std::string root, const Log &log) : root_(std::move(root)), log_(log) {}
+
+    agent::JobResult pull(const std::string &name, const agent::Remotes &left_alone) override;
+    agent::JobResult push(const std::string &name, const agent::Remotes &left_alone) override;
+    void stop() override { stops_.store(true); }
+
+  private:
+    const std::string root_;
+    const Log log_;
+    std::atomic<bool> stops_ = false;
+};
+
+}  // namespace cairn::fleet

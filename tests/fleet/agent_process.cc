@@ -42,8 +42,8 @@ void AgentProcess::signal(int number) const {
     EXPECT_EQ(::kill(pid(), number), 0);
 }
 
-bool AgentProcess::says(const std::string &text) const {
-    return cairn_test::eventually([&] { return said().find(text) != std::string::npos; });
+bool AgentProcess::says(const std::string &text, std::size_t behind) const {
+    return cairn_test::eventually([&] { return said().find(text, behind) != std::string::npos; });
 }
 
 std::uint64_t AgentProcess::status(const std::string &name) const {

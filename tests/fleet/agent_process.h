@@ -33,7 +33,8 @@ class AgentProcess {
     int wait() const { return program_->wait(); }
     // What it has said until now.
     std::string said() const { return program_->standard_error(); }
-    bool says(const std::string &text) const;
+    // Waits until it has said this, behind so many bytes.
+    bool says(const std::string &text, std::size_t behind = 0) const;
     // A number of /proc/PID/status, such as of VmHWM.
     std::uint64_t status(const std::string &name) const;
     // Of the processor, that it has used.

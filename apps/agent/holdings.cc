@@ -14,6 +14,7 @@
 #include "output.h"
 #include "pack/files.h"
 #include "pack/local_parts.h"
+#include "packs.h"
 #include "recipe/recipe.h"
 #include "shelf.h"
 #include "warm/environment.h"
@@ -196,7 +197,8 @@ std::optional<std::string> driver_of_context(const std::string &root, const std:
 
 std::string pulled_pack_path(const std::string &root, const std::string &name,
                              const std::string &driver) {
-    return root + "/.packs/" + name + "/fleet-" + driver + ".pack";
+    return root + "/.packs/" + name + "/" + std::string(cli::kFleetPackBeginning) + driver +
+           ".pack";
 }
 
 }  // namespace cairn::fleet

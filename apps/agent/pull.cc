@@ -15,6 +15,7 @@
 #include "pack/install_folder.h"
 #include "pack/merging.h"
 #include "pack/plan.h"
+#include "packs.h"
 #include "session.h"
 
 namespace cairn::fleet {
@@ -22,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using cli::Words;
-
-constexpr std::string_view kSignedBy = "Signed by: ";
 
 // A pack that a manifest lists.
 struct Offer {
@@ -43,7 +42,8 @@ std::set<std::string> signers_in(std::string_view about) {
     while (!about.empty()) {
         const std::size_t size = std::min(about.find('\n'), about.size());
         const std::string_view line = about.substr(0, size);
-        if (line.starts_with(kSignedBy)) signers.emplace(line.substr(kSignedBy.size()));
+        if (line.starts_with(cli::kSignedByLine))
+            signers.emplace(line.substr(cli::kSignedByLine.size()));
         about.remove_prefix(std::min(size + 1, about.size()));
     }
     return signers;
@@ -217,7 +217,8 @@ void Pull::merge(const PullLimits &limits) {
     maker.begin(parts.size());
     for (const cli::PlannedPart &part : parts) (void)maker.write(part);
     std::string about = "Merged by `cairn pull`.\n";
-    for (const std::string &each : signers) about.append(kSignedBy).append(each).append("\n");
+    for (const std::string &each : signers)
+        about.append(cli::kSignedByLine).append(each).append("\n");
     (void)maker.finish(about);
 }
 

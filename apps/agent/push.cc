@@ -217,8 +217,21 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
     std::erase_if(parts, [](const PlannedPart &part) { return part.entries.empty(); });
     leave_out_what_others_have();
     if (parts.empty() && manifest_.packs.size() == before && !needs_renewal()) return result_;
+    if (!is_possible(manifest_)) {
+        result_.problems.push_back(manifest_.name +
+                                   ": its name or its driver has letters that no "
+                                   "manifest may have, so it is not published");
+        return result_;
+    }
     publish(std::move(parts));
     merge_own_packs();
+    if (!is_possible(manifest_)) {
+        throw Failure(
+            kExitFailure,
+            "{}: this machine has more entries of it than a manifest can list ({}); limit "
+            "the cache",
+            manifest_.name, kListedKeysMax);
+    }
     // What this machine listed before may be all listed by others now.
     const std::string object = manifest_.packs.empty() ? "" : shelf_.put_manifest(manifest_, key_);
     for (const ReadManifest &each : manifests_) {

@@ -36,7 +36,7 @@ std::string text_of(const std::string &path) {
 }
 
 std::string aws_file(const char *variable, const char *below_home) {
-    const std::string named = from_environment(variable);
+    std::string named = from_environment(variable);
     if (!named.empty()) return named;
     return home_directory().value_or("") + below_home;
 }

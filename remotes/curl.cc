@@ -94,8 +94,8 @@ struct Curl::Handles {
 
 // One request on its way. The callbacks do not throw: libcurl is in between.
 struct Curl::Transfer {
-    Transfer(const HttpRequest &request_, CallClock &clock_, CURL *easy_)
-        : request(request_), clock(clock_), easy(easy_) {}
+    Transfer(const HttpRequest &asked, CallClock &of_call, CURL *handle)
+        : request(asked), clock(of_call), easy(handle) {}
 
     long status() const {
         long number = 0;

@@ -36,9 +36,12 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
 
 class RedisRemote final : public Remote {
   public:
-    RedisRemote(const std::string &shown, const std::string &prefix, RedisNodes::Settings settings,
+    RedisRemote(std::string shown, std::string prefix, RedisNodes::Settings settings,
                 const Limits &limits)
-        : shown_(shown), prefix_(prefix), limits_(limits), nodes_(std::move(settings), limits) {}
+        : shown_(std::move(shown)),
+          prefix_(std::move(prefix)),
+          limits_(limits),
+          nodes_(std::move(settings), limits) {}
 
     std::optional<std::string> get(const std::string &name, std::uint64_t size_max) override;
     void put(const std::string &name, Bytes content) override;

@@ -81,9 +81,9 @@ std::string RedisNode::text() const {
     return (is_address ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-RedisConnection::RedisConnection(const std::string &remote, const RedisNode &node,
-                                 const Limits &limits, CallClock &clock)
-    : remote_(remote), node_(node), limits_(limits) {
+RedisConnection::RedisConnection(std::string remote, RedisNode node, const Limits &limits,
+                                 CallClock &clock)
+    : remote_(std::move(remote)), node_(std::move(node)), limits_(limits) {
     connect(clock);
 }
 

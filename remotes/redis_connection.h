@@ -34,8 +34,7 @@ class RedisConnection {
     using Command = std::vector<std::string_view>;
 
     // Connects. `remote` names it in messages.
-    RedisConnection(const std::string &remote, const RedisNode &node, const Limits &limits,
-                    CallClock &clock);
+    RedisConnection(std::string remote, RedisNode node, const Limits &limits, CallClock &clock);
 
     RedisReply ask(const Command &command, std::uint64_t answer_max, CallClock &clock,
                    Traffic &traffic);

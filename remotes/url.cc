@@ -32,7 +32,7 @@ int value_of_digit(char c) {
 
 std::string scheme_of(const std::string &text) {
     const std::size_t end = text.find("://");
-    const std::string scheme = text.substr(0, end);
+    std::string scheme = text.substr(0, end);
     if (end == std::string::npos || scheme.empty() ||
         !std::ranges::all_of(scheme, is_letter_or_digit)) {
         refuse("a remote is a URL, such as s3://bucket/folder or file:///folder");

@@ -26,7 +26,7 @@ Limits short_limits() {
     Limits limits;
     limits.connect_ms = 500;
     limits.call_ms = 1'500;
-    limits.stall_ms = 300;
+    limits.stall_ms = 200;
     limits.stall_bytes = 1'000;
     return limits;
 }
@@ -184,9 +184,15 @@ TEST_P(RemoteFaultsTest, RemovingFailsInTime) {
     EXPECT_TRUE(names_in(*direct_, "a").empty());
 }
 
+class RemoteSlownessTest : public RemoteFaultsTest {};
+
+INSTANTIATE_TEST_SUITE_P(Each, RemoteSlownessTest,
+                         testing::Values(Case{"http", Fault::slow}, Case{"s3", Fault::slow},
+                                         Case{"redis", Fault::slow}),
+                         [](const auto &each) { return each.param.backend; });
+
 // Slow enough to take for ever, and quick enough not to stall.
-TEST_P(RemoteFaultsTest, TheWholeCallHasAnEnd) {
-    if (fault() != Fault::slow) GTEST_SKIP() << "only what is slow takes long";
+TEST_P(RemoteSlownessTest, TheWholeCallHasAnEnd) {
     Limits limits = short_limits();
     limits.stall_bytes = 50;
     const auto remote =

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "open_remotes.h"
 
-#include <set>
-
 #include "output.h"
 
 namespace cairn::fleet {
@@ -17,6 +15,37 @@ OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings) {
         }
     }
     return remotes;
+}
+
+template <typename Ask>
+void Catalogue::ask(const Ask &ask_one) {
+    for (const auto &remote : remotes_) {
+        if (failed_.contains(remote.get())) continue;
+        try {
+            ask_one(*remote);
+        } catch (const remotes::RemoteFailure &failure) {
+            failed_.insert(remote.get());
+            troubles_.push_back({remote->settings().name, failure.what()});
+        }
+    }
+}
+
+cli::Words Catalogue::names(const std::function<bool(const std::string &name)> &is_wanted) {
+    std::set<std::string> names;
+    ask([&](OpenRemote &remote) {
+        for (std::string &name : remote.names()) {
+            if (is_wanted(name)) names.insert(std::move(name));
+        }
+    });
+    return {names.begin(), names.end()};
+}
+
+cli::Words Catalogue::drivers(const std::string &name) {
+    std::set<std::string> drivers;
+    ask([&](OpenRemote &remote) {
+        for (std::string &driver : remote.drivers(name)) drivers.insert(std::move(driver));
+    });
+    return {drivers.begin(), drivers.end()};
 }
 
 void complain_of(const std::vector<RemoteTrouble> &troubles, const cli::Words &problems) {

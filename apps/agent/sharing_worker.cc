@@ -37,20 +37,29 @@ void note_served(const OpenRemotes &remotes, agent::JobResult &result) {
 
 }  // namespace
 
+void SharingWorker::note(const std::vector<RemoteTrouble> &troubles,
+                         agent::JobResult &result) const {
+    for (const RemoteTrouble &each : troubles) {
+        log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
+        result.troubled.push_back(each.remote);
+    }
+}
+
 agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remotes &left_alone) {
     agent::JobResult result;
     const OpenRemotes remotes = remotes_for(RemoteUse::read, left_alone, result);
     if (remotes.empty()) return result;
     const Machine machine(root_);
+    Catalogue catalogue(remotes);
+    const cli::Words there = catalogue.drivers(name);
+    note(catalogue.troubles(), result);
     // The start that this pull is for has made a cache, which says what its driver is.
     for (const std::string &text : drivers_in_caches(root_, name)) {
+        const std::string driver = driver_name(text);
+        if (std::ranges::find(there, driver) == there.end()) continue;
         if (stops_.load()) return result;
-        const Pulled pulled =
-            fleet::pull(remotes, machine, name, driver_name(text), text, PullLimits());
-        for (const RemoteTrouble &each : pulled.troubles) {
-            log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
-            result.troubled.push_back(each.remote);
-        }
+        const Pulled pulled = fleet::pull(remotes, machine, name, driver, text, PullLimits());
+        note(pulled.troubles, result);
         for (const std::string &each : pulled.problems) {
             log_.write(Severity::warning, "%s", each.c_str());
         }

@@ -9,9 +9,11 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "agent.h"
 #include "base/log.h"
+#include "pull.h"
 
 namespace cairn::fleet {
 
@@ -24,6 +26,8 @@ class SharingWorker final : public agent::Worker {
     void stop() override { stops_.store(true); }
 
   private:
+    void note(const std::vector<RemoteTrouble> &troubles, agent::JobResult &result) const;
+
     const std::string root_;
     const Log log_;
     std::atomic<bool> stops_ = false;

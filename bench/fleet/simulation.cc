@@ -156,12 +156,15 @@ double Simulation::pull(SimulatedMachine &machine) {
     ++outcome_.pulls;
     const fl::OpenRemotes remotes = fl::open_remotes({settings_});
     const fl::Machine own(machine.root);
+    fl::Catalogue catalogue(remotes);
+    const cairn::cli::Words there = catalogue.drivers(kName);
     for (const std::string &text : fl::drivers_in_caches(machine.root, kName)) {
-        if (text.find(kDriver) == std::string::npos) continue;
-        const fl::Pulled pulled =
-            fl::pull(remotes, own, kName, fl::driver_name(text), text, fl::PullLimits());
-        outcome_.failures += pulled.troubles.size();
+        const std::string driver = fl::driver_name(text);
+        if (std::ranges::find(there, driver) == there.end()) continue;
+        outcome_.failures +=
+            fl::pull(remotes, own, kName, driver, text, fl::PullLimits()).troubles.size();
     }
+    outcome_.failures += catalogue.troubles().size();
     return account(machine, remotes.front()->remote().traffic());
 }
 

@@ -125,6 +125,16 @@ void Machine::forget_copies(const std::string &shelf, const cli::Words &but) con
     for (const std::string &name : old) (void)folder->remove_file(name);
 }
 
+std::optional<std::string> Machine::read_text(const std::string &name) const {
+    constexpr std::size_t kTextMax = 256u << 10;
+    auto text = read_text_file(folder_, name, kTextMax);
+    return text.ok() ? std::optional(std::move(text.value())) : std::nullopt;
+}
+
+void Machine::write_text(const std::string &name, const std::string &text) const {
+    (void)folder_.replace_file_lazily(name, as_bytes(text));
+}
+
 ByteLock Machine::lock(const std::string &name) const {
     constexpr std::uint64_t kPatienceUs = 60'000'000;
     auto opened = folder_.open_or_make_file(name + ".lock");

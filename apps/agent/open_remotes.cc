@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "open_remotes.h"
 
+#include <algorithm>
+
+#include "os/environment.h"
 #include "output.h"
 
 namespace cairn::fleet {
@@ -15,6 +18,27 @@ OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings) {
         }
     }
     return remotes;
+}
+
+void keep_counts(const Machine &machine, const OpenRemotes &remotes,
+                 const std::vector<RemoteTrouble> &troubles) {
+    CountsOfRemotes all;
+    for (const auto &remote : remotes) {
+        RemoteCounts counts = remote->counts();
+        const remotes::Traffic traffic = remote->remote().traffic();
+        counts.requests = traffic.requests;
+        counts.bytes_in = traffic.bytes_in;
+        counts.bytes_out = traffic.bytes_out;
+        counts.commands = 1;
+        const std::string &name = remote->settings().name;
+        if (std::ranges::find(troubles, name, &RemoteTrouble::remote) != troubles.end()) {
+            counts.commands_failed = 1;
+        } else {
+            counts.used_at_s = wall_clock_ns() / 1'000'000'000;
+        }
+        all[name] = counts;
+    }
+    add_counts(machine, all);
 }
 
 template <typename Ask>

@@ -19,6 +19,10 @@ using OpenRemotes = std::vector<std::unique_ptr<OpenRemote>>;
 
 OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings);
 
+// Notes what a command has done with them: see counts.h.
+void keep_counts(const Machine &machine, const OpenRemotes &remotes,
+                 const std::vector<RemoteTrouble> &troubles);
+
 // What remotes have. One that fails is not asked again.
 class Catalogue {
   public:

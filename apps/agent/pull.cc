@@ -153,10 +153,12 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
             continue;
         }
         ++result_.packs;
+        ++offer.shelf->remote().counts().packs_pulled;
         result_.bytes += offer.pack->size_bytes;
         const std::size_t middle = here.size();
         std::ranges::copy_if(offer.pack->keys, std::back_inserter(here), is_lacking);
         result_.entries += here.size() - middle;
+        offer.shelf->remote().counts().entries_pulled += here.size() - middle;
         std::ranges::inplace_merge(here, here.begin() + static_cast<std::ptrdiff_t>(middle));
     }
 }

@@ -121,9 +121,10 @@ int run(const Options &options) {
     if (names.empty() && catalogue.troubles().empty()) {
         cli::say("the remotes have nothing of this");
     }
-    complain_of(catalogue.troubles(), {});
+    std::ranges::copy(catalogue.troubles(), std::back_inserter(sum.troubles));
     complain_of(sum.troubles, sum.problems);
-    return catalogue.troubles().empty() && sum.troubles.empty() ? kExitOk : kExitFailure;
+    keep_counts(machine, remotes, sum.troubles);
+    return sum.troubles.empty() ? kExitOk : kExitFailure;
 }
 
 cli::Run define(cli::Arguments &take) {

@@ -245,7 +245,10 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
 Pushed push(OpenRemote &remote, const Machine &machine, const std::string &name,
             const std::string &driver_text, std::vector<PlannedPart> parts,
             const std::string &key_name) {
-    return Push(remote, machine, name, driver_text, key_name).run(std::move(parts));
+    const Pushed pushed = Push(remote, machine, name, driver_text, key_name).run(std::move(parts));
+    remote.counts().packs_pushed += pushed.packs;
+    remote.counts().entries_pushed += pushed.entries;
+    return pushed;
 }
 
 }  // namespace cairn::fleet

@@ -26,13 +26,17 @@ OpenRemotes remotes_for(RemoteUse use, const agent::Remotes &left_alone, agent::
 }
 
 // All that did not fail were served.
-void note_served(const OpenRemotes &remotes, agent::JobResult &result) {
+agent::JobResult end(const Machine &machine, const OpenRemotes &remotes, agent::JobResult result) {
+    std::vector<RemoteTrouble> troubles;
+    for (const std::string &name : result.troubled) troubles.push_back({name, ""});
+    keep_counts(machine, remotes, troubles);
     for (const auto &remote : remotes) {
         const std::string &name = remote->settings().name;
         if (std::ranges::find(result.troubled, name) == result.troubled.end()) {
             result.served.push_back(name);
         }
     }
+    return result;
 }
 
 }  // namespace
@@ -68,8 +72,7 @@ agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remot
                        static_cast<std::size_t>(pulled.entries));
         }
     }
-    note_served(remotes, result);
-    return result;
+    return end(machine, remotes, std::move(result));
 }
 
 agent::JobResult SharingWorker::push(const std::string &name, const agent::Remotes &left_alone) {
@@ -95,8 +98,7 @@ agent::JobResult SharingWorker::push(const std::string &name, const agent::Remot
             result.troubled.push_back(remote_name);
         }
     }
-    note_served(remotes, result);
-    return result;
+    return end(machine, remotes, std::move(result));
 }
 
 }  // namespace cairn::fleet

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "counts.h"
 #include "keys.h"
 #include "machine.h"
 #include "manifest_format.h"
@@ -49,6 +50,9 @@ class OpenRemote {
     remotes::Remote &remote() { return *remote_; }
     const Trust &trust() const { return trust_; }
 
+    // What was pulled and pushed; requests and bytes, the remote counts itself.
+    RemoteCounts &counts() { return counts_; }
+
     // What there is in the namespace: NAMEs, and DRIVERs of one.
     cli::Words names();
     cli::Words drivers(const std::string &name);
@@ -59,6 +63,7 @@ class OpenRemote {
     const RemoteSettings settings_;
     const std::unique_ptr<remotes::Remote> remote_;
     const Trust trust_;
+    RemoteCounts counts_;
 };
 
 struct ReadManifest {

@@ -253,6 +253,27 @@ TEST_F(FleetTest, StatusSaysWhatIsThereForThisMachine) {
                 HasSubstr("10 entries of 1 machine, in 1 pack"));
 }
 
+TEST_F(FleetTest, StatusSaysWhatRemotesHaveDoneSoFar) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    push(first_);
+    const Json pushed = status(first_)["so_far"];
+    EXPECT_EQ(pushed["entries_pushed"], 10);
+    EXPECT_EQ(pushed["packs_pushed"], 1);
+    EXPECT_EQ(pushed["commands"], 2);
+    EXPECT_GT(pushed["bytes_out"], 500);
+    second_.start(kDriver);
+    pull(second_);
+    const Json pulled = status(second_)["so_far"];
+    EXPECT_EQ(pulled["entries_pulled"], 10);
+    EXPECT_EQ(pulled["commands_failed"], 0);
+    EXPECT_THAT(second_.done({"remote", "status", "--remote", url_}),
+                HasSubstr("so far: 10 entries pulled and 0 pushed"));
+    // Nonsense counts as nothing.
+    std::ofstream(second_.root() + "/.fleet/counts") << "[1, {}";
+    EXPECT_EQ(status(second_)["so_far"]["commands"], 0);
+}
+
 TEST_F(FleetTest, WrongUsageIsSaid) {
     for (const Words &words :
          std::vector<Words>{{"push", "game"},

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char *kFile = "counts";
-constexpr const char *kLock = "counts";
+constexpr const char *kLock = ".counts";  // no application has such a name
 constexpr std::size_t kRemotesMax = 64;
 
 struct Field {

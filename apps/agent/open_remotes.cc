@@ -56,11 +56,17 @@ void Catalogue::ask(const Ask &ask_one) {
 
 cli::Words Catalogue::names(const std::function<bool(const std::string &name)> &is_wanted) {
     std::set<std::string> names;
+    constexpr std::size_t kNamesMax = 1000;  // each may take a player's start
     ask([&](OpenRemote &remote) {
         for (std::string &name : remote.names()) {
             if (is_wanted(name)) names.insert(std::move(name));
         }
     });
+    if (names.size() > kNamesMax) {
+        throw cli::Failure(cli::kExitFailure,
+                           "the remotes have more than {} applications; name those that you want",
+                           kNamesMax);
+    }
     return {names.begin(), names.end()};
 }
 

@@ -216,7 +216,8 @@ void Pull::merge(const PullLimits &limits) {
     const cli::FolderLock folder_lock(top);
     const cli::InstallFolder folder(top, name_, cli::InstallFor::user);
     cli::PackMaker maker(options);
-    maker.begin(parts.size());
+    // A pack that others may write would be no layer, whatever the umask.
+    maker.begin(parts.size(), cli::NewFile::Reader::everybody);
     for (const cli::PlannedPart &part : parts) (void)maker.write(part);
     std::string about = "Merged by `cairn pull`.\n";
     for (const std::string &each : signers)

@@ -29,6 +29,10 @@ namespace cairn::fleet {
 inline constexpr std::uint64_t kSharedPackMax = 16u << 20;
 inline constexpr std::uint64_t kSharedValueMax = 12u << 20;
 
+// So much is read of one shelf; there may be anything, and as much as somebody likes.
+inline constexpr std::size_t kReadManifestsMax = 2048;
+inline constexpr std::size_t kReadEntriesMax = 2'000'000;
+
 // Whose signatures count on a remote: those of the keys that are trusted now and not revoked, or of those of them
 // that are named.
 class Trust {
@@ -81,7 +85,8 @@ class Shelf {
     OpenRemote &remote() const { return remote_; }
     const std::string &driver() const { return driver_; }
 
-    // Those that count, and whose place they name. Those that were read before come from the machine's copies.
+    // Those that count, and whose place they name, the newest first as far as limits allow. Those that were
+    // read before come from the machine's copies.
     std::vector<ReadManifest> read_manifests();
     // Why others did not count, each reason once.
     const cli::Words &problems() const { return problems_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What machines share: each entry once, to those that it is for, from those that are trusted.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 
@@ -164,6 +165,16 @@ TEST_F(FleetTest, WhatTwoHavePublishedIsTakenBackByOne) {
     EXPECT_EQ(objects("manifests").size(), 1u);
     second_.start(kDriver);
     pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+}
+
+TEST_F(FleetTest, WhatIsPulledCountsWhateverTheUmaskIs) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    second_.start(kDriver);
+    const mode_t mask = ::umask(0);
+    pull(second_);
+    ::umask(mask);
     EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "holdings.h"
+#include "names.h"
 #include "open_remotes.h"
 #include "pull.h"
 #include "push.h"
@@ -42,11 +43,12 @@ agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remot
     const OpenRemotes remotes = remotes_for(RemoteUse::read, left_alone, result);
     if (remotes.empty()) return result;
     const Machine machine(root_);
+    PullLimits limits;
+    limits.keeps = agent::asks(name);
     // The start that this pull is for has made a cache, which says what its driver is.
     for (const std::string &text : drivers_in_caches(root_, name)) {
         if (stops_.load()) return result;
-        const Pulled pulled =
-            fleet::pull(remotes, machine, name, driver_name(text), text, PullLimits());
+        const Pulled pulled = fleet::pull(remotes, machine, name, driver_name(text), text, limits);
         for (const RemoteTrouble &each : pulled.troubles) {
             log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
             result.troubled.push_back(each.remote);
@@ -58,6 +60,23 @@ agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remot
             log_.write(Severity::info, "%s: pulled %zu entries", name.c_str(),
                        static_cast<std::size_t>(pulled.entries));
         }
+    }
+    note_served(remotes, result);
+    return result;
+}
+
+agent::JobResult SharingWorker::look(const std::string &name, const agent::Remotes &left_alone) {
+    agent::JobResult result;
+    const OpenRemotes remotes = remotes_for(RemoteUse::read, left_alone, result);
+    if (remotes.empty()) return result;
+    const Machine machine(root_);
+    for (const std::string &text : drivers_in_caches(root_, name)) {
+        if (stops_.load()) return result;
+        for (const RemoteTrouble &each : looking_.look(remotes, machine, name, text)) {
+            log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
+            result.troubled.push_back(each.remote);
+        }
+        if (!result.troubled.empty()) break;  // it would be waited for again
     }
     note_served(remotes, result);
     return result;

@@ -7,8 +7,9 @@
 #include <filesystem>
 #include <set>
 
-#include "cache/driver_cache.h"
+#include "fetching.h"
 #include "holdings.h"
+#include "kept_packs.h"
 #include "keys.h"
 #include "output.h"
 #include "pack/files.h"
@@ -66,7 +67,6 @@ class Pull {
     void read_manifests();
     std::vector<Offer> offers() const;
     void fetch(const std::vector<Offer> &offers, const PullLimits &limits);
-    bool is_of_this(const std::string &path) const;
     bool counts(const std::string &signer) const;
     bool counts(const cli::PublicKey &signer) const;
     void merge(const PullLimits &limits);
@@ -114,19 +114,6 @@ std::vector<Offer> Pull::offers() const {
     return offers;
 }
 
-// Whether all parts of a pack are of this application and driver.
-bool Pull::is_of_this(const std::string &path) const {
-    const cli::OpenPack pack = cli::open_pack(path);
-    cli::require_known(pack);
-    return std::ranges::all_of(pack.parts, [&](const cli::OpenPart &part) {
-        const std::string generation(part.subject.generation);
-        const bool is_of_driver = part.subject.kind == PackKind::driver_files || generation.empty()
-                                      ? generation == text_
-                                      : driver_subject(name_, generation).generation == text_;
-        return part.name() == name_ && is_of_driver;
-    });
-}
-
 void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
     std::vector<std::uint64_t> here = entries_here(machine_.root(), name_, text_);
     std::set<const Shelf *> failed;
@@ -137,12 +124,9 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
             continue;
         }
         try {
-            auto file = offer.shelf->fetch(*offer.pack, offer.signer);
+            auto file = fetch_pack(*offer.shelf, *offer.pack, offer.signer, name_, text_);
             if (!file) continue;
-            if (!is_of_this(file->path())) {
-                result_.problems.emplace_back("a pack has parts of something else");
-                continue;
-            }
+            if (limits.keeps) (void)KeptPacks(machine_.root()).keep(offer.pack->hash, file->path());
             fetched_.push_back({std::move(*file), offer.signer});
         } catch (const remotes::RemoteFailure &failure) {
             note_trouble(*offer.shelf, failure);

@@ -91,7 +91,8 @@ class Shelf {
     // Why others did not count, each reason once.
     const cli::Words &problems() const { return problems_; }
 
-    // The pack, whole and signed by this key; nullopt: it is not there, or not that.
+    // The pack, whole and signed by this key; nullopt: it is not there, or not that. One that this machine has kept
+    // is not fetched again.
     std::optional<TemporaryPack> fetch(const ListedPack &pack, const cli::PublicKey &signer);
 
     // Puts it, compressed, and fills in what that is called and how large it is.

@@ -7,7 +7,7 @@
 
 #include "cli/watched_program.h"
 #include "fleet_fixture.h"
-#include "manifest_format.h"
+#include "whole.h"
 
 namespace cairn::fleet_test {
 namespace {
@@ -24,28 +24,6 @@ class KillTest : public FleetTest {
     void SetUp() override {
         if (!cli_test::can_watch()) GTEST_SKIP() << "no process can be watched here";
     }
-
-    // All that is listed is there, in every byte.
-    void expect_whole() const {
-        for (const fs::path &path : objects("manifests")) {
-            if (path.filename().string().starts_with('.')) continue;  // not finished
-            const std::string content = cli_test::read_file(path);
-            const auto name = fleet::parse_manifest_name(path.filename().string());
-            ASSERT_TRUE(name) << path;
-            EXPECT_EQ(fleet::hash_of_object(as_bytes(content)), name->hash);
-            const auto manifest = fleet::decode(
-                as_bytes(content).first(content.size() - fleet::kManifestTrailerSize));
-            ASSERT_TRUE(manifest) << path;
-            for (const fleet::ListedPack &pack : manifest->packs) {
-                const fs::path file = path.parent_path().parent_path() / "packs" /
-                                      (fleet::hash_name(pack.hash) + ".pack.zst");
-                ASSERT_TRUE(fs::exists(file)) << file;
-                const std::string bytes = cli_test::read_file(file);
-                EXPECT_EQ(bytes.size(), pack.size_bytes);
-                EXPECT_EQ(fleet::hash_of_object(as_bytes(bytes)), pack.hash);
-            }
-        }
-    }
 };
 
 TEST_F(KillTest, APushThatIsKilledListsNothingThatIsNotThere) {
@@ -56,11 +34,11 @@ TEST_F(KillTest, APushThatIsKilledListsNothingThatIsNotThere) {
     for (std::uint64_t at = 1; cli_test::is_killed_at(at, push_words(), first_.environment());
          at += kStep) {
         ++kills;
-        expect_whole();
+        expect_whole(url_);
     }
     EXPECT_GT(kills, 5u);
     push(first_);
-    expect_whole();
+    expect_whole(url_);
     second_.start(kDriver);
     pull(second_);
     EXPECT_EQ(second_.programs_found(kDriver, 0, 40), 40);

@@ -94,6 +94,14 @@ TEST_P(RemoteContractTest, EachFolderListsWhatIsDirectlyBelow) {
     EXPECT_THAT(names_in(*remote_, "a/deep"), ElementsAre("three"));
 }
 
+TEST_P(RemoteContractTest, AFolderThatHasNothingButFoldersIsListed) {
+    put_text(*remote_, "a/deep/deeper/object", "1");
+    put_text(*remote_, "a/other/deeper/object", "2");
+    EXPECT_THAT(names_in(*remote_, ""), ElementsAre("a/"));
+    EXPECT_THAT(names_in(*another(), "a"), ElementsAre("deep/", "other/"));
+    EXPECT_THAT(names_in(*remote_, "a/deep"), ElementsAre("deeper/"));
+}
+
 TEST_P(RemoteContractTest, AnObjectThatWasJustPutIsYoung) {
     put_text(*remote_, "a/b", "1");
     const std::vector<Listed> listed = remote_->list("a");

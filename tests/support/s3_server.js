@@ -8,7 +8,9 @@
 'use strict';
 
 const crypto = require('crypto');
+const fs = require('fs');
 const http = require('http');
+const path = require('path');
 const S3rver = require(process.argv[2]);
 
 const clockSkewMaxMs = 15 * 60 * 1000;
@@ -79,7 +81,32 @@ function checkContent(request) {
   request.pause();
 }
 
+function hasObject(folder) {
+  return fs.readdirSync(folder, { withFileTypes: true }).some((entry) =>
+    entry.isDirectory() ? hasObject(path.join(folder, entry.name)) : entry.name.endsWith('._S3rver_object'));
+}
+
+// s3rver leaves out of a list, unlike S3, the folders that have nothing but folders.
+function listFoldersToo() {
+  const store = require(path.join(process.argv[2], 'lib', 'stores', 'filesystem')).prototype;
+  const list = store.listObjects;
+  store.listObjects = async function (bucket, options) {
+    const listed = await list.call(this, bucket, options);
+    const prefix = options.prefix || '';
+    if (options.delimiter !== '/' || !(prefix === '' || prefix.endsWith('/'))) return listed;
+    const folder = path.join(this.getBucketPath(bucket), prefix);
+    const isFirstPage = !options.startAfter;
+    const entries = isFirstPage && fs.existsSync(folder) ? fs.readdirSync(folder, { withFileTypes: true }) : [];
+    listed.commonPrefixes = entries
+      .filter((entry) => entry.isDirectory() && hasObject(path.join(folder, entry.name)))
+      .map((entry) => `${prefix}${entry.name}/`)
+      .sort();
+    return listed;
+  };
+}
+
 async function main() {
+  listFoldersToo();
   const s3rver = new S3rver({
     directory: process.argv[3],
     silent: true,

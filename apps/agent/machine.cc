@@ -126,7 +126,6 @@ void Machine::forget_copies(const std::string &shelf, const cli::Words &but) con
     for (const std::string &name : old) (void)folder->remove_file(name);
 }
 
-<<<<<<< HEAD
 std::optional<std::string> Machine::read_text(const std::string &name) const {
     constexpr std::size_t kTextMax = 256u << 10;
     auto text = read_text_file(folder_, name, kTextMax);
@@ -135,7 +134,8 @@ std::optional<std::string> Machine::read_text(const std::string &name) const {
 
 void Machine::write_text(const std::string &name, const std::string &text) const {
     (void)folder_.replace_file_lazily(name, as_bytes(text));
-=======
+}
+
 // Those of caches that nobody uses any more go when there are many.
 void Machine::write_wanted(const PackIdentity &identity,
                            std::span<const std::uint64_t> hashes) const {
@@ -155,7 +155,6 @@ void Machine::write_wanted(const PackIdentity &identity,
     for (std::size_t i = 0; i + kFilesMax < files.size(); ++i) {
         (void)folder->remove_file(files[i].second);
     }
->>>>>>> h4
 }
 
 ByteLock Machine::lock(const std::string &name) const {

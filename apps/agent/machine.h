@@ -4,12 +4,9 @@
 //     machine                   its number, made by chance when it first publishes
 //     manifests/NAME/DRIVER/    copies of those that were read; each is named by its hash, and may be deleted
 //     new-NUMBER.pack           while a pack is fetched or made
-<<<<<<< HEAD
 //     counts                    what remotes have done for this machine
-=======
 //     packs/HASH.pack           fetched for applications that ask, see kept_packs.h
 //     wanted/IDENTITY           what those may ask for (docs/formats/wanted.md)
->>>>>>> h4
 //     NAME.lock                 held while the packs of NAME are merged
 //
 // All of it may be deleted at any time: then it is fetched or made again.
@@ -73,14 +70,11 @@ class Machine {
     // Deletes the copies of a shelf but these.
     void forget_copies(const std::string &shelf, const cli::Words &but) const;
 
-<<<<<<< HEAD
     // A small file in the folder. One that cannot be written stays as it is.
     std::optional<std::string> read_text(const std::string &name) const;
     void write_text(const std::string &name, const std::string &text) const;
-=======
     // What applications may ask for of the cache with this identity: ascending, each once.
     void write_wanted(const PackIdentity &identity, std::span<const std::uint64_t> hashes) const;
->>>>>>> h4
 
     // While it lives, no other process has the lock of this name. A Failure where another one does not give it
     // back within a minute.

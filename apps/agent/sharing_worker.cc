@@ -55,29 +55,18 @@ agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remot
     const OpenRemotes remotes = remotes_for(RemoteUse::read, left_alone, result);
     if (remotes.empty()) return result;
     const Machine machine(root_);
-<<<<<<< HEAD
+    PullLimits limits;
+    limits.keeps = agent::asks(name);
     Catalogue catalogue(remotes);
     const cli::Words there = catalogue.drivers(name);
     note(catalogue.troubles(), result);
-=======
-    PullLimits limits;
-    limits.keeps = agent::asks(name);
->>>>>>> h4
     // The start that this pull is for has made a cache, which says what its driver is.
     for (const std::string &text : drivers_in_caches(root_, name)) {
         const std::string driver = driver_name(text);
         if (std::ranges::find(there, driver) == there.end()) continue;
         if (stops_.load()) return result;
-<<<<<<< HEAD
-        const Pulled pulled = fleet::pull(remotes, machine, name, driver, text, PullLimits());
+        const Pulled pulled = fleet::pull(remotes, machine, name, driver, text, limits);
         note(pulled.troubles, result);
-=======
-        const Pulled pulled = fleet::pull(remotes, machine, name, driver_name(text), text, limits);
-        for (const RemoteTrouble &each : pulled.troubles) {
-            log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
-            result.troubled.push_back(each.remote);
-        }
->>>>>>> h4
         for (const std::string &each : pulled.problems) {
             log_.write(Severity::warning, "%s", each.c_str());
         }
@@ -96,14 +85,10 @@ agent::JobResult SharingWorker::look(const std::string &name, const agent::Remot
     const Machine machine(root_);
     for (const std::string &text : drivers_in_caches(root_, name)) {
         if (stops_.load()) return result;
-        for (const RemoteTrouble &each : looking_.look(remotes, machine, name, text)) {
-            log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
-            result.troubled.push_back(each.remote);
-        }
+        note(looking_.look(remotes, machine, name, text), result);
         if (!result.troubled.empty()) break;  // it would be waited for again
     }
-    note_served(remotes, result);
-    return result;
+    return end(machine, remotes, std::move(result));
 }
 
 agent::JobResult SharingWorker::push(const std::string &name, const agent::Remotes &left_alone) {

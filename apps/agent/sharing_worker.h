@@ -13,11 +13,8 @@
 
 #include "agent.h"
 #include "base/log.h"
-<<<<<<< HEAD
-#include "pull.h"
-=======
 #include "looking.h"
->>>>>>> h4
+#include "pull.h"
 
 namespace cairn::fleet {
 

@@ -47,6 +47,13 @@ std::string profile_or_default(const std::string &profile) {
     return named.empty() ? "default" : named;
 }
 
+void require_private(const std::string &remote, const std::string &file, const FileInfo &info) {
+    constexpr std::uint32_t kOfOthers = 077;
+    if ((info.permissions & kOfOthers) == 0) return;
+    fail(Trouble::denied, remote,
+         "others may read the file of its credentials; `chmod 600 " + file + "` mends that");
+}
+
 }  // namespace
 
 std::string value_in(std::string_view text, std::string_view section, std::string_view key) {
@@ -124,10 +131,7 @@ RedisCredentials find_redis_credentials(const std::string &remote, const std::st
     const auto info = file_info(file);
     if (!info.ok())
         fail(Trouble::denied, remote, "the file of its credentials, " + file + ", cannot be read");
-    if ((info->permissions & 077) != 0) {
-        fail(Trouble::denied, remote,
-             "others may read the file of its credentials; `chmod 600 " + file + "` mends that");
-    }
+    require_private(remote, file, info.value());
     const std::string text = text_of(file);
     const std::string_view line = trimmed(std::string_view(text).substr(0, text.find('\n')));
     const std::size_t colon = line.find(':');
@@ -140,6 +144,15 @@ RedisCredentials find_redis_credentials(const std::string &remote, const std::st
                  ", must be a line `user:password` or `password`");
     }
     return found;
+}
+
+std::string find_netrc(const std::string &remote) {
+    const std::string named = from_environment("NETRC");
+    std::string file = named.empty() ? home_directory().value_or("") + "/.netrc" : named;
+    const auto info = file_info(file);
+    if (!info.ok()) return "";
+    require_private(remote, file, info.value());
+    return file;
 }
 
 }  // namespace cairn::remotes

@@ -33,6 +33,10 @@ struct RedisCredentials {
 // $REDISCLI_AUTH; else `file`, unless that is empty, which only its owner may read.
 RedisCredentials find_redis_credentials(const std::string &remote, const std::string &file);
 
+// $NETRC, else ~/.netrc, where the users and passwords of web servers are, as other tools take them from
+// there; "" where there is no such file. Only its owner may read it.
+std::string find_netrc(const std::string &remote);
+
 // The value in a section of a file such as ~/.aws/config; "" where it is not there.
 std::string value_in(std::string_view text, std::string_view section, std::string_view key);
 

@@ -264,6 +264,10 @@ void Curl::set_options(Transfer &transfer, const CallClock &clock) {
     for (const std::string &header : request.headers) append(transfer.headers, header);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers.get());
     if (request.signing) set_signing(easy, *request.signing);
+    if (!request.netrc.empty()) {
+        curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+        curl_easy_setopt(easy, CURLOPT_NETRC_FILE, request.netrc.c_str());
+    }
 }
 
 // The code that libcurl ends with.

@@ -38,6 +38,7 @@ struct HttpRequest {
     std::uint64_t size_max = 0;
     Redirects redirects = Redirects::refuse;
     std::optional<Signing> signing;
+    std::string netrc;  // a file with users and passwords of hosts; empty: none
 };
 
 struct HttpAnswer {

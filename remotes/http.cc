@@ -6,6 +6,7 @@
 // front of one can be read; to write it takes PUT and DELETE, as of nginx's and Apache's WebDAV.
 //
 // Thread safety, failure: as remote.h says.
+#include "remotes/credentials.h"
 #include "remotes/curl.h"
 #include "remotes/engines.h"
 #include "remotes/failure.h"
@@ -25,6 +26,7 @@ class HttpRemote final : public Remote {
     HttpRemote(const Url &url, const Limits &limits)
         : shown_(url.shown),
           base_(url.scheme + "://" + url.host_and_port() + url.path + "/"),
+          is_private_(url.scheme == "https" || is_loopback(url.host)),
           limits_(limits),
           curl_(shown_, limits) {}
 
@@ -36,16 +38,19 @@ class HttpRemote final : public Remote {
 
   private:
     void require_name(const std::string &name) const;
+    HttpRequest request(HttpRequest::Method method, const std::string &name) const;
     std::optional<HttpAnswer> fetch(const std::string &name, std::uint64_t size_max,
                                     CallClock &clock, std::vector<std::string> headers = {});
     HttpAnswer store(const std::string &name, Bytes content, CallClock &clock);
     Index read_index(const std::string &folder, CallClock &clock);
     void write_index(const std::string &folder, const IndexTimes &times, CallClock &clock);
+    std::string where_passwords_are() const;
     [[noreturn]] void fail_reading(long status, const std::string &name) const;
     [[noreturn]] void fail_writing(long status, const std::string &name) const;
 
     const std::string shown_;
     const std::string base_;
+    const bool is_private_;  // nobody else reads what goes over the network
     const Limits limits_;
     Curl curl_;
 };
@@ -62,10 +67,16 @@ void HttpRemote::require_name(const std::string &name) const {
     }
 }
 
+std::string HttpRemote::where_passwords_are() const {
+    return is_private_ ? "; a user and a password are looked for in ~/.netrc"
+                       : "; without TLS no password is sent";
+}
+
 void HttpRemote::fail_reading(long status, const std::string &name) const {
     const std::string text = "it answers with status " + std::to_string(status);
     if (status == 401 || status == 403) {
-        fail(Trouble::denied, shown_, text + ", so " + name + " may not be read from here");
+        fail(Trouble::denied, shown_,
+             text + ", so " + name + " may not be read from here" + where_passwords_are());
     }
     fail(Trouble::unreachable, shown_, text + " when asked for " + name);
 }
@@ -75,7 +86,8 @@ void HttpRemote::fail_writing(long status, const std::string &name) const {
     switch (status) {
         case 401:
         case 403:
-            fail(Trouble::denied, shown_, text + ", so nothing may be written there from here");
+            fail(Trouble::denied, shown_,
+                 text + ", so nothing may be written there from here" + where_passwords_are());
         case 405:
         case 501:
             fail(Trouble::usage, shown_,
@@ -96,15 +108,22 @@ void HttpRemote::fail_writing(long status, const std::string &name) const {
          text + " when " + name + " is written");
 }
 
+HttpRequest HttpRemote::request(HttpRequest::Method method, const std::string &name) const {
+    HttpRequest made;
+    made.method = method;
+    made.url = base_ + name;
+    made.name = name;
+    if (is_private_) made.netrc = find_netrc(shown_);
+    return made;
+}
+
 std::optional<HttpAnswer> HttpRemote::fetch(const std::string &name, std::uint64_t size_max,
                                             CallClock &clock, std::vector<std::string> headers) {
-    HttpRequest request;
-    request.headers = std::move(headers);
-    request.url = base_ + name;
-    request.name = name;
-    request.size_max = size_max;
-    request.redirects = HttpRequest::Redirects::follow;
-    HttpAnswer answer = curl_.perform(request, clock);
+    HttpRequest asked = request(HttpRequest::Method::get, name);
+    asked.headers = std::move(headers);
+    asked.size_max = size_max;
+    asked.redirects = HttpRequest::Redirects::follow;
+    HttpAnswer answer = curl_.perform(asked, clock);
     if (answer.status == 404 || answer.status == 410) return std::nullopt;
     // Others of its kind have a part of the object, or none.
     if (answer.status != 200) fail_reading(answer.status, name);
@@ -112,12 +131,9 @@ std::optional<HttpAnswer> HttpRemote::fetch(const std::string &name, std::uint64
 }
 
 HttpAnswer HttpRemote::store(const std::string &name, Bytes content, CallClock &clock) {
-    HttpRequest request;
-    request.method = HttpRequest::Method::put;
-    request.url = base_ + name;
-    request.name = name;
-    request.content = content;
-    HttpAnswer answer = curl_.perform(request, clock);
+    HttpRequest asked = request(HttpRequest::Method::put, name);
+    asked.content = content;
+    HttpAnswer answer = curl_.perform(asked, clock);
     if (!answer.is_ok()) fail_writing(answer.status, name);
     return answer;
 }
@@ -183,11 +199,7 @@ void HttpRemote::remove(const std::string &name) {
     const Place place = places_of(name).front();
     IndexTimes times = read_index(place.folder, clock).times;
     if (times.erase(place.entry) > 0) write_index(place.folder, times, clock);
-    HttpRequest request;
-    request.method = HttpRequest::Method::remove;
-    request.url = base_ + name;
-    request.name = name;
-    const HttpAnswer answer = curl_.perform(request, clock);
+    const HttpAnswer answer = curl_.perform(request(HttpRequest::Method::remove, name), clock);
     if (!answer.is_ok() && answer.status != 404 && answer.status != 410) {
         fail_writing(answer.status, name);
     }

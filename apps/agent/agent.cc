@@ -20,7 +20,7 @@ constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kIdleMs = 3600'000;  // where there is nothing to do until a start
 
 const char *verb_of(Job::Kind kind) {
-    return kind == Job::Kind::pull ? "pull" : "push";
+    return kind == Job::Kind::pull ? "pull" : kind == Job::Kind::look ? "look at" : "push";
 }
 
 // For a job at work to end in: services are killed when they take longer, and so is what a user's session waits for.
@@ -45,7 +45,7 @@ std::uint64_t Agent::now_ms() {
 
 Agent::Agent(Parts parts)
     : parts_(std::move(parts)),
-      schedule_(parts_.random, parts_.is_shared),
+      schedule_(parts_.random, parts_.is_shared, parts_.asks),
       done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       thread_([this] { work(); }) {
     if (!done_.valid()) throw std::runtime_error("the system has no more descriptors");
@@ -53,9 +53,10 @@ Agent::Agent(Parts parts)
 
 bool Agent::run(int until_readable) {
     parts_.log.write(Severity::info, "waiting for applications that start");
-    const std::array<int, 2> others = {until_readable, done_.get()};
+    const std::array<int, 3> others = {until_readable, done_.get(), parts_.asked.fd};
     while (!is_readable(until_readable)) {
         hear(parts_.notices.wait(timeout_ms(), others));
+        hear_of_questions();
         finish_job();
         begin_job();
     }
@@ -84,6 +85,13 @@ void Agent::hear(const std::vector<AgentNotice> &notices) {
     for (const AgentNotice &notice : notices) {
         const auto name = parts_.name_of(notice);
         if (name) schedule_.note_start(*name, parts_.clock());
+    }
+}
+
+void Agent::hear_of_questions() {
+    if (!parts_.asked.take) return;
+    for (const std::string &name : parts_.asked.take()) {
+        schedule_.note_question(name, parts_.clock());
     }
 }
 
@@ -123,6 +131,7 @@ void Agent::report(const JobResult &result) const {
         parts_.log.write(Severity::warning, "%s %s: %s is in trouble, and left alone for a while",
                          verb, name, remote.c_str());
     }
+    if (job_->kind == Job::Kind::look) return;  // it is done again and again
     for (const std::string &remote : result.served) {
         parts_.log.write(Severity::info, "%s %s: done with %s", verb, name, remote.c_str());
     }
@@ -130,8 +139,10 @@ void Agent::report(const JobResult &result) const {
 
 void Agent::work() {
     try {
-        result_ = job_->kind == Job::Kind::pull ? parts_.worker.pull(job_->name, job_->left_alone)
-                                                : parts_.worker.push(job_->name, job_->left_alone);
+        const auto call = job_->kind == Job::Kind::pull   ? &Worker::pull
+                          : job_->kind == Job::Kind::look ? &Worker::look
+                                                          : &Worker::push;
+        result_ = (parts_.worker.*call)(job_->name, job_->left_alone);
     } catch (const std::exception &) {
         problem_ = std::current_exception();
     }

@@ -31,6 +31,8 @@ class Worker {
     // skipped.
     virtual JobResult pull(const std::string &name, const Remotes &left_alone) = 0;
     virtual JobResult push(const std::string &name, const Remotes &left_alone) = 0;
+    // Reads manifests, for questions of applications.
+    virtual JobResult look(const std::string &, const Remotes &) { return {}; }
     // Called on the agent's thread when it ends: a call that is at work, or begins later, returns
     // as soon as it can.
     virtual void stop() {}
@@ -40,6 +42,11 @@ class Agent {
   public:
     // The NAME of the cache that a notice is about; nullopt: of none that counts.
     using NameOf = std::function<std::optional<std::string>(const AgentNotice &notice)>;
+    // The NAMEs that questions were about since it was last called, and an eventfd that says so.
+    struct Asked {
+        int fd = -1;
+        std::function<std::vector<std::string>()> take = {};
+    };
     using Clock = std::function<std::uint64_t()>;  // milliseconds that only go forward
 
     struct Parts {
@@ -47,6 +54,8 @@ class Agent {
         Worker &worker;
         NameOf name_of;
         Schedule::IsShared is_shared;
+        Schedule::IsShared asks = {};
+        Asked asked = {};
         Schedule::Random random = random_number;
         Clock clock = now_ms;
         Log log = {};
@@ -66,6 +75,7 @@ class Agent {
     static std::uint64_t now_ms();
 
     void hear(const std::vector<AgentNotice> &notices);
+    void hear_of_questions();
     void finish_job();
     void begin_job();
     void report(const JobResult &result) const;

@@ -8,12 +8,14 @@
 
 #include "cache/driver_cache.h"
 #include "cache/generations.h"
+#include "cache/layer_file.h"
 #include "caches.h"
 #include "manifest_format.h"
 #include "os/file.h"
 #include "output.h"
 #include "pack/files.h"
 #include "pack/local_parts.h"
+#include "packs.h"
 #include "recipe/recipe.h"
 #include "shelf.h"
 #include "warm/environment.h"
@@ -51,8 +53,9 @@ std::uint64_t hash_of(const PackIdentity &identity, std::string_view key) {
     return entry_hash(identity, as_bytes(key));
 }
 
-void add_cache(const std::string &root, const std::string &identifier,
-               const std::string &generation, std::vector<std::uint64_t> &entries) {
+// Returns the identity of the cache.
+PackIdentity add_cache(const std::string &root, const std::string &identifier,
+                       const std::string &generation, std::vector<std::uint64_t> &entries) {
     const cli::CacheHandle cache = cli::open_cache(root, identifier, Access::read_only);
     const PackIdentity identity =
         identity_of({PackKind::entries, identifier, cli::cache_stats(cache).version, generation});
@@ -61,6 +64,29 @@ void add_cache(const std::string &root, const std::string &identifier,
             hash_of(identity, {static_cast<const char *>(entry.key), entry.key_size}));
         return true;
     });
+    return identity;
+}
+
+// What was removed here does not come back.
+void add_hidden(const std::string &root, const std::string &identifier, const std::string &path,
+                const PackIdentity &identity, std::vector<std::uint64_t> &entries) {
+    const auto folder = Directory::open(root + "/" + identifier);
+    std::error_code error;
+    if (!folder.ok() || !fs::exists(path, error)) return;
+    try {
+        for (const cli::OpenPart &part : cli::open_pack(path).parts) {
+            const PackRow &row = part.part->row();
+            if (row.identity != identity) continue;
+            const auto file = LayerFile::open(
+                folder.value(), row, path, part.part->pack().info().modified_ns, Access::read_only);
+            if (!file.ok()) continue;  // it was never a layer
+            (void)cli::visit_entries(part, [&](std::uint32_t slot, const PackPart::Entry &entry) {
+                if (file->is_hidden(slot)) entries.push_back(hash_of(identity, entry.key));
+            });
+        }
+    } catch (const cli::Failure &) {
+        // One that cannot be used hides nothing.
+    }
 }
 
 void add_pack(const std::string &path, std::vector<std::uint64_t> &entries) {
@@ -146,7 +172,8 @@ std::vector<std::uint64_t> entries_here(const std::string &root, const std::stri
                                         const std::string &text) {
     std::vector<std::uint64_t> entries;
     for (const auto &[identifier, generation] : caches_of(root, name)) {
-        if (driver_text(name, generation) == text) add_cache(root, identifier, generation, entries);
+        if (driver_text(name, generation) != text) continue;
+        (void)add_cache(root, identifier, generation, entries);
     }
     if (const auto driver = noted_driver(root, name); driver && driver->generation == text) {
         add_driver_files(root, *driver, entries);
@@ -154,6 +181,32 @@ std::vector<std::uint64_t> entries_here(const std::string &root, const std::stri
     add_pack(pulled_pack_path(root, name, driver_name(text)), entries);
     std::ranges::sort(entries);
     return entries;
+}
+
+cli::Words identifiers_here(const std::string &root, const std::string &name,
+                            const std::string &text) {
+    cli::Words identifiers;
+    for (const auto &[identifier, generation] : caches_of(root, name)) {
+        if (driver_text(name, generation) == text && !is_of_recipes(generation)) {
+            identifiers.push_back(identifier);
+        }
+    }
+    return identifiers;
+}
+
+std::vector<HeldCache> caches_here(const std::string &root, const std::string &name,
+                                   const std::string &text) {
+    std::vector<HeldCache> caches;
+    const std::string pack = pulled_pack_path(root, name, driver_name(text));
+    for (const auto &[identifier, generation] : caches_of(root, name)) {
+        if (driver_text(name, generation) != text || is_of_recipes(generation)) continue;
+        HeldCache cache = {identifier, {}, {}};
+        cache.identity = add_cache(root, identifier, generation, cache.entries);
+        add_hidden(root, identifier, pack, cache.identity, cache.entries);
+        std::ranges::sort(cache.entries);
+        caches.push_back(std::move(cache));
+    }
+    return caches;
 }
 
 cli::Words drivers_in_caches(const std::string &root, const std::string &name) {
@@ -196,7 +249,8 @@ std::optional<std::string> driver_of_context(const std::string &root, const std:
 
 std::string pulled_pack_path(const std::string &root, const std::string &name,
                              const std::string &driver) {
-    return root + "/.packs/" + name + "/fleet-" + driver + ".pack";
+    return root + "/.packs/" + name + "/" + std::string(cli::kFleetPackBeginning) + driver +
+           ".pack";
 }
 
 }  // namespace cairn::fleet

@@ -34,6 +34,17 @@ Holdings holdings_of(const std::string &root, const std::string &name, Recipes r
 std::vector<std::uint64_t> entries_here(const std::string &root, const std::string &name,
                                         const std::string &driver_text);
 
+// A cache of NAME, and the entry_hash() of what it has, or hides in the pack that pulls made: ascending.
+struct HeldCache {
+    std::string identifier;
+    PackIdentity identity;
+    std::vector<std::uint64_t> entries;
+};
+cli::Words identifiers_here(const std::string &root, const std::string &name,
+                            const std::string &driver_text);
+std::vector<HeldCache> caches_here(const std::string &root, const std::string &name,
+                                   const std::string &driver_text);
+
 // The texts of the drivers with which NAME runs here, as far as its caches tell; the empty one, and that of recipes.
 cli::Words drivers_in_caches(const std::string &root, const std::string &name);
 // The text of the driver that a context in this application's name meets now: the player makes one, for which it

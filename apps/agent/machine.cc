@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cache/wanted.h"
 #include "manifest_format.h"
 #include "os/environment.h"
 #include "os/root.h"
@@ -123,6 +124,37 @@ void Machine::forget_copies(const std::string &shelf, const cli::Words &but) con
         if (std::ranges::find(but, name) == but.end()) old.emplace_back(name);
     });
     for (const std::string &name : old) (void)folder->remove_file(name);
+}
+
+std::optional<std::string> Machine::read_text(const std::string &name) const {
+    constexpr std::size_t kTextMax = 256u << 10;
+    auto text = read_text_file(folder_, name, kTextMax);
+    return text.ok() ? std::optional(std::move(text.value())) : std::nullopt;
+}
+
+void Machine::write_text(const std::string &name, const std::string &text) const {
+    (void)folder_.replace_file_lazily(name, as_bytes(text));
+}
+
+// Those of caches that nobody uses any more go when there are many.
+void Machine::write_wanted(const PackIdentity &identity,
+                           std::span<const std::uint64_t> hashes) const {
+    constexpr std::size_t kFilesMax = 256;
+    (void)folder_.create_directory("wanted");
+    const auto folder = folder_.open_directory("wanted");
+    if (!folder.ok()) return;
+    const std::string name = wanted_path("", identity).substr(wanted_path("", {}).rfind('/') + 1);
+    (void)folder->replace_file_lazily(
+        name, encode_wanted(hashes.first(std::min(hashes.size(), kWantedMax))));
+    std::vector<std::pair<std::uint64_t, std::string>> files;
+    (void)folder->list([&](const char *each) {
+        const auto info = folder->info(each);
+        if (info.ok()) files.emplace_back(info->modified_ns, each);
+    });
+    std::ranges::sort(files);
+    for (std::size_t i = 0; i + kFilesMax < files.size(); ++i) {
+        (void)folder->remove_file(files[i].second);
+    }
 }
 
 ByteLock Machine::lock(const std::string &name) const {

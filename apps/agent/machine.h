@@ -4,6 +4,9 @@
 //     machine                   its number, made by chance when it first publishes
 //     manifests/NAME/DRIVER/    copies of those that were read; each is named by its hash, and may be deleted
 //     new-NUMBER.pack           while a pack is fetched or made
+//     counts                    what remotes have done for this machine
+//     packs/HASH.pack           fetched for applications that ask, see kept_packs.h
+//     wanted/IDENTITY           what those may ask for (docs/formats/wanted.md)
 //     NAME.lock                 held while the packs of NAME are merged
 //
 // All of it may be deleted at any time: then it is fetched or made again.
@@ -15,12 +18,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/bytes.h"
 #include "os/byte_lock.h"
 #include "os/file.h"
+#include "pack/pack_format.h"
 #include "text.h"
 
 namespace cairn::fleet {
@@ -64,6 +69,12 @@ class Machine {
     void keep_copy(const std::string &shelf, const std::string &manifest, Bytes content) const;
     // Deletes the copies of a shelf but these.
     void forget_copies(const std::string &shelf, const cli::Words &but) const;
+
+    // A small file in the folder. One that cannot be written stays as it is.
+    std::optional<std::string> read_text(const std::string &name) const;
+    void write_text(const std::string &name, const std::string &text) const;
+    // What applications may ask for of the cache with this identity: ascending, each once.
+    void write_wanted(const PackIdentity &identity, std::span<const std::uint64_t> hashes) const;
 
     // While it lives, no other process has the lock of this name. A Failure where another one does not give it
     // back within a minute.

@@ -239,14 +239,6 @@ std::optional<FleetManifest> decode(Bytes body) {
     return manifest;
 }
 
-std::uint64_t entry_hash(const PackIdentity &identity, Bytes key) {
-    Blake2b hash;
-    hash.add(as_bytes("cairn-fleet-key/1"));
-    hash.add(identity);
-    hash.add(key);
-    return get_le<std::uint64_t>(hash.finish(), 0);
-}
-
 std::string driver_name(std::string_view driver_text) {
     Blake2b hash;
     hash.add(as_bytes("cairn-fleet-driver/1"));

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "pack/entry_hash.h"
 #include "pack/pack_format.h"
 
 namespace cairn::fleet {
@@ -62,9 +63,6 @@ bool is_possible(const FleetManifest &manifest);
 std::string encode(const FleetManifest &manifest);
 // nullopt: it is none of this version, it is damaged, or something in it cannot be.
 std::optional<FleetManifest> decode(Bytes body);
-
-// By which manifests tell entries apart: the same for the same key of the same cache, wherever it is.
-std::uint64_t entry_hash(const PackIdentity &identity, Bytes key);
 
 // DRIVER in names of objects: 32 digits.
 std::string driver_name(std::string_view driver_text);

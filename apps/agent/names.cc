@@ -21,4 +21,8 @@ bool is_shared(const std::string &name) {
     return wishes_for(name, Log()).shares;
 }
 
+bool asks(const std::string &name) {
+    return wishes_for(name, Log()).ask_ms != 0;
+}
+
 }  // namespace cairn::agent

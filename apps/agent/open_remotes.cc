@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "open_remotes.h"
 
-#include <set>
+#include <algorithm>
 
+#include "os/environment.h"
 #include "output.h"
 
 namespace cairn::fleet {
@@ -17,6 +18,64 @@ OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings) {
         }
     }
     return remotes;
+}
+
+void keep_counts(const Machine &machine, const OpenRemotes &remotes,
+                 const std::vector<RemoteTrouble> &troubles) {
+    CountsOfRemotes all;
+    for (const auto &remote : remotes) {
+        RemoteCounts counts = remote->counts();
+        const remotes::Traffic traffic = remote->remote().traffic();
+        counts.requests = traffic.requests;
+        counts.bytes_in = traffic.bytes_in;
+        counts.bytes_out = traffic.bytes_out;
+        counts.commands = 1;
+        const std::string &name = remote->settings().name;
+        if (std::ranges::find(troubles, name, &RemoteTrouble::remote) != troubles.end()) {
+            counts.commands_failed = 1;
+        } else {
+            counts.used_at_s = wall_clock_ns() / 1'000'000'000;
+        }
+        all[name] = counts;
+    }
+    add_counts(machine, all);
+}
+
+template <typename Ask>
+void Catalogue::ask(const Ask &ask_one) {
+    for (const auto &remote : remotes_) {
+        if (failed_.contains(remote.get())) continue;
+        try {
+            ask_one(*remote);
+        } catch (const remotes::RemoteFailure &failure) {
+            failed_.insert(remote.get());
+            troubles_.push_back({remote->settings().name, failure.what()});
+        }
+    }
+}
+
+cli::Words Catalogue::names(const std::function<bool(const std::string &name)> &is_wanted) {
+    std::set<std::string> names;
+    constexpr std::size_t kNamesMax = 1000;  // each may take a player's start
+    ask([&](OpenRemote &remote) {
+        for (std::string &name : remote.names()) {
+            if (is_wanted(name)) names.insert(std::move(name));
+        }
+    });
+    if (names.size() > kNamesMax) {
+        throw cli::Failure(cli::kExitFailure,
+                           "the remotes have more than {} applications; name those that you want",
+                           kNamesMax);
+    }
+    return {names.begin(), names.end()};
+}
+
+cli::Words Catalogue::drivers(const std::string &name) {
+    std::set<std::string> drivers;
+    ask([&](OpenRemote &remote) {
+        for (std::string &driver : remote.drivers(name)) drivers.insert(std::move(driver));
+    });
+    return {drivers.begin(), drivers.end()};
 }
 
 void complain_of(const std::vector<RemoteTrouble> &troubles, const cli::Words &problems) {

@@ -4,7 +4,9 @@
 // Failure: a Failure where a remote's URL or its keys are of no use.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,29 @@ namespace cairn::fleet {
 using OpenRemotes = std::vector<std::unique_ptr<OpenRemote>>;
 
 OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings);
+
+// Notes what a command has done with them: see counts.h.
+void keep_counts(const Machine &machine, const OpenRemotes &remotes,
+                 const std::vector<RemoteTrouble> &troubles);
+
+// What remotes have. One that fails is not asked again.
+class Catalogue {
+  public:
+    explicit Catalogue(const OpenRemotes &remotes) : remotes_(remotes) {}
+
+    // NAMEs that are wanted, and the DRIVERs of one; sorted.
+    cli::Words names(const std::function<bool(const std::string &name)> &is_wanted);
+    cli::Words drivers(const std::string &name);
+    const std::vector<RemoteTrouble> &troubles() const { return troubles_; }
+
+  private:
+    template <typename Ask>
+    void ask(const Ask &ask_one);
+
+    const OpenRemotes &remotes_;
+    std::set<const OpenRemote *> failed_;
+    std::vector<RemoteTrouble> troubles_;
+};
 
 // One line on standard error for each, each once.
 void complain_of(const std::vector<RemoteTrouble> &troubles, const cli::Words &problems);

@@ -7,14 +7,16 @@
 #include <filesystem>
 #include <set>
 
-#include "cache/driver_cache.h"
+#include "fetching.h"
 #include "holdings.h"
+#include "kept_packs.h"
 #include "keys.h"
 #include "output.h"
 #include "pack/files.h"
 #include "pack/install_folder.h"
 #include "pack/merging.h"
 #include "pack/plan.h"
+#include "packs.h"
 #include "session.h"
 
 namespace cairn::fleet {
@@ -22,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using cli::Words;
-
-constexpr std::string_view kSignedBy = "Signed by: ";
 
 // A pack that a manifest lists.
 struct Offer {
@@ -43,7 +43,8 @@ std::set<std::string> signers_in(std::string_view about) {
     while (!about.empty()) {
         const std::size_t size = std::min(about.find('\n'), about.size());
         const std::string_view line = about.substr(0, size);
-        if (line.starts_with(kSignedBy)) signers.emplace(line.substr(kSignedBy.size()));
+        if (line.starts_with(cli::kSignedByLine))
+            signers.emplace(line.substr(cli::kSignedByLine.size()));
         about.remove_prefix(std::min(size + 1, about.size()));
     }
     return signers;
@@ -66,7 +67,6 @@ class Pull {
     void read_manifests();
     std::vector<Offer> offers() const;
     void fetch(const std::vector<Offer> &offers, const PullLimits &limits);
-    bool is_of_this(const std::string &path) const;
     bool counts(const std::string &signer) const;
     bool counts(const cli::PublicKey &signer) const;
     void merge(const PullLimits &limits);
@@ -114,19 +114,6 @@ std::vector<Offer> Pull::offers() const {
     return offers;
 }
 
-// Whether all parts of a pack are of this application and driver.
-bool Pull::is_of_this(const std::string &path) const {
-    const cli::OpenPack pack = cli::open_pack(path);
-    cli::require_known(pack);
-    return std::ranges::all_of(pack.parts, [&](const cli::OpenPart &part) {
-        const std::string generation(part.subject.generation);
-        const bool is_of_driver = part.subject.kind == PackKind::driver_files || generation.empty()
-                                      ? generation == text_
-                                      : driver_subject(name_, generation).generation == text_;
-        return part.name() == name_ && is_of_driver;
-    });
-}
-
 void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
     std::vector<std::uint64_t> here = entries_here(machine_.root(), name_, text_);
     std::set<const Shelf *> failed;
@@ -137,12 +124,9 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
             continue;
         }
         try {
-            auto file = offer.shelf->fetch(*offer.pack, offer.signer);
+            auto file = fetch_pack(*offer.shelf, *offer.pack, offer.signer, name_, text_);
             if (!file) continue;
-            if (!is_of_this(file->path())) {
-                result_.problems.emplace_back("a pack has parts of something else");
-                continue;
-            }
+            if (limits.keeps) (void)KeptPacks(machine_.root()).keep(offer.pack->hash, file->path());
             fetched_.push_back({std::move(*file), offer.signer});
         } catch (const remotes::RemoteFailure &failure) {
             note_trouble(*offer.shelf, failure);
@@ -153,10 +137,12 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
             continue;
         }
         ++result_.packs;
+        ++offer.shelf->remote().counts().packs_pulled;
         result_.bytes += offer.pack->size_bytes;
         const std::size_t middle = here.size();
         std::ranges::copy_if(offer.pack->keys, std::back_inserter(here), is_lacking);
         result_.entries += here.size() - middle;
+        offer.shelf->remote().counts().entries_pulled += here.size() - middle;
         std::ranges::inplace_merge(here, here.begin() + static_cast<std::ptrdiff_t>(middle));
     }
 }
@@ -214,10 +200,12 @@ void Pull::merge(const PullLimits &limits) {
     const cli::FolderLock folder_lock(top);
     const cli::InstallFolder folder(top, name_, cli::InstallFor::user);
     cli::PackMaker maker(options);
-    maker.begin(parts.size());
+    // A pack that others may write would be no layer, whatever the umask.
+    maker.begin(parts.size(), cli::NewFile::Reader::everybody);
     for (const cli::PlannedPart &part : parts) (void)maker.write(part);
     std::string about = "Merged by `cairn pull`.\n";
-    for (const std::string &each : signers) about.append(kSignedBy).append(each).append("\n");
+    for (const std::string &each : signers)
+        about.append(cli::kSignedByLine).append(each).append("\n");
     (void)maker.finish(about);
 }
 

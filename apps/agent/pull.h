@@ -34,6 +34,7 @@ struct Pulled {
 
 struct PullLimits {
     std::uint64_t bytes_max = std::uint64_t{1} << 30;  // of the merged pack
+    bool keeps = false;  // what comes, for applications that run and ask (kept_packs.h)
 };
 
 // What the remotes have of NAME for a driver: `driver` is DRIVER, and `text` what it is the hash of, where that is

@@ -46,52 +46,6 @@ struct Options {
     bool all = false, all_drivers = false;
 };
 
-// What is there of which the command is told.
-class Catalogue {
-  public:
-    explicit Catalogue(const OpenRemotes &remotes) : remotes_(remotes) {}
-
-    Words names(const Options &options) {
-        std::set<std::string> names;
-        ask([&](OpenRemote &remote) {
-            for (std::string &name : remote.names()) {
-                const bool is_wanted =
-                    options.all ||
-                    std::ranges::any_of(options.applications,
-                                        [&](const auto &given) { return is_meant(name, given); });
-                if (is_wanted) names.insert(std::move(name));
-            }
-        });
-        return {names.begin(), names.end()};
-    }
-    Words drivers(const std::string &name) {
-        std::set<std::string> drivers;
-        ask([&](OpenRemote &remote) {
-            for (std::string &driver : remote.drivers(name)) drivers.insert(std::move(driver));
-        });
-        return {drivers.begin(), drivers.end()};
-    }
-    const std::vector<RemoteTrouble> &troubles() const { return troubles_; }
-
-  private:
-    template <typename Ask>
-    void ask(const Ask &ask_one) {
-        for (const auto &remote : remotes_) {
-            if (failed_.contains(remote.get())) continue;
-            try {
-                ask_one(*remote);
-            } catch (const remotes::RemoteFailure &failure) {
-                failed_.insert(remote.get());
-                troubles_.push_back({remote->settings().name, failure.what()});
-            }
-        }
-    }
-
-    const OpenRemotes &remotes_;
-    std::set<const OpenRemote *> failed_;
-    std::vector<RemoteTrouble> troubles_;
-};
-
 PullLimits limits_of(const Options &options) {
     PullLimits limits;
     if (options.max_bytes.empty()) return limits;
@@ -148,7 +102,11 @@ int run(const Options &options) {
     const OpenRemotes remotes = open_remotes(choose_remotes(options.remotes, RemoteUse::read));
     const Machine machine(cli::usable_root());
     Catalogue catalogue(remotes);
-    const Words names = catalogue.names(options);
+    const Words names = catalogue.names([&](const std::string &name) {
+        return options.all || std::ranges::any_of(options.applications, [&](const auto &given) {
+                   return is_meant(name, given);
+               });
+    });
     Pulled sum;
     for (const std::string &name : names) {
         const Words there = catalogue.drivers(name);
@@ -163,9 +121,10 @@ int run(const Options &options) {
     if (names.empty() && catalogue.troubles().empty()) {
         cli::say("the remotes have nothing of this");
     }
-    complain_of(catalogue.troubles(), {});
+    std::ranges::copy(catalogue.troubles(), std::back_inserter(sum.troubles));
     complain_of(sum.troubles, sum.problems);
-    return catalogue.troubles().empty() && sum.troubles.empty() ? kExitOk : kExitFailure;
+    keep_counts(machine, remotes, sum.troubles);
+    return sum.troubles.empty() ? kExitOk : kExitFailure;
 }
 
 cli::Run define(cli::Arguments &take) {

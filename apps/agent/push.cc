@@ -217,8 +217,21 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
     std::erase_if(parts, [](const PlannedPart &part) { return part.entries.empty(); });
     leave_out_what_others_have();
     if (parts.empty() && manifest_.packs.size() == before && !needs_renewal()) return result_;
+    if (!is_possible(manifest_)) {
+        result_.problems.push_back(manifest_.name +
+                                   ": its name or its driver has letters that no "
+                                   "manifest may have, so it is not published");
+        return result_;
+    }
     publish(std::move(parts));
     merge_own_packs();
+    if (!is_possible(manifest_)) {
+        throw Failure(
+            kExitFailure,
+            "{}: this machine has more entries of it than a manifest can list ({}); limit "
+            "the cache",
+            manifest_.name, kListedKeysMax);
+    }
     // What this machine listed before may be all listed by others now.
     const std::string object = manifest_.packs.empty() ? "" : shelf_.put_manifest(manifest_, key_);
     for (const ReadManifest &each : manifests_) {
@@ -232,7 +245,10 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
 Pushed push(OpenRemote &remote, const Machine &machine, const std::string &name,
             const std::string &driver_text, std::vector<PlannedPart> parts,
             const std::string &key_name) {
-    return Push(remote, machine, name, driver_text, key_name).run(std::move(parts));
+    const Pushed pushed = Push(remote, machine, name, driver_text, key_name).run(std::move(parts));
+    remote.counts().packs_pushed += pushed.packs;
+    remote.counts().entries_pushed += pushed.entries;
+    return pushed;
 }
 
 }  // namespace cairn::fleet

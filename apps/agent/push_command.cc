@@ -62,9 +62,9 @@ Words chosen_names(const Options &options, const std::string &root) {
     return chosen;
 }
 
-// Publishes one application at one remote. False: the remote failed.
-bool push_to(OpenRemote &remote, const Machine &machine, const std::string &name,
-             const Holdings &holdings) {
+// Publishes one application at one remote.
+void push_to(OpenRemote &remote, const Machine &machine, const std::string &name,
+             const Holdings &holdings, std::vector<RemoteTrouble> &troubles) {
     Pushed sum;
     try {
         for (const auto &[text, parts] : holdings) {
@@ -75,8 +75,8 @@ bool push_to(OpenRemote &remote, const Machine &machine, const std::string &name
             complain_of({}, pushed.problems);
         }
     } catch (const remotes::RemoteFailure &failure) {
-        complain_of({{remote.settings().name, failure.what()}}, {});
-        return false;
+        troubles.push_back({remote.settings().name, failure.what()});
+        return;
     }
     const std::string application = cli::application_name(name);
     cli::say(sum.packs == 0
@@ -85,7 +85,6 @@ bool push_to(OpenRemote &remote, const Machine &machine, const std::string &name
                                cli::format_count(sum.entries, "entry", "entries"),
                                cli::format_count(sum.packs, "pack", "packs"),
                                cli::format_bytes(sum.bytes), remote.settings().name));
-    return true;
 }
 
 int run(const Options &options) {
@@ -94,6 +93,7 @@ int run(const Options &options) {
     const Words names = chosen_names(options, root);
     const Machine machine(root);
     bool is_done = true;
+    std::vector<RemoteTrouble> troubles;
     for (const std::string &name : names) {
         if (!wishes_for(name, Log()).records) {
             cli::complain("{}: `record = 0` keeps it from being pushed",
@@ -104,10 +104,12 @@ int run(const Options &options) {
         const Holdings holdings =
             holdings_of(root, name, options.recipes ? Recipes::yes : Recipes::no);
         for (const auto &remote : remotes) {
-            is_done = push_to(*remote, machine, name, holdings) && is_done;
+            push_to(*remote, machine, name, holdings, troubles);
         }
     }
-    return is_done ? kExitOk : kExitFailure;
+    complain_of(troubles, {});
+    keep_counts(machine, remotes, troubles);
+    return is_done && troubles.empty() ? kExitOk : kExitFailure;
 }
 
 cli::Run define(cli::Arguments &take) {

@@ -38,7 +38,34 @@ void Schedule::note_start(const std::string &name, std::uint64_t now_ms) {
     }
     Name &known = remember(name);
     if (!is_running(name, Job::Kind::pull)) plan_pull(known.pull, now_ms);
+    if (asks_ && asks_(name)) {
+        keep_active(known, now_ms + kStartedMs, now_ms);
+    } else {
+        known.active_until_ms = 0;
+    }
     plan_push(known, now_ms);
+}
+
+void Schedule::note_question(const std::string &name, std::uint64_t now_ms) {
+    const auto found = names_.find(name);
+    if (found == names_.end() || !asks_ || !asks_(name)) return;
+    keep_active(found->second, now_ms + kAskedMs, now_ms);
+}
+
+void Schedule::keep_active(Name &name, std::uint64_t until_ms, std::uint64_t now_ms) {
+    const bool was_active = name.active_until_ms > now_ms;
+    name.active_until_ms = std::max(name.active_until_ms, until_ms);
+    if (!was_active && !name.look.due_ms) name.look.due_ms = now_ms;
+    if (!was_active && !name.push.due_ms) plan_push(name, now_ms);
+}
+
+void Schedule::plan_next(Name &name, Job::Kind ended, std::uint64_t now_ms) {
+    if (name.active_until_ms <= now_ms) return;
+    const double stretch = 1 + random_() / 2;
+    if (ended == Job::Kind::look) name.look.due_ms = now_ms + stretched(kLookMs, stretch);
+    if (ended == Job::Kind::push && !name.push.due_ms) {
+        name.push.due_ms = now_ms + stretched(kSoonAgainMs, stretch);
+    }
 }
 
 void Schedule::plan_pull(Task &pull, std::uint64_t now_ms) const {
@@ -52,9 +79,10 @@ void Schedule::plan_push(Name &name, std::uint64_t now_ms) {
         name.stretch = 1 + random_() / 2;
         name.first_start_ms = now_ms;
     }
-    const std::uint64_t patience_ms = stretched(kPushMs, name.stretch);
-    push.due_ms =
-        std::min(now_ms + stretched(kQuietMs, name.stretch), name.first_start_ms + patience_ms);
+    const bool is_soon = name.active_until_ms > now_ms;
+    const std::uint64_t patience_ms = stretched(is_soon ? kSoonAgainMs : kPushMs, name.stretch);
+    const std::uint64_t quiet_ms = stretched(is_soon ? kSoonMs : kQuietMs, name.stretch);
+    push.due_ms = std::min(now_ms + quiet_ms, name.first_start_ms + patience_ms);
     if (push.done_ms) push.due_ms = std::max(*push.due_ms, *push.done_ms + patience_ms);
 }
 
@@ -73,7 +101,7 @@ std::optional<std::uint64_t> Schedule::next_ms() const {
     if (running_) return std::nullopt;
     std::optional<std::uint64_t> next;
     for (const auto &[name, known] : names_) {
-        for (const Task *task : {&known.pull, &known.push}) {
+        for (const Task *task : {&known.pull, &known.look, &known.push}) {
             const auto ready = ready_ms(*task);
             if (ready && (!next || *ready < *next)) next = ready;
         }
@@ -82,7 +110,7 @@ std::optional<std::uint64_t> Schedule::next_ms() const {
 }
 
 std::optional<Schedule::Candidate> Schedule::most_urgent(std::uint64_t now_ms) {
-    for (const Job::Kind kind : {Job::Kind::pull, Job::Kind::push}) {
+    for (const Job::Kind kind : {Job::Kind::pull, Job::Kind::look, Job::Kind::push}) {
         std::optional<Candidate> found;
         std::uint64_t found_ms = 0;
         for (auto name = names_.begin(); name != names_.end(); ++name) {
@@ -128,8 +156,13 @@ void Schedule::finish(const JobResult &result, std::uint64_t now_ms) {
     task.done_ms = now_ms;
     // There was a start while this was pushed.
     if (task.due_ms) {
-        task.due_ms = std::max(*task.due_ms, now_ms + stretched(kPushMs, name.stretch));
+        const bool is_soon = name.active_until_ms > now_ms;
+        task.due_ms = std::max(*task.due_ms,
+                               now_ms + stretched(is_soon ? kSoonAgainMs : kPushMs, name.stretch));
     }
+    plan_next(name, job.kind, now_ms);
+    // The next look comes by itself.
+    if (job.kind == Job::Kind::look) return;
     task.lacking = result.troubled;
     for (const std::string &remote : result.skipped) {
         // Others would be tried again at once, and for ever.

@@ -10,7 +10,10 @@
 //     twice as much with each further failure in a row, up to kLeftAloneMaxMs. Then one job tries
 //     it again. A success ends it.
 //  4. A job that went without a remote is done again when one of those that it lacked may be used.
-//  5. One job at a time; pulls go first, since somebody waits for them.
+//  5. One job at a time; pulls go first, since somebody waits for them, and looks before pushes.
+//  6. Of a NAME whose applications ask, manifests are looked at every kLookMs while it is active: until
+//     kStartedMs after a start, or kAskedMs after a question. In this time kSoonMs stands for kQuietMs
+//     in rule 2, and kSoonAgainMs for kPushMs, and a push is followed by another.
 //
 // Times are milliseconds of a clock that only goes forward. There is no clock and no network in
 // here. Memory is bounded: of kNamesMax names the least recently started one is forgotten, and of
@@ -31,7 +34,7 @@ namespace cairn::agent {
 using Remotes = std::vector<std::string>;
 
 struct Job {
-    enum class Kind { pull, push };
+    enum class Kind { pull, look, push };  // look: read manifests, for questions
     Kind kind;
     std::string name;
     Remotes left_alone;  // not to be used now
@@ -51,6 +54,11 @@ class Schedule {
     static constexpr std::uint64_t kPulledMs = 5 * kMinute;
     static constexpr std::uint64_t kQuietMs = 60 * kSecond;
     static constexpr std::uint64_t kPushMs = 10 * kMinute;
+    static constexpr std::uint64_t kLookMs = 5 * kSecond;
+    static constexpr std::uint64_t kStartedMs = 2 * kMinute;
+    static constexpr std::uint64_t kAskedMs = 1 * kMinute;
+    static constexpr std::uint64_t kSoonMs = 5 * kSecond;
+    static constexpr std::uint64_t kSoonAgainMs = 30 * kSecond;
     static constexpr std::uint64_t kLeftAloneMs = 30 * kSecond;
     static constexpr std::uint64_t kLeftAloneMinMs = 1 * kSecond;
     static constexpr std::uint64_t kLeftAloneMaxMs = 1 * kHour;
@@ -60,11 +68,13 @@ class Schedule {
     using Random = std::function<double()>;  // from 0 to below 1
     using IsShared = std::function<bool(const std::string &name)>;
 
-    // Names that the user does not share are forgotten whenever they come up.
-    Schedule(Random random, IsShared is_shared)
-        : random_(std::move(random)), is_shared_(std::move(is_shared)) {}
+    // Names that the user does not share are forgotten whenever they come up. `asks`: whether
+    // applications of a name may ask; none do, where it is not given.
+    Schedule(Random random, IsShared is_shared, IsShared asks = {})
+        : random_(std::move(random)), is_shared_(std::move(is_shared)), asks_(std::move(asks)) {}
 
     void note_start(const std::string &name, std::uint64_t now_ms);
+    void note_question(const std::string &name, std::uint64_t now_ms);
     // The job to be done now; nullopt: none. There is none until the one before was finished.
     std::optional<Job> begin(std::uint64_t now_ms);
     void finish(const JobResult &result, std::uint64_t now_ms);
@@ -86,7 +96,8 @@ class Schedule {
         std::uint64_t order = 0;           // of its latest start among all
         std::uint64_t first_start_ms = 0;  // of those that no push has followed
         double stretch = 1;                // of the times until the next push, see rule 2
-        Task pull, push;
+        Task pull, look, push;
+        std::uint64_t active_until_ms = 0;  // 0: its applications do not ask
     };
     using Names = std::map<std::string, Name>;
     struct Breaker {
@@ -99,12 +110,17 @@ class Schedule {
     };
 
     static Task &task_of(Name &name, Job::Kind kind) {
-        return kind == Job::Kind::pull ? name.pull : name.push;
+        return kind == Job::Kind::pull   ? name.pull
+               : kind == Job::Kind::look ? name.look
+                                         : name.push;
     }
     Name &remember(const std::string &name);
     bool is_running(const std::string &name, Job::Kind kind) const;
     void plan_pull(Task &pull, std::uint64_t now_ms) const;
     void plan_push(Name &name, std::uint64_t now_ms);
+    void keep_active(Name &name, std::uint64_t until_ms, std::uint64_t now_ms);
+    // What an active name needs next, once this has ended.
+    void plan_next(Name &name, Job::Kind ended, std::uint64_t now_ms);
     std::optional<Candidate> most_urgent(std::uint64_t now_ms);
     std::uint64_t usable_ms(const std::string &remote) const;
     // nullopt: never.
@@ -113,6 +129,7 @@ class Schedule {
 
     const Random random_;
     const IsShared is_shared_;
+    const IsShared asks_;
     std::uint64_t last_order_ = 0;
     Names names_;
     std::map<std::string, Breaker> breakers_;  // of remotes whose last call failed

@@ -10,11 +10,14 @@
 #include "agent.h"
 #include "caches.h"
 #include "commands.h"
+#include "fetcher.h"
 #include "names.h"
 #include "notices.h"
+#include "offers.h"
 #include "os/environment.h"
 #include "os/file.h"
 #include "output.h"
+#include "questions.h"
 #include "sharing_worker.h"
 
 namespace cairn::fleet {
@@ -69,6 +72,16 @@ std::unique_ptr<agent::Notices> open_notices() {
     }
 }
 
+std::unique_ptr<agent::Questions> open_questions(Fetcher &fetcher) {
+    const auto path = default_question_socket();
+    if (!path) return nullptr;
+    try {
+        return std::make_unique<agent::Questions>(*path, fetcher);
+    } catch (const std::runtime_error &error) {
+        throw Failure(kExitFailure, error.what());
+    }
+}
+
 void write_line(void *, int severity, const char *line) {
     if (severity == static_cast<int>(Severity::info) && cli::is_quiet()) return;
     cli::complain(line);
@@ -80,13 +93,18 @@ int run() {
     const std::string root = cli::usable_root();
     const std::unique_ptr<agent::Notices> notices = open_notices();
     const Log log(write_line, nullptr);
-    SharingWorker worker(root, log);
+    Offers offers;
+    Fetcher fetcher(root, offers, log);
+    const auto questions = open_questions(fetcher);
+    SharingWorker worker(root, offers, fetcher, log);
     const std::uint64_t speed = chosen_speed();
     agent::Agent agent(
         {.notices = *notices,
          .worker = worker,
          .name_of = [&](const AgentNotice &notice) { return agent::name_of(notice, root); },
          .is_shared = agent::is_shared,
+         .asks = agent::asks,
+         .asked = {fetcher.asked_fd(), [&] { return fetcher.take_asked(); }},
          .clock = [speed] { return monotonic_ns() / 1'000'000 * speed; },
          .log = log,
          .speed = speed});

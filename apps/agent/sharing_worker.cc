@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "holdings.h"
+#include "names.h"
 #include "open_remotes.h"
 #include "pull.h"
 #include "push.h"
@@ -26,31 +27,46 @@ OpenRemotes remotes_for(RemoteUse use, const agent::Remotes &left_alone, agent::
 }
 
 // All that did not fail were served.
-void note_served(const OpenRemotes &remotes, agent::JobResult &result) {
+agent::JobResult end(const Machine &machine, const OpenRemotes &remotes, agent::JobResult result) {
+    std::vector<RemoteTrouble> troubles;
+    for (const std::string &name : result.troubled) troubles.push_back({name, ""});
+    keep_counts(machine, remotes, troubles);
     for (const auto &remote : remotes) {
         const std::string &name = remote->settings().name;
         if (std::ranges::find(result.troubled, name) == result.troubled.end()) {
             result.served.push_back(name);
         }
     }
+    return result;
 }
 
 }  // namespace
+
+void SharingWorker::note(const std::vector<RemoteTrouble> &troubles,
+                         agent::JobResult &result) const {
+    for (const RemoteTrouble &each : troubles) {
+        log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
+        result.troubled.push_back(each.remote);
+    }
+}
 
 agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remotes &left_alone) {
     agent::JobResult result;
     const OpenRemotes remotes = remotes_for(RemoteUse::read, left_alone, result);
     if (remotes.empty()) return result;
     const Machine machine(root_);
+    PullLimits limits;
+    limits.keeps = agent::asks(name);
+    Catalogue catalogue(remotes);
+    const cli::Words there = catalogue.drivers(name);
+    note(catalogue.troubles(), result);
     // The start that this pull is for has made a cache, which says what its driver is.
     for (const std::string &text : drivers_in_caches(root_, name)) {
+        const std::string driver = driver_name(text);
+        if (std::ranges::find(there, driver) == there.end()) continue;
         if (stops_.load()) return result;
-        const Pulled pulled =
-            fleet::pull(remotes, machine, name, driver_name(text), text, PullLimits());
-        for (const RemoteTrouble &each : pulled.troubles) {
-            log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
-            result.troubled.push_back(each.remote);
-        }
+        const Pulled pulled = fleet::pull(remotes, machine, name, driver, text, limits);
+        note(pulled.troubles, result);
         for (const std::string &each : pulled.problems) {
             log_.write(Severity::warning, "%s", each.c_str());
         }
@@ -59,8 +75,20 @@ agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remot
                        static_cast<std::size_t>(pulled.entries));
         }
     }
-    note_served(remotes, result);
-    return result;
+    return end(machine, remotes, std::move(result));
+}
+
+agent::JobResult SharingWorker::look(const std::string &name, const agent::Remotes &left_alone) {
+    agent::JobResult result;
+    const OpenRemotes remotes = remotes_for(RemoteUse::read, left_alone, result);
+    if (remotes.empty()) return result;
+    const Machine machine(root_);
+    for (const std::string &text : drivers_in_caches(root_, name)) {
+        if (stops_.load()) return result;
+        note(looking_.look(remotes, machine, name, text), result);
+        if (!result.troubled.empty()) break;  // it would be waited for again
+    }
+    return end(machine, remotes, std::move(result));
 }
 
 agent::JobResult SharingWorker::push(const std::string &name, const agent::Remotes &left_alone) {
@@ -86,8 +114,7 @@ agent::JobResult SharingWorker::push(const std::string &name, const agent::Remot
             result.troubled.push_back(remote_name);
         }
     }
-    note_served(remotes, result);
-    return result;
+    return end(machine, remotes, std::move(result));
 }
 
 }  // namespace cairn::fleet

@@ -5,7 +5,9 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "kept_packs.h"
 #include "output.h"
 #include "pack/files.h"
 
@@ -172,23 +174,39 @@ std::optional<FleetManifest> Shelf::read_any_manifest(const std::string &object)
 }
 
 std::vector<ReadManifest> Shelf::read_manifests() {
+    std::vector<remotes::Listed> listed = list_manifests();
+    std::ranges::stable_sort(listed, {}, [](const remotes::Listed &each) {
+        return each.age_s.value_or(std::numeric_limits<std::uint64_t>::max());
+    });
+    if (listed.size() > kReadManifestsMax) {
+        note("there are too many manifests; `cairn remote gc` removes old ones");
+        listed.resize(kReadManifestsMax);
+    }
     std::vector<ReadManifest> manifests;
     Words objects;
-    for (const remotes::Listed &each : list_manifests()) {
+    std::size_t entries = 0;
+    for (const remotes::Listed &each : listed) {
         objects.push_back(each.name);
         const auto content = read(each.name);
         auto checked = content ? check(each.name, *content) : std::nullopt;
         if (!checked) continue;
+        for (const ListedPack &pack : checked->manifest.packs) entries += pack.keys.size();
+        if (entries > kReadEntriesMax) {
+            note("the manifests list too many entries; the oldest were not read");
+            break;
+        }
         checked->age_s = each.age_s;
         manifests.push_back(std::move(*checked));
     }
     machine_.forget_copies(name_ + "/" + driver_, objects);
-    std::ranges::sort(manifests, {}, &ReadManifest::object);
     return manifests;
 }
 
 std::optional<TemporaryPack> Shelf::fetch(const ListedPack &pack, const cli::PublicKey &signer) {
     if (pack.size_bytes > kSharedPackMax) return std::nullopt;
+    const auto kept = KeptPacks(machine_.root()).read(pack.hash, kSharedPackMax);
+    if (kept && cli::signer_of(as_bytes(*kept)) == signer)
+        return machine_.new_pack(as_bytes(*kept));
     const auto content =
         remote_.remote().get(folder("packs") + "/" + file_of(pack), pack.size_bytes);
     if (!content) {

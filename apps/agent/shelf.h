@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "counts.h"
 #include "keys.h"
 #include "machine.h"
 #include "manifest_format.h"
@@ -27,6 +28,10 @@ namespace cairn::fleet {
 // The most bytes of a pack that is shared, and of a value in it: a pack is in memory while it comes or goes.
 inline constexpr std::uint64_t kSharedPackMax = 16u << 20;
 inline constexpr std::uint64_t kSharedValueMax = 12u << 20;
+
+// So much is read of one shelf; there may be anything, and as much as somebody likes.
+inline constexpr std::size_t kReadManifestsMax = 2048;
+inline constexpr std::size_t kReadEntriesMax = 2'000'000;
 
 // Whose signatures count on a remote: those of the keys that are trusted now and not revoked, or of those of them
 // that are named.
@@ -49,6 +54,9 @@ class OpenRemote {
     remotes::Remote &remote() { return *remote_; }
     const Trust &trust() const { return trust_; }
 
+    // What was pulled and pushed; requests and bytes, the remote counts itself.
+    RemoteCounts &counts() { return counts_; }
+
     // What there is in the namespace: NAMEs, and DRIVERs of one.
     cli::Words names();
     cli::Words drivers(const std::string &name);
@@ -59,6 +67,7 @@ class OpenRemote {
     const RemoteSettings settings_;
     const std::unique_ptr<remotes::Remote> remote_;
     const Trust trust_;
+    RemoteCounts counts_;
 };
 
 struct ReadManifest {
@@ -76,12 +85,14 @@ class Shelf {
     OpenRemote &remote() const { return remote_; }
     const std::string &driver() const { return driver_; }
 
-    // Those that count, and whose place they name. Those that were read before come from the machine's copies.
+    // Those that count, and whose place they name, the newest first as far as limits allow. Those that were
+    // read before come from the machine's copies.
     std::vector<ReadManifest> read_manifests();
     // Why others did not count, each reason once.
     const cli::Words &problems() const { return problems_; }
 
-    // The pack, whole and signed by this key; nullopt: it is not there, or not that.
+    // The pack, whole and signed by this key; nullopt: it is not there, or not that. One that this machine has kept
+    // is not fetched again.
     std::optional<TemporaryPack> fetch(const ListedPack &pack, const cli::PublicKey &signer);
 
     // Puts it, compressed, and fills in what that is called and how large it is.

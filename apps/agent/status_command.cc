@@ -100,20 +100,29 @@ Json of_remote(OpenRemote &remote, const Machine &machine, const Options &option
         json["reachable"] = false;
         json["problem"] = failure.what();
     }
-    const remotes::Traffic traffic = remote.remote().traffic();
-    json["requests"] = traffic.requests;
-    json["bytes_in"] = traffic.bytes_in;
-    json["bytes_out"] = traffic.bytes_out;
+    json["so_far"] = json_of(read_counts(machine)[remote.settings().name]);
     return json;
+}
+
+void print_counts(const Json &counts) {
+    if (counts["commands"] == 0) return;
+    cli::print_line("  so far: {} pulled and {} pushed; {} in and {} out by {}; {} of {} failed",
+                    cli::format_count(counts["entries_pulled"], "entry", "entries"),
+                    counts["entries_pushed"].get<std::uint64_t>(),
+                    cli::format_bytes(counts["bytes_in"]), cli::format_bytes(counts["bytes_out"]),
+                    cli::format_count(counts["requests"], "request", "requests"),
+                    counts["commands_failed"].get<std::uint64_t>(),
+                    cli::format_count(counts["commands"], "command", "commands"));
 }
 
 void print(const Json &json) {
     const std::string name = json["remote"];
     if (!json["reachable"].get<bool>()) {
         cli::print_line("{}: cannot be used: {}", name, json["problem"].get<std::string>());
-        return;
+        return print_counts(json["so_far"]);
     }
     cli::print_line("{}: answers in {:.1f} ms", name, json["latency_ms"].get<double>());
+    print_counts(json["so_far"]);
     for (const Json &application : json["applications"]) {
         cli::print_line("  {}: published for {}", application["application"].get<std::string>(),
                         cli::format_count(application["drivers"], "driver", "drivers"));

@@ -55,11 +55,7 @@ bool take_note_of(std::uint64_t hash) {
 }
 
 void tell(const std::string &root, const std::string &identifier) {
-    // The player behind `cairn warm` loads what an application loads, and is none.
-    if (tells_nothing.load(std::memory_order_relaxed) ||
-        environment_variable(recipe::kWarmVariable)) {
-        return;
-    }
+    if (is_no_application()) return;
     const auto socket = default_agent_socket();
     if (!socket) return;
     const auto notice = encode_agent_notice(root, identifier);
@@ -116,6 +112,12 @@ void tell_agent(const std::string &root, const std::string &identifier) {
 
 void tell_agent_nothing() {
     tells_nothing.store(true, std::memory_order_relaxed);
+}
+
+// The player loads what an application loads, and is none.
+bool is_no_application() {
+    return tells_nothing.load(std::memory_order_relaxed) ||
+           environment_variable(recipe::kWarmVariable).has_value();
 }
 
 }  // namespace cairn

@@ -36,5 +36,7 @@ void tell_agent(const std::string &root, const std::string &identifier);
 // From now on this process tells nothing. For our own programs, which open caches that no
 // application has started to use.
 void tell_agent_nothing();
+// Whether that was called, or this is the player behind `cairn warm`. Reads the environment.
+bool is_no_application();
 
 }  // namespace cairn

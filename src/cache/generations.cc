@@ -265,8 +265,9 @@ Wishes wishes_for(std::string_view application, const Log &log) {
     if (!limit) limit = configuration.limit_bytes(application);
     if (limit) limit = std::max(*limit, kLimitLeast);
     const bool records = configuration.record(application).value_or(true);
-    return {limit, configuration.compress(application), records,
-            records && configuration.share(application).value_or(false)};
+    const bool shares = records && configuration.share(application).value_or(false);
+    return {limit, configuration.compress(application), records, shares,
+            shares ? configuration.ask_ms(application).value_or(0) : 0};
 }
 
 std::optional<std::uint64_t> recorded_limit(const Directory &directory) {

@@ -89,6 +89,8 @@ struct Wishes {
     std::optional<bool> compress;
     bool records = true;  // what starts use
     bool shares = false;  // by the user's agent; never what is not recorded
+    // So long a miss may wait for the user's agent; 0: nobody asks it. Never of what is not shared.
+    std::uint64_t ask_ms = 0;
 };
 Wishes wishes_for(std::string_view application, const Log &log);
 

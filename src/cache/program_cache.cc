@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cache/agent_notice.h"
+#include "cache/asking_cache.h"
 #include "cache/disk_cache.h"
 #include "cache/generations.h"
 #include "cache/layered_cache.h"
@@ -134,6 +135,10 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     parts->loader = std::make_unique<Loader>(
         *parts->cache, has_memory && options_.load ? Loader::Ahead::yes : Loader::Ahead::no,
         [own = parts.get()](Bytes key) { own->note_use(key); });
+    // The loader does not ask: others wait for it meanwhile.
+    const bool asks = parts->recorder != nullptr && options_.with_layers;
+    parts->cache = add_questions(std::move(parts->cache), options_.store.root, subject(),
+                                 asks ? options_.ask_ms : 0);
     return parts;
 }
 

@@ -1,6 +1,7 @@
 // An engine's cache of compiled programs, one generation of each driver, composed of other caches.
 // SPDX-License-Identifier: MIT
 //
+//     AskingCache      what all below miss, the user's agent may have; only where the user says so
 //     TieredCache      memory over the rest; not without a memory level
 //     QueuedCache      writes off the calling thread; not without a queue
 //     LayeredCache     packs under the generation, where there are any
@@ -49,6 +50,7 @@ class ProgramCache final : public Cache {
         StartRecorder::Times times;
         bool records = true;  // what the start uses
         bool with_layers = true;
+        std::uint64_t ask_ms = 0;         // that a miss may wait for the user's agent
         std::vector<std::string> layers;  // paths of packs, see layers.h
 
         // Limits the generation to `percent` of what the user gives the application (`given`), which

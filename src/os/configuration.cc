@@ -23,6 +23,7 @@ constexpr std::string_view kRecord = "record";
 constexpr std::string_view kRecipes = "recipes";
 constexpr std::string_view kDriverCache = "driver_cache";
 constexpr std::string_view kShare = "share";
+constexpr std::string_view kAsk = "ask_ms";
 constexpr std::string_view kShared = "shared";
 constexpr std::string_view kApplication = "application ";
 constexpr std::string_view kD3d12 = "d3d12 ";
@@ -39,6 +40,14 @@ std::optional<std::uint64_t> truth(std::string_view value) {
     if (value == "1" || value == "true" || value == "yes" || value == "on") return 1;
     if (value == "0" || value == "false" || value == "no" || value == "off") return 0;
     return std::nullopt;
+}
+
+std::optional<std::uint64_t> milliseconds(std::string_view text) {
+    std::uint64_t number = 0;
+    const char *const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    const bool is_one = read.ec == std::errc() && read.ptr == end;
+    return is_one && number <= Configuration::kAskMsMax ? std::optional(number) : std::nullopt;
 }
 
 std::optional<bool> as_truth(std::optional<std::uint64_t> value) {
@@ -60,6 +69,7 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {"", kRecipes, truth},
                             {"", kDriverCache, truth},
                             {"", kShare, truth},
+                            {"", kAsk, milliseconds},
                             {kApplication, kLimit, size_from_text},
                             {kApplication, kEnabled, truth},
                             {kApplication, kCompress, truth},
@@ -68,6 +78,7 @@ constexpr Known kKnown[] = {{"", kDeveloperMode, truth},
                             {kApplication, kRecipes, truth},
                             {kApplication, kDriverCache, truth},
                             {kApplication, kShare, truth},
+                            {kApplication, kAsk, milliseconds},
                             {kD3d12, kShared, truth}};
 
 const Known *known_setting(std::string_view section, std::string_view name) {
@@ -201,7 +212,9 @@ const char *Configuration::take_line(std::string_view line, std::string &section
     }
     const auto value = known->value(trimmed(line.substr(equals + 1)));
     if (!value) {
-        return known->value == truth ? "the value is 1 or 0" : "the value is a size, such as 4G";
+        return known->value == truth          ? "the value is 1 or 0"
+               : known->value == milliseconds ? "the value is a number from 0 to 1000"
+                                              : "the value is a size, such as 4G";
     }
     settings_.push_back({section, known->name, *value});
     return nullptr;
@@ -274,6 +287,10 @@ std::optional<bool> Configuration::share(std::string_view application) const {
 
 std::optional<bool> Configuration::log(std::string_view application) const {
     return as_truth(find_of(application, kLog));
+}
+
+std::optional<std::uint64_t> Configuration::ask_ms(std::string_view application) const {
+    return find_of(application, kAsk);
 }
 
 std::optional<std::uint64_t> Configuration::limit_bytes(std::string_view application) const {

@@ -14,6 +14,7 @@
 //     record = 1                      # program caches keep in which order starts use entries
 //     recipes = 1                     # front ends for GL keep how programs are made and drawn with
 //     share = 1                       # the user's agent publishes and fetches what is compiled
+//     ask_ms = 20                     # a miss may wait so long for what the agent has or fetches
 //     limit = 4G                      # of each application; bytes, or with K, M, G or T
 //     [application chromium]          # all of these but developer_mode
 //     limit = 8G
@@ -45,6 +46,8 @@ std::optional<std::uint64_t> size_from_text(std::string_view text);
 
 class Configuration {
   public:
+    static constexpr std::uint64_t kAskMsMax = 1000;
+
     // Nothing is configured.
     Configuration() = default;
     // Of a file of this text; `name` is the file's, for log lines.
@@ -67,6 +70,8 @@ class Configuration {
     std::optional<bool> driver_cache(std::string_view application) const;
     std::optional<bool> share(std::string_view application) const;
     std::optional<bool> log(std::string_view application) const;
+    // Milliseconds, kAskMsMax at most.
+    std::optional<std::uint64_t> ask_ms(std::string_view application) const;
     // Bytes that the caches of an application may take; nullopt: the default.
     std::optional<std::uint64_t> limit_bytes(std::string_view application) const;
     // Whether all programs share the D3D12 sessions of this identifier: lower-case digits and

@@ -75,6 +75,10 @@ std::optional<std::string> default_agent_socket() {
     return runtime_path("/cairn/agent.sock");
 }
 
+std::optional<std::string> default_question_socket() {
+    return runtime_path("/cairn/agent-ask.sock");
+}
+
 std::optional<std::string> home_directory() {
     auto home = path_from_environment("HOME");
     return home ? home : home_from_user_database();

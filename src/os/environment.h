@@ -28,6 +28,8 @@ std::optional<std::string> default_broker_socket();
 // Where the user's agent listens: $XDG_RUNTIME_DIR/cairn/agent.sock; nullopt when it is not set.
 // Reads the environment.
 std::optional<std::string> default_agent_socket();
+// Where it answers questions: agent-ask.sock beside it. Reads the environment.
+std::optional<std::string> default_question_socket();
 
 // A directory of the XDG base directory specification: $VARIABLE, or what is below the home
 // directory instead, such as "/.cache"; nullopt when the user has none. Reads the environment.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What machines share: each entry once, to those that it is for, from those that are trusted.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 
@@ -167,6 +168,16 @@ TEST_F(FleetTest, WhatTwoHavePublishedIsTakenBackByOne) {
     EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
 }
 
+TEST_F(FleetTest, WhatIsPulledCountsWhateverTheUmaskIs) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    second_.start(kDriver);
+    const mode_t mask = ::umask(0);
+    pull(second_);
+    ::umask(mask);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+}
+
 TEST_F(FleetTest, ProjectsAreKeptApartByNamespaces) {
     first_.put_programs(kDriver, 0, 10);
     Words words = push_words();
@@ -251,6 +262,27 @@ TEST_F(FleetTest, StatusSaysWhatIsThereForThisMachine) {
     EXPECT_EQ(mine["machines"], 1);
     EXPECT_THAT(second_.done({"remote", "status", "--remote", url_}),
                 HasSubstr("10 entries of 1 machine, in 1 pack"));
+}
+
+TEST_F(FleetTest, StatusSaysWhatRemotesHaveDoneSoFar) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    push(first_);
+    const Json pushed = status(first_)["so_far"];
+    EXPECT_EQ(pushed["entries_pushed"], 10);
+    EXPECT_EQ(pushed["packs_pushed"], 1);
+    EXPECT_EQ(pushed["commands"], 2);
+    EXPECT_GT(pushed["bytes_out"], 500);
+    second_.start(kDriver);
+    pull(second_);
+    const Json pulled = status(second_)["so_far"];
+    EXPECT_EQ(pulled["entries_pulled"], 10);
+    EXPECT_EQ(pulled["commands_failed"], 0);
+    EXPECT_THAT(second_.done({"remote", "status", "--remote", url_}),
+                HasSubstr("so far: 10 entries pulled and 0 pushed"));
+    // Nonsense counts as nothing.
+    std::ofstream(second_.root() + "/.fleet/counts") << "[1, {}";
+    EXPECT_EQ(status(second_)["so_far"]["commands"], 0);
 }
 
 TEST_F(FleetTest, WrongUsageIsSaid) {

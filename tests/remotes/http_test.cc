@@ -52,6 +52,27 @@ TEST_F(HttpRemoteTest, AFolderOfFilesIsReadFromAPlainWebServer) {
     EXPECT_EQ(plain->get("a/two", 10), "2");
 }
 
+TEST_F(HttpRemoteTest, UsersAndPasswordsAreInNetrc) {
+    const std::string file = server_->www() + "/netrc";
+    ::setenv("NETRC", file.c_str(), 1);
+    const Outcome without = outcome_of([&] { put_text(*remote("/locked"), "a", "x"); });
+    EXPECT_EQ(without.trouble, Trouble::denied);
+    EXPECT_TRUE(without.has("401") && without.has("netrc")) << without.message;
+    std::ofstream(file) << "machine 127.0.0.1 login ci password secret\n";
+    fs::permissions(file, fs::perms(0644));
+    const Outcome open = outcome_of([&] { put_text(*remote("/locked"), "a", "x"); });
+    EXPECT_EQ(open.trouble, Trouble::denied);
+    EXPECT_TRUE(open.has("chmod 600") && !open.has("secret")) << open.message;
+    fs::permissions(file, fs::perms(0600));
+    put_text(*remote("/locked"), "a", "x");
+    EXPECT_EQ(remote("/locked")->get("a", 10), "x");
+    std::ofstream(file) << "machine 127.0.0.1 login ci password wrong\n";
+    const Outcome wrong = outcome_of([&] { (void)remote("/locked")->get("a", 10); });
+    EXPECT_EQ(wrong.trouble, Trouble::denied);
+    EXPECT_FALSE(wrong.has("wrong")) << wrong.message;
+    ::unsetenv("NETRC");
+}
+
 TEST_F(HttpRemoteTest, AServerThatCannotBeWrittenSaysSo) {
     const Outcome plain = outcome_of([&] { put_text(*remote("/plain"), "a", "x"); });
     EXPECT_EQ(plain.trouble, Trouble::usage);

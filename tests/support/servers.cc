@@ -178,9 +178,10 @@ std::string NginxServer::why_missing() {
 }
 
 NginxServer::NginxServer() {
-    for (const char *folder : {"www", "www/dav", "www/plain"}) {
+    for (const char *folder : {"www", "www/dav", "www/plain", "www/locked"}) {
         mkdir((folder_ / folder).c_str(), 0755);
     }
+    std::ofstream(folder_ / "users") << "ci:{PLAIN}secret\n";
     const Output made = output_of(
         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "
         "/CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout " +
@@ -221,6 +222,9 @@ std::string NginxServer::configuration(std::uint16_t port) {
         "location /plain/ {}\n"
         "location /closed/ { return 403; }\n"
         "location /full/ { return 507; }\n"
+        "location /locked/ { auth_basic studio; auth_basic_user_file " +
+        (folder_ / "users") +
+        "; dav_methods PUT DELETE; create_full_put_path on; }\n"
         "location /moved/ { rewrite ^/moved/(.*)$ /dav/$1 redirect; }\n"
         "location /circle/ { return 302 /circle/again; }\n"
         "location /elsewhere/ { return 302 file:///etc/hostname; }\n"

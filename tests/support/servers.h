@@ -80,7 +80,7 @@ class RedisCluster {
 };
 
 // Locations: /dav/ can be written, /plain/ be read (they are folders below www()); /closed/ is forbidden, /full/ has
-// no space, /moved/ redirects to /dav/, /circle/ to itself, and /elsewhere/ to a file of this machine.
+// no space, /locked/ needs the user `ci` with the password `secret`, /moved/ redirects to /dav/, /circle/ to itself, and /elsewhere/ to a file of this machine.
 class NginxServer {
   public:
     static std::string why_missing();

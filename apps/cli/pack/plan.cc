@@ -191,13 +191,13 @@ PackMaker::PackMaker(const PackOptions &options)
     if (!options.sign.empty()) key_.emplace(load_secret_key(options.sign));
 }
 
-void PackMaker::begin(std::size_t parts) {
+void PackMaker::begin(std::size_t parts, NewFile::Reader reader) {
     if (parts == 0) throw Failure(kExitFailure, "there is nothing to pack");
     if (parts > kPackPartsMax) {
         throw Failure(kExitFailure, "these are {} parts, and a pack holds {}; make several", parts,
                       kPackPartsMax);
     }
-    file_.emplace(options_.out, NewFile::Reader::as_the_umask_says);
+    file_.emplace(options_.out, reader);
     writer_.emplace(file_->file());
 }
 

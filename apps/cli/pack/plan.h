@@ -89,7 +89,7 @@ class PackMaker {
     explicit PackMaker(const PackOptions &options);
 
     // Makes the file. No more than kPackPartsMax parts can be written to it.
-    void begin(std::size_t parts);
+    void begin(std::size_t parts, NewFile::Reader reader = NewFile::Reader::as_the_umask_says);
     // Returns how many of its entries could be read, and are not too large.
     std::uint64_t write(const PlannedPart &part);
     // Signs it, and gives it its name. Returns "OUT.pack (12 KiB), signed".

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "looking.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "holdings.h"
+#include "shelf.h"
+
+namespace cairn::fleet {
+namespace {
+
+constexpr std::size_t kSeenMax = 1000;
+
+void add(const ReadManifest &read, const std::string &remote, OfferTable &table) {
+    for (const ListedPack &pack : read.manifest.packs) {
+        if (pack.size_bytes > kSharedPackMax) continue;
+        table.add({remote, read.manifest.name, read.manifest.driver, pack.hash, pack.size_bytes,
+                   read.signer},
+                  pack.keys);
+    }
+}
+
+}  // namespace
+
+std::vector<RemoteTrouble> Looking::look(const OpenRemotes &remotes, const Machine &machine,
+                                         const std::string &name, const std::string &driver_text) {
+    const cli::Words identifiers = identifiers_here(root_, name, driver_text);
+    if (identifiers.empty()) return {};
+    const std::string driver = driver_name(driver_text);
+    std::vector<RemoteTrouble> troubles;
+    const auto table = std::make_shared<OfferTable>();
+    std::string seen;
+    for (const std::string &each : identifiers) seen += each + "\n";
+    for (const auto &remote : remotes) {
+        const std::string &remote_name = remote->settings().name;
+        try {
+            Shelf shelf(*remote, machine, name, driver);
+            for (const ReadManifest &each : shelf.read_manifests()) {
+                seen += remote_name + " " + each.object + "\n";
+                add(each, remote_name, *table);
+            }
+            fetcher_.note_read(remote_name);
+        } catch (const remotes::RemoteFailure &failure) {
+            troubles.push_back({remote_name, failure.what()});
+        }
+    }
+    std::string &before = seen_[name + "/" + driver];
+    if (!troubles.empty() || before == seen) return troubles;
+    before = std::move(seen);
+    table->sort();
+    offers_.replace(identifiers, table);
+    offer(*table, machine, name, driver_text);
+    if (seen_.size() > kSeenMax) seen_.clear();
+    return troubles;
+}
+
+// To the processes: what this machine has, or has removed, is not wanted.
+void Looking::offer(const OfferTable &table, const Machine &machine, const std::string &name,
+                    const std::string &driver_text) {
+    for (const HeldCache &cache : caches_here(root_, name, driver_text)) {
+        std::vector<std::uint64_t> wanted;
+        for (const auto &[entry, pack] : table.entries) {
+            if (!has_entry(cache.entries, entry)) wanted.push_back(entry);
+        }
+        machine.write_wanted(cache.identity, wanted);
+    }
+}
+
+}  // namespace cairn::fleet

@@ -67,7 +67,10 @@ TEST_P(AgentFaultsTest, GoesOnByItselfOnceTheRemoteAnswers) {
 // Each cache, driver and remote that a job is about may fail: it is one failure of one remote.
 TEST_P(AgentFaultsTest, AsksARemoteInTroubleOnceInAJob) {
     faulty_->proxy.set(Fault::refuse);
+    std::ofstream(first_.configuration() + "/remotes", std::ios::app)
+        << "[other]\nurl = " << url_ << "\n";
     compile(0, 5);
+    push(first_);
     // Slow enough for one job.
     const AgentProcess agent(first_, /*speed=*/1);
     as_application(first_, [&] {

@@ -137,6 +137,33 @@ TEST_F(EachFaultTest, EndsInTimeAndHarmsNothingAndTheNextRunCompletes) {
     }
 }
 
+// Else a remote that hangs costs its time for each application and driver.
+TEST_F(FaultsTest, ARemoteThatFailedIsLeftAloneByTheRestOfACommand) {
+    if (!Backend::why_missing("redis").empty()) GTEST_SKIP() << Backend::why_missing("redis");
+    FaultyStorage broken("redis");
+    first_.put_programs(kDriver, 0, 10);
+    first_.put_programs("driver 2", 0, 10);
+    Machine::put(first_.open_plain("engine"), "teapot", "I am a teapot.");
+    broken.proxy.set(Fault::garbage);
+    EXPECT_EQ(first_.cairn(push_words_to(broken.through)).exit_code, 1);
+    const unsigned once = broken.proxy.connections();
+    EXPECT_GT(once, 0u);
+    const Words all = {"push", "--remote", broken.through, "--remote",
+                       url_,   "--sign",   "ci",           "--all"};
+    EXPECT_EQ(first_.cairn(all).exit_code, 1);
+    EXPECT_EQ(broken.proxy.connections(), 2 * once);
+    // The other one has all.
+    second_.start(kDriver);
+    second_.start("driver 2");
+    EXPECT_EQ(
+        second_.cairn({"pull", "--remote", broken.through, "--remote", url_, "--all"}).exit_code,
+        1);
+    EXPECT_EQ(broken.proxy.connections(), 3 * once);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+    EXPECT_EQ(second_.programs_found("driver 2", 0, 10), 10);
+    EXPECT_EQ(Machine::get(second_.open_plain("engine"), "teapot"), "I am a teapot.");
+}
+
 class ReplayTest : public FaultsTest, public ::testing::WithParamInterface<std::string> {
   protected:
     void SetUp() override {

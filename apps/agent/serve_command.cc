@@ -108,8 +108,10 @@ int run() {
          .clock = [speed] { return monotonic_ns() / 1'000'000 * speed; },
          .log = log,
          .speed = speed});
-    // A remote that hangs may hold the job for a minute. To be killed is safe at any time, so nobody waits for that.
-    if (!agent.run(signals.get())) std::_Exit(kExitOk);
+    // A remote that hangs may hold a job, or a pack that is fetched, for a minute. To be killed is safe at any time, so
+    // nobody waits for that.
+    const bool has_ended = agent.run(signals.get());
+    if (!has_ended || fetcher.is_fetching()) std::_Exit(kExitOk);
     return kExitOk;
 }
 

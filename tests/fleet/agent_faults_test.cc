@@ -29,12 +29,6 @@ class AgentFaultsTest : public FaultsTest, public ::testing::WithParamInterface<
         faulty_ = std::make_unique<FaultyStorage>(GetParam());
         share(first_, faulty_->through, "ci");
     }
-    void compile(int from, int to) const {
-        as_application(first_, [&] {
-            first_.put_programs(kDriver, from, to);
-            return 0;
-        });
-    }
 
     std::unique_ptr<FaultyStorage> faulty_;
 };
@@ -49,7 +43,7 @@ TEST_P(AgentFaultsTest, GoesOnByItselfOnceTheRemoteAnswers) {
     for (const Fault fault : {Fault::refuse, Fault::cut, Fault::garbage}) {
         SCOPED_TRACE(fault_name(fault));
         faulty_->proxy.set(fault, 10);
-        compile(programs, programs + 5);
+        compile(first_, kDriver, programs, programs + 5);
         programs += 5;
         // The start before may have been pulled a moment ago; a push follows anyhow.
         EXPECT_TRUE(agent.says("is in trouble", said)) << agent.said();
@@ -69,7 +63,7 @@ TEST_P(AgentFaultsTest, AsksARemoteInTroubleOnceInAJob) {
     faulty_->proxy.set(Fault::refuse);
     std::ofstream(first_.configuration() + "/remotes", std::ios::app)
         << "[other]\nurl = " << url_ << "\n";
-    compile(0, 5);
+    compile(first_, kDriver, 0, 5);
     push(first_);
     // Slow enough for one job.
     const AgentProcess agent(first_, /*speed=*/1);
@@ -88,7 +82,7 @@ TEST_P(AgentFaultsTest, AsksARemoteInTroubleOnceInAJob) {
 TEST_P(AgentFaultsTest, EndsAtOnceAlthoughTheRemoteHangs) {
     faulty_->proxy.set(Fault::hang);
     const AgentProcess agent(first_);
-    compile(0, 5);
+    compile(first_, kDriver, 0, 5);
     // The pull that the start has asked for hangs.
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     const auto start = steady_clock::now();
@@ -99,10 +93,7 @@ TEST_P(AgentFaultsTest, EndsAtOnceAlthoughTheRemoteHangs) {
     // The next one completes.
     faulty_->proxy.set(Fault::none);
     const AgentProcess next(first_);
-    as_application(first_, [&] {
-        first_.start(kDriver);
-        return 0;
-    });
+    start_application(first_, kDriver);
     EXPECT_TRUE(next.says("pushed 5 entries")) << next.said();
 }
 

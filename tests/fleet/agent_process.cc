@@ -31,6 +31,24 @@ int as_application(const Machine &machine, const std::function<int()> &work) {
     return WEXITSTATUS(status);
 }
 
+void start_application(const Machine &machine, const std::string &driver) {
+    as_application(machine, [&] {
+        machine.start(driver);
+        return 0;
+    });
+}
+
+void compile(const Machine &machine, const std::string &driver, int from, int to) {
+    as_application(machine, [&] {
+        machine.put_programs(driver, from, to);
+        return 0;
+    });
+}
+
+int count_found(const Machine &machine, const std::string &driver, int from, int to) {
+    return as_application(machine, [&] { return machine.programs_found(driver, from, to); });
+}
+
 AgentProcess::AgentProcess(const Machine &machine, unsigned speed) {
     Environment environment = machine.environment();
     environment["CAIRN_AGENT_SPEED"] = std::to_string(speed);

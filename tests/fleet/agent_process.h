@@ -21,6 +21,11 @@ void share(const Machine &machine, const std::string &url, const std::string &ke
 // anew. Returns what `work` returns.
 int as_application(const Machine &machine, const std::function<int()> &work);
 
+// An application's start, one that compiles these programs, and how many of them one finds (255 at most).
+void start_application(const Machine &machine, const std::string &driver);
+void compile(const Machine &machine, const std::string &driver, int from, int to);
+int count_found(const Machine &machine, const std::string &driver, int from, int to);
+
 class AgentProcess {
   public:
     // Its times go by so many times as fast as usual: a push follows a start by 60 to 90 ms at 1000.

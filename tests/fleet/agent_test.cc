@@ -3,21 +3,18 @@
 // itself, and it can be ended at any time.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <chrono>
-#include <cstdlib>
+#include <cstring>
 #include <random>
 #include <thread>
 
 #include "agent_process.h"
-#include "support/eventually.h"
 #include "whole.h"
 
 namespace cairn::fleet_test {
 namespace {
 
-using cairn_test::eventually;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using ::testing::HasSubstr;
@@ -30,65 +27,40 @@ class AgentServeTest : public FleetTest {
         share(first_, url_, "ci");
         share(second_, url_);
     }
-    static void start_application(const Machine &machine) {
-        as_application(machine, [&] {
-            machine.start(kDriver);
-            return 0;
-        });
-    }
-    static void compile(const Machine &machine, int from, int to) {
-        as_application(machine, [&] {
-            machine.put_programs(kDriver, from, to);
-            return 0;
-        });
-    }
-    static int found(const Machine &machine, int from, int to) {
-        return as_application(machine, [&] { return machine.programs_found(kDriver, from, to); });
-    }
-    std::size_t entries_there() const {
-        const Json remote = status(second_);
-        const Json &applications = remote["applications"];
-        if (applications.empty() || applications[0]["for_this_machine"].empty()) return 0;
-        return applications[0]["for_this_machine"][0]["entries"];
-    }
-    static unsigned rounds() {
-        const char *const text = std::getenv("CAIRN_FLEET_KILLS");
-        return text != nullptr ? static_cast<unsigned>(std::atoi(text)) : 12;
-    }
 };
 
 TEST_F(AgentServeTest, AStartPullsAndTheNextOneIsWarm) {
     first_.put_programs(kDriver, 0, 30);
     push(first_);
     const AgentProcess agent(second_);
-    start_application(second_);
+    start_application(second_, kDriver);
     ASSERT_TRUE(agent.says("pulled 30 entries")) << agent.said();
-    EXPECT_EQ(found(second_, 0, 31), 30);
+    EXPECT_EQ(count_found(second_, kDriver, 0, 31), 30);
 }
 
 TEST_F(AgentServeTest, WhatIsCompiledIsPushedAndReachesTheOthers) {
     const AgentProcess first(first_);
     const AgentProcess second(second_);
-    compile(first_, 0, 20);
+    compile(first_, kDriver, 0, 20);
     ASSERT_TRUE(first.says("pushed 20 entries")) << first.said();
-    start_application(second_);
+    start_application(second_, kDriver);
     ASSERT_TRUE(second.says("pulled 20 entries")) << second.said();
-    EXPECT_EQ(found(second_, 0, 20), 20);
+    EXPECT_EQ(count_found(second_, kDriver, 0, 20), 20);
     // Later ones go, and come, too.
-    compile(first_, 20, 25);
+    compile(first_, kDriver, 20, 25);
     ASSERT_TRUE(first.says("pushed 5 entries")) << first.said();
     // A start within five minutes after a pull does not pull: these are 300 ms here.
     std::this_thread::sleep_for(milliseconds(400));
-    start_application(second_);
+    start_application(second_, kDriver);
     ASSERT_TRUE(second.says("pulled 5 entries")) << second.said();
-    EXPECT_EQ(found(second_, 0, 25), 25);
+    EXPECT_EQ(count_found(second_, kDriver, 0, 25), 25);
     expect_whole(url_);
 }
 
 TEST_F(AgentServeTest, WhatIsNotSharedStaysHere) {
     std::ofstream(first_.configuration() + "/config") << "[application other]\nshare = 1\n";
     const AgentProcess agent(first_);
-    compile(first_, 0, 5);
+    compile(first_, kDriver, 0, 5);
     std::this_thread::sleep_for(milliseconds(500));
     EXPECT_FALSE(fs::exists(storage_)) << agent.said();
 }
@@ -109,13 +81,13 @@ TEST_F(AgentServeTest, ASecondOneRefusesAndTheFirstOneGoesOn) {
     cli_test::Program second({CAIRN_AGENT, "serve"}, environment);
     EXPECT_EQ(second.wait(), 1);
     EXPECT_THAT(second.standard_error(), HasSubstr("agent"));
-    compile(first_, 0, 5);
+    compile(first_, kDriver, 0, 5);
     EXPECT_TRUE(agent.says("pushed 5 entries")) << agent.said();
 }
 
 TEST_F(AgentServeTest, UsesNoProcessorWhereNothingStarts) {
     const AgentProcess agent(first_);
-    compile(first_, 0, 5);
+    compile(first_, kDriver, 0, 5);
     ASSERT_TRUE(agent.says("pushed 5 entries")) << agent.said();
     // Until all that the start has asked for is done.
     std::this_thread::sleep_for(milliseconds(1500));
@@ -155,63 +127,17 @@ TEST_F(AgentServeTest, ItsMemoryIsBoundedWhateverAnApplicationHas) {
         return 0;
     });
     const AgentProcess first(first_);
-    start_application(first_);
+    start_application(first_, kDriver);
     ASSERT_TRUE(first.says("pushed 20000 entries")) << first.said();
     EXPECT_LT(first.status("VmHWM"), kMostKib);
     const AgentProcess second(second_);
-    start_application(second_);
+    start_application(second_, kDriver);
     ASSERT_TRUE(second.says("pulled 20000 entries")) << second.said();
     EXPECT_LT(second.status("VmHWM"), kMostKib);
     RecordProperty("push_kib", std::to_string(first.status("VmHWM")));
     RecordProperty("pull_kib", std::to_string(second.status("VmHWM")));
 }
 #endif
-
-TEST_F(AgentServeTest, KilledWhileItPushesItListsNothingThatIsNotThere) {
-    std::mt19937 random(7);
-    int programs = 0;
-    for (unsigned i = 0; i < rounds(); ++i) {
-        AgentProcess agent(first_);
-        compile(first_, programs, programs + 10);
-        programs += 10;
-        // A push begins 60 to 90 ms later.
-        std::this_thread::sleep_for(milliseconds(55 + random() % 80));
-        agent.signal(SIGKILL);
-        EXPECT_EQ(agent.wait(), 1000 + SIGKILL);
-        expect_whole(url_);
-    }
-    const AgentProcess agent(first_);
-    start_application(first_);
-    second_.start(kDriver);
-    EXPECT_TRUE(eventually([&] {
-        std::this_thread::sleep_for(milliseconds(50));
-        return entries_there() == static_cast<std::size_t>(programs);
-    })) << agent.said();
-    pull(second_);
-    EXPECT_EQ(second_.programs_found(kDriver, 0, programs), programs);
-    expect_whole(url_);
-}
-
-TEST_F(AgentServeTest, KilledWhileItPullsItLeavesTheOldPackOrTheNewOne) {
-    std::mt19937 random(7);
-    for (unsigned i = 0; i < rounds(); ++i) {
-        const int from = static_cast<int>(i) * 10;
-        first_.put_programs(kDriver, from, from + 10);
-        push(first_);
-        AgentProcess agent(second_);
-        start_application(second_);
-        std::this_thread::sleep_for(milliseconds(random() % 40));
-        agent.signal(SIGKILL);
-        EXPECT_EQ(agent.wait(), 1000 + SIGKILL);
-        // Of what is pulled at once all is there or nothing.
-        EXPECT_EQ(found(second_, from, from + 10) % 10, 0);
-    }
-    const AgentProcess agent(second_);
-    start_application(second_);
-    const int all = static_cast<int>(rounds()) * 10;
-    EXPECT_TRUE(agent.says("pull gl-game: done with studio")) << agent.said();
-    EXPECT_EQ(second_.programs_found(kDriver, 0, all), all);
-}
 
 }  // namespace
 }  // namespace cairn::fleet_test

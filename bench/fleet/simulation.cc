@@ -259,6 +259,8 @@ void Simulation::handle(const Event &event) {
             return look_at_schedule(event.machine);
         case Kind::job_done:
             machine.is_at_work = false;
+            // An open cache looks for new packs once in a second, and not in one of simulated time.
+            if (machine.session != nullptr) machine.session = open_session(machine.root);
             machine.schedule->finish({{settings_.name}, {}, {}}, now_ms());
             return look_at_schedule(event.machine);
     }

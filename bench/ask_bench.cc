@@ -90,7 +90,7 @@ class Bench {
         std::vector<std::uint64_t> hashes;
         for (std::size_t i = 0; i < count; ++i) {
             const std::string key = bench::key_of(setting.is_listed ? i : i + 1'000'000'000);
-            hashes.push_back(entry_hash(identity, cairn::as_bytes(key)));
+            hashes.push_back(cairn::entry_hash(identity, cairn::as_bytes(key)));
         }
         std::sort(hashes.begin(), hashes.end());
         const std::string path = cairn::wanted_path(root(), identity);

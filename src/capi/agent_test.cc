@@ -162,11 +162,13 @@ class AgentTest : public ::testing::Test {
             options.identity = "GL: driver 1";
             options.flags = CAIRN_PROGRAM_CACHE_NO_LOADING;
             testing::FailingCalls calls;
+            testing::Fault never;
+            never.first = UINT64_MAX;
             cairn_cache *cache = nullptr;
             EXPECT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
             watch = {};
             is_watching = true;
-            calls.arm({.first = UINT64_MAX});
+            calls.arm(never);
             for (int j = 0; j < 10; ++j) {
                 const std::string key = "key " + std::to_string(j);
                 cairn_blob *blob = nullptr;

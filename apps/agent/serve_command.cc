@@ -88,9 +88,9 @@ int run() {
          .worker = worker,
          .name_of = [&](const AgentNotice &notice) { return agent::name_of(notice, root); },
          .is_shared = agent::is_shared,
+         .log = log,
          .asks = agent::asks,
-         .asked = {fetcher.asked_fd(), [&] { return fetcher.take_asked(); }},
-         .log = log});
+         .asked = {fetcher.asked_fd(), [&] { return fetcher.take_asked(); }}});
     agent.run(signals.get());
     return kExitOk;
 }

@@ -23,9 +23,12 @@ const char *verb_of(Job::Kind kind) {
     return kind == Job::Kind::pull ? "pull" : kind == Job::Kind::look ? "look at" : "push";
 }
 
-bool is_readable(int fd) {
+// For a job at work to end in: services are killed when they take longer, and so is what a user's session waits for.
+constexpr int kEndMs = 1500;
+
+bool is_readable(int fd, int patience_ms = 0) {
     pollfd poll = {fd, POLLIN, 0};
-    return ::poll(&poll, 1, 0) > 0;
+    return ::poll(&poll, 1, patience_ms) > 0;
 }
 
 }  // namespace
@@ -48,7 +51,7 @@ Agent::Agent(Parts parts)
     if (!done_.valid()) throw std::runtime_error("the system has no more descriptors");
 }
 
-void Agent::run(int until_readable) {
+bool Agent::run(int until_readable) {
     parts_.log.write(Severity::info, "waiting for applications that start");
     const std::array<int, 3> others = {until_readable, done_.get(), parts_.asked.fd};
     while (!is_readable(until_readable)) {
@@ -58,15 +61,24 @@ void Agent::run(int until_readable) {
         begin_job();
     }
     parts_.log.write(Severity::info, "ending");
-    if (job_) parts_.worker.stop();
+    if (job_) {
+        parts_.worker.stop();
+        if (!is_done_.load(std::memory_order_acquire) && !is_readable(done_.get(), kEndMs)) {
+            parts_.log.write(Severity::info, "%s %s: cut short", verb_of(job_->kind),
+                             job_->name.c_str());
+            return false;
+        }
+    }
     thread_.stop();
+    return true;
 }
 
 std::uint64_t Agent::timeout_ms() const {
     const auto next_ms = schedule_.next_ms();
     if (!next_ms) return kIdleMs;
     const std::uint64_t now = parts_.clock();
-    return *next_ms > now ? *next_ms - now : 0;
+    // Rounded up: a look that is too early finds nothing to do.
+    return *next_ms > now ? (*next_ms - now + parts_.speed - 1) / parts_.speed : 0;
 }
 
 void Agent::hear(const std::vector<AgentNotice> &notices) {

@@ -59,14 +59,16 @@ class Agent {
         Log log = {};
         Schedule::IsShared asks = {};  // none do
         Asked asked = {};
+        std::uint64_t speed = 1;  // milliseconds of the clock in one of the system, for tests
     };
 
     explicit Agent(Parts parts);
     Agent(const Agent &) = delete;
     Agent &operator=(const Agent &) = delete;
 
-    // Until the descriptor can be read from: of a signalfd, say. Waits for the job that is at work.
-    void run(int until_readable);
+    // Until the descriptor can be read from: of a signalfd, say. Then the job at work is asked to end. False: it does
+    // not, as where a remote hangs. The caller has to end the process then: the destructor waits for the job.
+    bool run(int until_readable);
 
   private:
     static double random_number();

@@ -74,15 +74,17 @@ class AgentTest : public ::testing::Test {
     ~AgentTest() override { end(); }
 
     Agent::Parts parts() {
-        return {notices_,
-                worker_,
-                [](const AgentNotice &notice) {
-                    return notice.root == "/root" ? std::optional(notice.identifier) : std::nullopt;
-                },
-                [](const std::string &name) { return name != "secret"; },
-                [] { return 0.5; },
-                [this] { return clock_ms_.load(); },
-                Log(keep, this)};
+        return {.notices = notices_,
+                .worker = worker_,
+                .name_of =
+                    [](const AgentNotice &notice) {
+                        return notice.root == "/root" ? std::optional(notice.identifier)
+                                                      : std::nullopt;
+                    },
+                .is_shared = [](const std::string &name) { return name != "secret"; },
+                .random = [] { return 0.5; },
+                .clock = [this] { return clock_ms_.load(); },
+                .log = Log(keep, this)};
     }
     void end() {
         if (!thread_.joinable()) return;

@@ -91,6 +91,11 @@ std::vector<std::string> Fetcher::take_asked() {
     return names;
 }
 
+bool Fetcher::is_fetching() {
+    const std::lock_guard lock(mutex_);
+    return !queue_.empty();
+}
+
 void Fetcher::note_read(const std::string &remote) {
     const std::lock_guard lock(mutex_);
     left_alone_.erase(remote);

@@ -40,6 +40,8 @@ class Fetcher final : public agent::Packs {
     // An eventfd, and the names that questions were about since the last call.
     int asked_fd() const { return asked_fd_.get(); }
     std::vector<std::string> take_asked();
+    // A remote may hold it for as long as a call takes.
+    bool is_fetching();
     // Manifests were read from this remote: it answers again.
     void note_read(const std::string &remote);
 

@@ -2,6 +2,7 @@
 #include "open_remotes.h"
 
 #include <algorithm>
+#include <set>
 
 #include "os/environment.h"
 #include "output.h"
@@ -44,11 +45,11 @@ void keep_counts(const Machine &machine, const OpenRemotes &remotes,
 template <typename Ask>
 void Catalogue::ask(const Ask &ask_one) {
     for (const auto &remote : remotes_) {
-        if (failed_.contains(remote.get())) continue;
+        if (remote->is_left_alone()) continue;
         try {
             ask_one(*remote);
         } catch (const remotes::RemoteFailure &failure) {
-            failed_.insert(remote.get());
+            remote->leave_alone();
             troubles_.push_back({remote->settings().name, failure.what()});
         }
     }

@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -38,7 +37,6 @@ class Catalogue {
     void ask(const Ask &ask_one);
 
     const OpenRemotes &remotes_;
-    std::set<const OpenRemote *> failed_;
     std::vector<RemoteTrouble> troubles_;
 };
 

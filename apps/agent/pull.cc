@@ -83,12 +83,14 @@ class Pull {
 };
 
 void Pull::note_trouble(const Shelf &shelf, const remotes::RemoteFailure &failure) {
+    shelf.remote().leave_alone();
     result_.troubles.push_back({shelf.remote().settings().name, failure.what()});
 }
 
 void Pull::read_manifests() {
     for (const auto &shelf : shelves_) {
         manifests_.emplace_back();
+        if (shelf->remote().is_left_alone()) continue;
         try {
             manifests_.back() = shelf->read_manifests();
         } catch (const remotes::RemoteFailure &failure) {
@@ -117,10 +119,10 @@ std::vector<Offer> Pull::offers() const {
 
 void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
     std::vector<std::uint64_t> here = entries_here(machine_.root(), name_, text_);
-    std::set<const Shelf *> failed;
     for (const Offer &offer : offers) {
         const auto is_lacking = [&](std::uint64_t key) { return !has_entry(here, key); };
-        if (failed.contains(offer.shelf) || std::ranges::none_of(offer.pack->keys, is_lacking) ||
+        if (offer.shelf->remote().is_left_alone() ||
+            std::ranges::none_of(offer.pack->keys, is_lacking) ||
             offer.pack->size_bytes > limits.bytes_max - std::min(result_.bytes, limits.bytes_max)) {
             continue;
         }
@@ -131,7 +133,6 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
             fetched_.push_back({std::move(*file), offer.signer});
         } catch (const remotes::RemoteFailure &failure) {
             note_trouble(*offer.shelf, failure);
-            failed.insert(offer.shelf);
             continue;
         } catch (const cli::Failure &failure) {
             result_.problems.emplace_back(failure.what());

@@ -65,6 +65,7 @@ Words chosen_names(const Options &options, const std::string &root) {
 // Publishes one application at one remote.
 void push_to(OpenRemote &remote, const Machine &machine, const std::string &name,
              const Holdings &holdings, std::vector<RemoteTrouble> &troubles) {
+    if (remote.is_left_alone()) return;
     Pushed sum;
     try {
         for (const auto &[text, parts] : holdings) {
@@ -75,6 +76,7 @@ void push_to(OpenRemote &remote, const Machine &machine, const std::string &name
             complain_of({}, pushed.problems);
         }
     } catch (const remotes::RemoteFailure &failure) {
+        remote.leave_alone();
         troubles.push_back({remote.settings().name, failure.what()});
         return;
     }

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
+#include <charconv>
+#include <cstdlib>
 #include <memory>
 
 #include "agent.h"
@@ -31,6 +33,18 @@ constexpr const char *kFooter =
 later pushes what it has compiled to those that may be written.
 
 Exit codes: 0 ended by a signal, 1 another agent is at work, or the socket cannot be made, 2 wrong usage.)";
+
+// For tests: so many times as fast do the times of schedule.h go by.
+constexpr const char *kSpeedEnv = "CAIRN_AGENT_SPEED";
+
+std::uint64_t chosen_speed() {
+    const std::string text = environment_variable(kSpeedEnv).value_or("1");
+    std::uint64_t speed = 1;
+    constexpr std::uint64_t kSpeedMax = 100'000;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    return is_number && speed > 0 && speed <= kSpeedMax ? speed : 1;
+}
 
 // Readable once one of the signals that end programs has come.
 UniqueFd open_signals() {
@@ -83,15 +97,21 @@ int run() {
     Fetcher fetcher(root, offers, log);
     const auto questions = open_questions(fetcher);
     SharingWorker worker(root, offers, fetcher, log);
+    const std::uint64_t speed = chosen_speed();
     agent::Agent agent(
         {.notices = *notices,
          .worker = worker,
          .name_of = [&](const AgentNotice &notice) { return agent::name_of(notice, root); },
          .is_shared = agent::is_shared,
+         .clock = [speed] { return monotonic_ns() / 1'000'000 * speed; },
          .log = log,
          .asks = agent::asks,
-         .asked = {fetcher.asked_fd(), [&] { return fetcher.take_asked(); }}});
-    agent.run(signals.get());
+         .asked = {fetcher.asked_fd(), [&] { return fetcher.take_asked(); }},
+         .speed = speed});
+    // A remote that hangs may hold a job, or a pack that is fetched, for a minute. To be killed is safe at any time, so
+    // nobody waits for that.
+    const bool has_ended = agent.run(signals.get());
+    if (!has_ended || fetcher.is_fetching()) std::_Exit(kExitOk);
     return kExitOk;
 }
 

@@ -120,6 +120,17 @@ std::string Shelf::file_of(const ListedPack &pack) {
     return hash_name(pack.hash) + std::string(kPackEnd);
 }
 
+// nullopt: it is not there. What is larger than it may be comes back empty, and is as wrong as that: one such object is no
+// trouble of the remote, and hides no other.
+std::optional<std::string> Shelf::get(const std::string &object, std::uint64_t size_max) {
+    try {
+        return remote_.remote().get(object, size_max);
+    } catch (const remotes::RemoteFailure &failure) {
+        if (failure.trouble() != remotes::Trouble::too_large) throw;
+        return std::string();
+    }
+}
+
 // The content of a manifest, which has the hash that its name says; nullopt: it is not there, or another one.
 std::optional<std::string> Shelf::read(const std::string &object) {
     const std::string shelf = name_ + "/" + driver_;
@@ -127,7 +138,7 @@ std::optional<std::string> Shelf::read(const std::string &object) {
         return hash_of_object(as_bytes(content)) == parse_manifest_name(object)->hash;
     };
     if (auto copy = machine_.copy_of(shelf, object); copy && is_it(*copy)) return copy;
-    auto content = remote_.remote().get(folder("manifests") + "/" + object, kManifestMax);
+    auto content = get(folder("manifests") + "/" + object, kManifestMax);
     if (!content) return std::nullopt;
     if (!is_it(*content)) {
         note("a manifest is not what its name says: it is damaged, or was changed");
@@ -207,8 +218,7 @@ std::optional<TemporaryPack> Shelf::fetch(const ListedPack &pack, const cli::Pub
     const auto kept = KeptPacks(machine_.root()).read(pack.hash, kSharedPackMax);
     if (kept && cli::signer_of(as_bytes(*kept)) == signer)
         return machine_.new_pack(as_bytes(*kept));
-    const auto content =
-        remote_.remote().get(folder("packs") + "/" + file_of(pack), pack.size_bytes);
+    const auto content = get(folder("packs") + "/" + file_of(pack), pack.size_bytes);
     if (!content) {
         note("a pack that is listed is not there");
         return std::nullopt;

@@ -54,6 +54,10 @@ class OpenRemote {
     remotes::Remote &remote() { return *remote_; }
     const Trust &trust() const { return trust_; }
 
+    // Once it has failed, a command leaves it alone: each further call may wait for as long again.
+    void leave_alone() { is_left_alone_ = true; }
+    bool is_left_alone() const { return is_left_alone_; }
+
     // What was pulled and pushed; requests and bytes, the remote counts itself.
     RemoteCounts &counts() { return counts_; }
 
@@ -68,6 +72,7 @@ class OpenRemote {
     const std::unique_ptr<remotes::Remote> remote_;
     const Trust trust_;
     RemoteCounts counts_;
+    bool is_left_alone_ = false;
 };
 
 struct ReadManifest {
@@ -111,6 +116,7 @@ class Shelf {
 
   private:
     std::string folder(const char *kind) const;
+    std::optional<std::string> get(const std::string &object, std::uint64_t size_max);
     std::optional<std::string> read(const std::string &object);
     std::optional<FleetManifest> decode_own(const std::string &object, Bytes content) const;
     std::optional<ReadManifest> check(const std::string &object, const std::string &content);

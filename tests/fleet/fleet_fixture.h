@@ -35,10 +35,11 @@ class Machine {
     std::string home() const { return folder_ / "home"; }
     std::string root() const { return folder_ / "root"; }
     std::string configuration() const { return folder_ / "config/cairn"; }
+    std::string runtime() const { return folder_ / "runtime"; }
     Environment environment() const {
         Environment all = {{"HOME", home()},
                            {"XDG_CONFIG_HOME", folder_ / "config"},
-                           {"XDG_RUNTIME_DIR", folder_ / "runtime"},
+                           {"XDG_RUNTIME_DIR", runtime()},
                            {"CAIRN_DIR", root()},
                            {"CAIRN_PACKS", folder_ / "system"},
                            {"CAIRN_WARM_PLAYER", "/bin/false"}};

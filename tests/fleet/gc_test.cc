@@ -36,7 +36,7 @@ class GcTest : public FleetTest {
         return path;
     }
     // The same manifest as the machine would have written it so long ago.
-    fs::path rewrite_as_of(const fs::path &path, std::uint64_t days_ago) const {
+    fs::path rewrite_as_of(const fs::path &path, int days_ago) const {
         for (const auto &[name, value] : first_.environment()) {
             ::setenv(name.c_str(), value.c_str(), 1);
         }
@@ -44,7 +44,8 @@ class GcTest : public FleetTest {
         auto manifest =
             fleet::decode(as_bytes(content).first(content.size() - fleet::kManifestTrailerSize));
         EXPECT_TRUE(manifest);
-        manifest->written_ns -= days_ago * 24 * 3600 * 1'000'000'000;
+        constexpr std::int64_t kDayNs = 24LL * 3600 * 1'000'000'000;
+        manifest->written_ns -= static_cast<std::uint64_t>(days_ago * kDayNs);
         std::string made = fleet::encode(*manifest);
         const cli::TrailerBytes trailer =
             cli::encode_trailer(cli::sign_bytes(as_bytes(made), cli::load_secret_key("ci")));
@@ -124,6 +125,32 @@ TEST_F(GcTest, AManifestInUseIsWrittenAnewOnceAWeek) {
     push(first_);
     ASSERT_EQ(objects("manifests").size(), 1u);
     EXPECT_NE(objects("manifests").front(), old);
+}
+
+// A clock that was wrong when they were written.
+TEST_F(GcTest, ObjectsOfTheFutureAreYoung) {
+    publish(0, 10);
+    const fs::path orphan = write_orphan();
+    for (const fs::path &path : {objects("manifests").front(), objects("packs")[0], orphan}) {
+        make_older(path, -400);
+    }
+    EXPECT_THAT(gc(), HasSubstr("0 manifests and 0 packs removed"));
+    EXPECT_THAT(gc({"--max-age", "1"}), HasSubstr("0 manifests and 0 packs removed"));
+    second_.start(kDriver);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+}
+
+TEST_F(GcTest, AManifestOfTheFutureIsTakenAndWrittenAnew) {
+    publish(0, 10);
+    const fs::path of_future = rewrite_as_of(objects("manifests").front(), /*days_ago=*/-400);
+    second_.start(kDriver);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+    EXPECT_THAT(gc({"--max-age", "1"}), HasSubstr("0 manifests and 0 packs removed"));
+    push(first_);
+    ASSERT_EQ(objects("manifests").size(), 1u);
+    EXPECT_NE(objects("manifests").front(), of_future);
 }
 
 TEST_F(GcTest, AnEmptyRemoteIsNoFailure) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fleet_fixture.h"
+#include "manifest_format.h"
 
 namespace cairn::fleet_test {
 namespace {
@@ -139,6 +140,25 @@ TEST_F(TrustTest, APackThatIsNotWhatWasListedIsNotTaken) {
     EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 0);
     fs::remove(path);
     expect_nothing("a pack that is listed is not there");
+}
+
+// It is no trouble of the remote, which would be left alone.
+TEST_F(TrustTest, ObjectsThatAreTooLargeHideNoOthers) {
+    const fs::path first_pack = objects("packs").front();
+    first_.put_programs(kDriver, 10, 20);
+    push(first_);
+    overwrite(first_pack, cli_test::read_file(first_pack) + "more");
+    const fs::path folder = objects("manifests").front().parent_path();
+    overwrite(folder / ("0123456789abcdef-" + std::string(64, 'a')),
+              std::string(fleet::kManifestMax + 1, 'x'));
+    const Finished done = second_.cairn(pull_words());
+    EXPECT_EQ(done.exit_code, 0) << done.standard_error;
+    EXPECT_THAT(done.standard_error, HasSubstr("a pack is not what was listed"));
+    EXPECT_THAT(done.standard_error, HasSubstr("a manifest is not what its name says"));
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 20), 10);
+    first_.put_programs(kDriver, 20, 30);
+    EXPECT_THAT(push(first_), HasSubstr("pushed 10 entries"));
+    second_.done({"remote", "gc", "--remote", url_});
 }
 
 TEST_F(TrustTest, AnUnsignedPackAndNamesThatCannotBeAreLeftOut) {

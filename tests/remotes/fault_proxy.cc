@@ -134,6 +134,7 @@ void FaultProxy::accept_all() {
             const std::lock_guard lock(mutex_);
             const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
             if (client >= 0) {
+                ++accepted_;
                 connections_.emplace_back([this, client] { serve(client); });
                 continue;
             }

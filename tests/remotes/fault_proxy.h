@@ -39,6 +39,8 @@ class FaultProxy {
     // From now on, for connections that there are as well. `after` is how many bytes of each answer come before it
     // hangs or is cut.
     void set(Fault fault, std::size_t after = 0);
+    // That were accepted.
+    unsigned connections() const { return accepted_; }
 
   private:
     void accept_all();
@@ -51,6 +53,7 @@ class FaultProxy {
     std::atomic<Fault> fault_{Fault::none};
     std::atomic<std::size_t> after_{0};
     std::atomic<bool> ends_{false};
+    std::atomic<unsigned> accepted_{0};
     std::mutex mutex_;
     // Guarded by mutex_.
     int listener_ = -1;

@@ -257,6 +257,11 @@ std::string S3Server::why_missing() {
 
 S3Server::S3Server() {
     mkdir((folder_ / "buckets").c_str(), 0755);
+    restart();
+}
+
+void S3Server::restart() {
+    server_.reset();
     const auto command = [&](std::uint16_t port) {
         // s3rver encrypts where a next page begins by DES, which OpenSSL 3 has for old programs only.
         return std::vector<std::string>{"node",

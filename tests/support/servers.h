@@ -116,6 +116,8 @@ class S3Server {
     std::uint16_t port() const { return server_->port(); }
     // Its bucket, such as s3://shaders?endpoint=http://127.0.0.1:9000; `port` may be that of a proxy.
     std::string url(const std::string &prefix, std::uint16_t port = 0) const;
+    // Ends it, and starts it with what it has, on another port.
+    void restart();
 
   private:
     TempDirectory folder_;

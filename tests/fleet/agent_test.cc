@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// `cairn-agent serve` as its user's session runs it: what applications need comes by itself, what they compile goes by
+// itself, and it can be ended at any time.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "agent_process.h"
+#include "whole.h"
+
+namespace cairn::fleet_test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using ::testing::HasSubstr;
+
+constexpr const char *kDriver = "driver 1";
+
+class AgentServeTest : public FleetTest {
+  protected:
+    AgentServeTest() {
+        share(first_, url_, "ci");
+        share(second_, url_);
+    }
+};
+
+TEST_F(AgentServeTest, AStartPullsAndTheNextOneIsWarm) {
+    first_.put_programs(kDriver, 0, 30);
+    push(first_);
+    const AgentProcess agent(second_);
+    start_application(second_, kDriver);
+    ASSERT_TRUE(agent.says("pulled 30 entries")) << agent.said();
+    EXPECT_EQ(count_found(second_, kDriver, 0, 31), 30);
+}
+
+TEST_F(AgentServeTest, WhatIsCompiledIsPushedAndReachesTheOthers) {
+    const AgentProcess first(first_);
+    const AgentProcess second(second_);
+    compile(first_, kDriver, 0, 20);
+    ASSERT_TRUE(first.says("pushed 20 entries")) << first.said();
+    start_application(second_, kDriver);
+    ASSERT_TRUE(second.says("pulled 20 entries")) << second.said();
+    EXPECT_EQ(count_found(second_, kDriver, 0, 20), 20);
+    // Later ones go, and come, too.
+    compile(first_, kDriver, 20, 25);
+    ASSERT_TRUE(first.says("pushed 5 entries")) << first.said();
+    // A start within five minutes after a pull does not pull: these are 300 ms here.
+    std::this_thread::sleep_for(milliseconds(400));
+    start_application(second_, kDriver);
+    ASSERT_TRUE(second.says("pulled 5 entries")) << second.said();
+    EXPECT_EQ(count_found(second_, kDriver, 0, 25), 25);
+    expect_whole(url_);
+}
+
+TEST_F(AgentServeTest, WhatIsNotSharedStaysHere) {
+    std::ofstream(first_.configuration() + "/config") << "[application other]\nshare = 1\n";
+    const AgentProcess agent(first_);
+    compile(first_, kDriver, 0, 5);
+    std::this_thread::sleep_for(milliseconds(500));
+    EXPECT_FALSE(fs::exists(storage_)) << agent.said();
+}
+
+TEST_F(AgentServeTest, EndsAtOnceWhenItIsAskedTo) {
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+        const AgentProcess agent(first_);
+        const auto begin = steady_clock::now();
+        agent.signal(number);
+        EXPECT_EQ(agent.wait(), 0) << agent.said();
+        EXPECT_LT(steady_clock::now() - begin, milliseconds(2000));
+    }
+}
+
+TEST_F(AgentServeTest, ASecondOneRefusesAndTheFirstOneGoesOn) {
+    const AgentProcess agent(first_);
+    Environment environment = first_.environment();
+    cli_test::Program second({CAIRN_AGENT, "serve"}, environment);
+    EXPECT_EQ(second.wait(), 1);
+    EXPECT_THAT(second.standard_error(), HasSubstr("agent"));
+    compile(first_, kDriver, 0, 5);
+    EXPECT_TRUE(agent.says("pushed 5 entries")) << agent.said();
+}
+
+TEST_F(AgentServeTest, UsesNoProcessorWhereNothingStarts) {
+    const AgentProcess agent(first_);
+    compile(first_, kDriver, 0, 5);
+    ASSERT_TRUE(agent.says("pushed 5 entries")) << agent.said();
+    // Until all that the start has asked for is done.
+    std::this_thread::sleep_for(milliseconds(1500));
+    const std::uint64_t ticks = agent.ticks();
+    const std::uint64_t switches = agent.status("voluntary_ctxt_switches");
+    std::this_thread::sleep_for(milliseconds(1000));
+    EXPECT_EQ(agent.ticks(), ticks);
+    EXPECT_EQ(agent.status("voluntary_ctxt_switches"), switches) << "it woke up";
+}
+
+// 20,000 programs of 3 kB that do not become smaller: 60 MB.
+void put_many(const Machine &machine) {
+    cairn_cache *const cache = machine.open_programs(kDriver);
+    std::mt19937_64 random(1);
+    std::string value(3'000, '\0');
+    for (int i = 0; i < 20'000; ++i) {
+        for (std::size_t at = 0; at < value.size(); at += 8) {
+            const std::uint64_t word = random();
+            std::memcpy(value.data() + at, &word, 8);
+        }
+        const std::string key = Machine::key_of(i);
+        const cairn_put_options options = {sizeof options, 0, 1000};
+        // Busy: it is put faster than it is written.
+        while (cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options) ==
+               CAIRN_ERROR_BUSY) {
+            std::this_thread::sleep_for(milliseconds(1));
+        }
+    }
+    cairn_close(cache);
+}
+
+#ifndef __SANITIZE_ADDRESS__  // which takes memory of its own
+TEST_F(AgentServeTest, ItsMemoryIsBoundedWhateverAnApplicationHas) {
+    constexpr std::uint64_t kMostKib = 64 << 10;
+    as_application(first_, [&] {
+        put_many(first_);
+        return 0;
+    });
+    const AgentProcess first(first_);
+    start_application(first_, kDriver);
+    ASSERT_TRUE(first.says("pushed 20000 entries")) << first.said();
+    EXPECT_LT(first.status("VmHWM"), kMostKib);
+    const AgentProcess second(second_);
+    start_application(second_, kDriver);
+    ASSERT_TRUE(second.says("pulled 20000 entries")) << second.said();
+    EXPECT_LT(second.status("VmHWM"), kMostKib);
+    RecordProperty("push_kib", std::to_string(first.status("VmHWM")));
+    RecordProperty("pull_kib", std::to_string(second.status("VmHWM")));
+}
+#endif
+
+}  // namespace
+}  // namespace cairn::fleet_test

@@ -119,6 +119,22 @@ TEST_F(FleetTest, ManyMachinesPublishWithoutOverwritingOneAnother) {
     EXPECT_EQ(second_.programs_found(kDriver, 0, 52), 52);
 }
 
+TEST_F(FleetTest, PushesThatAreAMachinesFirstAreOfOneMachine) {
+    for (int round = 0; round < 5; ++round) {
+        fs::remove_all(storage_);
+        fs::remove_all(first_.root());
+        first_.put_programs(kDriver, 0, 3);
+        std::vector<std::unique_ptr<cli_test::Program>> programs;
+        for (int i = 0; i < 4; ++i) {
+            programs.push_back(std::make_unique<cli_test::Program>(
+                cli_test::cairn_command(push_words()), first_.environment()));
+        }
+        for (const auto &program : programs) EXPECT_EQ(program->wait(), 0);
+        push(first_);
+        EXPECT_EQ(objects("manifests").size(), 1u) << round;
+    }
+}
+
 TEST_F(FleetTest, AMachineThatWasClonedLosesNothing) {
     first_.put_programs(kDriver, 0, 3);
     push(first_);

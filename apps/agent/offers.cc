@@ -13,8 +13,9 @@ void OfferTable::add(PackOffer pack, const std::vector<std::uint64_t> &keys) {
 
 void OfferTable::sort() {
     std::ranges::sort(entries);
-    const auto rest = std::ranges::unique(entries, {}, [](const auto &each) { return each.first; });
-    entries.erase(rest.begin(), rest.end());
+    const auto rest = std::unique(entries.begin(), entries.end(),
+                                  [](const auto &a, const auto &b) { return a.first == b.first; });
+    entries.erase(rest, entries.end());
 }
 
 void Offers::replace(const std::vector<std::string> &identifiers,

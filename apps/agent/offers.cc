@@ -13,8 +13,9 @@ void OfferTable::add(PackOffer pack, const std::vector<std::uint64_t> &keys) {
 
 void OfferTable::sort() {
     std::ranges::sort(entries);
-    const auto is_same = [](const auto &a, const auto &b) { return a.first == b.first; };
-    entries.erase(std::unique(entries.begin(), entries.end(), is_same), entries.end());
+    const auto rest = std::unique(entries.begin(), entries.end(),
+                                  [](const auto &a, const auto &b) { return a.first == b.first; });
+    entries.erase(rest, entries.end());
 }
 
 void Offers::replace(const std::vector<std::string> &identifiers,

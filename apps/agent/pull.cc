@@ -141,11 +141,14 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
         ++result_.packs;
         ++offer.shelf->remote().counts().packs_pulled;
         result_.bytes += offer.pack->size_bytes;
-        const std::size_t middle = here.size();
-        std::ranges::copy_if(offer.pack->keys, std::back_inserter(here), is_lacking);
-        result_.entries += here.size() - middle;
-        offer.shelf->remote().counts().entries_pulled += here.size() - middle;
-        std::ranges::inplace_merge(here, here.begin() + static_cast<std::ptrdiff_t>(middle));
+        // Apart: what is searched has to stay in order.
+        std::vector<std::uint64_t> added;
+        std::ranges::copy_if(offer.pack->keys, std::back_inserter(added), is_lacking);
+        result_.entries += added.size();
+        offer.shelf->remote().counts().entries_pulled += added.size();
+        const auto middle = static_cast<std::ptrdiff_t>(here.size());
+        here.insert(here.end(), added.begin(), added.end());
+        std::ranges::inplace_merge(here, here.begin() + middle);
     }
 }
 

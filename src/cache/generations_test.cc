@@ -445,5 +445,22 @@ TEST_F(GenerationsTest, OnlyWhatIsRecordedIsShared) {
     ::unsetenv("XDG_CONFIG_HOME");
 }
 
+TEST_F(GenerationsTest, OnlyWhatIsSharedIsAskedFor) {
+    const std::string folder = directory_ / "config";
+    fs::create_directories(folder + "/cairn");
+    const std::string text =
+        "share = 1\nask_ms = 20\n[application game]\nrecord = 0\n[application editor]\nshare = 0\n"
+        "[application viewer]\nask_ms = 0\n";
+    cairn_test::write_file(folder + "/cairn/config", cairn_test::as_bytes(text));
+    ::chmod((folder + "/cairn/config").c_str(), 0600);
+    EXPECT_EQ(wishes_for("gl-other", Log()).ask_ms, 0u) << "nobody has said so";
+    ::setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+    EXPECT_EQ(wishes_for("gl-other", Log()).ask_ms, 20u);
+    for (const char *name : {"gl-game", "gl-editor", "gl-viewer"}) {
+        EXPECT_EQ(wishes_for(name, Log()).ask_ms, 0u) << name;
+    }
+    ::unsetenv("XDG_CONFIG_HOME");
+}
+
 }  // namespace
 }  // namespace cairn

@@ -191,6 +191,19 @@ TEST_F(ConfigurationTest, WhatIsSharedIsSaidOfAllOrOfAnApplication) {
     EXPECT_EQ(lines_.size(), 1u);
 }
 
+TEST_F(ConfigurationTest, HowLongAMissMayWaitIsANumberUpToASecond) {
+    const Configuration some = in("ask_ms = 20\n[application game]\nask_ms = 1000\n");
+    EXPECT_TRUE(lines_.empty());
+    EXPECT_EQ(some.ask_ms("game"), 1000u);
+    EXPECT_EQ(some.ask_ms("other"), 20u);
+    EXPECT_EQ(Configuration().ask_ms("game"), std::nullopt);
+    for (const char *bad : {"1001", "-1", "20ms", "", "1.5", "yes"}) {
+        EXPECT_EQ(in(std::string("ask_ms = ") + bad).ask_ms("game"), std::nullopt) << bad;
+        ASSERT_EQ(lines_.size(), 1u) << bad;
+        EXPECT_NE(lines_[0].find("the value is a number from 0 to 1000"), std::string::npos) << bad;
+    }
+}
+
 TEST_F(ConfigurationTest, EachMistakeIsNamedWithItsLineAndReason) {
     in("enabled = 2\ncolour = 1\n[aplication game]\nenabled = 1\n[application game]\n"
        "shared = 1\nlimit = lots\nenabled\n");

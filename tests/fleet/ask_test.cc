@@ -234,6 +234,24 @@ TEST_F(AskTest, AnAgentThatIsKilledAtAnyTimeLeavesNothingWrong) {
     EXPECT_EQ(cairn::testing::in_child([&] { return start(100); }), 0);
 }
 
+TEST_F(AskTest, APullTakesWhatWasFetchedForQuestionsFromThisMachine) {
+    have_something_pushed_meanwhile(20);
+    ASSERT_TRUE(eventually([&] { return found(0, 1) == 1; }));
+    EXPECT_EQ(cairn_flush(running_, 10'000), CAIRN_OK);
+    ::kill(agent_->pid(), SIGTERM);
+    EXPECT_EQ(agent_->wait(), 0);
+    for (const fs::path &each : objects("packs")) fs::remove(each);
+    EXPECT_THAT(pull(second_), ::testing::HasSubstr("pulled 19 entries in 1 pack"));
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 20), 20);
+}
+
+TEST_F(AskTest, AKeyThatIsRevokedEndsWhatItSigned) {
+    have_something_pushed_meanwhile(20);
+    ASSERT_TRUE(eventually([&] { return found(0, 1) == 1; }));
+    second_.done({"key", "revoke", "ci"});
+    ASSERT_TRUE(eventually([&] { return !is_something_wanted(); }));
+}
+
 // Packs that nobody has signed are not served, whatever manifests there are.
 TEST_F(AskTest, WhatNobodyTrustsIsNotOffered) {
     Machine stranger;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "kept_packs.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "machine.h"
+#include "offers.h"
+#include "os/testing/scratch.h"
+
+namespace cairn::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+
+KeptPackName name(int number) {
+    KeptPackName name = {};
+    name[0] = static_cast<std::byte>(number);
+    return name;
+}
+
+class KeptPacksTest : public ::testing::Test {
+  protected:
+    std::string file(int number, std::size_t size) const {
+        const std::string path = scratch_ / ("pack" + std::to_string(number));
+        std::ofstream(path) << std::string(size, static_cast<char>('a' + number));
+        // Clocks of file systems are not exact.
+        fs::last_write_time(path,
+                            fs::file_time_type::clock::now() - std::chrono::seconds(100 - number));
+        return path;
+    }
+
+    testing::Scratch scratch_;
+    const std::string root_ = scratch_ / "root";
+    const Machine machine_{root_};
+};
+
+TEST_F(KeptPacksTest, WhatIsKeptIsThereAndOutlivesItsFile) {
+    const KeptPacks packs(root_);
+    EXPECT_FALSE(packs.has(name(1)));
+    const std::string path = file(1, 10);
+    EXPECT_TRUE(packs.keep(name(1), path));
+    fs::remove(path);
+    EXPECT_TRUE(packs.has(name(1)));
+    EXPECT_EQ(packs.read(name(1), 10), "bbbbbbbbbb");
+    EXPECT_EQ(packs.read(name(1), 9), std::nullopt) << "it is too large";
+    EXPECT_EQ(packs.read(name(2), 10), std::nullopt);
+}
+
+TEST_F(KeptPacksTest, OnesThatAreKeptAgainChangeNothing) {
+    const KeptPacks packs(root_);
+    EXPECT_TRUE(packs.keep(name(1), file(1, 10)));
+    EXPECT_TRUE(packs.keep(name(1), file(2, 10)));
+    EXPECT_EQ(packs.read(name(1), 10), "bbbbbbbbbb");
+}
+
+TEST_F(KeptPacksTest, TheOldestGoWhereThereAreTooManyBytesOrFiles) {
+    const KeptPacks packs(root_, 100, 3);
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(packs.keep(name(i), file(i, 10)));
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(packs.has(name(i)), i >= 2) << i;
+    EXPECT_TRUE(packs.keep(name(5), file(5, 85)));
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(packs.has(name(i)), i >= 4) << i;
+}
+
+TEST(OffersTest, AnEntryIsInTheFirstPackThatHasIt) {
+    const auto table = std::make_shared<OfferTable>();
+    for (int i = 0; i < 3; ++i) {
+        PackOffer pack;
+        pack.hash = name(i);
+        table->add(pack, {1, 10 + static_cast<std::uint64_t>(i)});
+    }
+    table->sort();
+    Offers offers;
+    offers.replace({"plain"}, table);
+    EXPECT_EQ(offers.find("plain", 1)->hash, name(0));
+    EXPECT_EQ(offers.find("plain", 12)->hash, name(2));
+    EXPECT_FALSE(offers.find("plain", 13));
+    EXPECT_FALSE(offers.find("another", 1));
+}
+
+TEST(OffersTest, TheTableThatWasReplacedLongestAgoGoes) {
+    const auto table = std::make_shared<OfferTable>();
+    table->add({}, {1});
+    Offers offers;
+    for (std::size_t i = 0; i <= Offers::kTablesMax; ++i) {
+        offers.replace({"cache" + std::to_string(i)}, table);
+    }
+    EXPECT_FALSE(offers.find("cache0", 1));
+    EXPECT_TRUE(offers.find("cache1", 1));
+}
+
+}  // namespace
+}  // namespace cairn::fleet

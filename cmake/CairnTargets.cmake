@@ -90,13 +90,14 @@ set(CAIRN_SMALL_NUMBERS -Wno-error=conversion -Wno-error=sign-conversion)
 if(CAIRN_SANITIZE STREQUAL "thread")
     set(labels_not_run gl conformance process slow)
 elseif(CAIRN_SANITIZE)
-    set(labels_not_run gl conformance)
+    set(labels_not_run gl conformance fleet)
 endif()
 
 # cairn_test(NAME SOURCES... DEPENDS targets... [LABELS ...] [TIMEOUT s]): a GoogleTest program, known to ctest by its name.
 # The labels decide where a test is left out, see docs/testing.md:
 #   process     starts, forks or kills processes (not under ThreadSanitizer)
 #   slow        opens files by the thousand (not under ThreadSanitizer)
+#   fleet       waits for times that pass, and starts programs by the hundred (not under any sanitizer)
 #   gl          needs a GL driver (not under any sanitizer)
 #   install     builds against an installed tree (not under any sanitizer)
 #   conformance one row of `make conformance`

@@ -150,30 +150,33 @@ BlobRef AskingCache::keep(Own &own, const Missed &missed, BlobRef entry) {
 
 // Changing.
 
-void AskingCache::note_change(Bytes key, std::uint32_t cost_us) {
+void AskingCache::note_change(Bytes key, Change change, std::uint32_t cost_us) {
     const std::uint64_t hash = entry_hash(identity_, key);
     Own &own = own_.get();
     const MutexLock lock(own.mutex);
     if (cost_us != 0) own.compile_us.note(cost_us);
     ++own.changes[hash % own.changes.size()];
-    const bool may_come = own.wanted.contains(hash) || !own.sources->empty();
+    // What is stored is only noted where it may come: there is much of it. What is removed may be wanted by a file
+    // that comes later.
+    const bool may_come =
+        change == Change::removed || own.wanted.contains(hash) || !own.sources->empty();
     if (!may_come || own.is_over) return;
     own.settled.insert(hash);
     own.is_over = own.settled.size() >= kKeysMax;
 }
 
 Result<PutOutcome> AskingCache::put(Bytes key, Bytes value, const PutOptions &options) {
-    note_change(key, options.cost_us);
+    note_change(key, Change::stored, options.cost_us);
     return inner_->put(key, value, options);
 }
 
 Result<PutOutcome> AskingCache::put_blob(BlobRef entry, const PutOptions &options) {
-    note_change(entry->key(), options.cost_us);
+    note_change(entry->key(), Change::stored, options.cost_us);
     return inner_->put_blob(std::move(entry), options);
 }
 
 Result<bool> AskingCache::remove(Bytes key) {
-    note_change(key, 0);
+    note_change(key, Change::removed, 0);
     return inner_->remove(key);
 }
 

@@ -115,7 +115,8 @@ class AskingCache final : public Cache {
     static BlobRef find_in(const Sources &sources, Bytes key);
     BlobRef ask(Own &own, Missed &missed);
     BlobRef keep(Own &own, const Missed &missed, BlobRef entry);
-    void note_change(Bytes key, std::uint32_t cost_us);
+    enum class Change { stored, removed };
+    void note_change(Bytes key, Change change, std::uint32_t cost_us);
     void end();
 
     // Constant after construction.

@@ -103,8 +103,28 @@ bool LayeredCache::take_in_late_packs() {
     std::vector<std::uint64_t> known;
     for (const auto &layer : layers_) known.push_back(layer->part->row().content_id);
     bool is_any_new = false;
-    for (auto &layer : late_->find(known)) is_any_new |= layers_.add(std::move(layer));
+    for (auto &layer : late_->find(known)) {
+        is_any_new |= hide_removed(*layer) && layers_.add(std::move(layer));
+    }
     return is_any_new;
+}
+
+void LayeredCache::note_removal(Bytes key) {
+    constexpr std::size_t kRemovedMax = 1024;
+    if (!late_) return;
+    const MutexLock lock(mutex_);
+    if (removed_ && removed_->size() == kRemovedMax) removed_.reset();
+    if (removed_) removed_->emplace_back(as_text(key));
+}
+
+// Before it is seen. False: it must not be.
+bool LayeredCache::hide_removed(Layer &layer) {
+    const MutexLock lock(mutex_);
+    if (!removed_) return false;
+    return std::all_of(removed_->begin(), removed_->end(), [&](const std::string &key) {
+        const auto slot = layer.part->find_slot(as_bytes(key));
+        return slot.ok() && (!slot.value() || layer.hide(*slot.value()).ok());
+    });
 }
 
 bool LayeredCache::List::add(std::unique_ptr<Layer> layer) {
@@ -201,6 +221,7 @@ Result<PutOutcome> LayeredCache::put(Bytes key, Bytes value, const PutOptions &o
 }
 
 Result<bool> LayeredCache::remove(Bytes key) {
+    note_removal(key);
     TRY_ASSIGN(const bool was_seen, hide(key));
     TRY_ASSIGN(const bool was_there, own_->remove(key));
     return was_there || was_seen;
@@ -208,6 +229,10 @@ Result<bool> LayeredCache::remove(Bytes key) {
 
 // DiskCache hides what layers have, for all processes.
 Status LayeredCache::clear() {
+    if (late_) {
+        const MutexLock lock(mutex_);
+        removed_.reset();
+    }
     for (const auto &layer : layers_) {
         if (layer->hidden_here == nullptr) continue;
         const std::uint32_t count = layer->part->row().slot_count();

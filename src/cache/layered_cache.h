@@ -10,7 +10,7 @@
 //
 //  4. Packs that are installed while the cache is open become layers behind the others, for caches that
 //     are shared: a miss looks for them, once a second at most. So a start has the use of what the
-//     user's agent pulls for it.
+//     user's agent pulls for it. They bring nothing back that this process has removed.
 //
 // Clearing hides what layers have in DiskCache, which knows of those that are not open, too.
 //
@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "cache/cache.h"
 #include "cache/layer_file.h"
 #include "cache/layers.h"
@@ -108,6 +109,8 @@ class LayeredCache final : public Cache {
     Result<BlobRef> serve(Bytes key);
     Result<BlobRef> serve_from(Layer &layer, Bytes key);
     bool take_in_late_packs();
+    void note_removal(Bytes key);
+    bool hide_removed(Layer &layer);
     Result<bool> hide(Bytes key);
     void note_refusal(Layer &layer, std::uint32_t slot);
 
@@ -120,6 +123,10 @@ class LayeredCache final : public Cache {
     // Of the thread that looks for late packs, which has put look_ns_ on.
     std::atomic<std::uint64_t> look_ns_ = 0;  // not before
     std::atomic<std::uint64_t> seen_ns_ = 0;  // when the folders had changed last
+    Mutex mutex_;
+    // By this process, while packs may come; nullopt: too much for that.
+    std::optional<std::vector<std::string>> removed_ GUARDED_BY(mutex_) =
+        std::vector<std::string>();
 
     std::atomic<std::uint64_t> hits_ = 0, bytes_read_ = 0;  // of layers
 };

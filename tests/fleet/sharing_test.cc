@@ -201,9 +201,11 @@ TEST_F(FleetTest, AStartHasTheUseOfWhatIsPulledMeanwhile) {
     std::ofstream(second_.configuration() + "/config") << "[application game]\nshare = 1\n";
     cairn_cache *shared = second_.open_programs(kDriver);
     EXPECT_EQ(get(shared, 0), CAIRN_MISS);
+    const std::string removed = Machine::key_of(7);
+    EXPECT_EQ(cairn_remove(shared, removed.data(), removed.size()), CAIRN_MISS);
     pull(second_);
     EXPECT_TRUE(cairn_test::eventually([&] { return get(shared, 1) == CAIRN_OK; }));
-    for (int i = 0; i < 10; ++i) EXPECT_EQ(get(shared, i), CAIRN_OK) << i;
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(get(shared, i), i == 7 ? CAIRN_MISS : CAIRN_OK) << i;
     EXPECT_EQ(get(shared, 10), CAIRN_MISS);
     // Of what is removed nothing comes back.
     const std::string key = Machine::key_of(3);

@@ -48,10 +48,12 @@ struct Published {
     std::string object;
     std::uint64_t age_s;
     std::vector<ListedPack> packs;
+    bool is_known = true;  // false: what it lists is not
 };
 
 struct Removed {
     std::uint64_t manifests = 0, packs = 0, of_unknown_age = 0;
+    std::uint64_t unclear = 0;                        // shelves whose packs stay
     std::uint64_t bytes_before = 0, bytes_after = 0;  // of packs that are listed
 };
 
@@ -94,6 +96,8 @@ void Tidying::read_manifests(std::size_t shelf) {
             const std::uint64_t written_s = manifest->written_ns / 1'000'000'000;
             published.age_s = now_s - std::min(written_s, now_s);
             published.packs = std::move(manifest->packs);
+        } else {
+            published.is_known = false;
         }
         if (each.age_s) published.age_s = *each.age_s;
         published_.push_back(std::move(published));
@@ -124,10 +128,14 @@ void Tidying::remove_manifests(std::uint64_t age_max_s, std::optional<std::uint6
 
 void Tidying::remove_packs() {
     std::vector<std::set<std::string>> listed(shelves_.size());
+    std::set<std::size_t> unclear;  // a newer version of Cairn may list anything there
     for (const Published &each : published_) {
+        if (!each.is_known) unclear.insert(each.shelf);
         for (const ListedPack &pack : each.packs) listed[each.shelf].insert(Shelf::file_of(pack));
     }
+    removed_.unclear = unclear.size();
     for (std::size_t i = 0; i < shelves_.size(); ++i) {
+        if (unclear.contains(i)) continue;
         for (const remotes::Listed &pack : packs_there_[i]) {
             if (listed[i].contains(pack.name)) continue;
             if (!pack.age_s) ++removed_.of_unknown_age;
@@ -169,6 +177,12 @@ void say_of(const std::string &remote, const Removed &removed, bool is_dry) {
         is_dry ? "would be: " : "", cli::format_count(removed.manifests, "manifest", "manifests"),
         cli::format_count(removed.packs, "pack", "packs"), cli::format_bytes(removed.bytes_after),
         cli::format_bytes(removed.bytes_before)));
+    if (removed.unclear != 0) {
+        cli::complain(
+            "{}: of {} all packs stay, as a manifest there is of another version of Cairn, or "
+            "damaged",
+            remote, cli::format_count(removed.unclear, "driver", "drivers"));
+    }
     if (removed.of_unknown_age != 0) {
         cli::complain("{}: {} that no manifest lists stay, as this storage does not tell their age",
                       remote, cli::format_count(removed.of_unknown_age, "pack", "packs"));

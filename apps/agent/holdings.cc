@@ -12,6 +12,7 @@
 #include "caches.h"
 #include "manifest_format.h"
 #include "os/file.h"
+#include "os/helper_process.h"
 #include "output.h"
 #include "pack/files.h"
 #include "pack/local_parts.h"
@@ -218,14 +219,16 @@ cli::Words drivers_in_caches(const std::string &root, const std::string &name) {
 }
 
 std::optional<std::string> driver_of_context(const std::string &root, const std::string &name,
-                                             const std::string &folder) {
+                                             const std::string &folder,
+                                             const std::string &executable) {
     constexpr unsigned kPatienceMs = 20'000;
     if (!name.starts_with(kFrontEndPrefix)) return std::nullopt;
     const std::string application = cli::application_name(name);
     const ProbeFolder probe(folder);
     const std::atomic<bool> stop = false;
     try {
-        const recipe::Application known = cli::RecipeBook(root, application, {}).application();
+        recipe::Application known = cli::RecipeBook(root, application, {}).application();
+        if (!executable.empty()) known = {canonical_path(executable), application};
         cli::Player player(
             cli::find_player(),
             cli::player_environment(application, cli::complete_application(known, application, {}),

@@ -48,9 +48,11 @@ std::vector<HeldCache> caches_here(const std::string &root, const std::string &n
 // The texts of the drivers with which NAME runs here, as far as its caches tell; the empty one, and that of recipes.
 cli::Words drivers_in_caches(const std::string &root, const std::string &name);
 // The text of the driver that a context in this application's name meets now: the player makes one, for which it
-// has a root of its own. nullopt: there is no player, no driver, or no context. `folder` is one that may be written.
+// has a root of its own. nullopt: there is no player, no driver, or no context. `folder` is one that may be made.
+// `executable`: the application's file, for drivers that have settings for it; empty: it is looked for.
 std::optional<std::string> driver_of_context(const std::string &root, const std::string &name,
-                                             const std::string &folder);
+                                             const std::string &folder,
+                                             const std::string &executable);
 
 // Where pulls put what they merge.
 std::string pulled_pack_path(const std::string &root, const std::string &name,

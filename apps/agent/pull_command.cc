@@ -13,6 +13,7 @@
 #include "os/configuration.h"
 #include "output.h"
 #include "pull.h"
+#include "warm/environment.h"
 
 namespace cairn::fleet {
 namespace {
@@ -43,6 +44,7 @@ struct Options {
     RemoteOptions remotes;
     Words applications;
     std::string max_bytes;
+    std::string executable;
     bool all = false, all_drivers = false;
 };
 
@@ -67,9 +69,9 @@ std::map<std::string, std::optional<std::string>> wanted_drivers(const Options &
         return wanted;
     }
     Words texts = drivers_in_caches(machine.root(), name);
-    if (auto text = driver_of_context(machine.root(), name, machine.new_folder_path())) {
-        texts.push_back(std::move(*text));
-    }
+    auto met =
+        driver_of_context(machine.root(), name, machine.new_folder_path(), options.executable);
+    if (met) texts.push_back(std::move(*met));
     for (std::string &text : texts) {
         const std::string driver = driver_name(text);
         if (std::ranges::find(there, driver) != there.end()) wanted[driver] = std::move(text);
@@ -86,8 +88,10 @@ void say_of(const std::string &name, const Pulled &pulled, std::size_t drivers,
                              cli::format_count(pulled.packs, "pack", "packs"),
                              cli::format_bytes(pulled.bytes)));
     } else if (drivers == 0) {
-        cli::say(fmt::format("{}: there is something for {}, and nothing for this machine's",
-                             application, cli::format_count(drivers_there, "driver", "drivers")));
+        cli::say(
+            fmt::format("{}: there is something for {}, and nothing for this machine's, as far as "
+                        "it is known before the first start (see --executable, --all-drivers)",
+                        application, cli::format_count(drivers_there, "driver", "drivers")));
     } else if (pulled.listed != 0) {
         cli::say(fmt::format("{}: all of {} there is here", application,
                              cli::format_count(pulled.listed, "entry", "entries")));
@@ -97,6 +101,9 @@ void say_of(const std::string &name, const Pulled &pulled, std::size_t drivers,
 int run(const Options &options) {
     if (options.applications.empty() && !options.all) {
         throw Failure(kExitUsage, "name the applications to pull, or say --all");
+    }
+    if (!options.executable.empty() && !cli::is_program(options.executable)) {
+        throw Failure(kExitUsage, "--executable `{}`: that is no program", options.executable);
     }
     const PullLimits limits = limits_of(options);
     const OpenRemotes remotes = open_remotes(choose_remotes(options.remotes, RemoteUse::read));
@@ -133,6 +140,10 @@ cli::Run define(cli::Arguments &take) {
     take.flag("--all", options->all, "All applications that the remotes have");
     add_remote_options(take, options->remotes, RemoteUse::read);
     take.flag("--all-drivers", options->all_drivers, "For all drivers, not only this machine's");
+    take.value(
+        "--executable", options->executable,
+        "The application's program, where a driver has settings for it and it was never started",
+        "FILE");
     take.value("--max-bytes", options->max_bytes,
                "Of what is kept for an application and a driver; default 1G", "SIZE");
     take.dir();

@@ -83,6 +83,24 @@ TEST_F(GcTest, PacksThatNobodyListsGoWhenTheyAreADayOld) {
     EXPECT_EQ(objects("packs").size(), 1u);
 }
 
+TEST_F(GcTest, WhatANewerVersionMayListStays) {
+    publish(0, 10);
+    const fs::path orphan = write_orphan();
+    make_older(orphan, 2);
+    const std::string content =
+        "a manifest of another version, with a trailer" + std::string(128, 'x');
+    const fs::path manifest =
+        objects("manifests").front().parent_path() / fleet::manifest_name(1, as_bytes(content));
+    std::ofstream(manifest, std::ios::binary) << content;
+    const Finished done = Machine().cairn({"remote", "gc", "--remote", url_});
+    EXPECT_EQ(done.exit_code, 0);
+    EXPECT_THAT(done.standard_error, HasSubstr("of another version of Cairn"));
+    EXPECT_TRUE(fs::exists(orphan));
+    make_older(manifest, 91);
+    EXPECT_THAT(gc(), HasSubstr("1 manifest and 1 pack removed"));
+    EXPECT_FALSE(fs::exists(orphan));
+}
+
 TEST_F(GcTest, OldGenerationsGoWithTheirPacks) {
     publish(0, 10);
     make_older(objects("manifests").front(), 31);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "backends.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 
@@ -44,6 +47,42 @@ class S3Backend final : public Backend {
     S3Server server_;
 };
 
+struct NamedS3 {
+    std::string url, key_id, secret, region;  // empty: not named
+};
+
+// As the environment was when this was first called; tests change it later.
+const NamedS3 &named_s3() {
+    const auto variable = [](const char *name) {
+        const char *value = getenv(name);
+        return std::string(value != nullptr ? value : "");
+    };
+    static const NamedS3 named = {variable("CAIRN_TEST_S3_URL"), variable("AWS_ACCESS_KEY_ID"),
+                                  variable("AWS_SECRET_ACCESS_KEY"), variable("AWS_REGION")};
+    return named;
+}
+
+class NamedS3Backend final : public Backend {
+  public:
+    std::string url(const std::string &space, std::uint16_t port) const override {
+        return bucket_ + "/" + run_ + (space.empty() ? "" : "/" + space) + endpoint_ +
+               chosen(port, port_);
+    }
+    std::uint16_t port() const override { return port_; }
+
+  private:
+    const std::string whole_ = named_s3().url;
+    const std::string bucket_ = whole_.substr(0, whole_.find('?'));
+    const std::string endpoint_ =
+        whole_.substr(bucket_.size(), whole_.rfind(':') + 1 - bucket_.size());
+    const std::uint16_t port_ =
+        static_cast<std::uint16_t>(std::stoi(whole_.substr(whole_.rfind(':') + 1)));
+    // The server outlives this program, so that each run has a part of the bucket.
+    const std::string run_ =
+        "run-" + std::to_string(getpid()) + "-" +
+        std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
+};
+
 template <typename Server>
 class RedisBackend final : public Backend {
   public:
@@ -62,6 +101,7 @@ class RedisBackend final : public Backend {
 
 std::unique_ptr<Backend> make(const std::string &kind) {
     if (kind == "http") return std::make_unique<HttpBackend>();
+    if (kind == "s3" && is_s3_named()) return std::make_unique<NamedS3Backend>();
     if (kind == "s3") return std::make_unique<S3Backend>();
     if (kind == "redis") return std::make_unique<RedisBackend<RedisServer>>();
     if (kind == "cluster") return std::make_unique<RedisBackend<RedisCluster>>();
@@ -80,15 +120,22 @@ Backend &Backend::of(const std::string &kind) {
 std::string Backend::why_missing(const std::string &kind) {
     constexpr const char *kNoLibrary = "this build has no library for it";
     if (kind == "http") return CAIRN_HAS_CURL ? NginxServer::why_missing() : kNoLibrary;
-    if (kind == "s3")
-        return CAIRN_HAS_CURL && CAIRN_HAS_EXPAT ? S3Server::why_missing() : kNoLibrary;
+    if (kind == "s3") {
+        if (!CAIRN_HAS_CURL || !CAIRN_HAS_EXPAT) return kNoLibrary;
+        return is_s3_named() ? "" : S3Server::why_missing();
+    }
     if (kind == "redis" || kind == "cluster") {
         return CAIRN_HAS_HIREDIS ? RedisServer::why_missing() : kNoLibrary;
     }
     return "";
 }
 
+bool is_s3_named() {
+    return !named_s3().url.empty();
+}
+
 void prepare_environment() {
+    const NamedS3 &named = named_s3();
     for (const char *name :
          {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION",
           "AWS_DEFAULT_REGION", "AWS_CONFIG_FILE", "REDISCLI_AUTH", "http_proxy", "https_proxy",
@@ -97,8 +144,9 @@ void prepare_environment() {
     }
     setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null", 1);
     setenv("AWS_CONFIG_FILE", "/dev/null", 1);
-    setenv("AWS_ACCESS_KEY_ID", S3Server::kKeyId, 1);
-    setenv("AWS_SECRET_ACCESS_KEY", S3Server::kSecret, 1);
+    setenv("AWS_ACCESS_KEY_ID", is_s3_named() ? named.key_id.c_str() : S3Server::kKeyId, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", is_s3_named() ? named.secret.c_str() : S3Server::kSecret, 1);
+    if (!named.region.empty() && is_s3_named()) setenv("AWS_REGION", named.region.c_str(), 1);
 }
 
 std::string pattern_of_bytes(std::size_t size) {

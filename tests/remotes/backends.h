@@ -16,7 +16,8 @@ namespace cairn_test {
 
 class Backend {
   public:
-    // file, http, s3, redis or cluster; the same one each time.
+    // file, http, s3, redis or cluster; the same one each time. With CAIRN_TEST_S3_URL=s3://BUCKET?endpoint=http://HOST:PORT
+    // and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and perhaps AWS_REGION in the environment, s3 is that server.
     static Backend &of(const std::string &kind);
     static std::string why_missing(const std::string &kind);
     virtual ~Backend() = default;
@@ -28,7 +29,10 @@ class Backend {
 
 inline const std::vector<std::string> kAllBackends = {"file", "http", "s3", "redis", "cluster"};
 
-// Takes from the environment what would lead tests to other servers, and gives the credentials of s3rver.
+// Whether s3 is a server that the environment names, not s3rver.
+bool is_s3_named();
+
+// Takes from the environment what would lead tests to other servers, and gives the credentials of s3.
 void prepare_environment();
 
 std::string pattern_of_bytes(std::size_t size);

@@ -17,8 +17,8 @@ OPTIONS ?=
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture fuzz conformance test-i386 test-flatpak compatibility install \
-    install-i386 clean
+.PHONY: help run test check bench torture fuzz conformance test-i386 test-flatpak test-ceph compatibility \
+    install install-i386 clean
 
 help: ## Explain these targets (the default)
 	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
@@ -76,6 +76,13 @@ test-flatpak: ## Run a GL program in Debian's Flatpak with the override that doc
 	@scripts/install-packages tests flatpak
 	@scripts/build dev cairn_command EGL_cairn EGL_cairn_last GLX_cairn egl_client_linked glx_client_linked
 	@scripts/test-flatpak build/dev || test $$? = 77
+
+test-ceph: ## Run the tests of S3 with Debian's Ceph, which takes 0.3 GB
+	@scripts/install-packages tests
+	@scripts/install-packages ceph || true
+	@scripts/build dev remotes_contract_test remotes_servers_test remotes_faults_test fleet_engines_test \
+	    fleet_ceph_test
+	@scripts/test-ceph build/dev || test $$? = 77
 
 install: ## Install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install-packages convert

@@ -121,8 +121,8 @@ std::string Backend::why_missing(const std::string &kind) {
     constexpr const char *kNoLibrary = "this build has no library for it";
     if (kind == "http") return CAIRN_HAS_CURL ? NginxServer::why_missing() : kNoLibrary;
     if (kind == "s3") {
-        if (!CAIRN_HAS_CURL || !CAIRN_HAS_EXPAT) return kNoLibrary;
-        return is_s3_named() ? "" : S3Server::why_missing();
+        const std::string why = is_s3_named() ? "" : S3Server::why_missing();
+        return CAIRN_HAS_CURL && CAIRN_HAS_EXPAT ? why : kNoLibrary;
     }
     if (kind == "redis" || kind == "cluster") {
         return CAIRN_HAS_HIREDIS ? RedisServer::why_missing() : kNoLibrary;
@@ -134,8 +134,16 @@ bool is_s3_named() {
     return !named_s3().url.empty();
 }
 
+std::string s3_key_id() {
+    return is_s3_named() ? named_s3().key_id : S3Server::kKeyId;
+}
+
+std::string s3_secret() {
+    return is_s3_named() ? named_s3().secret : S3Server::kSecret;
+}
+
 void prepare_environment() {
-    const NamedS3 &named = named_s3();
+    const std::string region = is_s3_named() ? named_s3().region : "";
     for (const char *name :
          {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION",
           "AWS_DEFAULT_REGION", "AWS_CONFIG_FILE", "REDISCLI_AUTH", "http_proxy", "https_proxy",
@@ -144,9 +152,9 @@ void prepare_environment() {
     }
     setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null", 1);
     setenv("AWS_CONFIG_FILE", "/dev/null", 1);
-    setenv("AWS_ACCESS_KEY_ID", is_s3_named() ? named.key_id.c_str() : S3Server::kKeyId, 1);
-    setenv("AWS_SECRET_ACCESS_KEY", is_s3_named() ? named.secret.c_str() : S3Server::kSecret, 1);
-    if (!named.region.empty() && is_s3_named()) setenv("AWS_REGION", named.region.c_str(), 1);
+    setenv("AWS_ACCESS_KEY_ID", s3_key_id().c_str(), 1);
+    setenv("AWS_SECRET_ACCESS_KEY", s3_secret().c_str(), 1);
+    if (!region.empty()) setenv("AWS_REGION", region.c_str(), 1);
 }
 
 std::string pattern_of_bytes(std::size_t size) {

@@ -31,6 +31,8 @@ inline const std::vector<std::string> kAllBackends = {"file", "http", "s3", "red
 
 // Whether s3 is a server that the environment names, not s3rver.
 bool is_s3_named();
+std::string s3_key_id();
+std::string s3_secret();
 
 // Takes from the environment what would lead tests to other servers, and gives the credentials of s3.
 void prepare_environment();

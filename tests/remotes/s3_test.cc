@@ -49,8 +49,7 @@ class S3RemoteTest : public testing::Test {
         request.url =
             url_.substr(options + 10) + "/" + url_.substr(5, options - 5) + "/" + encoded_key;
         request.headers = {"x-amz-content-sha256: UNSIGNED-PAYLOAD"};
-        request.signing =
-            Signing{"us-east-1", getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY")};
+        request.signing = Signing{"us-east-1", s3_key_id(), s3_secret()};
         EXPECT_TRUE(curl.perform(request, clock).is_ok()) << encoded_key;
     }
 
@@ -105,14 +104,12 @@ TEST_F(S3RemoteTest, AnotherRegionIsSignedFor) {
 }
 
 TEST_F(S3RemoteTest, AProfileHasTheCredentials) {
-    const std::string key_id = getenv("AWS_ACCESS_KEY_ID");
-    const std::string secret = getenv("AWS_SECRET_ACCESS_KEY");
     unsetenv("AWS_ACCESS_KEY_ID");
     unsetenv("AWS_SECRET_ACCESS_KEY");
     const TempDirectory folder;
     std::ofstream(folder / "credentials")
-        << "[ci]\naws_access_key_id=" << key_id << "\naws_secret_access_key=" << secret
-        << "\n[old]\naws_access_key_id=" << key_id << "\naws_secret_access_key=hunter2\n";
+        << "[ci]\naws_access_key_id=" << s3_key_id() << "\naws_secret_access_key=" << s3_secret()
+        << "\n[old]\naws_access_key_id=" << s3_key_id() << "\naws_secret_access_key=hunter2\n";
     setenv("AWS_SHARED_CREDENTIALS_FILE", (folder / "credentials").c_str(), 1);
     url_ += "&profile=ci";
     EXPECT_EQ(putting().trouble, std::nullopt);

@@ -54,11 +54,11 @@ class Agent {
         Worker &worker;
         NameOf name_of;
         Schedule::IsShared is_shared;
-        Schedule::IsShared asks = {};
-        Asked asked = {};
         Schedule::Random random = random_number;
         Clock clock = now_ms;
         Log log = {};
+        Schedule::IsShared asks = {};  // none do
+        Asked asked = {};
         std::uint64_t speed = 1;  // milliseconds of the clock in one of the system, for tests
     };
 

@@ -24,6 +24,8 @@ using cli::kExitFailure;
 
 constexpr const char *kFolder = ".fleet";
 constexpr const char *kMachineName = "machine";
+// No NAME begins with a dot.
+constexpr const char *kMakingName = ".machine";
 constexpr std::string_view kNewBegin = "new-", kNewEnd = ".pack";
 constexpr std::uint64_t kHourNs = 3'600'000'000'000;
 
@@ -71,9 +73,15 @@ void Machine::remove_leftovers() const {
 
 std::uint64_t Machine::number() const {
     constexpr std::size_t kDigits = 16;
+    std::optional<ByteLock> making;
     for (;;) {
         const auto text = read_text_file(folder_, kMachineName, kDigits);
         if (const auto number = text.ok() ? number_in(text.value()) : std::nullopt) return *number;
+        // Two that make one at once would each keep its own, and nobody merges what the other has published.
+        if (!making) {
+            making.emplace(lock(kMakingName));
+            continue;
+        }
         std::array<std::byte, 8> chance = {};
         random_bytes(chance);
         const std::string made = machine_name(get_le<std::uint64_t>(chance, 0) | 1);

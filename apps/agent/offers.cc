@@ -13,8 +13,8 @@ void OfferTable::add(PackOffer pack, const std::vector<std::uint64_t> &keys) {
 
 void OfferTable::sort() {
     std::ranges::sort(entries);
-    const auto rest = std::ranges::unique(entries, {}, [](const auto &each) { return each.first; });
-    entries.erase(rest.begin(), rest.end());
+    const auto is_same = [](const auto &a, const auto &b) { return a.first == b.first; };
+    entries.erase(std::unique(entries.begin(), entries.end(), is_same), entries.end());
 }
 
 void Offers::replace(const std::vector<std::string> &identifiers,

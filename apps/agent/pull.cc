@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cache/driver_cache.h"
 #include "fetching.h"
 #include "holdings.h"
 #include "kept_packs.h"
@@ -208,6 +209,8 @@ void Pull::merge(const PullLimits &limits) {
     for (const std::string &each : signers)
         about.append(cli::kSignedByLine).append(each).append("\n");
     (void)maker.finish(about);
+    // For an application that has been started already: the driver looks for each file when it needs it.
+    (void)place_driver_files(machine_.root(), {name_, name_, 0, text_}, {}, Log());
 }
 
 Pulled Pull::run(const std::optional<std::string> &text, const PullLimits &limits) {

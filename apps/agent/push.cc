@@ -70,8 +70,7 @@ std::vector<std::uint64_t> keys_of(const std::string &path) {
         });
     }
     std::ranges::sort(keys);
-    const auto rest = std::ranges::unique(keys);
-    keys.erase(rest.begin(), rest.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return keys;
 }
 

@@ -37,6 +37,7 @@ void Schedule::note_start(const std::string &name, std::uint64_t now_ms) {
         return;
     }
     Name &known = remember(name);
+    known.followed = 0;
     if (!is_running(name, Job::Kind::pull)) plan_pull(known.pull, now_ms);
     if (asks_ && asks_(name)) {
         keep_active(known, now_ms + kStartedMs, now_ms);
@@ -66,6 +67,14 @@ void Schedule::plan_next(Name &name, Job::Kind ended, std::uint64_t now_ms) {
     if (ended == Job::Kind::push && !name.push.due_ms) {
         name.push.due_ms = now_ms + stretched(kSoonAgainMs, stretch);
     }
+}
+
+void Schedule::plan_another_push(Name &name, bool has_published, std::uint64_t now_ms) {
+    if (has_published) name.followed = 0;
+    if (name.push.due_ms || name.followed == kAgainMax) return;
+    const double stretch = 1 + random_() / 2;
+    name.push.due_ms = now_ms + stretched(kAgainMs << name.followed, stretch);
+    ++name.followed;
 }
 
 void Schedule::plan_pull(Task &pull, std::uint64_t now_ms) const {
@@ -161,6 +170,7 @@ void Schedule::finish(const JobResult &result, std::uint64_t now_ms) {
                                now_ms + stretched(is_soon ? kSoonAgainMs : kPushMs, name.stretch));
     }
     plan_next(name, job.kind, now_ms);
+    if (job.kind == Job::Kind::push) plan_another_push(name, result.has_published, now_ms);
     // The next look comes by itself.
     if (job.kind == Job::Kind::look) return;
     task.lacking = result.troubled;

@@ -5,7 +5,9 @@
 //  1. A start of NAME has it pulled at once, unless the latest pull ended less than kPulledMs ago.
 //  2. NAME is pushed kQuietMs after its last start, and at the latest kPushMs after the first start
 //     that no push has followed, but not before kPushMs after the latest push. Each of these times
-//     is up to a half longer, by chance: machines that start together do not push together.
+//     is up to a half longer, by chance: machines that start together do not push together. A push is
+//     followed by others, after kAgainMs, twice that and so on, kAgainMax of them since the last that
+//     had something to publish: an application compiles for as long as it runs.
 //  3. A remote in trouble is left alone for a random time, of at most kLeftAloneMs at first, and
 //     twice as much with each further failure in a row, up to kLeftAloneMaxMs. Then one job tries
 //     it again. A success ends it.
@@ -46,6 +48,7 @@ struct JobResult {
     Remotes served;    // that have done all that they were asked for
     Remotes troubled;  // unreachable, slow, full, or they refuse us
     Remotes skipped;   // of those to be left alone
+    bool has_published = false;
 };
 
 class Schedule {
@@ -54,6 +57,8 @@ class Schedule {
     static constexpr std::uint64_t kPulledMs = 5 * kMinute;
     static constexpr std::uint64_t kQuietMs = 60 * kSecond;
     static constexpr std::uint64_t kPushMs = 10 * kMinute;
+    static constexpr std::uint64_t kAgainMs = 2 * kMinute;
+    static constexpr unsigned kAgainMax = 4;
     static constexpr std::uint64_t kLookMs = 5 * kSecond;
     static constexpr std::uint64_t kStartedMs = 2 * kMinute;
     static constexpr std::uint64_t kAskedMs = 1 * kMinute;
@@ -95,6 +100,7 @@ class Schedule {
     struct Name {
         std::uint64_t order = 0;           // of its latest start among all
         std::uint64_t first_start_ms = 0;  // of those that no push has followed
+        unsigned followed = 0;             // pushes that have followed one another without news
         double stretch = 1;                // of the times until the next push, see rule 2
         Task pull, look, push;
         std::uint64_t active_until_ms = 0;  // 0: its applications do not ask
@@ -121,6 +127,7 @@ class Schedule {
     void keep_active(Name &name, std::uint64_t until_ms, std::uint64_t now_ms);
     // What an active name needs next, once this has ended.
     void plan_next(Name &name, Job::Kind ended, std::uint64_t now_ms);
+    void plan_another_push(Name &name, bool has_published, std::uint64_t now_ms);
     std::optional<Candidate> most_urgent(std::uint64_t now_ms);
     std::uint64_t usable_ms(const std::string &remote) const;
     // nullopt: never.

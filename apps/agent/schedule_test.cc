@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedule.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +34,10 @@ class ScheduleTest : public ::testing::Test {
     std::string begun(std::uint64_t now_ms) {
         job_ = schedule_.begin(now_ms);
         if (!job_) return "";
-        return (job_->kind == Job::Kind::pull ? "pull " : "push ") + job_->name;
+        return (job_->kind == Job::Kind::pull   ? "pull "
+                : job_->kind == Job::Kind::look ? "look "
+                                                : "push ") +
+               job_->name;
     }
     std::string done(std::uint64_t now_ms, const JobResult &result = kDone) {
         const std::string what = begun(now_ms);
@@ -44,7 +48,8 @@ class ScheduleTest : public ::testing::Test {
     double chance_ = 0;
     std::set<std::string> denied_;
     Schedule schedule_{[this] { return chance_; },
-                       [this](const std::string &name) { return !denied_.contains(name); }};
+                       [this](const std::string &name) { return !denied_.contains(name); },
+                       [](const std::string &name) { return name == "asking"; }};
     std::optional<Job> job_;
 };
 
@@ -334,6 +339,86 @@ TEST(ScheduleFleet, MachinesThatLoseARemoteTogetherComeBackSpread) {
     EXPECT_GT(times.back(), 28 * kSecond);
     EXPECT_LE(times.back(), 30 * kSecond);
     EXPECT_LT(most_within(times, kSecond), 24u) << "of 200; 7 would be even";
+}
+
+// Applications of `asking` may ask.
+class AskingScheduleTest : public ScheduleTest {
+  protected:
+    // The seconds in which this was done, from a second until another.
+    std::vector<std::uint64_t> seconds_of(const std::string &job, std::uint64_t from,
+                                          std::uint64_t to) {
+        std::vector<std::uint64_t> seconds;
+        for (std::uint64_t second = from; second < to; ++second) {
+            for (std::string each = done(second * kSecond); !each.empty();
+                 each = done(second * kSecond)) {
+                if (each == job) seconds.push_back(second);
+            }
+        }
+        return seconds;
+    }
+};
+
+TEST_F(AskingScheduleTest, WhereApplicationsDoNotAskNothingIsLookedAt) {
+    schedule_.note_start("game", 0);
+    schedule_.note_question("game", 0);
+    EXPECT_TRUE(seconds_of("look game", 0, 300).empty());
+}
+
+TEST_F(AskingScheduleTest, ManifestsAreLookedAtEachFiveSecondsForTwoMinutesAfterAStart) {
+    schedule_.note_start("asking", 0);
+    const auto looks = seconds_of("look asking", 0, 1000);
+    ASSERT_EQ(looks.size(), 25u);
+    for (std::size_t i = 0; i < looks.size(); ++i) EXPECT_EQ(looks[i], i * 5);
+}
+
+TEST_F(AskingScheduleTest, QuestionsKeepItGoingForAMinute) {
+    schedule_.note_start("asking", 0);
+    (void)seconds_of("look asking", 0, 500);
+    schedule_.note_question("asking", 500 * kSecond);
+    const auto looks = seconds_of("look asking", 500, 1000);
+    ASSERT_EQ(looks.size(), 13u);
+    EXPECT_EQ(looks.back(), 560u);
+}
+
+TEST_F(AskingScheduleTest, AQuestionAboutWhatNobodyHasStartedChangesNothing) {
+    schedule_.note_question("asking", 0);
+    EXPECT_EQ(schedule_.next_ms(), std::nullopt);
+    EXPECT_EQ(schedule_.name_count(), 0u);
+}
+
+TEST_F(AskingScheduleTest, APushComesFiveSecondsAfterAStartAndAgainWhileItIsActive) {
+    schedule_.note_start("asking", 0);
+    EXPECT_THAT(seconds_of("push asking", 0, 1000), ::testing::ElementsAre(5, 35, 65, 95, 125));
+}
+
+TEST_F(AskingScheduleTest, StartsInARowDoNotPutAPushOffForEver) {
+    std::vector<std::uint64_t> pushes;
+    for (std::uint64_t second = 0; second < 60; ++second) {
+        if (second % 2 == 0) schedule_.note_start("asking", second * kSecond);
+        for (const std::uint64_t each : seconds_of("push asking", second, second + 1)) {
+            pushes.push_back(each);
+        }
+    }
+    ASSERT_FALSE(pushes.empty());
+    EXPECT_EQ(pushes.front(), 30u);
+}
+
+TEST_F(AskingScheduleTest, ChanceKeepsMachinesFromLookingTogether) {
+    chance_ = 0.999;
+    schedule_.note_start("asking", 0);
+    const auto looks = seconds_of("look asking", 0, 100);
+    ASSERT_GE(looks.size(), 2u);
+    EXPECT_EQ(looks[1], 8u);
+}
+
+TEST_F(AskingScheduleTest, ARemoteInTroubleIsLeftAloneByLooksToo) {
+    schedule_.note_start("asking", 0);
+    chance_ = 0.999;
+    EXPECT_EQ(done(0), "pull asking");
+    EXPECT_EQ(done(0, kTrouble), "look asking");
+    EXPECT_TRUE(schedule_.is_left_alone("s3", 20 * kSecond));
+    EXPECT_EQ(begun(8 * kSecond), "look asking");
+    EXPECT_EQ(job_->left_alone, Remotes{"s3"});
 }
 
 }  // namespace

@@ -103,10 +103,10 @@ int run() {
          .worker = worker,
          .name_of = [&](const AgentNotice &notice) { return agent::name_of(notice, root); },
          .is_shared = agent::is_shared,
-         .asks = agent::asks,
-         .asked = {fetcher.asked_fd(), [&] { return fetcher.take_asked(); }},
          .clock = [speed] { return monotonic_ns() / 1'000'000 * speed; },
          .log = log,
+         .asks = agent::asks,
+         .asked = {fetcher.asked_fd(), [&] { return fetcher.take_asked(); }},
          .speed = speed});
     // A remote that hangs may hold a job, or a pack that is fetched, for a minute. To be killed is safe at any time, so
     // nobody waits for that.

@@ -105,6 +105,7 @@ agent::JobResult SharingWorker::push(const std::string &name, const agent::Remot
                 const Pushed pushed =
                     fleet::push(*remote, machine, name, text, parts, remote->settings().sign);
                 if (pushed.packs != 0) {
+                    result.has_published = true;
                     log_.write(Severity::info, "%s: pushed %zu entries to %s", name.c_str(),
                                static_cast<std::size_t>(pushed.entries), remote_name.c_str());
                 }

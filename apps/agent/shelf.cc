@@ -265,8 +265,7 @@ std::vector<std::uint64_t> entries_of(const std::vector<ReadManifest> &manifests
         }
     }
     std::ranges::sort(entries);
-    const auto rest = std::ranges::unique(entries);
-    entries.erase(rest.begin(), rest.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
     return entries;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -65,6 +66,7 @@ void make_key(const std::string &folder) {
     std::filesystem::create_directories(folder + "/cairn");
     std::filesystem::permissions(folder + "/cairn", std::filesystem::perms::owner_all);
     ::setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+    std::ofstream(folder + "/cairn/config") << "share = 1\n";
     const cairn::cli::KeysLock lock(cairn::cli::KeysUse::change);
     cairn::cli::store_own_key("ci", cairn::cli::SecretKey::make());
 }

@@ -65,7 +65,7 @@ struct SimulatedMachine {
     unsigned starts = 0;
     std::set<unsigned> in_process;  // programs that this start has linked
     std::uint64_t requests = 0, bytes_in = 0, bytes_out = 0;
-    bool is_at_work = false;
+    bool is_at_work = false, has_published = false;
 };
 
 enum class Kind { start, need, end, look, job_done };
@@ -174,7 +174,9 @@ double Simulation::push(SimulatedMachine &machine) {
     const fl::Machine own(machine.root);
     try {
         for (const auto &[text, parts] : fl::holdings_of(machine.root, kName, fl::Recipes::no)) {
-            (void)fl::push(*remotes.front(), own, kName, text, parts, settings_.sign);
+            const fl::Pushed pushed =
+                fl::push(*remotes.front(), own, kName, text, parts, settings_.sign);
+            machine.has_published |= pushed.packs != 0;
         }
     } catch (const cairn::remotes::RemoteFailure &) {
         ++outcome_.failures;
@@ -259,7 +261,10 @@ void Simulation::handle(const Event &event) {
             return look_at_schedule(event.machine);
         case Kind::job_done:
             machine.is_at_work = false;
-            machine.schedule->finish({{settings_.name}, {}, {}}, now_ms());
+            // An open cache looks for new packs once in a second, and not in one of simulated time.
+            if (machine.session != nullptr) machine.session = open_session(machine.root);
+            machine.schedule->finish({{settings_.name}, {}, {}, machine.has_published}, now_ms());
+            machine.has_published = false;
             return look_at_schedule(event.machine);
     }
 }

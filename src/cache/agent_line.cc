@@ -31,15 +31,15 @@ void AgentLine::fail(State &state) {
 }
 
 // A connection on which an answer is missing is given up: the agent answers one question after the
-// other.
-bool AgentLine::connect(State &state) {
-    if (state.socket.valid() && !state.is_late) return true;
+// other. One of an agent that was ended is made anew, once.
+bool AgentLine::send(State &state, Bytes message) {
+    const bool is_old = state.socket.valid() && !state.is_late;
+    if (is_old && state.socket.send(message).ok()) return true;
     state.socket = Socket();
     state.is_late = false;
     const auto path = default_question_socket();
-    if (!path) return false;
-    auto socket = Socket::connect(*path);
-    if (!socket.ok()) return false;
+    auto socket = path ? Socket::connect(*path) : Error::not_found;
+    if (!socket.ok() || !socket->send(message).ok()) return false;
     state.socket = std::move(socket.value());
     return true;
 }
@@ -73,7 +73,7 @@ void AgentLine::ask(State &state, AgentQuestion &question, std::uint64_t patienc
     question.sequence = state.last_sequence + 1;
     const auto message = encode_question(question);
     if (!message) return;
-    if (!connect(state) || !state.socket.send(*message).ok()) return fail(state);
+    if (!send(state, *message)) return fail(state);
     heard.was_asked = true;
     state.last_sequence = question.sequence;
     for (std::uint64_t now_ns = monotonic_ns(); now_ns < end_ns; now_ns = monotonic_ns()) {

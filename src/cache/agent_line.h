@@ -54,7 +54,7 @@ class AgentLine {
     };
 
     static void fail(State &state) REQUIRES_LOCK(state.mutex);
-    static bool connect(State &state) REQUIRES_LOCK(state.mutex);
+    static bool send(State &state, Bytes message) REQUIRES_LOCK(state.mutex);
     static std::optional<KeptPackName> take_late(State &state) REQUIRES_LOCK(state.mutex);
     static std::optional<AgentAnswer> receive(State &state) REQUIRES_LOCK(state.mutex);
     static void ask(State &state, AgentQuestion &question, std::uint64_t patience_us, Heard &heard)

@@ -27,6 +27,7 @@ std::string example_of_document() {
     std::ifstream document(AGENT_DOCUMENT);
     std::string bytes;
     for (std::string line; std::getline(document, line);) {
+        if (line.starts_with("# Questions")) break;
         if (!line.starts_with("    ")) continue;
         std::istringstream octets(line);
         for (std::string octet; octets >> octet;) {

@@ -4,9 +4,42 @@
 #include <algorithm>
 
 #include "cache/memory_cache.h"
+#include "os/environment.h"
 #include "os/root.h"
 
 namespace cairn {
+namespace {
+
+// Those that can be used, but for the parts with these content_ids.
+LayeredCache::Layers open_layers(const Directory &directory, Access access, const Log &log,
+                                 const std::vector<std::uint64_t> &but,
+                                 std::vector<FoundLayer> found_layers) {
+    LayeredCache::Layers layers;
+    for (FoundLayer &found : found_layers) {
+        const PackPart &part = *found.part;
+        if (std::find(but.begin(), but.end(), part.row().content_id) != but.end()) continue;
+        auto file = LayerFile::open(directory, part.row(), found.path,
+                                    part.pack().info().modified_ns, access);
+        if (!file.ok() && access == Access::read_write) {
+            log.write(Severity::warning,
+                      "the pack %s is not used: entries could not be removed: %s",
+                      found.path.c_str(), error_name(file.error()));
+            continue;
+        }
+        auto &layer =
+            layers.emplace_back(std::make_unique<LayeredCache::Layer>(std::move(found.part)));
+        if (file.ok()) layer->file.emplace(std::move(file.value()));
+    }
+    return layers;
+}
+
+}  // namespace
+
+LayeredCache::LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log,
+                           std::optional<Late> late)
+    : own_(std::move(own)), log_(log), late_(std::move(late)) {
+    for (auto &layer : layers) (void)layers_.add(std::move(layer));
+}
 
 bool LayeredCache::Layer::is_seen(std::uint32_t slot) const {
     if (hidden_here != nullptr) return !hidden_here[slot].load(std::memory_order_relaxed);
@@ -29,17 +62,57 @@ Result<BlobRef> LayeredCache::find(Bytes key) const {
 }
 
 // As find(), for the caller, who may refuse it.
+Result<BlobRef> LayeredCache::serve_from(Layer &layer, Bytes key) {
+    if (layer.is_dropped.load(std::memory_order_relaxed)) return BlobRef();
+    TRY_ASSIGN(PackPart::Found found, layer.part->find(key));
+    if (!found.entry || !layer.is_seen(found.slot)) return BlobRef();
+    if (layer.served.exchange(std::uint64_t{found.slot} + 1) != 0) layer.refusals = 0;
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    bytes_read_.fetch_add(found.entry->value().size(), std::memory_order_relaxed);
+    return std::move(found.entry);
+}
+
 Result<BlobRef> LayeredCache::serve(Bytes key) {
-    for (const auto &layer : layers_) {
-        if (layer->is_dropped.load(std::memory_order_relaxed)) continue;
-        TRY_ASSIGN(PackPart::Found found, layer->part->find(key));
-        if (!found.entry || !layer->is_seen(found.slot)) continue;
-        if (layer->served.exchange(std::uint64_t{found.slot} + 1) != 0) layer->refusals = 0;
-        hits_.fetch_add(1, std::memory_order_relaxed);
-        bytes_read_.fetch_add(found.entry->value().size(), std::memory_order_relaxed);
-        return std::move(found.entry);
-    }
+    do {
+        for (const auto &layer : layers_) {
+            auto found = serve_from(*layer, key);
+            if (!found.ok() || *found) return found;
+        }
+    } while (take_in_late_packs());
     return BlobRef();
+}
+
+// Whether there are more layers now. One thread looks, and the others go on.
+bool LayeredCache::take_in_late_packs() {
+    constexpr std::uint64_t kSecondNs = 1'000'000'000;
+    if (!late_) return false;
+    const std::uint64_t now_ns = coarse_monotonic_ns();
+    std::uint64_t look_ns = look_ns_.load(std::memory_order_relaxed);
+    if (now_ns < look_ns || !look_ns_.compare_exchange_strong(look_ns, now_ns + kSecondNs)) {
+        return false;
+    }
+    std::uint64_t changed_ns = 0;
+    for (const std::string &folder : late_->folders) {
+        const auto info = file_info(folder);
+        if (info.ok()) changed_ns = std::max(changed_ns, info.value().modified_ns);
+    }
+    if (changed_ns == seen_ns_.load(std::memory_order_relaxed)) return false;
+    // Times of folders are not exact: what comes right after this look may have the same.
+    const bool is_settled = wall_clock_ns() > changed_ns + kSecondNs;
+    seen_ns_.store(is_settled ? changed_ns : 0, std::memory_order_relaxed);
+    std::vector<std::uint64_t> known;
+    for (const auto &layer : layers_) known.push_back(layer->part->row().content_id);
+    bool is_any_new = false;
+    for (auto &layer : late_->find(known)) is_any_new |= layers_.add(std::move(layer));
+    return is_any_new;
+}
+
+bool LayeredCache::List::add(std::unique_ptr<Layer> layer) {
+    const std::size_t count = count_.load(std::memory_order_relaxed);
+    if (count == layers_.size()) return false;
+    layers_[count] = std::move(layer);
+    count_.store(count + 1, std::memory_order_release);
+    return true;
 }
 
 void LayeredCache::note_refusal(Layer &layer, std::uint32_t slot) {
@@ -161,24 +234,22 @@ CacheStats LayeredCache::stats() {
 std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string &root,
                                   const Directory &directory, const LayeredSubject &subject,
                                   const std::vector<std::string> &paths, Access access,
-                                  const Log &log) {
-    LayeredCache::Layers layers;
-    for (FoundLayer &found : find_layers(root, subject, paths, PackKind::entries, log)) {
-        const PackPart &part = *found.part;
-        auto file = LayerFile::open(directory, part.row(), found.path,
-                                    part.pack().info().modified_ns, access);
-        if (!file.ok() && access == Access::read_write) {
-            log.write(Severity::warning,
-                      "the pack %s is not used: entries could not be removed: %s",
-                      found.path.c_str(), error_name(file.error()));
-            continue;
-        }
-        auto &layer =
-            layers.emplace_back(std::make_unique<LayeredCache::Layer>(std::move(found.part)));
-        if (file.ok()) layer->file.emplace(std::move(file.value()));
+                                  const Log &log, LatePacks late) {
+    LayeredCache::Layers layers = open_layers(
+        directory, access, log, {}, find_layers(root, subject, paths, PackKind::entries, log));
+    if (late == LatePacks::no) {
+        if (layers.empty()) return own;
+        return std::make_unique<LayeredCache>(std::move(own), std::move(layers), log);
     }
-    if (layers.empty()) return own;
-    return std::make_unique<LayeredCache>(std::move(own), std::move(layers), log);
+    auto shared = std::make_shared<Directory>();
+    if (auto opened = directory.open_directory("."); opened.ok()) *shared = std::move(*opened);
+    const auto find = [shared, root, subject, access, log](const std::vector<std::uint64_t> &but) {
+        return open_layers(*shared, access, log, but,
+                           find_layers(root, subject, {}, PackKind::entries, log));
+    };
+    return std::make_unique<LayeredCache>(
+        std::move(own), std::move(layers), log,
+        LayeredCache::Late{pack_folders(root, subject.name), find});
 }
 
 std::unique_ptr<Cache> layers_alone(Error failure, const std::string &root,

@@ -8,12 +8,18 @@
 //  3. A layer whose entries the caller refuses one after the other, which it does by changing or
 //     removing what it has just got, is dropped for this process.
 //
+//  4. Packs that are installed while the cache is open become layers behind the others, for caches that
+//     are shared: a miss looks for them, once a second at most. So a start has the use of what the
+//     user's agent pulls for it.
+//
 // Clearing hides what layers have in DiskCache, which knows of those that are not open, too.
 //
 // Thread safety, ownership and failure: as Cache. An entry that cannot be hidden is not removed.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +30,9 @@
 #include "cache/layers.h"
 
 namespace cairn {
+
+// Packs that come while the cache is open, or only those that were there when it was opened.
+enum class LatePacks { no, yes };
 
 class LayeredCache final : public Cache {
   public:
@@ -49,9 +58,15 @@ class LayeredCache final : public Cache {
     };
     using Layers = std::vector<std::unique_ptr<Layer>>;
 
-    // REQUIRES: there are layers.
-    LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log)
-        : own_(std::move(own)), layers_(std::move(layers)), log_(log) {}
+    // Opens the layers that there are now, but for the parts with these content_ids.
+    using FindLayers = std::function<Layers(const std::vector<std::uint64_t> &but)>;
+    struct Late {
+        std::vector<std::string> folders;  // in which packs may appear
+        FindLayers find;
+    };
+
+    LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log,
+                 std::optional<Late> late = std::nullopt);
 
     Result<BlobRef> get(Bytes key) override;
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
@@ -73,26 +88,48 @@ class LayeredCache final : public Cache {
     const CachePlace *place() const override { return own_->place(); }
 
   private:
+    // Layers are added behind the others, and stay.
+    class List {
+      public:
+        // False: there is no room.
+        bool add(std::unique_ptr<Layer> layer);
+        const std::unique_ptr<Layer> *begin() const { return layers_.data(); }
+        const std::unique_ptr<Layer> *end() const {
+            return layers_.data() + count_.load(std::memory_order_acquire);
+        }
+
+      private:
+        std::array<std::unique_ptr<Layer>, 2 * kLayersMax> layers_;
+        std::atomic<std::size_t> count_ = 0;
+    };
+
     Result<BlobRef> find(Bytes key) const;
     Result<bool> find_slot(Bytes key) const;
     Result<BlobRef> serve(Bytes key);
+    Result<BlobRef> serve_from(Layer &layer, Bytes key);
+    bool take_in_late_packs();
     Result<bool> hide(Bytes key);
     void note_refusal(Layer &layer, std::uint32_t slot);
 
     // Constant after construction.
     const std::unique_ptr<Cache> own_;
-    const Layers layers_;
     const Log log_;
+    const std::optional<Late> late_;
+
+    List layers_;
+    // Of the thread that looks for late packs, which has put look_ns_ on.
+    std::atomic<std::uint64_t> look_ns_ = 0;  // not before
+    std::atomic<std::uint64_t> seen_ns_ = 0;  // when the folders had changed last
 
     std::atomic<std::uint64_t> hits_ = 0, bytes_read_ = 0;  // of layers
 };
 
-// The cache with the layers that are found for it; itself, where there are none. `directory` is the
-// cache's.
+// The cache with the layers that are found for it; itself, where there are none, nor will be. `directory`
+// is the cache's.
 std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string &root,
                                   const Directory &directory, const LayeredSubject &subject,
                                   const std::vector<std::string> &paths, Access access,
-                                  const Log &log);
+                                  const Log &log, LatePacks late = LatePacks::no);
 
 // The layers alone, for a process that cannot have the cache on disk: what it stores and hides, it
 // does in memory, of `limit_bytes` at most. Null: there are none, or it is not for lack of a disk

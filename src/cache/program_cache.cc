@@ -109,7 +109,8 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     TRY(claim_generation(directory, own));
     if (options_.with_layers) {
         cache = add_layers(std::move(cache), options_.store.root, directory, subject(),
-                           options_.layers, options_.store.access, options_.store.log);
+                           options_.layers, options_.store.access, options_.store.log,
+                           options_.shares ? LatePacks::yes : LatePacks::no);
     }
     const bool may_write = options_.store.access == Access::read_write;
     const bool has_memory = options_.memory_bytes != 0;

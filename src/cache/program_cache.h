@@ -50,6 +50,7 @@ class ProgramCache final : public Cache {
         StartRecorder::Times times;
         bool records = true;  // what the start uses
         bool with_layers = true;
+        bool shares = false;              // packs that come while it is open become layers
         std::uint64_t ask_ms = 0;         // that a miss may wait for the user's agent
         std::vector<std::string> layers;  // paths of packs, see layers.h
 

@@ -22,6 +22,7 @@
 #include "cache/agent_notice.h"
 #include "os/datagram.h"
 #include "os/environment.h"
+#include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 
 namespace {
@@ -148,6 +149,39 @@ class AgentTest : public ::testing::Test {
             [&](cairn_cache **cache) { return cairn_program_cache_open(&options, cache); });
     }
 
+    // Of files and sockets, that ten misses of a new program cache make: the fewest of some times, as
+    // threads of the cache make calls, too.
+    std::uint64_t calls_of_misses(const std::string &application) {
+        std::uint64_t fewest = UINT64_MAX;
+        for (int i = 0; i < 5; ++i) {
+            const std::string name = application + std::to_string(i);
+            cairn_program_cache_options options = {};
+            options.size = sizeof options;
+            options.root = root_.c_str();
+            options.application = name.c_str();
+            options.identity = "GL: driver 1";
+            options.flags = CAIRN_PROGRAM_CACHE_NO_LOADING;
+            testing::FailingCalls calls;
+            testing::Fault never;
+            never.first = UINT64_MAX;
+            cairn_cache *cache = nullptr;
+            EXPECT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
+            watch = {};
+            is_watching = true;
+            calls.arm(never);
+            for (int j = 0; j < 10; ++j) {
+                const std::string key = "key " + std::to_string(j);
+                cairn_blob *blob = nullptr;
+                EXPECT_EQ(cairn_get(cache, key.data(), key.size(), &blob), CAIRN_MISS);
+            }
+            fewest = std::min(fewest, calls.calls());
+            is_watching = false;
+            calls.disarm();
+            cairn_close(cache);
+        }
+        return fewest;
+    }
+
     testing::Scratch scratch_;
     const std::string root_ = scratch_ / "root";
     const std::string socket_ = scratch_ / "run/cairn/agent.sock";
@@ -240,6 +274,25 @@ TEST_F(AgentTest, WhatIsNotRecordedIsNotTold) {
     configure("record = 0\n[application engine]\nrecord = 1\n");
     EXPECT_EQ(open_program("other"), kNever);
     EXPECT_EQ(open_program("engine"), kOnce);
+}
+
+// Asking the agent for single entries is off unless the user says otherwise: then a miss makes no call
+// more than it does where nothing was ever configured.
+TEST_F(AgentTest, AMissMakesNoCallMoreUnlessTheUserSaysSo) {
+    const std::uint64_t before = calls_of_misses("before");
+    EXPECT_TRUE(watch.calls.empty());
+    configure("share = 1\n");
+    EXPECT_EQ(calls_of_misses("shared"), before);
+    EXPECT_TRUE(watch.calls.empty());
+    configure("ask_ms = 100\n");
+    EXPECT_EQ(calls_of_misses("not-shared"), before);
+    EXPECT_TRUE(watch.calls.empty());
+    configure("share = 1\nrecord = 0\nask_ms = 100\n");
+    EXPECT_EQ(calls_of_misses("not-recorded"), before);
+    EXPECT_TRUE(watch.calls.empty());
+    configure("share = 1\nask_ms = 100\n");
+    EXPECT_EQ(calls_of_misses("asking"), before + 1) << "one look for the file of wanted entries";
+    EXPECT_TRUE(watch.calls.empty()) << "there is none";
 }
 
 TEST_F(AgentTest, OurOwnProgramsTellNothing) {

@@ -70,6 +70,7 @@ ProgramCache::Options to_options(const cairn_program_cache_options &options) {
     own.store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     own.store.compress = wishes.compress.value_or((options.flags & CAIRN_OPEN_COMPRESS) != 0);
     own.store.limit_bytes = std::max<std::uint64_t>(own.store.limit_bytes, CAIRN_LIMIT_BYTES_MIN);
+    own.shares = wishes.shares;
     own.ask_ms = wishes.ask_ms;
     own.records = wishes.records && (options.flags & CAIRN_PROGRAM_CACHE_NO_RECORD) == 0;
     own.with_layers = (options.flags & CAIRN_OPEN_NO_LAYERS) == 0;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "fleet_fixture.h"
+#include "support/eventually.h"
 
 namespace cairn::fleet_test {
 namespace {
@@ -118,6 +119,22 @@ TEST_F(FleetTest, ManyMachinesPublishWithoutOverwritingOneAnother) {
     EXPECT_EQ(second_.programs_found(kDriver, 0, 52), 52);
 }
 
+TEST_F(FleetTest, PushesThatAreAMachinesFirstAreOfOneMachine) {
+    for (int round = 0; round < 5; ++round) {
+        fs::remove_all(storage_);
+        fs::remove_all(first_.root());
+        first_.put_programs(kDriver, 0, 3);
+        std::vector<std::unique_ptr<cli_test::Program>> programs;
+        for (int i = 0; i < 4; ++i) {
+            programs.push_back(std::make_unique<cli_test::Program>(
+                cli_test::cairn_command(push_words()), first_.environment()));
+        }
+        for (const auto &program : programs) EXPECT_EQ(program->wait(), 0);
+        push(first_);
+        EXPECT_EQ(objects("manifests").size(), 1u) << round;
+    }
+}
+
 TEST_F(FleetTest, AMachineThatWasClonedLosesNothing) {
     first_.put_programs(kDriver, 0, 3);
     push(first_);
@@ -166,6 +183,36 @@ TEST_F(FleetTest, WhatTwoHavePublishedIsTakenBackByOne) {
     second_.start(kDriver);
     pull(second_);
     EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+}
+
+TEST_F(FleetTest, AStartHasTheUseOfWhatIsPulledMeanwhile) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    fs::create_directories(second_.configuration());
+    ::setenv("XDG_CONFIG_HOME", fs::path(second_.configuration()).parent_path().c_str(), 1);
+    const auto get = [](cairn_cache *cache, int i) {
+        cairn_blob *blob = nullptr;
+        const std::string key = Machine::key_of(i);
+        const int result = cairn_get(cache, key.data(), key.size(), &blob);
+        cairn_blob_free(blob);
+        return result;
+    };
+    cairn_cache *not_shared = second_.open_programs(kDriver);
+    std::ofstream(second_.configuration() + "/config") << "[application game]\nshare = 1\n";
+    cairn_cache *shared = second_.open_programs(kDriver);
+    EXPECT_EQ(get(shared, 0), CAIRN_MISS);
+    pull(second_);
+    EXPECT_TRUE(cairn_test::eventually([&] { return get(shared, 1) == CAIRN_OK; }));
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(get(shared, i), CAIRN_OK) << i;
+    EXPECT_EQ(get(shared, 10), CAIRN_MISS);
+    // Of what is removed nothing comes back.
+    const std::string key = Machine::key_of(3);
+    EXPECT_EQ(cairn_remove(shared, key.data(), key.size()), CAIRN_OK);
+    EXPECT_EQ(get(shared, 3), CAIRN_MISS);
+    EXPECT_EQ(get(not_shared, 0), CAIRN_MISS);
+    cairn_close(shared);
+    cairn_close(not_shared);
+    ::unsetenv("XDG_CONFIG_HOME");
 }
 
 TEST_F(FleetTest, WhatIsPulledCountsWhateverTheUmaskIs) {

@@ -267,6 +267,11 @@ void Curl::set_options(Transfer &transfer, const CallClock &clock) {
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers.get());
     if (request.signing) set_signing(easy, *request.signing);
     if (!request.netrc.empty()) {
+        // Without TLS only this machine is told: no proxy, and nobody to whom it redirects.
+        if (!request.url.starts_with("https:")) {
+            curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+            curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+        }
         curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
         curl_easy_setopt(easy, CURLOPT_NETRC_FILE, request.netrc.c_str());
     }

@@ -65,6 +65,7 @@ class FileRemote final : public Remote {
     // An invalid one: there is no such folder.
     UniqueFd open_folder(const std::string &folder, Make make) const;
     UniqueFd open_top(Make make) const;
+    static mode_t mode_of(int file);
     std::string read(int file, const std::string &name, std::uint64_t size);
     void write(int file, Bytes content);
     void remove_if_stale(int folder, const char *name, std::int64_t modified_s) const;
@@ -109,6 +110,11 @@ void FileRemote::check(CallClock &clock) const {
          state == CallClock::State::over ? "it took too long" : "it is too slow");
 }
 
+mode_t FileRemote::mode_of(int file) {
+    struct stat status = {};
+    return fstat(file, &status) == 0 ? status.st_mode : 0;
+}
+
 UniqueFd FileRemote::open_top(Make make) const {
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     UniqueFd top(::open(top_.c_str(), kFlags));
@@ -128,7 +134,8 @@ UniqueFd FileRemote::open_folder(const std::string &folder, Make make) const {
         const std::size_t end = std::min(folder.find('/', begin), folder.size());
         const std::string part = folder.substr(begin, end - begin);
         begin = end + 1;
-        if (make == Make::yes && mkdirat(at.get(), part.c_str(), 0777) != 0 && errno != EEXIST) {
+        const bool is_made = make == Make::yes && mkdirat(at.get(), part.c_str(), 0777) == 0;
+        if (make == Make::yes && !is_made && errno != EEXIST) {
             fail_of(errno, "make the folder " + folder);
         }
         UniqueFd next(
@@ -136,6 +143,8 @@ UniqueFd FileRemote::open_folder(const std::string &folder, Make make) const {
         if (!next.valid() && (errno != ENOENT || make == Make::yes)) {
             fail_of(errno, "open the folder " + folder);
         }
+        // Those who share the folder above share this one, whatever the umask.
+        if (is_made) (void)fchmod(next.get(), mode_of(at.get()) & 07777);
         at = std::move(next);
     }
     return at;
@@ -203,6 +212,7 @@ void FileRemote::put(const std::string &name, Bytes content) {
     if (!file.valid()) fail_of(errno, "write " + name);
     try {
         write(file.get(), content);
+        (void)fchmod(file.get(), mode_of(folder.get()) & 0666);
         struct stat status = {};
         if (fstat(file.get(), &status) == 0) {
             server_ahead_s_ = status.st_mtim.tv_sec - std::time(nullptr);

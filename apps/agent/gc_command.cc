@@ -96,6 +96,7 @@ void Tidying::read_manifests(std::size_t shelf) {
             const std::uint64_t written_s = manifest->written_ns / 1'000'000'000;
             published.age_s = now_s - std::min(written_s, now_s);
             published.packs = std::move(manifest->packs);
+            for (ListedPack &pack : published.packs) pack.keys = {};
         } else {
             published.is_known = false;
         }
@@ -107,14 +108,21 @@ void Tidying::read_manifests(std::size_t shelf) {
 void Tidying::remove_manifests(std::uint64_t age_max_s, std::optional<std::uint64_t> bytes_max) {
     std::vector<Published> kept;
     std::set<ObjectHash> seen, seen_before;
+    std::vector<std::set<std::string>> there(shelves_.size());
+    for (std::size_t i = 0; i < shelves_.size(); ++i) {
+        for (const remotes::Listed &pack : packs_there_[i]) there[i].insert(pack.name);
+    }
+    bool is_full = false;
     for (Published &each : published_) {
         std::uint64_t more = 0;
         for (const ListedPack &pack : each.packs) {
+            // What a manifest says of packs that are not there counts for nothing.
+            if (!there[each.shelf].contains(Shelf::file_of(pack))) continue;
             if (seen_before.insert(pack.hash).second) removed_.bytes_before += pack.size_bytes;
             if (!seen.contains(pack.hash)) more += pack.size_bytes;
         }
-        const bool is_too_much = bytes_max && removed_.bytes_after + more > *bytes_max;
-        if (each.age_s > age_max_s || is_too_much) {
+        is_full = is_full || (bytes_max && removed_.bytes_after + more > *bytes_max);
+        if (each.age_s > age_max_s || is_full) {
             ++removed_.manifests;
             if (!is_dry_) shelves_[each.shelf]->remove_manifest(each.object);
             continue;

@@ -39,6 +39,8 @@ bool KeptPacks::keep(const KeptPackName &name, const std::string &file) const {
     const auto packs = fleet->open_directory("packs");
     const auto pack = Directory::working().open_file(file, Access::read_only);
     if (!packs.ok() || !pack.ok()) return false;
+    // The name says what is in it, also after a power loss.
+    if (!pack->sync_data().ok()) return false;
     const std::string own = kept_pack_file(name);
     const Status kept = packs->link_file(pack.value(), own);
     if (!kept.ok() && kept.error() != Error::exists) return false;

@@ -63,7 +63,8 @@ Machine::Machine(std::string root) : root_(std::move(root)) {
 void Machine::remove_leftovers() const {
     cli::Words old;
     (void)folder_.list([&](std::string_view name) {
-        if (!name.starts_with(kNewBegin)) return;
+        // Locks have the names of applications.
+        if (!name.starts_with(kNewBegin) || name.ends_with(".lock")) return;
         const auto info = folder_.info(std::string(name));
         if (info.ok() && wall_clock_ns() > info->modified_ns + kHourNs) old.emplace_back(name);
     });
@@ -121,7 +122,10 @@ void Machine::keep_copy(const std::string &shelf, const std::string &manifest,
     std::error_code error;
     fs::create_directories(path("manifests/" + shelf), error);
     const auto folder = Directory::open(path("manifests/" + shelf));
-    if (folder.ok()) (void)folder->replace_file_lazily(manifest, content);
+    if (!folder.ok()) return;
+    const auto there = folder->info(manifest);
+    if (there.ok() && there->size_bytes == content.size()) return;
+    (void)folder->replace_file_lazily(manifest, content);
 }
 
 void Machine::forget_copies(const std::string &shelf, const cli::Words &but) const {

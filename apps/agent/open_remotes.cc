@@ -82,7 +82,10 @@ cli::Words Catalogue::drivers(const std::string &name) {
 void complain_of(const std::vector<RemoteTrouble> &troubles, const cli::Words &problems) {
     std::set<std::string> said;
     for (const RemoteTrouble &each : troubles) {
-        if (said.insert(each.problem).second) cli::complain("{}: {}", each.remote, each.problem);
+        if (!said.insert(each.problem).second) continue;
+        // That of a remote without a name begins with its URL.
+        const bool is_named = each.problem.starts_with(each.remote);
+        cli::complain(is_named ? each.problem : each.remote + ": " + each.problem);
     }
     for (const std::string &each : problems) {
         if (said.insert(each).second) cli::complain(each);

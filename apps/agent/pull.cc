@@ -119,11 +119,21 @@ std::vector<Offer> Pull::offers() const {
 
 void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
     std::vector<std::uint64_t> here = entries_here(machine_.root(), name_, text_);
+    // What is left out for lack of room is not fetched again and again.
+    std::error_code error;
+    const std::uintmax_t size =
+        fs::file_size(pulled_pack_path(machine_.root(), name_, driver_), error);
+    const std::uint64_t room =
+        limits.bytes_max - std::min<std::uint64_t>(error ? 0 : size, limits.bytes_max);
+    bool is_full = false;
     for (const Offer &offer : offers) {
         const auto is_lacking = [&](std::uint64_t key) { return !has_entry(here, key); };
         if (offer.shelf->remote().is_left_alone() ||
-            std::ranges::none_of(offer.pack->keys, is_lacking) ||
-            offer.pack->size_bytes > limits.bytes_max - std::min(result_.bytes, limits.bytes_max)) {
+            std::ranges::none_of(offer.pack->keys, is_lacking)) {
+            continue;
+        }
+        if (offer.pack->size_bytes > room - std::min(result_.bytes, room)) {
+            is_full = true;
             continue;
         }
         try {
@@ -150,6 +160,9 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
         here.insert(here.end(), added.begin(), added.end());
         std::ranges::inplace_merge(here, here.begin() + middle);
     }
+    if (is_full) {
+        result_.problems.push_back(name_ + ": there is no room for all of it (see --max-bytes)");
+    }
 }
 
 bool Pull::counts(const cli::PublicKey &signer) const {
@@ -168,6 +181,7 @@ bool Pull::counts(const std::string &signer) const {
 }
 
 void Pull::merge(const PullLimits &limits) {
+    const ByteLock lock = machine_.lock(name_);
     // A key that is revoked meanwhile removes the pack that is written here, or is not used for it.
     const cli::KeysLock keys(cli::KeysUse::read);
     const std::string path = pulled_pack_path(machine_.root(), name_, driver_);
@@ -217,7 +231,6 @@ void Pull::merge(const PullLimits &limits) {
 }
 
 Pulled Pull::run(const std::optional<std::string> &text, const PullLimits &limits) {
-    const ByteLock lock = machine_.lock(name_);
     read_manifests();
     if (text) text_ = *text;
     for (const auto &manifests : manifests_) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "keys.h"
 #include "os/environment.h"
@@ -31,7 +32,8 @@ constexpr std::uint64_t kRenewNs = 7ULL * 24 * 3600 * 1'000'000'000;
 
 std::uint64_t size_of(const PlannedPart &part) {
     std::uint64_t sum = 0;
-    for (const cli::PlannedEntry &each : part.entries) sum += each.stored_size + each.key.size();
+    constexpr std::uint64_t kSlot = 32;  // of an index, which is filled by a half
+    for (const cli::PlannedEntry &each : part.entries) sum += cli::size_in_pack(each) + kSlot;
     return sum;
 }
 
@@ -83,6 +85,7 @@ class Push {
           key_name_(key_name),
           key_(cli::load_secret_key(key_name)),
           number_(machine.number()) {
+        shelf_.count_also(key_.public_key());
         manifest_.name_space = remote.settings().name_space;
         manifest_.name = std::move(name);
         manifest_.driver = std::move(driver_text);
@@ -97,6 +100,8 @@ class Push {
         return each.manifest.machine == number_ && each.signer == key_.public_key();
     }
     void take_over_own_packs();
+    void forget_lost_packs();
+    void leave_out_what_no_manifest_holds(std::vector<PlannedPart> &parts);
     void leave_out_what_others_have();
     void merge_own_packs();
     void publish(std::vector<PlannedPart> parts);
@@ -121,6 +126,31 @@ void Push::take_over_own_packs() {
         for (const ListedPack &pack : each.manifest.packs) packs.emplace(pack.hash, pack);
     }
     for (auto &[hash, pack] : packs) manifest_.packs.push_back(std::move(pack));
+}
+
+// What somebody has removed from the storage is published again by the next push.
+void Push::forget_lost_packs() {
+    if (manifest_.packs.empty()) return;
+    std::set<std::string> there;
+    for (remotes::Listed &each : shelf_.list_packs()) there.insert(std::move(each.name));
+    std::erase_if(manifest_.packs,
+                  [&](const ListedPack &pack) { return !there.contains(Shelf::file_of(pack)); });
+}
+
+// A manifest holds so many entries of a machine.
+void Push::leave_out_what_no_manifest_holds(std::vector<PlannedPart> &parts) {
+    std::size_t room = kListedKeysMax;
+    for (const ListedPack &pack : manifest_.packs) room -= std::min(room, pack.keys.size());
+    for (PlannedPart &part : parts) {
+        if (part.entries.size() > room) {
+            result_.problems.push_back(
+                fmt::format("{}: more entries than the {} that a machine can publish of it",
+                            manifest_.name, kListedKeysMax));
+            part.entries.resize(room);
+        }
+        room -= part.entries.size();
+    }
+    std::erase_if(parts, [](const PlannedPart &part) { return part.entries.empty(); });
 }
 
 // Two machines that compile the same at the same time both publish it. Then the one with the higher number takes its
@@ -151,7 +181,11 @@ std::uint64_t Push::put_pack(const std::vector<PlannedPart> &parts) {
     const std::string content = content_of(file.path());
     ListedPack listed;
     listed.keys = keys_of(file.path());
-    if (listed.keys.empty() || content.size() > kSharedPackMax) return 0;
+    if (listed.keys.empty()) return 0;
+    if (content.size() > kSharedPackMax) {
+        result_.problems.push_back(manifest_.name + ": a pack is too large to be shared");
+        return 0;
+    }
     listed.published_s = wall_clock_ns() / 1'000'000'000;
     shelf_.put_pack(listed, as_bytes(content));
     result_.packs += 1;
@@ -216,6 +250,8 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
     std::erase_if(parts, [](const PlannedPart &part) { return part.entries.empty(); });
     leave_out_what_others_have();
     if (parts.empty() && manifest_.packs.size() == before && !needs_renewal()) return result_;
+    forget_lost_packs();
+    leave_out_what_no_manifest_holds(parts);
     if (!is_possible(manifest_)) {
         result_.problems.push_back(manifest_.name +
                                    ": its name or its driver has letters that no "
@@ -224,13 +260,6 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
     }
     publish(std::move(parts));
     merge_own_packs();
-    if (!is_possible(manifest_)) {
-        throw Failure(
-            kExitFailure,
-            "{}: this machine has more entries of it than a manifest can list ({}); limit "
-            "the cache",
-            manifest_.name, kListedKeysMax);
-    }
     // What this machine listed before may be all listed by others now.
     const std::string object = manifest_.packs.empty() ? "" : shelf_.put_manifest(manifest_, key_);
     for (const ReadManifest &each : manifests_) {

@@ -79,6 +79,9 @@ void push_to(OpenRemote &remote, const Machine &machine, const std::string &name
         remote.leave_alone();
         troubles.push_back({remote.settings().name, failure.what()});
         return;
+    } catch (const Failure &failure) {
+        troubles.push_back({cli::application_name(name), failure.what()});
+        return;
     }
     const std::string application = cli::application_name(name);
     cli::say(sum.packs == 0

@@ -98,8 +98,9 @@ RemoteSettings named_remote(const std::string &name, const std::vector<RemoteSet
     if (found != known.end()) return *found;
     Words names;
     for (const RemoteSettings &each : known) names.push_back(each.name);
-    throw Failure(kExitUsage, "there is no remote `{}` in {}{}", name, settings_path(),
-                  cli::did_you_mean(name, names));
+    throw Failure(kExitUsage,
+                  "there is no remote `{}` in {}{}; a URL of a folder is file:///FOLDER", name,
+                  settings_path(), cli::did_you_mean(name, names));
 }
 
 bool may_be_used(const RemoteSettings &settings, RemoteUse use) {

@@ -144,7 +144,6 @@ std::optional<std::string> Shelf::read(const std::string &object) {
         note("a manifest is not what its name says: it is damaged, or was changed");
         return std::nullopt;
     }
-    machine_.keep_copy(shelf, object, as_bytes(*content));
     return content;
 }
 
@@ -164,7 +163,7 @@ std::optional<ReadManifest> Shelf::check(const std::string &object, const std::s
         note("a manifest is not signed");
         return std::nullopt;
     }
-    if (!remote_.trust().counts(*signer)) {
+    if (!remote_.trust().counts(*signer) && signer != own_key_) {
         note(
             fmt::format("manifests are signed by a key that you do not trust here ({}); "
                         "`cairn key trust` trusts one",
@@ -181,7 +180,8 @@ std::optional<ReadManifest> Shelf::check(const std::string &object, const std::s
 
 std::optional<FleetManifest> Shelf::read_any_manifest(const std::string &object) {
     const auto content = read(object);
-    return content ? decode_own(object, as_bytes(*content)) : std::nullopt;
+    if (!content || !cli::signer_of(as_bytes(*content))) return std::nullopt;
+    return decode_own(object, as_bytes(*content));
 }
 
 std::vector<ReadManifest> Shelf::read_manifests() {
@@ -207,6 +207,7 @@ std::vector<ReadManifest> Shelf::read_manifests() {
             break;
         }
         checked->age_s = each.age_s;
+        machine_.keep_copy(name_ + "/" + driver_, each.name, as_bytes(*content));
         manifests.push_back(std::move(*checked));
     }
     machine_.forget_copies(name_ + "/" + driver_, objects);

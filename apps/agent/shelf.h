@@ -90,6 +90,9 @@ class Shelf {
     OpenRemote &remote() const { return remote_; }
     const std::string &driver() const { return driver_; }
 
+    // From now on what this key has signed counts, too: that of the machine itself.
+    void count_also(const cli::PublicKey &key) { own_key_ = key; }
+
     // Those that count, and whose place they name, the newest first as far as limits allow. Those that were
     // read before come from the machine's copies.
     std::vector<ReadManifest> read_manifests();
@@ -125,6 +128,7 @@ class Shelf {
     OpenRemote &remote_;
     const Machine &machine_;
     const std::string name_, driver_;
+    std::optional<cli::PublicKey> own_key_;
     cli::Words problems_;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -113,6 +114,12 @@ Words remove_packs_signed_by(const PublicKey &key) {
         } catch (const Failure &failure) {
             problem = failure.what();
         }
+    }
+    // What the agent keeps for questions has no say of its own: it is fetched again from whom is trusted.
+    for (const char *folder : {"/.fleet/packs", "/.fleet/wanted"}) {
+        std::error_code error;
+        std::filesystem::remove_all(resolve_root() + folder, error);
+        if (error) problem = fmt::format("cannot remove {}: {}", folder, error.message());
     }
     if (!problem.empty()) throw Failure(kExitFailure, problem);
     return removed;

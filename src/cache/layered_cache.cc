@@ -86,26 +86,32 @@ Result<BlobRef> LayeredCache::serve(Bytes key) {
 bool LayeredCache::take_in_late_packs() {
     constexpr std::uint64_t kSecondNs = 1'000'000'000;
     if (!late_) return false;
-    const std::uint64_t now_ns = coarse_monotonic_ns();
     std::uint64_t look_ns = look_ns_.load(std::memory_order_relaxed);
-    if (now_ns < look_ns || !look_ns_.compare_exchange_strong(look_ns, now_ns + kSecondNs)) {
+    // Nobody else looks until this thread has.
+    if (coarse_monotonic_ns() < look_ns ||
+        !look_ns_.compare_exchange_strong(look_ns, UINT64_MAX, std::memory_order_acquire)) {
         return false;
     }
+    const bool is_any_new = look_for_late_packs();
+    look_ns_.store(coarse_monotonic_ns() + kSecondNs, std::memory_order_release);
+    return is_any_new;
+}
+
+bool LayeredCache::look_for_late_packs() {
     std::uint64_t changed_ns = 0;
     for (const std::string &folder : late_->folders) {
         const auto info = file_info(folder);
         if (info.ok()) changed_ns = std::max(changed_ns, info.value().modified_ns);
     }
-    if (changed_ns == seen_ns_.load(std::memory_order_relaxed)) return false;
-    // Times of folders are not exact: what comes right after this look may have the same.
-    const bool is_settled = wall_clock_ns() > changed_ns + kSecondNs;
-    seen_ns_.store(is_settled ? changed_ns : 0, std::memory_order_relaxed);
+    // Times of folders are not exact: what comes right after a look may have the same. So the second look at a time
+    // counts.
+    if (changed_ns == seen_ns_ && is_seen_twice_) return false;
+    is_seen_twice_ = changed_ns == seen_ns_;
+    seen_ns_ = changed_ns;
     std::vector<std::uint64_t> known;
     for (const auto &layer : layers_) known.push_back(layer->part->row().content_id);
     bool is_any_new = false;
-    for (auto &layer : late_->find(known)) {
-        is_any_new |= hide_removed(*layer) && layers_.add(std::move(layer));
-    }
+    for (auto &layer : late_->find(known)) is_any_new |= add_late(std::move(layer));
     return is_any_new;
 }
 
@@ -117,14 +123,17 @@ void LayeredCache::note_removal(Bytes key) {
     if (removed_) removed_->emplace_back(as_text(key));
 }
 
-// Before it is seen. False: it must not be.
-bool LayeredCache::hide_removed(Layer &layer) {
+// What was removed is hidden in it before it is seen. A thread that removes meanwhile waits, and then finds it among the
+// layers. False: it must not be used.
+bool LayeredCache::add_late(std::unique_ptr<Layer> layer) {
     const MutexLock lock(mutex_);
     if (!removed_) return false;
-    return std::all_of(removed_->begin(), removed_->end(), [&](const std::string &key) {
-        const auto slot = layer.part->find_slot(as_bytes(key));
-        return slot.ok() && (!slot.value() || layer.hide(*slot.value()).ok());
-    });
+    const bool is_hidden =
+        std::all_of(removed_->begin(), removed_->end(), [&](const std::string &key) {
+            const auto slot = layer->part->find_slot(as_bytes(key));
+            return slot.ok() && (!slot.value() || layer->hide(*slot.value()).ok());
+        });
+    return is_hidden && layers_.add(std::move(layer));
 }
 
 bool LayeredCache::List::add(std::unique_ptr<Layer> layer) {

@@ -110,7 +110,8 @@ class LayeredCache final : public Cache {
     Result<BlobRef> serve_from(Layer &layer, Bytes key);
     bool take_in_late_packs();
     void note_removal(Bytes key);
-    bool hide_removed(Layer &layer);
+    bool look_for_late_packs();
+    bool add_late(std::unique_ptr<Layer> layer);
     Result<bool> hide(Bytes key);
     void note_refusal(Layer &layer, std::uint32_t slot);
 
@@ -120,9 +121,11 @@ class LayeredCache final : public Cache {
     const std::optional<Late> late_;
 
     List layers_;
-    // Of the thread that looks for late packs, which has put look_ns_ on.
-    std::atomic<std::uint64_t> look_ns_ = 0;  // not before
-    std::atomic<std::uint64_t> seen_ns_ = 0;  // when the folders had changed last
+    std::atomic<std::uint64_t> look_ns_ =
+        0;  // late packs are not looked for before; all bits set: a thread does
+    // Of that thread.
+    std::uint64_t seen_ns_ = 0;  // when the folders had changed last
+    bool is_seen_twice_ = false;
     Mutex mutex_;
     // By this process, while packs may come; nullopt: too much for that.
     std::optional<std::vector<std::string>> removed_ GUARDED_BY(mutex_) =

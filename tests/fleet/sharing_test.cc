@@ -12,6 +12,7 @@ namespace cairn::fleet_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char *kDriver = "driver 1";
 
@@ -225,6 +226,43 @@ TEST_F(FleetTest, WhatIsPulledCountsWhateverTheUmaskIs) {
     pull(second_);
     ::umask(mask);
     EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
+}
+
+TEST_F(FleetTest, WhatIsPushedCanBeReadWhateverTheUmaskIs) {
+    fs::create_directories(storage_);
+    fs::permissions(storage_, fs::perms(0775));
+    first_.put_programs(kDriver, 0, 3);
+    const mode_t mask = ::umask(077);
+    push(first_);
+    ::umask(mask);
+    for (const auto &each : fs::recursive_directory_iterator(storage_)) {
+        const fs::perms mode = fs::status(each.path()).permissions();
+        EXPECT_EQ(mode, fs::perms(each.is_directory() ? 0775 : 0664)) << each.path();
+    }
+}
+
+TEST_F(FleetTest, APackThatIsLostIsPublishedAgain) {
+    first_.put_programs(kDriver, 0, 3);
+    push(first_);
+    fs::remove(objects("packs").front());
+    first_.put_programs(kDriver, 3, 6);
+    push(first_);
+    push(first_);
+    second_.start(kDriver);
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 6), 6);
+}
+
+TEST_F(FleetTest, WhereThereIsNoRoomNothingIsFetchedAgainAndAgain) {
+    first_.put_programs(kDriver, 0, 200);
+    push(first_);
+    second_.start(kDriver);
+    Words words = pull_words();
+    words.insert(words.end(), {"--max-bytes", "12K"});
+    (void)second_.cairn(words);
+    const Finished again = second_.cairn(words);
+    EXPECT_THAT(again.standard_output, Not(HasSubstr("pulled")));
+    EXPECT_THAT(again.standard_error, HasSubstr("no room"));
 }
 
 TEST_F(FleetTest, ProjectsAreKeptApartByNamespaces) {

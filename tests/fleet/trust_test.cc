@@ -83,6 +83,47 @@ TEST_F(TrustTest, WhatAKeySignedThatIsTrustedNoMoreIsNotKept) {
     EXPECT_EQ(second_.programs_found(kDriver, 0, 20), 10);
 }
 
+TEST_F(TrustTest, RevokingAKeyTakesWhatTheAgentKeeps) {
+    const fs::path kept = second_.root() + "/.fleet/packs/x",
+                   wanted = second_.root() + "/.fleet/wanted/x";
+    for (const fs::path &each : {kept, wanted}) {
+        fs::create_directories(each.parent_path());
+        overwrite(each, "something");
+    }
+    second_.done({"key", "revoke", "ci"});
+    EXPECT_FALSE(fs::exists(kept));
+    EXPECT_FALSE(fs::exists(wanted));
+}
+
+TEST_F(TrustTest, WhatAMachinePublishesCountsForItselfWhomeverItTrusts) {
+    const Machine other;
+    other.make_key("farm");
+    first_.trust(other.key("farm"));
+    first_.put_programs(kDriver, 10, 12);
+    Words words = push_words();
+    words.insert(words.end(), {"--trust", "farm"});
+    EXPECT_THAT(first_.done(words), HasSubstr("pushed 2 entries"));
+    EXPECT_THAT(first_.done(words), HasSubstr("nothing new"));
+    EXPECT_EQ(objects("manifests").size(), 1u);
+}
+
+TEST_F(TrustTest, WhatNobodyHasSignedIsNotKept) {
+    const std::string content(100'000, 'x');
+    const fs::path folder = objects("manifests").front().parent_path();
+    for (int i = 1; i < 5; ++i) {
+        const std::string junk = content + std::to_string(i);
+        overwrite(folder / fleet::manifest_name(static_cast<std::uint64_t>(i), as_bytes(junk)),
+                  junk);
+    }
+    pull(second_);
+    std::size_t copies = 0;
+    for (const auto &each :
+         fs::recursive_directory_iterator(second_.root() + "/.fleet/manifests")) {
+        copies += each.is_regular_file() ? 1u : 0u;
+    }
+    EXPECT_EQ(copies, 1u);
+}
+
 TEST_F(TrustTest, AReaderCannotPublish) {
     second_.put_programs(kDriver, 10, 20);
     const Finished refused = second_.cairn({"push", "--remote", url_, "--sign", "ci", "game"});

@@ -66,6 +66,12 @@ TEST_F(HttpRemoteTest, UsersAndPasswordsAreInNetrc) {
     fs::permissions(file, fs::perms(0600));
     put_text(*remote("/locked"), "a", "x");
     EXPECT_EQ(remote("/locked")->get("a", 10), "x");
+    // Nobody else is told without TLS.
+    EXPECT_EQ(outcome_of([&] { (void)remote("/moved")->get("a", 10); }).trouble,
+              Trouble::unreachable);
+    ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+    EXPECT_EQ(remote("/locked")->get("a", 10), "x");
+    ::unsetenv("http_proxy");
     std::ofstream(file) << "machine 127.0.0.1 login ci password wrong\n";
     const Outcome wrong = outcome_of([&] { (void)remote("/locked")->get("a", 10); });
     EXPECT_EQ(wrong.trouble, Trouble::denied);

@@ -37,7 +37,6 @@ void Schedule::note_start(const std::string &name, std::uint64_t now_ms) {
         return;
     }
     Name &known = remember(name);
-    known.followed = 0;
     if (!is_running(name, Job::Kind::pull)) plan_pull(known.pull, now_ms);
     if (asks_ && asks_(name)) {
         keep_active(known, now_ms + kStartedMs, now_ms);

@@ -5,9 +5,9 @@
 //  1. A start of NAME has it pulled at once, unless the latest pull ended less than kPulledMs ago.
 //  2. NAME is pushed kQuietMs after its last start, and at the latest kPushMs after the first start
 //     that no push has followed, but not before kPushMs after the latest push. Each of these times
-//     is up to a half longer, by chance: machines that start together do not push together. A push is
-//     followed by others, after kAgainMs, twice that and so on, kAgainMax of them since the last that
-//     had something to publish: an application compiles for as long as it runs.
+//     is up to a half longer, by chance: machines that start together do not push together. A push
+//     that had something to publish is followed by others, after kAgainMs, twice that and so on, up to
+//     kAgainMax of them without news: an application compiles for as long as it runs.
 //  3. A remote in trouble is left alone for a random time, of at most kLeftAloneMs at first, and
 //     twice as much with each further failure in a row, up to kLeftAloneMaxMs. Then one job tries
 //     it again. A success ends it.
@@ -100,7 +100,7 @@ class Schedule {
     struct Name {
         std::uint64_t order = 0;           // of its latest start among all
         std::uint64_t first_start_ms = 0;  // of those that no push has followed
-        unsigned followed = 0;             // pushes that have followed one another without news
+        unsigned followed = kAgainMax;     // pushes that have followed the last one with news
         double stretch = 1;                // of the times until the next push, see rule 2
         Task pull, look, push;
         std::uint64_t active_until_ms = 0;  // 0: its applications do not ask

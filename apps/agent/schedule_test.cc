@@ -53,6 +53,25 @@ class ScheduleTest : public ::testing::Test {
     std::optional<Job> job_;
 };
 
+TEST_F(ScheduleTest, APushWithNewsIsFollowedByOthersUntilFourHadNone) {
+    schedule_.note_start("game", 0);
+    std::vector<std::uint64_t> pushes;
+    for (std::uint64_t now_ms = 0; now_ms < 2 * 60 * kMinute; now_ms += 1000) {
+        const auto job = schedule_.begin(now_ms);
+        if (!job) continue;
+        JobResult result;
+        if (job->kind == Job::Kind::push) {
+            pushes.push_back(now_ms / 1000);
+            result.has_published = pushes.size() < 3;
+        }
+        schedule_.finish(result, now_ms);
+    }
+    EXPECT_EQ(pushes.size(), 2u + Schedule::kAgainMax);
+    for (std::size_t i = 3; i < pushes.size(); ++i) {
+        EXPECT_GT(pushes[i] - pushes[i - 1], pushes[i - 1] - pushes[i - 2]) << i;
+    }
+}
+
 TEST_F(ScheduleTest, WithoutStartsThereIsNothingToDo) {
     EXPECT_EQ(schedule_.next_ms(), std::nullopt);
     EXPECT_EQ(begun(kDay), "");

@@ -103,6 +103,7 @@ bool LayeredCache::look_for_late_packs() {
         const auto info = file_info(folder);
         if (info.ok()) changed_ns = std::max(changed_ns, info.value().modified_ns);
     }
+    if (changed_ns == 0) return false;  // there is none of them
     // Times of folders are not exact: what comes right after a look may have the same. So the second look at a time
     // counts.
     if (changed_ns == seen_ns_ && is_seen_twice_) return false;

@@ -235,6 +235,7 @@ TEST_F(AskTest, AnAgentThatIsKilledAtAnyTimeLeavesNothingWrong) {
 }
 
 TEST_F(AskTest, APullTakesWhatWasFetchedForQuestionsFromThisMachine) {
+    configure(1000);  // a key is asked for once, and machines are busy
     have_something_pushed_meanwhile(20);
     ASSERT_TRUE(eventually([&] { return found(0, 1) == 1; }));
     EXPECT_EQ(cairn_flush(running_, 10'000), CAIRN_OK);
@@ -246,6 +247,7 @@ TEST_F(AskTest, APullTakesWhatWasFetchedForQuestionsFromThisMachine) {
 }
 
 TEST_F(AskTest, AKeyThatIsRevokedEndsWhatItSigned) {
+    configure(1000);
     have_something_pushed_meanwhile(20);
     ASSERT_TRUE(eventually([&] { return found(0, 1) == 1; }));
     second_.done({"key", "revoke", "ci"});

@@ -10,36 +10,25 @@
 #include <utility>
 
 #include "os/environment.h"
+#include "place.h"
 
 namespace cairn::agent {
 namespace {
 
-// An agent that was just ended may be about to release it.
-constexpr std::uint64_t kLockPatienceUs = 500'000;
 constexpr std::uint64_t kPausedMs = 100;  // while more came than may
-
-[[noreturn]] void fail(Error error, const std::string &path) {
-    throw std::runtime_error(SocketPlace::problem(error, path, "agent"));
-}
-
-SocketPlace take_place(const std::string &path) {
-    auto place = SocketPlace::take(path, kLockPatienceUs);
-    if (!place.ok()) fail(place.error(), path);
-    return std::move(place.value());
-}
 
 DatagramSocket bind(const std::string &path) {
     auto socket = DatagramSocket::bind(path);
-    if (!socket.ok()) fail(socket.error(), path);
+    if (!socket.ok()) fail_at(socket.error(), path);
     return std::move(socket.value());
 }
 
 // It has a name, or it would not have been taken over.
 SocketPlace join_place(const DatagramSocket &socket) {
     const auto path = socket.path();
-    if (!path.ok()) fail(path.error(), "the socket");
+    if (!path.ok()) fail_at(path.error(), "the socket");
     auto place = SocketPlace::join(path.value(), kLockPatienceUs);
-    if (!place.ok()) fail(place.error(), path.value());
+    if (!place.ok()) fail_at(place.error(), path.value());
     return std::move(place.value());
 }
 

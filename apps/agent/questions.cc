@@ -13,27 +13,16 @@
 #include <vector>
 
 #include "os/environment.h"
+#include "place.h"
 
 namespace cairn::agent {
 namespace {
 
-// An agent that was just ended may be about to release it.
-constexpr std::uint64_t kLockPatienceUs = 500'000;
 constexpr int kWaitMs = 60'000;
-
-[[noreturn]] void fail(Error error, const std::string &path) {
-    throw std::runtime_error(SocketPlace::problem(error, path, "agent"));
-}
-
-SocketPlace take_place(const std::string &path) {
-    auto place = SocketPlace::take(path, kLockPatienceUs);
-    if (!place.ok()) fail(place.error(), path);
-    return std::move(place.value());
-}
 
 Socket listen(const std::string &path) {
     auto socket = Socket::listen(path);
-    if (!socket.ok()) fail(socket.error(), path);
+    if (!socket.ok()) fail_at(socket.error(), path);
     return std::move(socket.value());
 }
 

@@ -37,7 +37,7 @@ Examples:
   cairn pull --all                                        all applications that the remotes have
   cairn pull --all-drivers --all                          for an image that many machines will use
 
-Exit codes: 0 everything that is there for this machine is here, 1 a remote failed, or the pack cannot be written,
+Exit codes: 0 everything that counts for this machine is here, 1 a remote failed, or the pack cannot be written,
 2 wrong usage.)";
 
 struct Options {

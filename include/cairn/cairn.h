@@ -175,7 +175,8 @@ enum {
      * deleted entry is not found any more, and one that any process stores anew is found at once.
      * Without this flag, look-ups notice a deletion after some time. */
     CAIRN_OPEN_NOTICE_DELETION = 1u << 7,
-    /* On disk: no packs lie under the cache, see `layers`. */
+    /* On disk: no packs lie under the cache, see `layers`. The user's agent, which shares what is
+     * compiled with other machines where the user wants that, neither hears of it nor is asked. */
     CAIRN_OPEN_NO_LAYERS = 1u << 8
 };
 
@@ -269,9 +270,10 @@ CAIRN_API void cairn_blob_free(cairn_blob *blob);
  * out. The caller asks for no size first, so no change can come between two calls. An entry that
  * this process finds a second time stays in its memory (see memory_bytes), and blobs of it share
  * that copy. A blob keeps its bytes when the entry is replaced, removed or evicted, and after
- * cairn_close. It is given back with cairn_blob_free. CAIRN_OK; CAIRN_MISS, also for an entry that
- * is damaged, which is dropped, or cannot be read; CAIRN_ERROR_INVALID_ARGUMENT;
- * CAIRN_ERROR_NO_MEMORY. */
+ * cairn_close. It is given back with cairn_blob_free. Where the user's configuration says so
+ * (`share`, `ask_ms`), a miss on disk may wait for so many milliseconds for what other machines
+ * have. CAIRN_OK; CAIRN_MISS, also for an entry that is damaged, which is dropped, or cannot be
+ * read; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_NO_MEMORY. */
 CAIRN_API int cairn_get(cairn_cache *cache, const void *key, size_t key_size, cairn_blob **blob);
 
 /* The same into the caller's buffer of `capacity` bytes. `*value_size` receives the value's size

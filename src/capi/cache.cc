@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/agent_notice.h"
+#include "cache/asking_cache.h"
 #include "cache/disk_cache.h"
 #include "cache/generations.h"
 #include "cache/layered_cache.h"
@@ -149,9 +150,13 @@ Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_
     const auto directory = open_directory(options.root, options.identifier);
     // Somebody deletes the root at this moment: the cache makes it anew, and goes without layers.
     if (!directory.ok()) return cache;
-    return add_layers(std::move(cache), options.root, directory.value(),
-                      subject_of(directory.value(), options.identifier, version), paths,
-                      options.access, options.log);
+    const LayeredSubject subject = subject_of(directory.value(), options.identifier, version);
+    // Who only reads changes nothing here, and has nothing fetched.
+    const Wishes wishes =
+        options.access == Access::read_write ? wishes_for(subject.name, options.log) : Wishes();
+    cache = add_layers(std::move(cache), options.root, directory.value(), subject, paths,
+                       options.access, options.log, wishes.shares ? LatePacks::yes : LatePacks::no);
+    return add_questions(std::move(cache), options.root, subject, wishes.ask_ms);
 }
 
 int to_store_options(const cairn_options &options, StoreOptions &store) {

@@ -24,7 +24,8 @@ namespace cairn::remotes {
 [[noreturn]] inline void fail_too_many(const std::string &remote, const std::string &folder,
                                        std::uint64_t listed_max) {
     fail(Trouble::too_large, remote,
-         "the folder `" + folder + "` has more than " + std::to_string(listed_max) + " names");
+         "the folder `" + folder + "` has more than " + std::to_string(listed_max) +
+             " names; remove the oldest of them with the storage's own tools");
 }
 
 }  // namespace cairn::remotes

@@ -1,7 +1,7 @@
 // A remote in a shared folder, such as one of NFS: file:///absolute/folder.
 // SPDX-License-Identifier: MIT
 //
-// The top may be reached through links; below it none is followed, so that nobody who may write there can
+// The top has to be there, and may be reached through links; below it folders are made, and no link is followed, so that nobody who may write there can
 // lead a reader elsewhere. An object comes under a name with a dot first, which no listing shows, and is
 // renamed when its bytes are on the disk.
 //
@@ -17,7 +17,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <random>
 #include <system_error>
 
@@ -64,7 +63,7 @@ class FileRemote final : public Remote {
     void check(CallClock &clock) const;
     // An invalid one: there is no such folder.
     UniqueFd open_folder(const std::string &folder, Make make) const;
-    UniqueFd open_top(Make make) const;
+    UniqueFd open_top() const;
     static mode_t mode_of(int file);
     std::string read(int file, const std::string &name, std::uint64_t size);
     void write(int file, Bytes content);
@@ -115,21 +114,17 @@ mode_t FileRemote::mode_of(int file) {
     return fstat(file, &status) == 0 ? status.st_mode : 0;
 }
 
-UniqueFd FileRemote::open_top(Make make) const {
-    constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    UniqueFd top(::open(top_.c_str(), kFlags));
-    if (!top.valid() && errno == ENOENT && make == Make::yes) {
-        std::error_code error;
-        std::filesystem::create_directories(top_, error);
-        if (error) fail_of(error.value(), "make the folder");
-        top = UniqueFd(::open(top_.c_str(), kFlags));
-    }
-    if (!top.valid() && (errno != ENOENT || make == Make::yes)) fail_of(errno, "open the folder");
-    return top;
+// Nobody makes it: a share that is not mounted would look empty, and fill the disk below it.
+UniqueFd FileRemote::open_top() const {
+    UniqueFd top(::open(top_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (top.valid()) return top;
+    if (errno != ENOENT) fail_of(errno, "open the folder");
+    fail(Trouble::unreachable, shown_,
+         "there is no such folder: the share is not mounted, or `mkdir -p` has to make it");
 }
 
 UniqueFd FileRemote::open_folder(const std::string &folder, Make make) const {
-    UniqueFd at = open_top(make);
+    UniqueFd at = open_top();
     for (std::size_t begin = 0; at.valid() && begin < folder.size();) {
         const std::size_t end = std::min(folder.find('/', begin), folder.size());
         const std::string part = folder.substr(begin, end - begin);

@@ -25,6 +25,7 @@ class FileRemoteTest : public testing::Test {
     FileRemoteTest() {
         EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
         top_ = folder_ + "/top";
+        fs::create_directory(top_);
         remote_ = open_remote("file://" + top_, {});
     }
     ~FileRemoteTest() override {
@@ -55,6 +56,17 @@ class FileRemoteTest : public testing::Test {
     std::error_code error_;
     std::unique_ptr<Remote> remote_;
 };
+
+TEST_F(FileRemoteTest, AFolderThatIsNotThereIsNoEmptyOne) {
+    fs::remove(top_);
+    EXPECT_EQ(trouble_of([&] { put("a/b"); }), Trouble::unreachable);
+    EXPECT_EQ(trouble_of([&] { (void)remote_->get("a/b", 100); }), Trouble::unreachable);
+    EXPECT_EQ(trouble_of([&] { (void)remote_->list(""); }), Trouble::unreachable);
+    EXPECT_EQ(trouble_of([&] { remote_->remove("a/b"); }), Trouble::unreachable);
+    EXPECT_FALSE(fs::exists(top_));
+    fs::create_directory(top_);
+    put("a/b");
+}
 
 TEST_F(FileRemoteTest, LeavesNoTemporariesBehind) {
     put("a/b");

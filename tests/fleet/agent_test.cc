@@ -63,7 +63,7 @@ TEST_F(AgentServeTest, WhatIsNotSharedStaysHere) {
     const AgentProcess agent(first_);
     compile(first_, kDriver, 0, 5);
     std::this_thread::sleep_for(milliseconds(500));
-    EXPECT_FALSE(fs::exists(storage_)) << agent.said();
+    EXPECT_TRUE(fs::is_empty(storage_)) << agent.said();
 }
 
 TEST_F(AgentServeTest, EndsAtOnceWhenItIsAskedTo) {

@@ -140,6 +140,7 @@ class Machine {
 class FleetTest : public ::testing::Test {
   protected:
     FleetTest() {
+        fs::create_directories(storage_);
         first_.make_key("ci");
         second_.trust(first_.key("ci"));
     }

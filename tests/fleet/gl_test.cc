@@ -76,6 +76,7 @@ class GlFleetTest : public ::testing::TestWithParam<WindowSystem> {
   protected:
     void SetUp() override {
         SKIP_WITHOUT(GetParam());
+        fs::create_directories(folder_ / "storage");
         first_ = std::make_unique<GlMachine>(GetParam());
         first_->configure(std::string("[application ") + kApplication + "]\ndriver_cache = 1\n");
         first_->machine.make_key("ci");

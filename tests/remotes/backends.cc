@@ -14,6 +14,7 @@ namespace {
 class FileBackend final : public Backend {
   public:
     std::string url(const std::string &space, std::uint16_t /*port*/) const override {
+        std::filesystem::create_directories(folder_ / space);
         return "file://" + (folder_ / space);
     }
 

@@ -18,6 +18,7 @@ namespace cairn::fleet {
 namespace {
 
 constexpr std::size_t kLackingMax = 4096;
+constexpr std::size_t kVerifiedMax = 4096;
 
 void tell(const UniqueFd &event) {
     const std::uint64_t one = 1;
@@ -52,7 +53,7 @@ agent::Packs::Found Fetcher::find(const AgentQuestion &question) {
         const std::lock_guard lock(mutex_);
         if (asked_.insert(offer->name).second) tell(asked_fd_);
     }
-    if (kept_.has(offer->hash)) return {State::kept, offer->hash};
+    if (is_kept(offer->hash)) return {State::kept, offer->hash};
     return {begin(*offer), offer->hash};
 }
 
@@ -79,7 +80,15 @@ agent::Packs::State Fetcher::state_of(const KeptPackName &pack) {
             return State::coming;
         }
     }
-    return kept_.has(pack) ? State::kept : State::none;
+    return is_kept(pack) ? State::kept : State::none;
+}
+
+bool Fetcher::is_kept(const KeptPackName &pack) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!verified_.contains(pack)) return false;
+    }
+    return kept_.has(pack);
 }
 
 std::vector<std::string> Fetcher::take_asked() {
@@ -99,6 +108,11 @@ bool Fetcher::is_fetching() {
 void Fetcher::note_read(const std::string &remote) {
     const std::lock_guard lock(mutex_);
     left_alone_.erase(remote);
+}
+
+void Fetcher::note_news() {
+    const std::lock_guard lock(mutex_);
+    lacking_.clear();
 }
 
 void Fetcher::work() {
@@ -124,6 +138,8 @@ void Fetcher::work() {
             queue_.pop_front();
             if (is_left_alone) left_alone_.insert(offer.remote);
             if (is_lacking && lacking_.size() < kLackingMax) lacking_.insert(offer.hash);
+            if (verified_.size() >= kVerifiedMax) verified_.clear();
+            if (!is_left_alone && !is_lacking) verified_.insert(offer.hash);
         }
         tell(changed_);
     }
@@ -135,8 +151,12 @@ void Fetcher::fetch(const PackOffer &offer) {
     std::erase_if(settings, [&](const RemoteSettings &each) {
         return each.name != offer.remote || !each.reads;
     });
-    const OpenRemotes remotes = open_remotes(settings);
-    if (remotes.empty()) throw std::runtime_error("it is not configured any more");
+    std::vector<RemoteTrouble> troubles;
+    const OpenRemotes remotes = open_remotes(settings, troubles);
+    if (remotes.empty()) {
+        throw std::runtime_error(troubles.empty() ? "it is not configured any more"
+                                                  : troubles.front().problem);
+    }
     OpenRemote &remote = *remotes.front();
     if (!remote.trust().counts(offer.signer)) throw std::runtime_error("its signer is not trusted");
     const Machine machine(root_);

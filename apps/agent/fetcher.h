@@ -44,11 +44,14 @@ class Fetcher final : public agent::Packs {
     bool is_fetching();
     // Manifests were read from this remote: it answers again.
     void note_read(const std::string &remote);
+    // The offers are others now: what was lacking may be there.
+    void note_news();
 
   private:
     void work();
     void fetch(const PackOffer &offer);
     State begin(const PackOffer &offer);
+    bool is_kept(const KeptPackName &pack);
 
     const std::string root_;
     const Offers &offers_;
@@ -60,6 +63,8 @@ class Fetcher final : public agent::Packs {
     std::deque<PackOffer> queue_;       // the first one is at work
     std::set<std::string> left_alone_;  // remotes
     std::set<KeptPackName> lacking_;    // what was not there, or did not count
+    std::set<KeptPackName>
+        verified_;  // by this process; what others have kept may be damaged since
     std::set<std::string> asked_;
     cairn::Worker thread_;  // last: it uses the others
 };

@@ -199,9 +199,9 @@ void say_of(const std::string &remote, const Removed &removed, bool is_dry) {
 
 int run(const Options &options) {
     const std::uint64_t age_max_s = age_of(options);
-    const OpenRemotes remotes = open_remotes(choose_remotes(options.remotes, RemoteUse::any));
+    std::vector<RemoteTrouble> troubles;
+    const OpenRemotes remotes = open_chosen(options.remotes, RemoteUse::any, troubles);
     const Machine machine(cli::usable_root());
-    bool is_done = true;
     for (const auto &remote : remotes) {
         try {
             const auto bytes_max = bytes_of(options, remote->settings());
@@ -209,11 +209,11 @@ int run(const Options &options) {
                 Tidying(*remote, machine, options.dry_run).run(age_max_s, bytes_max);
             say_of(remote->settings().name, removed, options.dry_run);
         } catch (const remotes::RemoteFailure &failure) {
-            complain_of({{remote->settings().name, failure.what()}}, {});
-            is_done = false;
+            troubles.push_back({remote->settings().name, failure.what()});
         }
     }
-    return is_done ? kExitOk : kExitFailure;
+    complain_of(troubles, {});
+    return troubles.empty() ? kExitOk : kExitFailure;
 }
 
 cli::Run define(cli::Arguments &take) {

@@ -42,7 +42,11 @@ bool KeptPacks::keep(const KeptPackName &name, const std::string &file) const {
     // The name says what is in it, also after a power loss.
     if (!pack->sync_data().ok()) return false;
     const std::string own = kept_pack_file(name);
-    const Status kept = packs->link_file(pack.value(), own);
+    Status kept = packs->link_file(pack.value(), own);
+    // What is there may be damaged since.
+    if (!kept.ok() && kept.error() == Error::exists && packs->remove_file(own).ok()) {
+        kept = packs->link_file(pack.value(), own);
+    }
     if (!kept.ok() && kept.error() != Error::exists) return false;
     tidy();
     return has(name);

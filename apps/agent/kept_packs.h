@@ -28,8 +28,8 @@ class KeptPacks {
     bool has(const KeptPackName &name) const;
     // Its bytes, which nobody has looked at since it was kept.
     std::optional<std::string> read(const KeptPackName &name, std::uint64_t size_max) const;
-    // Gives the file of a pack that was verified another name there. The oldest go where there are too
-    // many. Whether it is there now.
+    // Gives the file of a pack that was verified another name there, in place of one that is there. The
+    // oldest go where there are too many. Whether it is there now.
     bool keep(const KeptPackName &name, const std::string &file) const;
 
   private:

@@ -49,11 +49,11 @@ TEST_F(KeptPacksTest, WhatIsKeptIsThereAndOutlivesItsFile) {
     EXPECT_EQ(packs.read(name(2), 10), std::nullopt);
 }
 
-TEST_F(KeptPacksTest, OnesThatAreKeptAgainChangeNothing) {
+TEST_F(KeptPacksTest, OneThatWasVerifiedTakesThePlaceOfWhatIsThere) {
     const KeptPacks packs(root_);
     EXPECT_TRUE(packs.keep(name(1), file(1, 10)));
     EXPECT_TRUE(packs.keep(name(1), file(2, 10)));
-    EXPECT_EQ(packs.read(name(1), 10), "bbbbbbbbbb");
+    EXPECT_EQ(packs.read(name(1), 10), "cccccccccc");
 }
 
 TEST_F(KeptPacksTest, TheOldestGoWhereThereAreTooManyBytesOrFiles) {

@@ -50,6 +50,7 @@ std::vector<RemoteTrouble> Looking::look(const OpenRemotes &remotes, const Machi
     before = std::move(seen);
     table->sort();
     offers_.replace(identifiers, table);
+    fetcher_.note_news();
     offer(*table, machine, name, driver_text);
     if (seen_.size() > kSeenMax) seen_.clear();
     return troubles;

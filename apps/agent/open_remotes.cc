@@ -9,15 +9,25 @@
 
 namespace cairn::fleet {
 
-OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings) {
+OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings,
+                         std::vector<RemoteTrouble> &troubles) {
     OpenRemotes remotes;
     for (const RemoteSettings &each : settings) {
         try {
             remotes.push_back(std::make_unique<OpenRemote>(each));
         } catch (const remotes::RemoteFailure &failure) {
-            throw cli::Failure(cli::kExitUsage, failure.what());
+            troubles.push_back({each.name, failure.what()});
+        } catch (const cli::Failure &failure) {
+            troubles.push_back({each.name, failure.what()});
         }
     }
+    return remotes;
+}
+
+OpenRemotes open_chosen(const RemoteOptions &options, RemoteUse use,
+                        std::vector<RemoteTrouble> &troubles) {
+    OpenRemotes remotes = open_remotes(choose_remotes(options, use), troubles);
+    if (remotes.empty()) throw cli::Failure(cli::kExitUsage, troubles.front().problem);
     return remotes;
 }
 

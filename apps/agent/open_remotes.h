@@ -1,7 +1,7 @@
 // Opens the remotes that a command names, and says what failed with them.
 // SPDX-License-Identifier: MIT
 // Thread safety: used by main only.
-// Failure: a Failure where a remote's URL or its keys are of no use.
+// Failure: as said at each.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,12 @@ namespace cairn::fleet {
 
 using OpenRemotes = std::vector<std::unique_ptr<OpenRemote>>;
 
-OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings);
+// Those whose URL and keys are of use; of the others, `troubles` has what is wrong with them.
+OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings,
+                         std::vector<RemoteTrouble> &troubles);
+// The same of those that a command is to use. A Failure where there is none.
+OpenRemotes open_chosen(const RemoteOptions &options, RemoteUse use,
+                        std::vector<RemoteTrouble> &troubles);
 
 // Notes what a command has done with them: see counts.h.
 void keep_counts(const Machine &machine, const OpenRemotes &remotes,

@@ -68,8 +68,8 @@ class Pull {
     void read_manifests();
     std::vector<Offer> offers() const;
     void fetch(const std::vector<Offer> &offers, const PullLimits &limits);
-    bool counts(const std::string &signer) const;
-    bool counts(const cli::PublicKey &signer) const;
+    static bool counts(const std::string &signer);
+    std::vector<Trust> trust() const;
     void merge(const PullLimits &limits);
     void note_trouble(const Shelf &shelf, const remotes::RemoteFailure &failure);
 
@@ -165,14 +165,15 @@ void Pull::fetch(const std::vector<Offer> &offers, const PullLimits &limits) {
     }
 }
 
-bool Pull::counts(const cli::PublicKey &signer) const {
-    return std::ranges::any_of(shelves_, [&](const auto &shelf) {
-        return Trust(shelf->remote().settings()).counts(signer);
-    });
+// The keys are read anew: what counted when the manifests were read may not count now.
+std::vector<Trust> Pull::trust() const {
+    std::vector<Trust> trust;
+    for (const auto &shelf : shelves_) trust.emplace_back(shelf->remote().settings());
+    return trust;
 }
 
 // Of what was merged before, by whatever remote: all trusted keys.
-bool Pull::counts(const std::string &signer) const {
+bool Pull::counts(const std::string &signer) {
     const auto is_it = [&](const cli::NamedKey &each) {
         return cli::fingerprint(each.key) == signer;
     };
@@ -201,8 +202,12 @@ void Pull::merge(const PullLimits &limits) {
         }
         if (packs.empty()) signers.clear();
     }
+    const std::vector<Trust> trusted = trust();
     for (const Fetched &each : fetched_) {
-        if (!counts(each.signer)) continue;
+        if (std::ranges::none_of(trusted,
+                                 [&](const Trust &trust) { return trust.counts(each.signer); })) {
+            continue;
+        }
         packs.push_back(cli::open_pack(each.file.path()));
         signers.insert(cli::fingerprint(each.signer));
     }

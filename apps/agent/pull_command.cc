@@ -37,8 +37,8 @@ Examples:
   cairn pull --all                                        all applications that the remotes have
   cairn pull --all-drivers --all                          for an image that many machines will use
 
-Exit codes: 0 everything that counts for this machine is here, 1 a remote failed, or the pack cannot be written,
-2 wrong usage.)";
+Exit codes: 0 everything that counts for this machine is here, 1 a remote failed, nothing that it has counts (as you trust no
+key that signed it), or the pack cannot be written, 2 wrong usage.)";
 
 struct Options {
     RemoteOptions remotes;
@@ -64,6 +64,7 @@ std::map<std::string, std::optional<std::string>> wanted_drivers(const Options &
                                                                  const std::string &name,
                                                                  const Words &there) {
     std::map<std::string, std::optional<std::string>> wanted;
+    if (there.empty()) return wanted;
     if (options.all_drivers) {
         for (const std::string &driver : there) wanted[driver] = std::nullopt;
         return wanted;
@@ -106,7 +107,8 @@ int run(const Options &options) {
         throw Failure(kExitUsage, "--executable `{}`: that is no program", options.executable);
     }
     const PullLimits limits = limits_of(options);
-    const OpenRemotes remotes = open_remotes(choose_remotes(options.remotes, RemoteUse::read));
+    Pulled sum;
+    const OpenRemotes remotes = open_chosen(options.remotes, RemoteUse::read, sum.troubles);
     const Machine machine(cli::usable_root());
     Catalogue catalogue(remotes);
     const Words names = catalogue.names([&](const std::string &name) {
@@ -114,7 +116,6 @@ int run(const Options &options) {
                    return is_meant(name, given);
                });
     });
-    Pulled sum;
     for (const std::string &name : names) {
         const Words there = catalogue.drivers(name);
         const auto drivers = wanted_drivers(options, machine, name, there);
@@ -128,10 +129,12 @@ int run(const Options &options) {
     if (names.empty() && catalogue.troubles().empty()) {
         cli::say("the remotes have nothing of this");
     }
+    // All that is there was refused: people take that for a fleet that works, if nobody tells them.
+    const bool is_refused = sum.listed == 0 && !sum.problems.empty();
     std::ranges::copy(catalogue.troubles(), std::back_inserter(sum.troubles));
     complain_of(sum.troubles, sum.problems);
     keep_counts(machine, remotes, sum.troubles);
-    return sum.troubles.empty() ? kExitOk : kExitFailure;
+    return sum.troubles.empty() && !is_refused ? kExitOk : kExitFailure;
 }
 
 cli::Run define(cli::Arguments &take) {

@@ -93,12 +93,12 @@ void push_to(OpenRemote &remote, const Machine &machine, const std::string &name
 }
 
 int run(const Options &options) {
-    const OpenRemotes remotes = open_remotes(choose_remotes(options.remotes, RemoteUse::write));
+    std::vector<RemoteTrouble> troubles;
+    const OpenRemotes remotes = open_chosen(options.remotes, RemoteUse::write, troubles);
     const std::string root = cli::usable_root();
     const Words names = chosen_names(options, root);
     const Machine machine(root);
     bool is_done = true;
-    std::vector<RemoteTrouble> troubles;
     for (const std::string &name : names) {
         if (!wishes_for(name, Log()).records) {
             cli::complain("{}: `record = 0` keeps it from being pushed",

@@ -12,20 +12,6 @@
 namespace cairn::fleet {
 namespace {
 
-// The remotes that are to be used so now; the others are in the result as skipped.
-OpenRemotes remotes_for(RemoteUse use, const agent::Remotes &left_alone, agent::JobResult &result) {
-    std::vector<RemoteSettings> usable;
-    for (const RemoteSettings &each : configured_remotes()) {
-        if (use == RemoteUse::read ? !each.reads : !each.writes || each.sign.empty()) continue;
-        if (std::ranges::find(left_alone, each.name) != left_alone.end()) {
-            result.skipped.push_back(each.name);
-        } else {
-            usable.push_back(each);
-        }
-    }
-    return open_remotes(usable);
-}
-
 // All that did not fail were served.
 agent::JobResult end(const Machine &machine, const OpenRemotes &remotes, agent::JobResult result) {
     std::vector<RemoteTrouble> troubles;
@@ -48,6 +34,24 @@ void SharingWorker::note(const std::vector<RemoteTrouble> &troubles,
         log_.write(Severity::warning, "%s: %s", each.remote.c_str(), each.problem.c_str());
         result.troubled.push_back(each.remote);
     }
+}
+
+// The remotes that are to be used so now; the others are in the result as skipped, or in trouble.
+OpenRemotes SharingWorker::remotes_for(RemoteUse use, const agent::Remotes &left_alone,
+                                       agent::JobResult &result) const {
+    std::vector<RemoteSettings> usable;
+    for (const RemoteSettings &each : configured_remotes()) {
+        if (use == RemoteUse::read ? !each.reads : !each.writes || each.sign.empty()) continue;
+        if (std::ranges::find(left_alone, each.name) != left_alone.end()) {
+            result.skipped.push_back(each.name);
+        } else {
+            usable.push_back(each);
+        }
+    }
+    std::vector<RemoteTrouble> troubles;
+    OpenRemotes remotes = open_remotes(usable, troubles);
+    note(troubles, result);
+    return remotes;
 }
 
 agent::JobResult SharingWorker::pull(const std::string &name, const agent::Remotes &left_alone) {
@@ -111,8 +115,9 @@ agent::JobResult SharingWorker::push(const std::string &name, const agent::Remot
                 }
             }
         } catch (const remotes::RemoteFailure &failure) {
-            log_.write(Severity::warning, "%s: %s", remote_name.c_str(), failure.what());
-            result.troubled.push_back(remote_name);
+            note({{remote_name, failure.what()}}, result);
+        } catch (const cli::Failure &failure) {  // its key
+            note({{remote_name, failure.what()}}, result);
         }
     }
     return end(machine, remotes, std::move(result));

@@ -14,6 +14,7 @@
 #include "agent.h"
 #include "base/log.h"
 #include "looking.h"
+#include "open_remotes.h"
 #include "pull.h"
 
 namespace cairn::fleet {
@@ -29,6 +30,8 @@ class SharingWorker final : public agent::Worker {
     void stop() override { stops_.store(true); }
 
   private:
+    OpenRemotes remotes_for(RemoteUse use, const agent::Remotes &left_alone,
+                            agent::JobResult &result) const;
     void note(const std::vector<RemoteTrouble> &troubles, agent::JobResult &result) const;
 
     const std::string root_;

@@ -104,6 +104,14 @@ Json of_remote(OpenRemote &remote, const Machine &machine, const Options &option
     return json;
 }
 
+// One that cannot even be opened.
+Json of_unusable(const RemoteTrouble &trouble, const Machine &machine) {
+    return {{"remote", trouble.remote},
+            {"reachable", false},
+            {"problem", trouble.problem},
+            {"so_far", json_of(read_counts(machine)[trouble.remote])}};
+}
+
 void print_counts(const Json &counts) {
     if (counts["commands"] == 0) return;
     cli::print_line("  so far: {} pulled and {} pushed; {} in and {} out by {}; {} of {} failed",
@@ -144,16 +152,18 @@ void print(const Json &json) {
 }
 
 int run(const Options &options) {
-    const OpenRemotes remotes = open_remotes(choose_remotes(options.remotes, RemoteUse::any));
+    std::vector<RemoteTrouble> troubles;
+    const OpenRemotes remotes = open_chosen(options.remotes, RemoteUse::any, troubles);
     const Machine machine(cli::usable_root());
     Json all = {{"remotes", Json::array()}};
     bool is_done = true;
-    for (const auto &remote : remotes) {
-        Json json = of_remote(*remote, machine, options);
+    const auto take = [&](Json json) {
         is_done = is_done && json["reachable"].get<bool>();
         if (!options.json) print(json);
         all["remotes"].push_back(std::move(json));
-    }
+    };
+    for (const auto &remote : remotes) take(of_remote(*remote, machine, options));
+    for (const RemoteTrouble &each : troubles) take(of_unusable(each, machine));
     if (options.json) cli::print_json(all);
     return is_done ? kExitOk : kExitFailure;
 }

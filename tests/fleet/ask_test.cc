@@ -88,7 +88,9 @@ class AskTest : public FleetTest {
     }
     // The first machine's: to compile one takes half a second, so that a question is worth its while.
     void put_costly(int from, int to) const {
-        cairn_cache *const cache = first_.open_programs(kDriver);
+        put_costly_into(first_.open_programs(kDriver), from, to);
+    }
+    static void put_costly_into(cairn_cache *cache, int from, int to) {
         for (int i = from; i < to; ++i) {
             const std::string key = Machine::key_of(i), value = Machine::value_of(kDriver, i);
             const cairn_put_options options = {sizeof options, 0, 500'000};
@@ -151,6 +153,34 @@ TEST_F(AskTest, WhatWasPulledWhileItStartedIsFoundToo) {
     cairn_close(running_);
     running_ = nullptr;
     EXPECT_EQ(second_.programs_found(kDriver, 0, 20), 20) << "without a question, too";
+}
+
+// Of no driver: a key has the same value everywhere.
+TEST_F(AskTest, ACacheOfCairnHIsServedWhileItIsOpenToo) {
+    const auto open = [](const Machine &machine) { return machine.open_plain("engine"); };
+    start_agent();
+    running_ = open(second_);
+    EXPECT_EQ(found(0, 20), 0);
+    put_costly_into(open(first_), 0, 20);
+    push(first_, "engine");
+    ASSERT_TRUE(eventually([&] { return is_something_wanted(); }));
+    EXPECT_TRUE(eventually([&] { return found(0, 20) == 20; }));
+    // It is the cache's own now, and behaves so.
+    const std::string key = Machine::key_of(3);
+    EXPECT_EQ(cairn_remove(running_, key.data(), key.size()), CAIRN_OK);
+    EXPECT_EQ(found(0, 20), 19);
+    EXPECT_EQ(cairn_clear(running_), CAIRN_OK);
+    EXPECT_EQ(found(0, 20), 0);
+}
+
+TEST_F(AskTest, ACacheOfCairnHTakesInWhatIsPulledWhileItIsOpen) {
+    write("config", "share = 1\n");
+    running_ = second_.open_plain("engine");
+    EXPECT_EQ(found(0, 20), 0);
+    put_costly_into(first_.open_plain("engine"), 0, 20);
+    push(first_, "engine");
+    pull(second_, "engine");
+    EXPECT_TRUE(eventually([&] { return found(0, 20) == 20; }));
 }
 
 TEST_F(AskTest, WhatAnApplicationRemovesDoesNotComeBack) {
@@ -244,6 +274,32 @@ TEST_F(AskTest, APullTakesWhatWasFetchedForQuestionsFromThisMachine) {
     for (const fs::path &each : objects("packs")) fs::remove(each);
     EXPECT_THAT(pull(second_), ::testing::HasSubstr("pulled 19 entries in 1 pack"));
     EXPECT_EQ(second_.programs_found(kDriver, 0, 20), 20);
+}
+
+TEST_F(AskTest, AKeptPackThatIsDamagedIsFetchedAgain) {
+    put_costly(0, 20);
+    push(first_);
+    // Each start is a process, which the agent hears of.
+    const auto start = [&] {
+        start_application();
+        return eventually([&] { return found(0, 20) == 20; }) ? 0 : 1;
+    };
+    start_agent();
+    EXPECT_EQ(cairn::testing::in_child(start), 0);
+    const std::string folder = second_.root() + "/.fleet/packs";
+    ASSERT_TRUE(eventually([&] { return fs::exists(folder) && !fs::is_empty(folder); }));
+    const fs::path kept = fs::directory_iterator(folder)->path();
+    const auto size = fs::file_size(kept);
+    fs::resize_file(kept, size / 2);
+    // The rest as on a machine that has never started it.
+    for (const auto &each : fs::directory_iterator(second_.root())) {
+        if (each.path().filename() != ".fleet") fs::remove_all(each.path());
+    }
+    ::kill(agent_->pid(), SIGTERM);
+    EXPECT_EQ(agent_->wait(), 0);
+    start_agent();
+    EXPECT_EQ(cairn::testing::in_child(start), 0);
+    EXPECT_EQ(fs::file_size(kept), size);
 }
 
 TEST_F(AskTest, AKeyThatIsRevokedEndsWhatItSigned) {

@@ -123,6 +123,7 @@ TEST_F(FleetTest, ManyMachinesPublishWithoutOverwritingOneAnother) {
 TEST_F(FleetTest, PushesThatAreAMachinesFirstAreOfOneMachine) {
     for (int round = 0; round < 5; ++round) {
         fs::remove_all(storage_);
+        fs::create_directories(storage_);
         fs::remove_all(first_.root());
         first_.put_programs(kDriver, 0, 3);
         std::vector<std::unique_ptr<cli_test::Program>> programs;
@@ -174,6 +175,7 @@ TEST_F(FleetTest, WhatTwoHavePublishedIsTakenBackByOne) {
     // Its push begins before the first one's is there.
     const std::string aside = folder_ / "aside";
     fs::rename(storage_, aside);
+    fs::create_directories(storage_);
     other.put_programs(kDriver, 0, 10);
     push(other);
     fs::copy(aside, storage_, fs::copy_options::recursive);
@@ -321,6 +323,43 @@ TEST_F(FleetTest, LinesOfTheConfigurationThatCannotBeAreNamed) {
         EXPECT_EQ(refused.exit_code, 1) << text;
         EXPECT_THAT(refused.standard_error, HasSubstr(problem)) << text;
     }
+}
+
+TEST_F(FleetTest, ARemoteThatIsOfNoUseStopsNoOther) {
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    second_.start(kDriver);
+    fs::create_directories(second_.configuration());
+    for (const std::string &broken :
+         {"url = " + url_ + "\ntrust = nobody\n", std::string("url = ftp://x/y\n"),
+          "url = file://" + folder_ / "absent\n"}) {
+        std::ofstream(second_.configuration() + "/remotes")
+            << "[broken]\n"
+            << broken << "[studio]\nurl = " << url_ << "\n";
+        const Finished pulled = second_.cairn({"pull", "game"});
+        EXPECT_EQ(pulled.exit_code, 1) << broken;
+        EXPECT_THAT(pulled.standard_error, HasSubstr("broken")) << broken;
+        EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10) << broken;
+        const Finished said = second_.cairn({"remote", "status", "--json"});
+        EXPECT_EQ(said.exit_code, 1);
+        const Json remotes = Json::parse(said.standard_output)["remotes"];
+        ASSERT_EQ(remotes.size(), 2u) << broken;
+        EXPECT_EQ(std::ranges::count_if(remotes,
+                                        [](const Json &each) { return each["reachable"] == true; }),
+                  1);
+        EXPECT_EQ(second_.cairn({"remote", "gc"}).exit_code, 1) << broken;
+        fs::remove_all(second_.root() + "/.packs");
+    }
+}
+
+TEST_F(FleetTest, AFolderThatIsNotThereIsNotMade) {
+    first_.put_programs(kDriver, 0, 10);
+    fs::remove_all(storage_);
+    const Finished pushed = first_.cairn(push_words());
+    EXPECT_EQ(pushed.exit_code, 1);
+    EXPECT_THAT(pushed.standard_error, HasSubstr("there is no such folder"));
+    EXPECT_EQ(second_.cairn(pull_words()).exit_code, 1);
+    EXPECT_FALSE(fs::exists(storage_));
 }
 
 TEST_F(FleetTest, AnApplicationThatIsNotRecordedIsNotPushed) {

@@ -36,7 +36,7 @@ TEST_F(TrustTest, NothingCountsThatNoTrustedKeyHasSigned) {
     const Machine third;
     third.start(kDriver);
     const Finished done = third.cairn(pull_words());
-    EXPECT_EQ(done.exit_code, 0);
+    EXPECT_EQ(done.exit_code, 1) << "a fleet that shares nothing is no success";
     EXPECT_THAT(done.standard_error, HasSubstr("signed by a key that you do not trust"));
     EXPECT_EQ(third.programs_found(kDriver, 0, 10), 0);
 }

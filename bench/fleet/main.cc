@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // fleet_bench URL [--machines N] [--programs N] [--window S] [--ways alone,scripts,agent,asking] [--ask MS] [--seed N]:
-// the machines' time is simulated; what they push to and pull from the remote is real. The remote should be empty, and
-// on this machine.
+// the machines' time is simulated; what they push to and pull from the remote is real. The remote should be
+// on this machine, and keeps what was pushed.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -107,7 +107,8 @@ bool take_options(int argc, char **argv, Plan &plan, std::string &ways) {
 int measure(const NamedWay &way, Plan plan, const std::string &folder) {
     plan.way = way.way;
     plan.folder = folder + "/" + way.name;
-    plan.name_space = std::string("bench-") + way.name;
+    // What an earlier run has left is not seen: its key is not trusted, so each look would fetch its manifests anew.
+    plan.name_space = "bench-" + folder.substr(folder.rfind('-') + 1) + "-" + way.name;
     std::filesystem::create_directories(plan.folder);
     const Outcome outcome = bench::fleet::simulate(plan);
     print(way.name, plan, outcome);

@@ -15,6 +15,7 @@ enum class Way {
     alone,    // nothing is shared
     scripts,  // `cairn pull` before each start, `cairn push` after it
     agent,    // the agent does both by itself
+    asking,   // and applications that run ask it
 };
 
 struct Plan {
@@ -30,6 +31,8 @@ struct Plan {
     double pause_s = 1200;      // between starts
     double latency_s = 0.02;    // of a request
     double bytes_per_s = 10e6;  // of a machine's line
+    // As `ask_ms`. What an entry takes to compile bounds a question as well.
+    double ask_s = 0.1;
     std::uint64_t seed = 1;
 };
 
@@ -41,7 +44,8 @@ struct Outcome {
     double last_compile_s = 0;                          // after that nobody compiles
     std::vector<double> requests, bytes_in, bytes_out;  // of each machine
     std::uint64_t most_requests_in_a_second = 0;        // of all machines
-    std::uint64_t pulls = 0, pushes = 0, failures = 0;
+    std::uint64_t pulls = 0, looks = 0, pushes = 0, fetches = 0, failures = 0;
+    std::uint64_t answered = 0;  // entries that were not compiled, as somebody was asked
     std::uint64_t objects = 0, stored_bytes = 0;  // that the manifests list at the end
     std::uint64_t manifests = 0;
 };

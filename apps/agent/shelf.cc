@@ -184,7 +184,8 @@ std::optional<FleetManifest> Shelf::read_any_manifest(const std::string &object)
     return decode_own(object, as_bytes(*content));
 }
 
-std::vector<ReadManifest> Shelf::read_manifests() {
+// The newest first, as many as are read.
+std::vector<remotes::Listed> Shelf::newest_manifests() {
     std::vector<remotes::Listed> listed = list_manifests();
     std::ranges::stable_sort(listed, {}, [](const remotes::Listed &each) {
         return each.age_s.value_or(std::numeric_limits<std::uint64_t>::max());
@@ -192,25 +193,34 @@ std::vector<ReadManifest> Shelf::read_manifests() {
     if (listed.size() > kReadManifestsMax) {
         note("there are too many manifests; `cairn remote gc` removes old ones");
         listed.resize(kReadManifestsMax);
+        listed.shrink_to_fit();
     }
-    std::vector<ReadManifest> manifests;
+    return listed;
+}
+
+void Shelf::visit_manifests(const std::function<void(ReadManifest)> &visit) {
     Words objects;
-    std::size_t entries = 0;
-    for (const remotes::Listed &each : listed) {
+    std::size_t bytes = 0;
+    for (const remotes::Listed &each : newest_manifests()) {
         objects.push_back(each.name);
         const auto content = read(each.name);
         auto checked = content ? check(each.name, *content) : std::nullopt;
         if (!checked) continue;
-        for (const ListedPack &pack : checked->manifest.packs) entries += pack.keys.size();
-        if (entries > kReadEntriesMax) {
+        bytes += content->size();
+        if (bytes > kReadEntriesMax * sizeof(std::uint64_t)) {
             note("the manifests list too many entries; the oldest were not read");
             break;
         }
         checked->age_s = each.age_s;
         machine_.keep_copy(name_ + "/" + driver_, each.name, as_bytes(*content));
-        manifests.push_back(std::move(*checked));
+        visit(std::move(*checked));
     }
     machine_.forget_copies(name_ + "/" + driver_, objects);
+}
+
+std::vector<ReadManifest> Shelf::read_manifests() {
+    std::vector<ReadManifest> manifests;
+    visit_manifests([&](ReadManifest each) { manifests.push_back(std::move(each)); });
     return manifests;
 }
 
@@ -259,7 +269,12 @@ void Shelf::remove_pack(const std::string &file) {
 }
 
 std::vector<std::uint64_t> entries_of(const std::vector<ReadManifest> &manifests) {
+    std::size_t count = 0;
+    for (const ReadManifest &each : manifests) {
+        for (const ListedPack &pack : each.manifest.packs) count += pack.keys.size();
+    }
     std::vector<std::uint64_t> entries;
+    entries.reserve(count);
     for (const ReadManifest &each : manifests) {
         for (const ListedPack &pack : each.manifest.packs) {
             entries.insert(entries.end(), pack.keys.begin(), pack.keys.end());

@@ -60,6 +60,8 @@ class MachineInTrouble {
     }
     void expect_little() const {
         SCOPED_TRACE(name_);
+        // Where it is slow, several calls come first.
+        EXPECT_TRUE(agent_->says("is in trouble")) << agent_->said();
         const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
         const std::uint64_t used_ms = agent_->ticks() * 1000 / per_second;
         const auto time = duration_cast<milliseconds>(steady_clock::now() - begin_);
@@ -71,7 +73,6 @@ class MachineInTrouble {
         EXPECT_LT(kib, kMostKib);
         // It has heard of the starts. Two may come together.
         EXPECT_GE(agent_->status("voluntary_ctxt_switches"), starts_ / 2);
-        EXPECT_NE(agent_->said().find("is in trouble"), std::string::npos) << agent_->said();
     }
 
   private:

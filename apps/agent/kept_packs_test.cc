@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "machine.h"
 #include "offers.h"
@@ -89,6 +90,48 @@ TEST(OffersTest, TheTableThatWasReplacedLongestAgoGoes) {
     }
     EXPECT_FALSE(offers.find("cache0", 1));
     EXPECT_TRUE(offers.find("cache1", 1));
+    EXPECT_FALSE(offers.has({"cache0", "cache1"}));
+    EXPECT_TRUE(offers.has({"cache1", "cache2"}));
+}
+
+std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
+    std::vector<std::uint64_t> keys(count);
+    std::iota(keys.begin(), keys.end(), first);
+    return keys;
+}
+
+TEST(OffersTest, ATableTakesPacksAsLongAsThereIsRoom) {
+    constexpr std::size_t kMost = OfferTable::kEntriesMax;
+    OfferTable table;
+    table.add({}, keys_from(0, kMost - 1));
+    table.add({}, keys_from(kMost, 2));
+    table.add({}, keys_from(2 * kMost, 1));
+    table.sort();
+    EXPECT_EQ(table.size(), kMost);
+    EXPECT_TRUE(table.find(kMost - 2));
+    EXPECT_FALSE(table.find(kMost));
+    EXPECT_TRUE(table.find(2 * kMost));
+}
+
+TEST(OffersTest, TablesTogetherHaveNoMoreEntriesThanOneMayHave) {
+    const auto table_of = [](std::size_t count) {
+        auto table = std::make_shared<OfferTable>();
+        table->add({}, keys_from(1, count));
+        table->sort();
+        return table;
+    };
+    Offers offers;
+    // One table counts once, however many caches it is for.
+    const auto first = table_of(Offers::kEntriesMax / 2);
+    offers.replace({"a", "b", "c"}, first);
+    offers.replace({"d"}, table_of(10));
+    EXPECT_TRUE(offers.has({"a", "b", "c", "d"}));
+    offers.replace({"e"}, table_of(Offers::kEntriesMax - 10));
+    for (const char *gone : {"a", "b", "c"}) EXPECT_FALSE(offers.has({gone})) << gone;
+    EXPECT_TRUE(offers.has({"d", "e"}));
+    offers.replace({"f"}, table_of(Offers::kEntriesMax));
+    EXPECT_FALSE(offers.has({"d"}) || offers.has({"e"}));
+    EXPECT_TRUE(offers.find("f", Offers::kEntriesMax));
 }
 
 }  // namespace

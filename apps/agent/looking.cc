@@ -36,18 +36,20 @@ std::vector<RemoteTrouble> Looking::look(const OpenRemotes &remotes, const Machi
         const std::string &remote_name = remote->settings().name;
         try {
             Shelf shelf(*remote, machine, name, driver);
-            for (const ReadManifest &each : shelf.read_manifests()) {
+            shelf.visit_manifests([&](const ReadManifest &each) {
                 seen += remote_name + " " + each.object + "\n";
                 add(each, remote_name, *table);
-            }
+            });
             fetcher_.note_read(remote_name);
         } catch (const remotes::RemoteFailure &failure) {
             troubles.push_back({remote_name, failure.what()});
         }
     }
-    std::string &before = seen_[name + "/" + driver];
-    if (!troubles.empty() || before == seen) return troubles;
-    before = std::move(seen);
+    if (!troubles.empty()) return troubles;
+    const ObjectHash now = hash_of_object(as_bytes(seen));
+    ObjectHash &before = seen_[name + "/" + driver];
+    if (before == now && offers_.has(identifiers)) return {};
+    before = now;
     table->sort();
     offers_.replace(identifiers, table);
     fetcher_.note_news();
@@ -61,8 +63,8 @@ void Looking::offer(const OfferTable &table, const Machine &machine, const std::
                     const std::string &driver_text) {
     for (const HeldCache &cache : caches_here(root_, name, driver_text)) {
         std::vector<std::uint64_t> wanted;
-        for (const auto &[entry, pack] : table.entries) {
-            if (!has_entry(cache.entries, entry)) wanted.push_back(entry);
+        for (std::size_t i = 0; i < table.size(); ++i) {
+            if (!has_entry(cache.entries, table.entry(i))) wanted.push_back(table.entry(i));
         }
         machine.write_wanted(cache.identity, wanted);
     }

@@ -35,7 +35,7 @@ class Looking {
     const std::string root_;
     Offers &offers_;
     Fetcher &fetcher_;
-    std::map<std::string, std::string> seen_;  // of NAME/DRIVER: what there was
+    std::map<std::string, ObjectHash> seen_;  // of NAME/DRIVER: of what there was
 };
 
 }  // namespace cairn::fleet

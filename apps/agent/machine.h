@@ -64,7 +64,7 @@ class Machine {
     // The same for a folder that is to be made, and removed by who makes it.
     std::string new_folder_path() const;
 
-    // The copy of a manifest, which need not be whole. One of the same size is not written again.
+    // The copy of a manifest, which need not be whole.
     std::optional<std::string> copy_of(const std::string &shelf, const std::string &manifest) const;
     void keep_copy(const std::string &shelf, const std::string &manifest, Bytes content) const;
     // Deletes the copies of a shelf but these.

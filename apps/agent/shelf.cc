@@ -132,12 +132,15 @@ std::optional<std::string> Shelf::get(const std::string &object, std::uint64_t s
 }
 
 // The content of a manifest, which has the hash that its name says; nullopt: it is not there, or another one.
-std::optional<std::string> Shelf::read(const std::string &object) {
+// `is_copy`: it comes from this machine.
+std::optional<std::string> Shelf::read(const std::string &object, bool &is_copy) {
     const std::string shelf = name_ + "/" + driver_;
     const auto is_it = [&](const std::string &content) {
         return hash_of_object(as_bytes(content)) == parse_manifest_name(object)->hash;
     };
-    if (auto copy = machine_.copy_of(shelf, object); copy && is_it(*copy)) return copy;
+    auto copy = machine_.copy_of(shelf, object);
+    is_copy = copy && is_it(*copy);
+    if (is_copy) return copy;
     auto content = get(folder("manifests") + "/" + object, kManifestMax);
     if (!content) return std::nullopt;
     if (!is_it(*content)) {
@@ -179,12 +182,14 @@ std::optional<ReadManifest> Shelf::check(const std::string &object, const std::s
 }
 
 std::optional<FleetManifest> Shelf::read_any_manifest(const std::string &object) {
-    const auto content = read(object);
+    bool is_copy = false;
+    const auto content = read(object, is_copy);
     if (!content || !cli::signer_of(as_bytes(*content))) return std::nullopt;
     return decode_own(object, as_bytes(*content));
 }
 
-std::vector<ReadManifest> Shelf::read_manifests() {
+// The newest first, as many as are read.
+std::vector<remotes::Listed> Shelf::newest_manifests() {
     std::vector<remotes::Listed> listed = list_manifests();
     std::ranges::stable_sort(listed, {}, [](const remotes::Listed &each) {
         return each.age_s.value_or(std::numeric_limits<std::uint64_t>::max());
@@ -192,25 +197,45 @@ std::vector<ReadManifest> Shelf::read_manifests() {
     if (listed.size() > kReadManifestsMax) {
         note("there are too many manifests; `cairn remote gc` removes old ones");
         listed.resize(kReadManifestsMax);
+        listed.shrink_to_fit();
     }
-    std::vector<ReadManifest> manifests;
+    return listed;
+}
+
+void Shelf::visit_manifests(const std::function<void(ReadManifest)> &visit) {
     Words objects;
-    std::size_t entries = 0;
-    for (const remotes::Listed &each : listed) {
+    std::size_t bytes = 0, refused_bytes = 0;
+    for (const remotes::Listed &each : newest_manifests()) {
         objects.push_back(each.name);
-        const auto content = read(each.name);
-        auto checked = content ? check(each.name, *content) : std::nullopt;
-        if (!checked) continue;
-        for (const ListedPack &pack : checked->manifest.packs) entries += pack.keys.size();
-        if (entries > kReadEntriesMax) {
+        bool is_copy = false;
+        const auto content = read(each.name, is_copy);
+        if (!content) continue;
+        auto checked = check(each.name, *content);
+        if (!checked) {
+            // Kept as well, so that not each job fetches it again; but nobody fills this disk.
+            refused_bytes += content->size();
+            if (!is_copy && refused_bytes <= kRefusedBytesMax) keep_copy(each.name, *content);
+            continue;
+        }
+        bytes += content->size();
+        if (bytes > kReadEntriesMax * sizeof(std::uint64_t)) {
             note("the manifests list too many entries; the oldest were not read");
             break;
         }
         checked->age_s = each.age_s;
-        machine_.keep_copy(name_ + "/" + driver_, each.name, as_bytes(*content));
-        manifests.push_back(std::move(*checked));
+        if (!is_copy) keep_copy(each.name, *content);
+        visit(std::move(*checked));
     }
     machine_.forget_copies(name_ + "/" + driver_, objects);
+}
+
+void Shelf::keep_copy(const std::string &object, const std::string &content) const {
+    machine_.keep_copy(name_ + "/" + driver_, object, as_bytes(content));
+}
+
+std::vector<ReadManifest> Shelf::read_manifests() {
+    std::vector<ReadManifest> manifests;
+    visit_manifests([&](ReadManifest each) { manifests.push_back(std::move(each)); });
     return manifests;
 }
 
@@ -259,7 +284,12 @@ void Shelf::remove_pack(const std::string &file) {
 }
 
 std::vector<std::uint64_t> entries_of(const std::vector<ReadManifest> &manifests) {
+    std::size_t count = 0;
+    for (const ReadManifest &each : manifests) {
+        for (const ListedPack &pack : each.manifest.packs) count += pack.keys.size();
+    }
     std::vector<std::uint64_t> entries;
+    entries.reserve(count);
     for (const ReadManifest &each : manifests) {
         for (const ListedPack &pack : each.manifest.packs) {
             entries.insert(entries.end(), pack.keys.begin(), pack.keys.end());

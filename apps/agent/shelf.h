@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,13 @@ namespace cairn::fleet {
 inline constexpr std::uint64_t kSharedPackMax = 16u << 20;
 inline constexpr std::uint64_t kSharedValueMax = 12u << 20;
 
-// So much is read of one shelf; there may be anything, and as much as somebody likes.
+// So much is read of one shelf; there may be anything, and as much as somebody likes. Rows of packs and texts of drivers
+// count as the entries for which there is room in as many bytes. With it, an agent stays below 64 MB
+// (tests/fleet/agent_memory_test.cc).
 inline constexpr std::size_t kReadManifestsMax = 2048;
-inline constexpr std::size_t kReadEntriesMax = 2'000'000;
+inline constexpr std::size_t kReadEntriesMax = 500'000;
+// Of manifests that do not count, so much is kept here.
+inline constexpr std::size_t kRefusedBytesMax = 4u << 20;
 
 // Whose signatures count on a remote: those of the keys that are trusted now and not revoked, or of those of them
 // that are named.
@@ -96,6 +101,8 @@ class Shelf {
     // Those that count, and whose place they name, the newest first as far as limits allow. Those that were
     // read before come from the machine's copies.
     std::vector<ReadManifest> read_manifests();
+    // The same, one after the other, for who does not keep them.
+    void visit_manifests(const std::function<void(ReadManifest)> &visit);
     // Why others did not count, each reason once.
     const cli::Words &problems() const { return problems_; }
 
@@ -118,9 +125,11 @@ class Shelf {
     static std::string file_of(const ListedPack &pack);
 
   private:
+    std::vector<remotes::Listed> newest_manifests();
     std::string folder(const char *kind) const;
     std::optional<std::string> get(const std::string &object, std::uint64_t size_max);
-    std::optional<std::string> read(const std::string &object);
+    std::optional<std::string> read(const std::string &object, bool &is_copy);
+    void keep_copy(const std::string &object, const std::string &content) const;
     std::optional<FleetManifest> decode_own(const std::string &object, Bytes content) const;
     std::optional<ReadManifest> check(const std::string &object, const std::string &content);
     void note(const std::string &problem);

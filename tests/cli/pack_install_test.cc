@@ -39,7 +39,7 @@ constexpr int kKeys = 12;
 constexpr int kSkip = 77;
 // A process is killed at each of so many system calls.
 #ifdef __SANITIZE_ADDRESS__  // each start takes fifty times as long
-constexpr std::uint64_t kStep = 15;
+constexpr std::uint64_t kStep = 37;
 #else
 constexpr std::uint64_t kStep = 1;
 #endif

@@ -3,8 +3,12 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <random>
 #include <sstream>
+#include <thread>
 
 #include "support/eventually.h"
 #include "support/process.h"
@@ -47,6 +51,26 @@ void compile(const Machine &machine, const std::string &driver, int from, int to
 
 int count_found(const Machine &machine, const std::string &driver, int from, int to) {
     return as_application(machine, [&] { return machine.programs_found(driver, from, to); });
+}
+
+void put_many(const Machine &machine, const std::string &driver, int count, std::size_t size) {
+    cairn_cache *const cache = machine.open_programs(driver);
+    std::mt19937_64 random(1);
+    std::string value(size, '\0');
+    for (int i = 0; i < count; ++i) {
+        for (std::size_t at = 0; at < value.size(); at += 8) {
+            const std::uint64_t word = random();
+            std::memcpy(value.data() + at, &word, 8);
+        }
+        const std::string key = Machine::key_of(i);
+        const cairn_put_options options = {sizeof options, 0, 1000};
+        // Busy: it is put faster than it is written.
+        while (cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options) ==
+               CAIRN_ERROR_BUSY) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    }
+    cairn_close(cache);
 }
 
 AgentProcess::AgentProcess(const Machine &machine, unsigned speed) {

@@ -5,6 +5,7 @@
 // Failure: a failed test.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,9 @@ int as_application(const Machine &machine, const std::function<int()> &work);
 void start_application(const Machine &machine, const std::string &driver);
 void compile(const Machine &machine, const std::string &driver, int from, int to);
 int count_found(const Machine &machine, const std::string &driver, int from, int to);
+
+// Puts so many programs of so many bytes, a multiple of 8, that do not become smaller, into the machine's cache.
+void put_many(const Machine &machine, const std::string &driver, int count, std::size_t size);
 
 class AgentProcess {
   public:

@@ -5,8 +5,6 @@
 #include <signal.h>
 
 #include <chrono>
-#include <cstring>
-#include <random>
 #include <thread>
 
 #include "agent_process.h"
@@ -100,32 +98,11 @@ TEST_F(AgentServeTest, UsesNoProcessorWhereNothingStarts) {
     })) << "it wakes up";
 }
 
-// 20,000 programs of 3 kB that do not become smaller: 60 MB.
-void put_many(const Machine &machine) {
-    cairn_cache *const cache = machine.open_programs(kDriver);
-    std::mt19937_64 random(1);
-    std::string value(3'000, '\0');
-    for (int i = 0; i < 20'000; ++i) {
-        for (std::size_t at = 0; at < value.size(); at += 8) {
-            const std::uint64_t word = random();
-            std::memcpy(value.data() + at, &word, 8);
-        }
-        const std::string key = Machine::key_of(i);
-        const cairn_put_options options = {sizeof options, 0, 1000};
-        // Busy: it is put faster than it is written.
-        while (cairn_put(cache, key.data(), key.size(), value.data(), value.size(), &options) ==
-               CAIRN_ERROR_BUSY) {
-            std::this_thread::sleep_for(milliseconds(1));
-        }
-    }
-    cairn_close(cache);
-}
-
 #ifndef __SANITIZE_ADDRESS__  // which takes memory of its own
 TEST_F(AgentServeTest, ItsMemoryIsBoundedWhateverAnApplicationHas) {
     constexpr std::uint64_t kMostKib = 64 << 10;
     as_application(first_, [&] {
-        put_many(first_);
+        put_many(first_, kDriver, 20'000, 3'000);  // 60 MB
         return 0;
     });
     const AgentProcess first(first_);

@@ -2,6 +2,7 @@
 // Sessions of D3D12 are shared as other caches are: FindValue finds what another machine has stored.
 #include <gmock/gmock.h>
 
+#include "backends.h"
 #include "common/application.h"
 #include "d3d12/stage.h"
 #include "fleet_fixture.h"
@@ -10,6 +11,7 @@
 namespace cairn::fleet_test {
 namespace {
 
+using cairn_test::Backend;
 using d3d12_test::disk_desc;
 using d3d12_test::find;
 using d3d12_test::look;
@@ -41,7 +43,22 @@ class SessionsTest : public FleetTest {
     Stage first_stage_, second_stage_;
 };
 
-TEST_F(SessionsTest, FindValueFindsWhatAnotherMachineHasStored) {
+// Over each storage whose server is there.
+class SessionsStorageTest : public SessionsTest, public ::testing::WithParamInterface<std::string> {
+  protected:
+    void SetUp() override {
+        const std::string why = Backend::why_missing(GetParam());
+        if (!why.empty()) GTEST_SKIP() << why;
+        cairn_test::prepare_environment();
+        static int count = 0;
+        url_ = Backend::of(GetParam()).url("sessions" + std::to_string(++count));
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, SessionsStorageTest, ::testing::ValuesIn(cairn_test::kAllBackends),
+                         [](const auto &each) { return each.param; });
+
+TEST_P(SessionsStorageTest, FindValueFindsWhatAnotherMachineHasStored) {
     put(first_stage_, "key", "of the first machine");
     put(first_stage_, "other", std::string(100'000, 'x'));
     EXPECT_THAT(push(first_, kName), HasSubstr("pushed 2 entries in 1 pack"));
@@ -55,7 +72,7 @@ TEST_F(SessionsTest, FindValueFindsWhatAnotherMachineHasStored) {
     EXPECT_EQ(store(session, "key", std::string("newer")), d3d12_test::kAlreadyExists);
 }
 
-TEST_F(SessionsTest, WhatTheSecondMachineAddsComesBack) {
+TEST_P(SessionsStorageTest, WhatTheSecondMachineAddsComesBack) {
     put(first_stage_, "key", "of the first machine");
     push(first_, kName);
     pull(second_, kName);

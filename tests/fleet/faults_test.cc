@@ -9,6 +9,7 @@
 #include <random>
 
 #include "faulty_storage.h"
+#include "support/eventually.h"
 #include "support/process.h"
 #include "whole.h"
 
@@ -234,6 +235,53 @@ TEST_F(FaultsTest, ANodeOfAClusterThatDiesTakesNothingElseWithIt) {
     // Elsewhere all of it goes on.
     push(first_);
     pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 16), 16);
+}
+
+// The one that has the list of manifests, which each push and pull reads.
+RedisServer &node_with_manifests(RedisCluster &cluster) {
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        const std::string keys = cluster.node(i).command({"KEYS", "*/manifests/"});
+        if (keys.find("manifests") != std::string::npos) return cluster.node(i);
+    }
+    ADD_FAILURE() << "no node has it";
+    return cluster.node(0);
+}
+
+// It takes in what it is asked, and answers all of it when it is back: also what nobody waits for any more.
+TEST_F(FaultsTest, ANodeOfAClusterThatHangsHoldsNobodyForLong) {
+    if (!RedisServer::why_missing().empty()) GTEST_SKIP() << RedisServer::why_missing();
+    RedisCluster cluster;
+    url_ = cluster.url();
+    first_.put_programs(kDriver, 0, 10);
+    push(first_);
+    second_.start(kDriver);
+    const RedisServer &node = node_with_manifests(cluster);
+    std::vector<std::unique_ptr<Program>> programs;
+    const auto start = steady_clock::now();
+    constexpr int kRounds = 6, kStopAfter = 3;
+    for (int i = 0; i < kRounds; ++i) {
+        if (i == kStopAfter) node.stop();
+        first_.put_programs(kDriver, 10 + i, 11 + i);
+        programs.push_back(begin(first_, push_words()));
+        programs.push_back(begin(second_, pull_words()));
+    }
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        const int code = programs[i]->wait();
+        const std::string said = programs[i]->standard_error();
+        EXPECT_THAT(code, AnyOf(i < 2 * kStopAfter ? 0 : 1, 1)) << said;
+        EXPECT_TRUE(code == 0 || said.find(url_) != std::string::npos) << said;
+    }
+    EXPECT_LT(steady_clock::now() - start, kBound);
+    (void)second_.programs_found(kDriver, 0, 16);
+    // Back, it first has to find the others.
+    node.resume();
+    const auto works = [&](const Machine &machine, const Words &words) {
+        return cairn_test::eventually([&] { return machine.cairn(words).exit_code == 0; });
+    };
+    EXPECT_TRUE(works(first_, push_words()));
+    expect_whole(url_);
+    EXPECT_TRUE(works(second_, pull_words()));
     EXPECT_EQ(second_.programs_found(kDriver, 0, 16), 16);
 }
 

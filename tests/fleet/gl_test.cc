@@ -5,7 +5,10 @@
 #include <sched.h>
 
 #include <filesystem>
+#include <map>
+#include <tuple>
 
+#include "backends.h"
 #include "fleet_fixture.h"
 #include "gl/runner.h"
 #include "whole.h"
@@ -13,6 +16,7 @@
 namespace cairn::fleet_test {
 namespace {
 
+using cairn_test::Backend;
 using gl_test::Played;
 using gl_test::WindowSystem;
 using ::testing::HasSubstr;
@@ -72,33 +76,51 @@ class GlMachine {
     Machine machine;
 };
 
-class GlFleetTest : public ::testing::TestWithParam<WindowSystem> {
-  protected:
-    void SetUp() override {
-        SKIP_WITHOUT(GetParam());
-        fs::create_directories(folder_ / "storage");
-        first_ = std::make_unique<GlMachine>(GetParam());
-        first_->configure(std::string("[application ") + kApplication + "]\ndriver_cache = 1\n");
-        first_->machine.make_key("ci");
-        cold_ = first_->start();
-        ASSERT_GT(cold_.report.driver_links, 0u);
+// One that has started the application until nothing more came of it, and what its first start did.
+struct FilledMachine {
+    explicit FilledMachine(WindowSystem window_system) : filled(window_system) {
+        filled.configure(std::string("[application ") + kApplication + "]\ndriver_cache = 1\n");
+        filled.machine.make_key("ci");
+        cold = filled.start();
         start_until_nothing_more_comes();
+    }
+    void start_until_nothing_more_comes() {
+        std::size_t before = 0;
+        for (int i = 0; i < 30; ++i) {
+            const std::size_t now = filled.driver_files();
+            if (now == before && now != 0) break;
+            before = now;
+            (void)filled.start();
+        }
+        EXPECT_GT(before, 0u) << "the driver keeps its code elsewhere";
+    }
+
+    GlMachine filled;
+    Played cold;
+};
+
+// The same one for all tests of the process: it takes some seconds.
+const FilledMachine &filled_machine(WindowSystem window_system) {
+    static std::map<WindowSystem, FilledMachine> made;
+    return made.try_emplace(window_system, window_system).first->second;
+}
+
+// The first machine has published what it has.
+class PublishedTest : public ::testing::Test {
+  protected:
+    void publish(WindowSystem window_system, const std::string &url) {
+        window_system_ = window_system;
+        url_ = url;
+        const FilledMachine &machine = filled_machine(window_system);
+        first_ = &machine.filled;
+        cold_ = machine.cold;
+        ASSERT_GT(cold_.report.driver_links, 0u);
         EXPECT_THAT(first_->machine.done({"push", "--remote", url_, "--sign", "ci", kApplication}),
                     HasSubstr("pushed"));
         EXPECT_GT(expect_whole(url_).packs, 0u);
     }
-    void start_until_nothing_more_comes() const {
-        std::size_t before = 0;
-        for (int i = 0; i < 30; ++i) {
-            const std::size_t now = first_->driver_files();
-            if (now == before && now != 0) break;
-            before = now;
-            (void)first_->start();
-        }
-        EXPECT_GT(before, 0u) << "the driver keeps its code elsewhere";
-    }
     std::unique_ptr<GlMachine> another(const Environment &variables = {}) const {
-        auto made = std::make_unique<GlMachine>(GetParam(), variables);
+        auto made = std::make_unique<GlMachine>(window_system_, variables);
         made->machine.trust(first_->machine.key("ci"));
         return made;
     }
@@ -113,16 +135,35 @@ class GlFleetTest : public ::testing::TestWithParam<WindowSystem> {
         EXPECT_EQ(start.report.stored, cold_.report.stored);
     }
 
-    const Folder folder_;
-    const std::string url_ = "file://" + folder_ / "storage";
-    std::unique_ptr<GlMachine> first_;
+    WindowSystem window_system_ = WindowSystem::egl;
+    std::string url_;
+    const GlMachine *first_ = nullptr;
     Played cold_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, GlFleetTest, ::testing::ValuesIn(gl_test::kWindowSystems),
-                         [](const auto &each) { return gl_test::name_of(each.param); });
+// Each window system, over each storage whose server is there.
+class GlStorageTest : public PublishedTest,
+                      public ::testing::WithParamInterface<std::tuple<WindowSystem, std::string>> {
+  protected:
+    void SetUp() override {
+        const auto &[window_system, storage] = GetParam();
+        SKIP_WITHOUT(window_system);
+        const std::string why = Backend::why_missing(storage);
+        if (!why.empty()) GTEST_SKIP() << why;
+        cairn_test::prepare_environment();
+        publish(window_system, Backend::of(storage).url("gl-" + gl_test::name_of(window_system)));
+    }
+};
 
-TEST_P(GlFleetTest, TheFirstStartOfTheSecondMachineCompilesNothing) {
+INSTANTIATE_TEST_SUITE_P(Each, GlStorageTest,
+                         ::testing::Combine(::testing::ValuesIn(gl_test::kWindowSystems),
+                                            ::testing::ValuesIn(cairn_test::kAllBackends)),
+                         [](const auto &each) {
+                             return gl_test::name_of(std::get<0>(each.param)) + "_" +
+                                    std::get<1>(each.param);
+                         });
+
+TEST_P(GlStorageTest, TheFirstStartOfTheSecondMachineCompilesNothing) {
     const auto second = another();
     EXPECT_THAT(second->machine.done(pull_words()), HasSubstr("pulled"));
     ASSERT_TRUE(second->has_pulled()) << "the player found no driver";
@@ -139,6 +180,20 @@ TEST_P(GlFleetTest, TheFirstStartOfTheSecondMachineCompilesNothing) {
     EXPECT_THAT(second->machine.done({"push", "--remote", url_, "--sign", "farm", kApplication}),
                 HasSubstr("nothing new"));
 }
+
+class GlFleetTest : public PublishedTest, public ::testing::WithParamInterface<WindowSystem> {
+  protected:
+    void SetUp() override {
+        SKIP_WITHOUT(GetParam());
+        fs::create_directories(folder_ / "storage");
+        publish(GetParam(), "file://" + folder_ / "storage");
+    }
+
+    const Folder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, GlFleetTest, ::testing::ValuesIn(gl_test::kWindowSystems),
+                         [](const auto &each) { return gl_test::name_of(each.param); });
 
 TEST_P(GlFleetTest, AMachineWithAnotherDriverGetsNothingOfThat) {
     const auto third = another({{"LP_NATIVE_VECTOR_WIDTH", "128"}});

@@ -145,6 +145,34 @@ TEST_F(TrustTest, AManifestWithAnyOtherByteDoesNotCount) {
     EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10);
 }
 
+// By the bytes that come in: what counts and what does not is fetched once.
+TEST_F(TrustTest, EachManifestIsFetchedOnceWhetherItCountsOrNot) {
+    Machine stranger;
+    stranger.make_key("stranger");
+    stranger.put_programs(kDriver, 20, 40);
+    stranger.done({"push", "--remote", url_, "--sign", "stranger", "game"});
+    pull(second_);
+    const auto bytes_in = [&] { return status(second_)["so_far"]["bytes_in"].get<int>(); };
+    const int before = bytes_in();
+    for (int i = 0; i < 5; ++i) pull(second_);
+    EXPECT_EQ(bytes_in(), before);
+    // A copy that is damaged is made anew, and once.
+    for (const auto &each :
+         fs::recursive_directory_iterator(second_.root() + "/.fleet/manifests")) {
+        if (!each.is_regular_file()) continue;
+        overwrite(each.path(), std::string(each.file_size(), '\0'));
+    }
+    pull(second_);
+    const int after = bytes_in();
+    EXPECT_GT(after, before);
+    pull(second_);
+    EXPECT_EQ(bytes_in(), after);
+    // One that comes to be trusted is read from here.
+    second_.trust(stranger.key("stranger"));
+    pull(second_);
+    EXPECT_EQ(second_.programs_found(kDriver, 20, 40), 20);
+}
+
 TEST_F(TrustTest, AManifestOfAnotherPlaceDoesNotCount) {
     const fs::path path = objects("manifests").front();
     const fs::path folder = path.parent_path();

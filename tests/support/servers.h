@@ -58,6 +58,9 @@ class RedisServer {
     // The output of redis-cli, such as of {"SET", "a", "b"}.
     std::string command(const std::vector<std::string> &words) const;
     void kill() { server_->kill(); }
+    // As ServerProcess does.
+    void stop() const { server_->stop(); }
+    void resume() const { server_->resume(); }
 
   private:
     TempDirectory folder_;

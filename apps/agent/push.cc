@@ -24,7 +24,7 @@ using cli::kExitFailure;
 using cli::PlannedPart;
 
 // What a pack has of values, as they are stored. Compressed it is less.
-constexpr std::uint64_t kPackBytes = 8u << 20;
+constexpr std::uint64_t kPackBytes = 4u << 20;
 // A machine that lists more makes large ones of the small ones.
 constexpr std::size_t kOwnPacksMax = 16;
 // A manifest that is older is written anew, so that `cairn remote gc` sees that it is in use.

@@ -27,8 +27,8 @@
 namespace cairn::fleet {
 
 // The most bytes of a pack that is shared, and of a value in it: a pack is in memory while it comes or goes.
-inline constexpr std::uint64_t kSharedPackMax = 16u << 20;
-inline constexpr std::uint64_t kSharedValueMax = 12u << 20;
+inline constexpr std::uint64_t kSharedPackMax = 8u << 20;
+inline constexpr std::uint64_t kSharedValueMax = 6u << 20;
 
 // So much is read of one shelf; there may be anything, and as much as somebody likes. Rows of packs and texts of drivers
 // count as the entries for which there is room in as many bytes. With it, an agent stays below 64 MB

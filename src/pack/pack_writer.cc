@@ -14,6 +14,9 @@ namespace {
 
 // Packs are written once and read often; decompressing takes as long at any level.
 constexpr int kLevel = 12;
+// Of larger values less is looked for: at that level the library would take 50 MB for one of some megabytes.
+constexpr std::size_t kLargeValue = 256u << 10;
+constexpr int kLevelOfLarge = 3;
 // Written at once.
 constexpr std::size_t kPendingMax = 1u << 20;
 
@@ -97,12 +100,13 @@ Status PackWriter::begin_part(const PackSubject &subject, PackCompression compre
 // The size of the frame; 0: it would not be worth it.
 Result<std::size_t> PackWriter::compress_with(const ZSTD_CDict_s *dictionary, Bytes value,
                                               std::vector<std::byte> &out) {
+    const int level = value.size() > kLargeValue ? kLevelOfLarge : kLevel;
     out.resize(value.size() - value.size() / 8);
     const std::size_t size = dictionary != nullptr
                                  ? ZSTD_compress_usingCDict(context_, out.data(), out.size(),
                                                             value.data(), value.size(), dictionary)
                                  : ZSTD_compressCCtx(context_, out.data(), out.size(), value.data(),
-                                                     value.size(), kLevel);
+                                                     value.size(), level);
     if (ZSTD_isError(size) != 0 || value.size() / kCompressionRatioMax > size) {
         return std::size_t{0};
     }
@@ -115,7 +119,7 @@ Result<Bytes> PackWriter::compress(Bytes value, PackCodec &codec) {
     if (compression_ == PackCompression::none || !may_compress(value.size())) return value;
     TRY_ASSIGN(const std::size_t plain, compress_with(nullptr, value, buffer_));
     std::size_t with_words = 0;
-    if (dictionary_ != nullptr) {
+    if (dictionary_ != nullptr && value.size() <= kLargeValue) {
         TRY_ASSIGN(with_words, compress_with(dictionary_, value, other_buffer_));
     }
     if (with_words != 0 && (plain == 0 || with_words < plain)) {

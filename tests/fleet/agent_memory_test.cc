@@ -159,6 +159,25 @@ TEST_F(AgentMemoryTest, IsBoundedWhereMoreIsListedThanIsRead) {
     push_by_itself();
 }
 
+// The largest that is shared; what its pack takes is all at once in memory.
+TEST_F(FleetTest, TheAgentsMemoryIsBoundedWhereEntriesAreLarge) {
+    constexpr std::size_t kLargest = 6'200'000;
+    as_application(first_, [&] {
+        put_many(first_, kDriver, 2, kLargest);
+        return 0;
+    });
+    share(first_, url_, "ci");
+    const AgentProcess pushing(first_);
+    start_application(first_, kDriver);
+    EXPECT_TRUE(pushing.says("gl-game: pushed 2 entries")) << pushing.said();
+    expect_below_limit(pushing, "a push of large entries");
+    share(second_, url_);
+    const AgentProcess pulling(second_);
+    start_application(second_, kDriver);
+    EXPECT_TRUE(pulling.says("gl-game: pulled 2 entries")) << pulling.said();
+    expect_below_limit(pulling, "a pull of large entries");
+}
+
 }  // namespace
 }  // namespace cairn::fleet_test
 #endif

@@ -6,6 +6,7 @@
 
 #include "fleet_fixture.h"
 #include "manifest_format.h"
+#include "shelf.h"
 
 namespace cairn::fleet_test {
 namespace {
@@ -107,21 +108,23 @@ TEST_F(TrustTest, WhatAMachinePublishesCountsForItselfWhomeverItTrusts) {
     EXPECT_EQ(objects("manifests").size(), 1u);
 }
 
-TEST_F(TrustTest, WhatNobodyHasSignedIsNotKept) {
-    const std::string content(100'000, 'x');
+TEST_F(TrustTest, WhatNobodyHasSignedDoesNotFillTheDisk) {
+    const std::string content(1'000'000, 'x');
     const fs::path folder = objects("manifests").front().parent_path();
-    for (int i = 1; i < 5; ++i) {
+    for (int i = 1; i < 10; ++i) {
         const std::string junk = content + std::to_string(i);
         overwrite(folder / fleet::manifest_name(static_cast<std::uint64_t>(i), as_bytes(junk)),
                   junk);
     }
     pull(second_);
-    std::size_t copies = 0;
+    std::uintmax_t bytes = 0;
     for (const auto &each :
          fs::recursive_directory_iterator(second_.root() + "/.fleet/manifests")) {
-        copies += each.is_regular_file() ? 1u : 0u;
+        bytes += each.is_regular_file() ? each.file_size() : 0u;
     }
-    EXPECT_EQ(copies, 1u);
+    EXPECT_GT(bytes, 0u);
+    EXPECT_LT(bytes, fleet::kRefusedBytesMax + 100'000);
+    EXPECT_EQ(second_.programs_found(kDriver, 0, 10), 10) << "what is signed counts all the same";
 }
 
 TEST_F(TrustTest, AReaderCannotPublish) {

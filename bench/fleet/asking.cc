@@ -25,6 +25,13 @@ std::uint64_t in_ns(double seconds) {
 
 }  // namespace
 
+fl::OpenRemotes open_remote(const fl::RemoteSettings &settings) {
+    std::vector<fl::RemoteTrouble> troubles;
+    fl::OpenRemotes remotes = fl::open_remotes({settings}, troubles);
+    if (remotes.empty()) throw std::runtime_error(troubles.front().problem);
+    return remotes;
+}
+
 void Asking::begin_process() {
     process_ = Process();
     if (cache_) return;
@@ -102,7 +109,7 @@ std::optional<double> Asking::have(const fl::PackOffer &offer, double now_s) {
 // As Fetcher::fetch() does it.
 void Asking::fetch(const fl::PackOffer &offer, double now_s) {
     ++fetches_;
-    const fl::OpenRemotes remotes = fl::open_remotes({parts_.settings});
+    const fl::OpenRemotes remotes = open_remote(parts_.settings);
     const fl::Machine machine(parts_.root);
     fl::Shelf shelf(*remotes.front(), machine, offer.name, fl::driver_name(offer.driver_text));
     fl::ListedPack listed;

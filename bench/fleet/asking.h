@@ -30,6 +30,9 @@
 
 namespace bench::fleet {
 
+// A std::runtime_error where its URL or its keys are of no use.
+cairn::fleet::OpenRemotes open_remote(const cairn::fleet::RemoteSettings &settings);
+
 class Asking {
   public:
     struct Parts {

@@ -178,7 +178,7 @@ double Simulation::account(SimulatedMachine &machine, const cairn::remotes::Traf
 
 double Simulation::pull(SimulatedMachine &machine) {
     ++outcome_.pulls;
-    const fl::OpenRemotes remotes = fl::open_remotes({settings_});
+    const fl::OpenRemotes remotes = open_remote(settings_);
     const fl::Machine own(machine.root);
     fl::PullLimits limits;
     limits.keeps = machine.asking != nullptr;
@@ -197,7 +197,7 @@ double Simulation::push(SimulatedMachine &machine) {
     ++outcome_.pushes;
     // What was put some moments ago is written by now, in simulated time.
     if (machine.session != nullptr) (void)cairn_flush(machine.session.get(), kFlushMs);
-    const fl::OpenRemotes remotes = fl::open_remotes({settings_});
+    const fl::OpenRemotes remotes = open_remote(settings_);
     const fl::Machine own(machine.root);
     try {
         for (const auto &[text, parts] : fl::holdings_of(machine.root, kName, fl::Recipes::no)) {
@@ -213,7 +213,7 @@ double Simulation::push(SimulatedMachine &machine) {
 
 double Simulation::look(SimulatedMachine &machine) {
     ++outcome_.looks;
-    const fl::OpenRemotes remotes = fl::open_remotes({settings_});
+    const fl::OpenRemotes remotes = open_remote(settings_);
     outcome_.failures += machine.asking->look(remotes);
     return account(machine, remotes.front()->remote().traffic());
 }
@@ -350,7 +350,7 @@ void Simulation::finish() {
         outcome_.most_requests_in_a_second = std::max(outcome_.most_requests_in_a_second, count);
     }
     if (plan_.way == Way::alone) return;
-    const fl::OpenRemotes remotes = fl::open_remotes({settings_});
+    const fl::OpenRemotes remotes = open_remote(settings_);
     const fl::Machine reader(plan_.folder + "/reader");
     std::set<fl::ObjectHash> packs;
     for (const std::string &driver : remotes.front()->drivers(kName)) {

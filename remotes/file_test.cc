@@ -74,8 +74,9 @@ TEST_F(FileRemoteTest, LeavesNoTemporariesBehind) {
     EXPECT_THAT(files(), UnorderedElementsAre("a", "b"));
 }
 
-TEST_F(FileRemoteTest, FilesAndFoldersHaveTheModesThatTheMaskLeaves) {
-    const mode_t before = umask(002);
+TEST_F(FileRemoteTest, FilesAndFoldersHaveTheModesOfTheTop) {
+    fs::permissions(top_, fs::perms(0775));
+    const mode_t before = umask(022);
     put("a/b");
     umask(before);
     EXPECT_EQ(fs::status(top_ + "/a").permissions(), fs::perms(0775));

@@ -88,7 +88,10 @@ void parse_file_path(Url &url, std::string_view rest) {
 void parse_authority_and_path(Url &url, std::string_view rest) {
     const std::size_t slash = std::min(rest.find('/'), rest.size());
     const auto host = parse_host_and_port(rest.substr(0, slash));
-    if (!host) refuse("the URL of a remote has no host, or a port that is no number");
+    if (!host) {
+        refuse("the URL of a remote, " + url.scheme +
+               "://..., has no host, or a port that is no number");
+    }
     url.host = host->host;
     url.port = host->port;
     url.path = rest.substr(slash);

@@ -2,6 +2,7 @@
 #include "kept_packs.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "os/file.h"
@@ -42,12 +43,13 @@ bool KeptPacks::keep(const KeptPackName &name, const std::string &file) const {
     // The name says what is in it, also after a power loss.
     if (!pack->sync_data().ok()) return false;
     const std::string own = kept_pack_file(name);
-    Status kept = packs->link_file(pack.value(), own);
     // What is there may be damaged since.
-    if (!kept.ok() && kept.error() == Error::exists && packs->remove_file(own).ok()) {
-        kept = packs->link_file(pack.value(), own);
+    const std::string new_name = own + "." + std::filesystem::path(file).filename().string();
+    if (!packs->link_file(pack.value(), new_name).ok()) return false;
+    if (!packs->rename(new_name, own).ok()) {
+        (void)packs->remove_file(new_name);
+        return false;
     }
-    if (!kept.ok() && kept.error() != Error::exists) return false;
     tidy();
     return has(name);
 }

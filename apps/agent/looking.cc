@@ -11,6 +11,8 @@ namespace cairn::fleet {
 namespace {
 
 constexpr std::size_t kSeenMax = 1000;
+// All that is read of a shelf can be offered.
+static_assert(OfferTable::kEntriesMax >= kReadEntriesMax);
 
 void add(const ReadManifest &read, const std::string &remote, OfferTable &table) {
     for (const ListedPack &pack : read.manifest.packs) {
@@ -49,10 +51,10 @@ std::vector<RemoteTrouble> Looking::look(const OpenRemotes &remotes, const Machi
     const ObjectHash now = hash_of_object(as_bytes(seen));
     ObjectHash &before = seen_[name + "/" + driver];
     if (before == now && offers_.has(identifiers)) return {};
+    if (before != now) fetcher_.note_news();
     before = now;
     table->sort();
     offers_.replace(identifiers, table);
-    fetcher_.note_news();
     offer(*table, machine, name, driver_text);
     if (seen_.size() > kSeenMax) seen_.clear();
     return troubles;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 //     machine                   its number, made by chance when it first publishes
-//     manifests/NAME/DRIVER/    copies of those that were read; each is named by its hash, and may be deleted
+//     manifests/REMOTE/NAME/DRIVER/    copies of those that were read; each is named by its hash, and may be deleted
 //     new-NUMBER.pack           while a pack is fetched or made
 //     counts                    what remotes have done for this machine
 //     packs/HASH.pack           fetched for applications that ask, see kept_packs.h

@@ -8,6 +8,15 @@
 #include "output.h"
 
 namespace cairn::fleet {
+namespace {
+
+// That of a remote without a name begins with its URL.
+std::string said(const RemoteTrouble &trouble) {
+    const bool is_named = trouble.problem.starts_with(trouble.remote);
+    return is_named ? trouble.problem : trouble.remote + ": " + trouble.problem;
+}
+
+}  // namespace
 
 OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings,
                          std::vector<RemoteTrouble> &troubles) {
@@ -16,9 +25,9 @@ OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings,
         try {
             remotes.push_back(std::make_unique<OpenRemote>(each));
         } catch (const remotes::RemoteFailure &failure) {
-            troubles.push_back({each.name, failure.what()});
+            troubles.push_back({each.name, failure.what(), true});
         } catch (const cli::Failure &failure) {
-            troubles.push_back({each.name, failure.what()});
+            troubles.push_back({each.name, failure.what(), failure.exit_code() == cli::kExitUsage});
         }
     }
     return remotes;
@@ -27,8 +36,10 @@ OpenRemotes open_remotes(const std::vector<RemoteSettings> &settings,
 OpenRemotes open_chosen(const RemoteOptions &options, RemoteUse use,
                         std::vector<RemoteTrouble> &troubles) {
     OpenRemotes remotes = open_remotes(choose_remotes(options, use), troubles);
-    if (remotes.empty()) throw cli::Failure(cli::kExitUsage, troubles.front().problem);
-    return remotes;
+    if (!remotes.empty()) return remotes;
+    const bool is_usage = std::ranges::all_of(troubles, &RemoteTrouble::is_usage);
+    complain_of({troubles.begin(), troubles.end() - 1}, {});
+    throw cli::Failure(is_usage ? cli::kExitUsage : cli::kExitFailure, said(troubles.back()));
 }
 
 void keep_counts(const Machine &machine, const OpenRemotes &remotes,
@@ -90,15 +101,12 @@ cli::Words Catalogue::drivers(const std::string &name) {
 }
 
 void complain_of(const std::vector<RemoteTrouble> &troubles, const cli::Words &problems) {
-    std::set<std::string> said;
+    std::set<std::string> told;
     for (const RemoteTrouble &each : troubles) {
-        if (!said.insert(each.problem).second) continue;
-        // That of a remote without a name begins with its URL.
-        const bool is_named = each.problem.starts_with(each.remote);
-        cli::complain(is_named ? each.problem : each.remote + ": " + each.problem);
+        if (told.insert(each.problem).second) cli::complain(said(each));
     }
     for (const std::string &each : problems) {
-        if (said.insert(each).second) cli::complain(each);
+        if (told.insert(each).second) cli::complain(each);
     }
 }
 

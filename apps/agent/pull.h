@@ -21,6 +21,7 @@ namespace cairn::fleet {
 struct RemoteTrouble {
     std::string remote;
     std::string problem;
+    bool is_usage = false;  // its settings are wrong
 };
 
 struct Pulled {

@@ -12,14 +12,16 @@
 namespace cairn::fleet {
 namespace {
 
-// All that did not fail were served.
-agent::JobResult end(const Machine &machine, const OpenRemotes &remotes, agent::JobResult result) {
+// All that did not fail were served. `failed`: for which something failed that is no trouble of theirs.
+agent::JobResult end(const Machine &machine, const OpenRemotes &remotes, agent::JobResult result,
+                     const agent::Remotes &failed = {}) {
     std::vector<RemoteTrouble> troubles;
     for (const std::string &name : result.troubled) troubles.push_back({name, ""});
+    for (const std::string &name : failed) troubles.push_back({name, ""});
     keep_counts(machine, remotes, troubles);
     for (const auto &remote : remotes) {
         const std::string &name = remote->settings().name;
-        if (std::ranges::find(result.troubled, name) == result.troubled.end()) {
+        if (std::ranges::find(troubles, name, &RemoteTrouble::remote) == troubles.end()) {
             result.served.push_back(name);
         }
     }
@@ -89,8 +91,9 @@ agent::JobResult SharingWorker::look(const std::string &name, const agent::Remot
     const Machine machine(root_);
     for (const std::string &text : drivers_in_caches(root_, name)) {
         if (stops_.load()) return result;
-        note(looking_.look(remotes, machine, name, text), result);
-        if (!result.troubled.empty()) break;  // it would be waited for again
+        const std::vector<RemoteTrouble> troubles = looking_.look(remotes, machine, name, text);
+        note(troubles, result);
+        if (!troubles.empty()) break;  // it would be waited for again
     }
     return end(machine, remotes, std::move(result));
 }
@@ -100,6 +103,7 @@ agent::JobResult SharingWorker::push(const std::string &name, const agent::Remot
     const OpenRemotes remotes = remotes_for(RemoteUse::write, left_alone, result);
     if (remotes.empty()) return result;
     const Machine machine(root_);
+    agent::Remotes failed;
     const Holdings holdings = holdings_of(root_, name, Recipes::no);
     for (const auto &remote : remotes) {
         const std::string &remote_name = remote->settings().name;
@@ -116,11 +120,12 @@ agent::JobResult SharingWorker::push(const std::string &name, const agent::Remot
             }
         } catch (const remotes::RemoteFailure &failure) {
             note({{remote_name, failure.what()}}, result);
-        } catch (const cli::Failure &failure) {  // its key
-            note({{remote_name, failure.what()}}, result);
+        } catch (const cli::Failure &failure) {  // the key, or this machine's disk
+            log_.write(Severity::warning, "%s: %s", remote_name.c_str(), failure.what());
+            failed.push_back(remote_name);
         }
     }
-    return end(machine, remotes, std::move(result));
+    return end(machine, remotes, std::move(result), failed);
 }
 
 }  // namespace cairn::fleet

@@ -40,6 +40,13 @@ std::optional<std::string> decompressed(Bytes frame) {
     return got == size ? std::optional(std::move(out)) : std::nullopt;
 }
 
+// Each remote has copies of its own, as those that it does not list any more are deleted.
+std::string copies_of(const RemoteSettings &settings) {
+    constexpr std::size_t kDigits = 16;
+    const std::string place = settings.url + "\n" + settings.name_space;
+    return hash_name(hash_of_object(as_bytes(place))).substr(0, kDigits);
+}
+
 }  // namespace
 
 Trust::Trust(const RemoteSettings &settings) {
@@ -92,7 +99,11 @@ Words OpenRemote::drivers(const std::string &name) {
 }
 
 Shelf::Shelf(OpenRemote &remote, const Machine &machine, std::string name, std::string driver)
-    : remote_(remote), machine_(machine), name_(std::move(name)), driver_(std::move(driver)) {}
+    : remote_(remote),
+      machine_(machine),
+      name_(std::move(name)),
+      driver_(std::move(driver)),
+      copies_(copies_of(remote.settings()) + "/" + name_ + "/" + driver_) {}
 
 std::string Shelf::folder(const char *kind) const {
     return remote_.settings().name_space + "/" + name_ + "/" + driver_ + "/" + kind;
@@ -134,11 +145,10 @@ std::optional<std::string> Shelf::get(const std::string &object, std::uint64_t s
 // The content of a manifest, which has the hash that its name says; nullopt: it is not there, or another one.
 // `is_copy`: it comes from this machine.
 std::optional<std::string> Shelf::read(const std::string &object, bool &is_copy) {
-    const std::string shelf = name_ + "/" + driver_;
     const auto is_it = [&](const std::string &content) {
         return hash_of_object(as_bytes(content)) == parse_manifest_name(object)->hash;
     };
-    auto copy = machine_.copy_of(shelf, object);
+    auto copy = machine_.copy_of(copies_, object);
     is_copy = copy && is_it(*copy);
     if (is_copy) return copy;
     auto content = get(folder("manifests") + "/" + object, kManifestMax);
@@ -188,11 +198,14 @@ std::optional<FleetManifest> Shelf::read_any_manifest(const std::string &object)
     return decode_own(object, as_bytes(*content));
 }
 
-// The newest first, as many as are read.
+// The machine's own, as what it has published is not to be published again; then the newest first, as many as are read.
 std::vector<remotes::Listed> Shelf::newest_manifests() {
     std::vector<remotes::Listed> listed = list_manifests();
     std::ranges::stable_sort(listed, {}, [](const remotes::Listed &each) {
         return each.age_s.value_or(std::numeric_limits<std::uint64_t>::max());
+    });
+    std::ranges::stable_partition(listed, [own = machine_.number()](const auto &each) {
+        return parse_manifest_name(each.name)->machine == own;
     });
     if (listed.size() > kReadManifestsMax) {
         note("there are too many manifests; `cairn remote gc` removes old ones");
@@ -226,11 +239,11 @@ void Shelf::visit_manifests(const std::function<void(ReadManifest)> &visit) {
         if (!is_copy) keep_copy(each.name, *content);
         visit(std::move(*checked));
     }
-    machine_.forget_copies(name_ + "/" + driver_, objects);
+    machine_.forget_copies(copies_, objects);
 }
 
 void Shelf::keep_copy(const std::string &object, const std::string &content) const {
-    machine_.keep_copy(name_ + "/" + driver_, object, as_bytes(content));
+    machine_.keep_copy(copies_, object, as_bytes(content));
 }
 
 std::vector<ReadManifest> Shelf::read_manifests() {
@@ -240,7 +253,10 @@ std::vector<ReadManifest> Shelf::read_manifests() {
 }
 
 std::optional<TemporaryPack> Shelf::fetch(const ListedPack &pack, const cli::PublicKey &signer) {
-    if (pack.size_bytes > kSharedPackMax) return std::nullopt;
+    if (pack.size_bytes > kSharedPackMax) {
+        note("a pack is larger than is shared");
+        return std::nullopt;
+    }
     const auto kept = KeptPacks(machine_.root()).read(pack.hash, kSharedPackMax);
     if (kept && cli::signer_of(as_bytes(*kept)) == signer)
         return machine_.new_pack(as_bytes(*kept));

@@ -137,6 +137,7 @@ class Shelf {
     OpenRemote &remote_;
     const Machine &machine_;
     const std::string name_, driver_;
+    const std::string copies_;  // where the machine keeps those of this remote
     std::optional<cli::PublicKey> own_key_;
     cli::Words problems_;
 };

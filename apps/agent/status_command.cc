@@ -105,11 +105,14 @@ Json of_remote(OpenRemote &remote, const Machine &machine, const Options &option
 }
 
 // One that cannot even be opened.
-Json of_unusable(const RemoteTrouble &trouble, const Machine &machine) {
-    return {{"remote", trouble.remote},
+Json of_unusable(const RemoteSettings &settings, const RemoteTrouble &trouble,
+                 const Machine &machine) {
+    return {{"remote", settings.name},
+            {"url", settings.url},
+            {"namespace", settings.name_space},
             {"reachable", false},
             {"problem", trouble.problem},
-            {"so_far", json_of(read_counts(machine)[trouble.remote])}};
+            {"so_far", json_of(read_counts(machine)[settings.name])}};
 }
 
 void print_counts(const Json &counts) {
@@ -152,18 +155,18 @@ void print(const Json &json) {
 }
 
 int run(const Options &options) {
-    std::vector<RemoteTrouble> troubles;
-    const OpenRemotes remotes = open_chosen(options.remotes, RemoteUse::any, troubles);
     const Machine machine(cli::usable_root());
     Json all = {{"remotes", Json::array()}};
     bool is_done = true;
-    const auto take = [&](Json json) {
+    for (const RemoteSettings &each : choose_remotes(options.remotes, RemoteUse::any)) {
+        std::vector<RemoteTrouble> troubles;
+        const OpenRemotes remotes = open_remotes({each}, troubles);
+        Json json = remotes.empty() ? of_unusable(each, troubles.front(), machine)
+                                    : of_remote(*remotes.front(), machine, options);
         is_done = is_done && json["reachable"].get<bool>();
         if (!options.json) print(json);
         all["remotes"].push_back(std::move(json));
-    };
-    for (const auto &remote : remotes) take(of_remote(*remote, machine, options));
-    for (const RemoteTrouble &each : troubles) take(of_unusable(each, machine));
+    }
     if (options.json) cli::print_json(all);
     return is_done ? kExitOk : kExitFailure;
 }

@@ -16,7 +16,8 @@
  *     call on it. Any thread may read a blob, and one frees it. A key builder belongs to one
  *     thread.
  *  5. Processes: any number of processes may open the same cache on disk, and no look-up waits for
- *     another process, but for 20 ms at most where damage has to be mended. When a put has
+ *     another process, but for 20 ms at most where damage has to be mended, and for the user's agent
+ *     as long as the user allows (cairn_get). When a put has
  *     returned CAIRN_OK, every process finds the entry, even if the one that stored it is killed
  *     right after. Program caches and caches behind a broker put into a queue; their headers say
  *     what holds there.
@@ -213,7 +214,9 @@ typedef struct cairn_options {
      * system's installed ones; 16 in all. Only packs of this identifier and version are used, and
      * of those only what verifies. A pack holds code that drivers run, so its file and folder must
      * belong to root, the user or the owner of the executable, and nobody else may write them. One
-     * that cannot be used has a line of the log. A file may be replaced (by a rename) or removed
+     * that cannot be used has a line of the log. With `share = 1` in the user's configuration, packs
+     * that are pulled from other machines while the cache is open become layers, too: share caches
+     * whose values depend on nothing but identifier, version and key. A file may be replaced (by a rename) or removed
      * while it is in use. Where the cache itself cannot be had, because the directory cannot be
      * read or written or the disk is full, cairn_open gives the layers with a cache in memory over
      * them. docs/packs.md. */

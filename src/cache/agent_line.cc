@@ -32,13 +32,12 @@ void AgentLine::fail(State &state) {
 
 // A connection on which an answer is missing is given up: the agent answers one question after the
 // other. One of an agent that was ended is made anew, once.
-bool AgentLine::send(State &state, Bytes message) {
+bool AgentLine::send(State &state, const std::string &path, Bytes message) {
     const bool is_old = state.socket.valid() && !state.is_late;
     if (is_old && state.socket.send(message).ok()) return true;
     state.socket = Socket();
     state.is_late = false;
-    const auto path = default_question_socket();
-    auto socket = path ? Socket::connect(*path) : Error::not_found;
+    auto socket = path.empty() ? Error::not_found : Socket::connect(path);
     if (!socket.ok() || !socket->send(message).ok()) return false;
     state.socket = std::move(socket.value());
     return true;
@@ -67,13 +66,13 @@ std::optional<KeptPackName> AgentLine::take_late(State &state) {
 }
 
 void AgentLine::ask(State &state, AgentQuestion &question, std::uint64_t patience_us,
-                    Heard &heard) {
+                    const std::string &socket, Heard &heard) {
     const std::uint64_t begin_ns = monotonic_ns();
     const std::uint64_t end_ns = begin_ns + patience_us * kNsPerUs;
     question.sequence = state.last_sequence + 1;
     const auto message = encode_question(question);
     if (!message) return;
-    if (!send(state, *message)) return fail(state);
+    if (!send(state, socket, *message)) return fail(state);
     heard.was_asked = true;
     state.last_sequence = question.sequence;
     for (std::uint64_t now_ns = monotonic_ns(); now_ns < end_ns; now_ns = monotonic_ns()) {
@@ -94,7 +93,8 @@ void AgentLine::ask(State &state, AgentQuestion &question, std::uint64_t patienc
     state.patience.note_failure(monotonic_ns(), chance());
 }
 
-AgentLine::Heard AgentLine::ask(AgentQuestion question, const Limits &limits) {
+AgentLine::Heard AgentLine::ask(AgentQuestion question, const Limits &limits,
+                                const std::string &socket) {
     Heard heard;
     State &state = state_.get();
     if (!state.mutex.try_lock()) return heard;
@@ -104,7 +104,7 @@ AgentLine::Heard AgentLine::ask(AgentQuestion question, const Limits &limits) {
     if (heard.late) return heard;
     const auto patience_us =
         state.patience.patience_us(monotonic_ns(), limits.most_us, limits.compile_us);
-    if (patience_us) ask(state, question, *patience_us, heard);
+    if (patience_us) ask(state, question, *patience_us, socket, heard);
     return heard;
 }
 

@@ -39,8 +39,9 @@ class AgentLine {
     // destroyed, as exit handlers may ask.
     static AgentLine &of_process();
 
-    // Waits as long as the limits and what was learnt allow. The number of the question is the line's.
-    Heard ask(AgentQuestion question, const Limits &limits);
+    // Waits as long as the limits and what was learnt allow. The number of the question is the line's. `socket` is the
+    // agent's path.
+    Heard ask(AgentQuestion question, const Limits &limits, const std::string &socket);
     // The answer named what is not there, or is not what was asked for.
     void note_nonsense();
 
@@ -54,11 +55,12 @@ class AgentLine {
     };
 
     static void fail(State &state) REQUIRES_LOCK(state.mutex);
-    static bool send(State &state, Bytes message) REQUIRES_LOCK(state.mutex);
+    static bool send(State &state, const std::string &path, Bytes message)
+        REQUIRES_LOCK(state.mutex);
     static std::optional<KeptPackName> take_late(State &state) REQUIRES_LOCK(state.mutex);
     static std::optional<AgentAnswer> receive(State &state) REQUIRES_LOCK(state.mutex);
-    static void ask(State &state, AgentQuestion &question, std::uint64_t patience_us, Heard &heard)
-        REQUIRES_LOCK(state.mutex);
+    static void ask(State &state, AgentQuestion &question, std::uint64_t patience_us,
+                    const std::string &socket, Heard &heard) REQUIRES_LOCK(state.mutex);
 
     PerProcess<State> state_;
 };

@@ -33,6 +33,7 @@ AskingCache::AskingCache(std::unique_ptr<Cache> inner, std::string root,
       identifier_(subject.identifier),
       identity_(identity_of(subject.of_kind(PackKind::entries))),
       wanted_path_(wanted_path(root_, identity_)),
+      socket_(default_question_socket().value_or("")),
       most_us_(most_ms * 1000),
       clears_(inner_->clears()),
       line_(line) {}
@@ -87,7 +88,7 @@ BlobRef AskingCache::find(Bytes key) {
 }
 
 BlobRef AskingCache::ask(Own &own, Missed &missed) {
-    const auto heard = line_.ask({0, missed.hash, root_, identifier_}, missed.limits);
+    const auto heard = line_.ask({0, missed.hash, root_, identifier_}, missed.limits, socket_);
     if (heard.was_asked) {
         const MutexLock lock(own.mutex);
         own.asked.insert(missed.hash);
@@ -136,15 +137,20 @@ bool AskingCache::add_source(Own &own, const KeptPackName &name) {
 BlobRef AskingCache::keep(Own &own, const Missed &missed, BlobRef entry) {
     PutOptions options;
     options.cost_us = entry->cost_us();
+    options.if_absent = true;  // another process may have stored a newer one
     const MutexLock lock(own.mutex);
     if (own.changes[missed.hash % own.changes.size()] != missed.changes || own.is_over) return {};
     if (!own.settled.insert(missed.hash).second) return {};
     own.is_over = own.settled.size() >= kKeysMax;
     if (options.cost_us != 0) own.compile_us.note(options.cost_us);
+    // It is right whether it can be stored or not. The inner cache keeps its own copy of the key.
+    const auto outcome = guarded([&] { return inner_->put_blob(entry, options); });
+    if (outcome.ok() && outcome.value() == PutOutcome::exists) {
+        auto newer = inner_->get(missed.key);
+        if (newer.ok() && *newer) return std::move(*newer);
+    }
     hits_.fetch_add(1, std::memory_order_relaxed);
     bytes_read_.fetch_add(entry->value().size(), std::memory_order_relaxed);
-    // It is right whether it can be stored or not. The inner cache keeps its own copy of the key.
-    (void)guarded([&] { return inner_->put_blob(entry, options); });
     return entry;
 }
 

@@ -124,6 +124,7 @@ class AskingCache final : public Cache {
     const std::string root_, identifier_;
     const PackIdentity identity_;
     const std::string wanted_path_;
+    const std::string socket_;  // "": there is none
     const std::uint64_t most_us_;
     const std::uint64_t clears_;  // when it was opened
     AgentLine &line_;

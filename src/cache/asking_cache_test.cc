@@ -182,6 +182,19 @@ TEST_F(AskingCacheTest, WhatWasStoredIsNotReplaced) {
     EXPECT_EQ(get("a"), "(miss)");
 }
 
+// As another process does it: this handle learns nothing of it.
+TEST_F(AskingCacheTest, WhatAnotherStoresWhileItIsAskedForIsNotReplaced) {
+    const auto other = open(0);
+    start_agent([&](const AgentQuestion &question, Socket &socket) {
+        EXPECT_TRUE(other->put(as_bytes("a"), as_bytes("newer"), {}).ok());
+        FakeAgent::answer(socket, question.sequence, name(1));
+    });
+    EXPECT_EQ(get("a"), "newer");
+    EXPECT_EQ(get("a"), "newer");
+    cache_ = open(0);
+    EXPECT_EQ(get("a"), "newer");
+}
+
 TEST_F(AskingCacheTest, AfterAClearNothingIsAskedAnyMore) {
     start_agent_with(name(1));
     EXPECT_EQ(get("a"), "1");

@@ -237,12 +237,21 @@ Result<bool> LayeredCache::remove(Bytes key) {
     return was_there || was_seen;
 }
 
+// What comes later is not known to be none of that.
+void LayeredCache::take_in_no_more() {
+    if (!late_) return;
+    const MutexLock lock(mutex_);
+    removed_.reset();
+}
+
+Result<std::uint64_t> LayeredCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    take_in_no_more();
+    return own_->clear_range(begin_ns, end_ns);
+}
+
 // DiskCache hides what layers have, for all processes.
 Status LayeredCache::clear() {
-    if (late_) {
-        const MutexLock lock(mutex_);
-        removed_.reset();
-    }
+    take_in_no_more();
     for (const auto &layer : layers_) {
         if (layer->hidden_here == nullptr) continue;
         const std::uint32_t count = layer->part->row().slot_count();
@@ -278,13 +287,13 @@ std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string 
     }
     auto shared = std::make_shared<Directory>();
     if (auto opened = directory.open_directory("."); opened.ok()) *shared = std::move(*opened);
-    const auto find = [shared, root, subject, access, log](const std::vector<std::uint64_t> &but) {
+    const std::vector<std::string> folders = pack_folders(root, subject.name);
+    const auto find = [=](const std::vector<std::uint64_t> &but) {
         return open_layers(*shared, access, log, but,
-                           find_layers(root, subject, {}, PackKind::entries, log));
+                           find_layers(folders, subject, {}, PackKind::entries, log));
     };
-    return std::make_unique<LayeredCache>(
-        std::move(own), std::move(layers), log,
-        LayeredCache::Late{pack_folders(root, subject.name), find});
+    return std::make_unique<LayeredCache>(std::move(own), std::move(layers), log,
+                                          LayeredCache::Late{folders, find});
 }
 
 std::unique_ptr<Cache> layers_alone(Error failure, const std::string &root,

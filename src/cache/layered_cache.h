@@ -78,9 +78,7 @@ class LayeredCache final : public Cache {
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
     Result<bool> remove(Bytes key) override;
     Status clear() override;
-    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override {
-        return own_->clear_range(begin_ns, end_ns);
-    }
+    Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) override;
     std::uint64_t clears() const override { return own_->clears(); }
     Status sync() override { return own_->sync(); }
     Status compress() override { return own_->compress(); }
@@ -109,6 +107,7 @@ class LayeredCache final : public Cache {
     Result<BlobRef> serve(Bytes key);
     Result<BlobRef> serve_from(Layer &layer, Bytes key);
     bool take_in_late_packs();
+    void take_in_no_more();
     void note_removal(Bytes key);
     bool look_for_late_packs();
     bool add_late(std::unique_ptr<Layer> layer);

@@ -112,9 +112,16 @@ std::vector<std::string> pack_folders(const std::string &root, const std::string
 std::vector<FoundLayer> find_layers(const std::string &root, const LayeredSubject &subject,
                                     const std::vector<std::string> &paths, PackKind kind,
                                     const Log &log) {
+    return find_layers(pack_folders(root, subject.name), subject, paths, kind, log);
+}
+
+std::vector<FoundLayer> find_layers(const std::vector<std::string> &folders,
+                                    const LayeredSubject &subject,
+                                    const std::vector<std::string> &paths, PackKind kind,
+                                    const Log &log) {
     Search search(identity_of(subject.of_kind(kind)), log);
     for (const std::string &path : paths) search.look_at(path);
-    for (const std::string &folder : pack_folders(root, subject.name)) search.look_in(folder);
+    for (const std::string &folder : folders) search.look_in(folder);
     return search.take();
 }
 

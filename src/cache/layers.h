@@ -48,6 +48,11 @@ inline constexpr std::size_t kLayersMax = 16;  // under one cache
 std::vector<FoundLayer> find_layers(const std::string &root, const LayeredSubject &subject,
                                     const std::vector<std::string> &paths, PackKind kind,
                                     const Log &log);
+// The same in these folders, without a look at the environment.
+std::vector<FoundLayer> find_layers(const std::vector<std::string> &folders,
+                                    const LayeredSubject &subject,
+                                    const std::vector<std::string> &paths, PackKind kind,
+                                    const Log &log);
 
 // The folders of packs of this name, in the order above, whether they are there or not.
 std::vector<std::string> pack_folders(const std::string &root, const std::string &name);

@@ -140,6 +140,13 @@ class AgentMemoryTest : public FleetTest {
         start_application(second_, kDriver);
         EXPECT_TRUE(agent.says("gl-game: pushed")) << agent.said();
         expect_below_limit(agent, "a push");
+        // What it has published is not published again, however many others are read first.
+        const auto all = objects("manifests");
+        const auto own = std::ranges::max_element(
+            all, {}, [](const fs::path &each) { return fs::last_write_time(each); });
+        fs::last_write_time(*own, fs::file_time_type::clock::now() - std::chrono::hours(9));
+        EXPECT_THAT(second_.done({"push", "--remote", url_, "--sign", "own", "game"}),
+                    HasSubstr("nothing new"));
     }
 };
 

@@ -352,6 +352,23 @@ TEST_F(FleetTest, ARemoteThatIsOfNoUseStopsNoOther) {
     }
 }
 
+TEST_F(FleetTest, WhereNoRemoteIsOfUseEachIsNamed) {
+    fs::create_directories(second_.configuration());
+    std::ofstream(second_.configuration() + "/remotes")
+        << "[one]\nurl = ftp://x/y\n[two]\nurl = fil:///x\n";
+    const Finished pulled = second_.cairn({"pull", "game"});
+    EXPECT_EQ(pulled.exit_code, 2);
+    EXPECT_THAT(pulled.standard_error, HasSubstr("one: "));
+    EXPECT_THAT(pulled.standard_error, HasSubstr("two: "));
+    const Finished said = second_.cairn({"remote", "status", "--json"});
+    EXPECT_EQ(said.exit_code, 1);
+    const Json remotes = Json::parse(said.standard_output)["remotes"];
+    ASSERT_EQ(remotes.size(), 2u);
+    EXPECT_EQ(remotes[0]["remote"], "one");
+    EXPECT_EQ(remotes[1]["url"], "fil:///x");
+    EXPECT_EQ(remotes[1]["reachable"], false);
+}
+
 TEST_F(FleetTest, AFolderThatIsNotThereIsNotMade) {
     first_.put_programs(kDriver, 0, 10);
     fs::remove_all(storage_);

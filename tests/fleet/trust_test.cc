@@ -159,6 +159,14 @@ TEST_F(TrustTest, EachManifestIsFetchedOnceWhetherItCountsOrNot) {
     const int before = bytes_in();
     for (int i = 0; i < 5; ++i) pull(second_);
     EXPECT_EQ(bytes_in(), before);
+    // Another remote has others, which do not take the place of these.
+    const std::string other = "file://" + folder_ / "other";
+    fs::create_directory(folder_ / "other");
+    first_.done({"push", "--remote", other, "--sign", "ci", "game"});
+    const Words both = {"pull", "--remote", url_, "--remote", other, "game"};
+    second_.done(both);
+    second_.done(both);
+    EXPECT_EQ(bytes_in(), before);
     // A copy that is damaged is made anew, and once.
     for (const auto &each :
          fs::recursive_directory_iterator(second_.root() + "/.fleet/manifests")) {

@@ -82,11 +82,14 @@ TEST(OffersTest, AnEntryIsInTheFirstPackThatHasIt) {
 }
 
 TEST(OffersTest, TheTableThatWasReplacedLongestAgoGoes) {
-    const auto table = std::make_shared<OfferTable>();
-    table->add({}, {1});
+    const auto table = [] {
+        auto made = std::make_shared<OfferTable>();
+        made->add({}, {1});
+        return made;
+    };
     Offers offers;
     for (std::size_t i = 0; i <= Offers::kTablesMax; ++i) {
-        offers.replace({"cache" + std::to_string(i)}, table);
+        offers.replace({"cache" + std::to_string(i)}, table());
     }
     EXPECT_FALSE(offers.find("cache0", 1));
     EXPECT_TRUE(offers.find("cache1", 1));
@@ -98,6 +101,18 @@ std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
     std::vector<std::uint64_t> keys(count);
     std::iota(keys.begin(), keys.end(), first);
     return keys;
+}
+
+TEST(OffersTest, AnApplicationMayHaveMoreCachesThanThereMayBeTables) {
+    const auto table = std::make_shared<OfferTable>();
+    table->add({}, {1});
+    std::vector<std::string> identifiers;
+    for (std::size_t i = 0; i < 2 * Offers::kTablesMax; ++i) {
+        identifiers.push_back("cache" + std::to_string(i));
+    }
+    Offers offers;
+    offers.replace(identifiers, table);
+    EXPECT_TRUE(offers.has(identifiers));
 }
 
 TEST(OffersTest, ATableTakesPacksAsLongAsThereIsRoom) {

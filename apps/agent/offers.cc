@@ -49,27 +49,32 @@ std::optional<PackOffer> OfferTable::find(std::uint64_t entry) const {
                      pack.size_bytes,       pack.signer};
 }
 
-std::size_t Offers::entry_count() const {
+// A table counts once, for however many caches it is.
+bool Offers::is_too_much() const {
     std::set<const OfferTable *> counted;
-    std::size_t count = 0;
+    std::size_t entries = 0;
     for (const auto &[identifier, known] : tables_) {
-        if (counted.insert(known.table.get()).second) count += known.table->size();
+        if (counted.insert(known.table.get()).second) entries += known.table->size();
     }
-    return count;
+    return counted.size() > kTablesMax || entries > kEntriesMax;
 }
 
 // The newest table stays: alone it is not too much.
 void Offers::make_room() {
-    while (tables_.size() > kTablesMax || entry_count() > kEntriesMax) {
-        tables_.erase(std::ranges::min_element(tables_, {},
-                                               [](const auto &each) { return each.second.order; }));
+    while (is_too_much()) {
+        const auto oldest = std::ranges::min_element(
+            tables_, {}, [](const auto &each) { return each.second.order; });
+        std::erase_if(tables_, [table = oldest->second.table](const auto &each) {
+            return each.second.table == table;
+        });
     }
 }
 
 void Offers::replace(const std::vector<std::string> &identifiers,
                      const std::shared_ptr<const OfferTable> &table) {
     const std::lock_guard lock(mutex_);
-    for (const std::string &identifier : identifiers) tables_[identifier] = {++last_order_, table};
+    ++last_order_;
+    for (const std::string &identifier : identifiers) tables_[identifier] = {last_order_, table};
     make_room();
 }
 

@@ -77,7 +77,7 @@ class Offers {
     bool has(const std::vector<std::string> &identifiers) const;
 
   private:
-    std::size_t entry_count() const;
+    bool is_too_much() const;
     void make_room();
 
     struct Known {

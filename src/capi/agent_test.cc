@@ -153,7 +153,7 @@ class AgentTest : public ::testing::Test {
     // threads of the cache make calls, too.
     std::uint64_t calls_of_misses(const std::string &application) {
         std::uint64_t fewest = UINT64_MAX;
-        for (int i = 0; i < 5; ++i) {
+        for (int i = 0; i < 25; ++i) {
             const std::string name = application + std::to_string(i);
             cairn_program_cache_options options = {};
             options.size = sizeof options;

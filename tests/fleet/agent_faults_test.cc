@@ -48,7 +48,7 @@ TEST_P(AgentFaultsTest, GoesOnByItselfOnceTheRemoteAnswers) {
         // The start before may have been pulled a moment ago; a push follows anyhow.
         EXPECT_TRUE(agent.says("is in trouble", said)) << agent.said();
         faulty_->proxy.set(Fault::none);
-        EXPECT_TRUE(agent.says("pushed 5 entries", said)) << agent.said();
+        EXPECT_TRUE(agent.has_pushed(5, said)) << agent.said();
         said = agent.said().size();
         expect_whole(faulty_->direct);
     }
@@ -94,7 +94,7 @@ TEST_P(AgentFaultsTest, EndsAtOnceAlthoughTheRemoteHangs) {
     faulty_->proxy.set(Fault::none);
     const AgentProcess next(first_);
     start_application(first_, kDriver);
-    EXPECT_TRUE(next.says("pushed 5 entries")) << next.said();
+    EXPECT_TRUE(next.has_pushed(5)) << next.said();
 }
 
 }  // namespace

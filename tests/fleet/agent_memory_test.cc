@@ -176,7 +176,7 @@ TEST_F(FleetTest, TheAgentsMemoryIsBoundedWhereEntriesAreLarge) {
     share(first_, url_, "ci");
     const AgentProcess pushing(first_);
     start_application(first_, kDriver);
-    EXPECT_TRUE(pushing.says("gl-game: pushed 2 entries")) << pushing.said();
+    EXPECT_TRUE(pushing.has_pushed(2)) << pushing.said();
     expect_below_limit(pushing, "a push of large entries");
     share(second_, url_);
     const AgentProcess pulling(second_);

@@ -88,6 +88,19 @@ bool AgentProcess::says(const std::string &text, std::size_t behind) const {
     return cairn_test::eventually([&] { return said().find(text, behind) != std::string::npos; });
 }
 
+bool AgentProcess::has_pushed(std::uint64_t entries, std::size_t behind) const {
+    constexpr std::string_view kPushed = ": pushed ";
+    return cairn_test::eventually([&] {
+        std::uint64_t sum = 0;
+        const std::string text = said();
+        for (std::size_t at = text.find(kPushed, behind); at != std::string::npos;
+             at = text.find(kPushed, at + 1)) {
+            sum += std::strtoull(text.c_str() + at + kPushed.size(), nullptr, 10);
+        }
+        return sum >= entries;
+    });
+}
+
 std::uint64_t AgentProcess::status(const std::string &name) const {
     std::ifstream file("/proc/" + std::to_string(pid()) + "/status");
     for (std::string line; std::getline(file, line);) {

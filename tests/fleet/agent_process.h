@@ -44,6 +44,9 @@ class AgentProcess {
     std::string said() const { return program_->standard_error(); }
     // Waits until it has said this, behind so many bytes.
     bool says(const std::string &text, std::size_t behind = 0) const;
+    // Waits until it has pushed so many entries, behind so many bytes: in one pack, or in several, as a push may begin
+    // while an application still stores.
+    bool has_pushed(std::uint64_t entries, std::size_t behind = 0) const;
     // A number of /proc/PID/status, such as of VmHWM.
     std::uint64_t status(const std::string &name) const;
     // Of the processor, that it has used.

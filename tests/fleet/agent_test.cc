@@ -41,13 +41,13 @@ TEST_F(AgentServeTest, WhatIsCompiledIsPushedAndReachesTheOthers) {
     const AgentProcess first(first_);
     const AgentProcess second(second_);
     compile(first_, kDriver, 0, 20);
-    ASSERT_TRUE(first.says("pushed 20 entries")) << first.said();
+    ASSERT_TRUE(first.has_pushed(20)) << first.said();
     start_application(second_, kDriver);
     ASSERT_TRUE(second.says("pulled 20 entries")) << second.said();
     EXPECT_EQ(count_found(second_, kDriver, 0, 20), 20);
     // Later ones go, and come, too.
     compile(first_, kDriver, 20, 25);
-    ASSERT_TRUE(first.says("pushed 5 entries")) << first.said();
+    ASSERT_TRUE(first.has_pushed(25)) << first.said();
     // A start within five minutes after a pull does not pull: these are 300 ms here.
     std::this_thread::sleep_for(milliseconds(400));
     start_application(second_, kDriver);
@@ -81,13 +81,13 @@ TEST_F(AgentServeTest, ASecondOneRefusesAndTheFirstOneGoesOn) {
     EXPECT_EQ(second.wait(), 1);
     EXPECT_THAT(second.standard_error(), HasSubstr("agent"));
     compile(first_, kDriver, 0, 5);
-    EXPECT_TRUE(agent.says("pushed 5 entries")) << agent.said();
+    EXPECT_TRUE(agent.has_pushed(5)) << agent.said();
 }
 
 TEST_F(AgentServeTest, UsesNoProcessorWhereNothingStarts) {
     const AgentProcess agent(first_, 10'000);
     compile(first_, kDriver, 0, 5);
-    ASSERT_TRUE(agent.says("pushed 5 entries")) << agent.said();
+    ASSERT_TRUE(agent.has_pushed(5)) << agent.said();
     // Until all that the start has asked for is done: pushes follow for 45 minutes, which are 0.3 s here. On a busy
     // machine it takes longer.
     EXPECT_TRUE(cairn_test::eventually([&] {
@@ -107,7 +107,7 @@ TEST_F(AgentServeTest, ItsMemoryIsBoundedWhateverAnApplicationHas) {
     });
     const AgentProcess first(first_);
     start_application(first_, kDriver);
-    ASSERT_TRUE(first.says("pushed 20000 entries")) << first.said();
+    ASSERT_TRUE(first.has_pushed(20000)) << first.said();
     EXPECT_LT(first.status("VmHWM"), kMostKib);
     const AgentProcess second(second_);
     start_application(second_, kDriver);

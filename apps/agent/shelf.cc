@@ -204,9 +204,10 @@ std::vector<remotes::Listed> Shelf::newest_manifests() {
     std::ranges::stable_sort(listed, {}, [](const remotes::Listed &each) {
         return each.age_s.value_or(std::numeric_limits<std::uint64_t>::max());
     });
-    std::ranges::stable_partition(listed, [own = machine_.number()](const auto &each) {
-        return parse_manifest_name(each.name)->machine == own;
-    });
+    std::stable_partition(listed.begin(), listed.end(),
+                          [own = machine_.number()](const remotes::Listed &each) {
+                              return parse_manifest_name(each.name)->machine == own;
+                          });
     if (listed.size() > kReadManifestsMax) {
         note("there are too many manifests; `cairn remote gc` removes old ones");
         listed.resize(kReadManifestsMax);

@@ -18,7 +18,6 @@
 namespace cairn::fleet {
 namespace {
 
-namespace fs = std::filesystem;
 using cli::Failure;
 using cli::kExitFailure;
 using cli::PlannedPart;
@@ -273,7 +272,7 @@ Pushed Push::run(std::vector<PlannedPart> parts) {
 Pushed push(OpenRemote &remote, const Machine &machine, const std::string &name,
             const std::string &driver_text, std::vector<PlannedPart> parts,
             const std::string &key_name) {
-    const Pushed pushed = Push(remote, machine, name, driver_text, key_name).run(std::move(parts));
+    Pushed pushed = Push(remote, machine, name, driver_text, key_name).run(std::move(parts));
     remote.counts().packs_pushed += pushed.packs;
     remote.counts().entries_pushed += pushed.entries;
     return pushed;

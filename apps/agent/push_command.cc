@@ -44,7 +44,7 @@ struct Options {
 };
 
 Words chosen_names(const Options &options, const std::string &root) {
-    const Words known = names_below(root);
+    Words known = names_below(root);
     if (options.all) return known;
     if (options.applications.empty()) {
         throw Failure(kExitUsage, "name the applications to push, or say --all");

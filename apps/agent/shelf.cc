@@ -287,7 +287,7 @@ std::string Shelf::put_manifest(const FleetManifest &manifest, const cli::Secret
     std::string content = encode(manifest);
     const cli::TrailerBytes trailer = cli::encode_trailer(cli::sign_bytes(as_bytes(content), key));
     content.append(reinterpret_cast<const char *>(trailer.data()), trailer.size());
-    const std::string object = manifest_name(manifest.machine, as_bytes(content));
+    std::string object = manifest_name(manifest.machine, as_bytes(content));
     remote_.remote().put(folder("manifests") + "/" + object, as_bytes(content));
     return object;
 }

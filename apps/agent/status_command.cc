@@ -89,7 +89,8 @@ Json of_remote(OpenRemote &remote, const Machine &machine, const Options &option
     try {
         const std::uint64_t begin = monotonic_ns();
         const Words names = remote.names();
-        json["latency_ms"] = static_cast<double>((monotonic_ns() - begin) / 1000) / 1000.0;
+        const std::uint64_t latency_us = (monotonic_ns() - begin) / 1000;
+        json["latency_ms"] = static_cast<double>(latency_us) / 1000.0;
         json["reachable"] = true;
         json["applications"] = Json::array();
         for (const std::string &name : names) {

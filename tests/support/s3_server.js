@@ -107,8 +107,30 @@ function listFoldersToo() {
   };
 }
 
+// s3rver writes an object where it is while its bytes come, so that one of a client that was killed is there, and empty.
+// In S3 it is there once it is whole.
+function putWhole() {
+  const store = require(path.join(process.argv[2], 'lib', 'stores', 'filesystem')).prototype;
+  let count = 0;
+  store.putObject = async function (object) {
+    const pieces = [];
+    // Throws where the client has gone.
+    for await (const piece of Buffer.isBuffer(object.content) ? [object.content] : object.content) pieces.push(piece);
+    const content = Buffer.concat(pieces);
+    const file = this.getResourcePath(object.bucket, object.key, 'object');
+    const begun = `${file}.${++count}`;
+    await fs.promises.mkdir(path.dirname(file), { recursive: true });
+    await fs.promises.writeFile(begun, content);
+    const md5 = crypto.createHash('md5').update(content).digest('hex');
+    await this.putMetadata(object.bucket, object.key, object.metadata, md5);
+    await fs.promises.rename(begun, file);
+    return { size: content.length, md5 };
+  };
+}
+
 async function main() {
   listFoldersToo();
+  putWhole();
   const s3rver = new S3rver({
     directory: process.argv[3],
     silent: true,

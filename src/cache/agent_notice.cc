@@ -21,10 +21,6 @@ constexpr std::uint16_t kKindOpened = 1;
 constexpr std::size_t kVersionAt = 8, kKindAt = 10, kRootSizeAt = 12, kIdentifierSizeAt = 14;
 constexpr std::size_t kHeaderSize = 16;
 
-bool is_valid_root(std::string_view root) {
-    return root.starts_with('/') && root.find('\0') == std::string_view::npos;
-}
-
 std::string_view as_text(Bytes bytes) {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
@@ -64,6 +60,10 @@ void tell(const std::string &root, const std::string &identifier) {
 }
 
 }  // namespace
+
+bool is_valid_root(std::string_view root) {
+    return root.starts_with('/') && root.find('\0') == std::string_view::npos;
+}
 
 std::optional<std::vector<std::byte>> encode_agent_notice(std::string_view root,
                                                           std::string_view identifier) {

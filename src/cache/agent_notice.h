@@ -24,6 +24,9 @@ struct AgentNotice {  // a cache was opened
     std::string identifier;
 };
 
+// Whether it is an absolute path that a message can carry.
+bool is_valid_root(std::string_view root);
+
 // nullopt: it has no notice, as the root is no absolute path, or is too long.
 std::optional<std::vector<std::byte>> encode_agent_notice(std::string_view root,
                                                           std::string_view identifier);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cache/agent_notice.h"
 #include "cache/cache.h"
 #include "os/root.h"
 
@@ -17,10 +18,6 @@ constexpr std::size_t kVersionAt = 8, kKindAt = 10, kRootSizeAt = 12, kIdentifie
 constexpr std::size_t kSequenceAt = 16, kEntryAt = 24, kHeadSize = 32;
 constexpr std::size_t kZeroAt = 12, kPackAt = 24;
 static_assert(kPackAt + sizeof(KeptPackName) == kAnswerSize);
-
-bool is_valid_root(std::string_view root) {
-    return root.starts_with('/') && root.find('\0') == std::string_view::npos;
-}
 
 bool begins_with(Bytes message, std::string_view magic) {
     return same_bytes(message.first(magic.size()), as_bytes(magic)) &&

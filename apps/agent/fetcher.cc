@@ -162,8 +162,7 @@ void Fetcher::fetch(const PackOffer &offer) {
     const Machine machine(root_);
     Shelf shelf(remote, machine, offer.name, driver_name(offer.driver_text));
     // One that was kept before, such as by a pull, only has to be what it was.
-    const auto kept = kept_.read(offer.hash, kSharedPackMax);
-    if (kept && cli::signer_of(as_bytes(*kept)) == offer.signer) return;
+    if (shelf.kept(offer.hash, offer.signer)) return;
     ListedPack listed;
     listed.hash = offer.hash;
     listed.size_bytes = offer.size_bytes;

@@ -63,8 +63,8 @@ class Fetcher final : public agent::Packs {
     std::deque<PackOffer> queue_;       // the first one is at work
     std::set<std::string> left_alone_;  // remotes
     std::set<KeptPackName> lacking_;    // what was not there, or did not count
-    std::set<KeptPackName>
-        verified_;  // by this process; what others have kept may be damaged since
+    // By this process: what others have kept may be damaged since.
+    std::set<KeptPackName> verified_;
     std::set<std::string> asked_;
     cairn::Worker thread_;  // last: it uses the others
 };

@@ -1,7 +1,8 @@
 // Reads what manifests list of an application that may ask, and tells its processes and the fetcher.
 // SPDX-License-Identifier: MIT
 //
-// A look at what was looked at before costs a list of names for each remote, and nothing more.
+// A look at what was looked at before costs each remote a list of names, and this machine to read its copies of the
+// manifests.
 //
 // Thread safety: one thread; the fetcher's works meanwhile.
 // Failure: the troubles of remotes that fail. What they had before stays on offer.

@@ -253,14 +253,18 @@ std::vector<ReadManifest> Shelf::read_manifests() {
     return manifests;
 }
 
+std::optional<std::string> Shelf::kept(const ObjectHash &pack, const cli::PublicKey &signer) const {
+    auto content = KeptPacks(machine_.root()).read(pack, kSharedPackMax);
+    if (!content || cli::signer_of(as_bytes(*content)) != signer) return std::nullopt;
+    return content;
+}
+
 std::optional<TemporaryPack> Shelf::fetch(const ListedPack &pack, const cli::PublicKey &signer) {
     if (pack.size_bytes > kSharedPackMax) {
         note("a pack is larger than is shared");
         return std::nullopt;
     }
-    const auto kept = KeptPacks(machine_.root()).read(pack.hash, kSharedPackMax);
-    if (kept && cli::signer_of(as_bytes(*kept)) == signer)
-        return machine_.new_pack(as_bytes(*kept));
+    if (const auto here = kept(pack.hash, signer)) return machine_.new_pack(as_bytes(*here));
     const auto content = get(folder("packs") + "/" + file_of(pack), pack.size_bytes);
     if (!content) {
         note("a pack that is listed is not there");

@@ -30,8 +30,8 @@ namespace cairn::fleet {
 inline constexpr std::uint64_t kSharedPackMax = 8u << 20;
 inline constexpr std::uint64_t kSharedValueMax = 6u << 20;
 
-// So much is read of one shelf; there may be anything, and as much as somebody likes. Rows of packs and texts of drivers
-// count as the entries for which there is room in as many bytes. With it, an agent stays below 64 MB
+// So much is read of one shelf; there may be anything, and as much as somebody likes. Rows of packs and texts of
+// drivers count as the entries for which there is room in as many bytes. With it, an agent stays below 64 MB
 // (tests/fleet/agent_memory_test.cc).
 inline constexpr std::size_t kReadManifestsMax = 2048;
 inline constexpr std::size_t kReadEntriesMax = 500'000;
@@ -106,6 +106,8 @@ class Shelf {
     // Why others did not count, each reason once.
     const cli::Words &problems() const { return problems_; }
 
+    // The bytes of a pack that this machine has kept; nullopt: it has none that is whole and signed by this key.
+    std::optional<std::string> kept(const ObjectHash &pack, const cli::PublicKey &signer) const;
     // The pack, whole and signed by this key; nullopt: it is not there, or not that. One that this machine has kept
     // is not fetched again.
     std::optional<TemporaryPack> fetch(const ListedPack &pack, const cli::PublicKey &signer);

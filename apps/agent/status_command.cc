@@ -81,11 +81,20 @@ Json of_application(OpenRemote &remote, const Machine &machine, const std::strin
     return json;
 }
 
+// Of one that does not answer.
+Json of_unusable(const RemoteSettings &settings, const std::string &problem,
+                 const Machine &machine) {
+    return {{"remote", settings.name},
+            {"url", settings.url},
+            {"namespace", settings.name_space},
+            {"reachable", false},
+            {"problem", problem},
+            {"so_far", json_of(read_counts(machine)[settings.name])}};
+}
+
 Json of_remote(OpenRemote &remote, const Machine &machine, const Options &options) {
-    Json json = {{"remote", remote.settings().name},
-                 {"url", remote.settings().url},
-                 {"namespace", remote.settings().name_space},
-                 {"reachable", false}};
+    Json json = of_unusable(remote.settings(), "", machine);
+    json.erase("problem");
     try {
         const std::uint64_t begin = monotonic_ns();
         const Words names = remote.names();
@@ -101,19 +110,7 @@ Json of_remote(OpenRemote &remote, const Machine &machine, const Options &option
         json["reachable"] = false;
         json["problem"] = failure.what();
     }
-    json["so_far"] = json_of(read_counts(machine)[remote.settings().name]);
     return json;
-}
-
-// One that cannot even be opened.
-Json of_unusable(const RemoteSettings &settings, const RemoteTrouble &trouble,
-                 const Machine &machine) {
-    return {{"remote", settings.name},
-            {"url", settings.url},
-            {"namespace", settings.name_space},
-            {"reachable", false},
-            {"problem", trouble.problem},
-            {"so_far", json_of(read_counts(machine)[settings.name])}};
 }
 
 void print_counts(const Json &counts) {
@@ -162,7 +159,7 @@ int run(const Options &options) {
     for (const RemoteSettings &each : choose_remotes(options.remotes, RemoteUse::any)) {
         std::vector<RemoteTrouble> troubles;
         const OpenRemotes remotes = open_remotes({each}, troubles);
-        Json json = remotes.empty() ? of_unusable(each, troubles.front(), machine)
+        Json json = remotes.empty() ? of_unusable(each, troubles.front().problem, machine)
                                     : of_remote(*remotes.front(), machine, options);
         is_done = is_done && json["reachable"].get<bool>();
         if (!options.json) print(json);

@@ -56,6 +56,19 @@ TEST_F(AgentServeTest, WhatIsCompiledIsPushedAndReachesTheOthers) {
     expect_whole(url_);
 }
 
+// The remote answers, and is used for pulls all the same.
+TEST_F(AgentServeTest, APushThatFailsForLackOfAKeyIsNoTroubleOfTheRemote) {
+    share(first_, url_, "nokey");
+    const AgentProcess agent(first_);
+    compile(first_, kDriver, 0, 5);
+    ASSERT_TRUE(agent.says("nokey")) << agent.said();
+    const std::size_t said = agent.said().size();
+    std::this_thread::sleep_for(milliseconds(400));
+    start_application(first_, kDriver);
+    EXPECT_TRUE(agent.says("pull gl-game: done with studio", said)) << agent.said();
+    EXPECT_EQ(agent.said().find("in trouble"), std::string::npos) << agent.said();
+}
+
 TEST_F(AgentServeTest, WhatIsNotSharedStaysHere) {
     std::ofstream(first_.configuration() + "/config") << "[application other]\nshare = 1\n";
     const AgentProcess agent(first_);

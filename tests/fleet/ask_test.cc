@@ -183,6 +183,21 @@ TEST_F(AskTest, ACacheOfCairnHTakesInWhatIsPulledWhileItIsOpen) {
     EXPECT_TRUE(eventually([&] { return found(0, 20) == 20; }));
 }
 
+// What comes later is not known to be none of what was cleared.
+TEST_F(AskTest, ACacheOfWhichATimeRangeWasClearedTakesInNoPackAnyMore) {
+    write("config", "share = 1\n");
+    running_ = second_.open_plain("engine");
+    uint64_t removed = 0;
+    EXPECT_EQ(cairn_clear_range(running_, 0, UINT64_MAX, &removed), CAIRN_OK);
+    put_costly_into(first_.open_plain("engine"), 0, 20);
+    push(first_, "engine");
+    pull(second_, "engine");
+    for (int i = 0; i < 5; ++i) {  // packs are looked for once in a second
+        EXPECT_EQ(found(0, 20), 0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    }
+}
+
 TEST_F(AskTest, WhatAnApplicationRemovesDoesNotComeBack) {
     have_something_wanted(5);
     ASSERT_TRUE(eventually([&] { return found(0, 5) == 5; }));

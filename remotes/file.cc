@@ -1,9 +1,9 @@
 // A remote in a shared folder, such as one of NFS: file:///absolute/folder.
 // SPDX-License-Identifier: MIT
 //
-// The top has to be there, and may be reached through links; below it folders are made, and no link is followed, so that nobody who may write there can
-// lead a reader elsewhere. An object comes under a name with a dot first, which no listing shows, and is
-// renamed when its bytes are on the disk.
+// The top has to be there, and may be reached through links. Below it folders are made, and no link is followed, so that
+// nobody who may write there can lead a reader elsewhere. An object comes under a name with a dot first, which no listing
+// shows, and is renamed when its bytes are on the disk.
 //
 // Thread safety, failure: as remote.h says. One thing no program can do: a call to a file server that
 // hangs does not end before the server, or its mount's own time limit, lets it.

@@ -107,7 +107,7 @@ bool take_options(int argc, char **argv, Plan &plan, std::string &ways) {
 int measure(const NamedWay &way, Plan plan, const std::string &folder) {
     plan.way = way.way;
     plan.folder = folder + "/" + way.name;
-    // What an earlier run has left is not seen: its key is not trusted, so each look would fetch its manifests anew.
+    // What an earlier run has left is not seen.
     plan.name_space = "bench-" + folder.substr(folder.rfind('-') + 1) + "-" + way.name;
     std::filesystem::create_directories(plan.folder);
     const Outcome outcome = bench::fleet::simulate(plan);

@@ -17,10 +17,9 @@
  *     thread.
  *  5. Processes: any number of processes may open the same cache on disk, and no look-up waits for
  *     another process, but for 20 ms at most where damage has to be mended, and for the user's agent
- *     as long as the user allows (cairn_get). When a put has
- *     returned CAIRN_OK, every process finds the entry, even if the one that stored it is killed
- *     right after. Program caches and caches behind a broker put into a queue; their headers say
- *     what holds there.
+ *     as long as the user allows (cairn_get). When a put has returned CAIRN_OK, every process finds
+ *     the entry, even if the one that stored it is killed right after. Program caches and caches
+ *     behind a broker put into a queue; their headers say what holds there.
  *  6. Forking: after fork() both processes may go on using a disk cache that was open before. If
  *     another thread may have been inside a call on it at that moment, let the child open its own,
  *     and always do so for a cache in memory. A child that lives on shares its parent's file locks:
@@ -216,10 +215,10 @@ typedef struct cairn_options {
      * belong to root, the user or the owner of the executable, and nobody else may write them. One
      * that cannot be used has a line of the log. With `share = 1` in the user's configuration, packs
      * that are pulled from other machines while the cache is open become layers, too: share caches
-     * whose values depend on nothing but identifier, version and key. A file may be replaced (by a rename) or removed
-     * while it is in use. Where the cache itself cannot be had, because the directory cannot be
-     * read or written or the disk is full, cairn_open gives the layers with a cache in memory over
-     * them. docs/packs.md. */
+     * whose values depend on nothing but identifier, version and key. A file may be replaced (by a
+     * rename) or removed while it is in use. Where the cache itself cannot be had, because the
+     * directory cannot be read or written or the disk is full, cairn_open gives the layers with a
+     * cache in memory over them. docs/packs.md. */
     const char *const *layers;
     size_t layer_count;
 } cairn_options;

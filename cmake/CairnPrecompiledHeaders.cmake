@@ -1,6 +1,6 @@
 # Headers of others that are compiled once for many files. A compiler cache takes no part in that and does more by itself,
-# so that there are none where CMAKE_CXX_COMPILER_LAUNCHER names one; the preset `clang` has none either, and so proves
-# that every file includes what it needs.
+# so that there are none where CMAKE_CXX_COMPILER_LAUNCHER names one; the presets `clang` and `tidy` have none either, and
+# so prove that every file includes what it needs.
 if(CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()

@@ -33,7 +33,10 @@ endif()
 # For 32-bit programs, the sizes and times that 64-bit ones have anyway.
 target_compile_definitions(cairn_common INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64 _TIME_BITS=64)
 # Code with RTTI, as tests are, takes objects of code without it for having a wrong type.
-set(sanitizer_options -fno-sanitize-recover=all -fno-sanitize=vptr -fno-omit-frame-pointer)
+set(sanitizer_options -fno-sanitize-recover=all -fno-sanitize=vptr
+    # One function of the front ends stands for all that a driver lacks, whatever their types.
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=function>
+    -fno-omit-frame-pointer)
 if(CAIRN_FUZZ)
     # Coverage instrumentation everywhere; only the fuzz targets themselves get libFuzzer's main.
     target_compile_options(cairn_common INTERFACE
@@ -43,6 +46,10 @@ elseif(CAIRN_SANITIZE)
     target_compile_options(cairn_common INTERFACE
         -fsanitize=${CAIRN_SANITIZE} ${sanitizer_options})
     target_link_options(cairn_common INTERFACE -fsanitize=${CAIRN_SANITIZE})
+    # As GCC, and later versions of Clang, define it.
+    if(CAIRN_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+        target_compile_definitions(cairn_common INTERFACE __SANITIZE_ADDRESS__=1)
+    endif()
 endif()
 
 # What is loaded into other people's processes: neither exceptions nor RTTI.

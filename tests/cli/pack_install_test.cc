@@ -39,7 +39,7 @@ constexpr int kKeys = 12;
 constexpr int kSkip = 77;
 // A process is killed, or the power lost, at each of so many system calls.
 #ifdef __SANITIZE_ADDRESS__  // each start takes fifty times as long
-constexpr std::uint64_t kStep = 37, kPowerStep = 7;
+constexpr std::uint64_t kStep = 29, kPowerStep = 7;
 #else
 constexpr std::uint64_t kStep = 1, kPowerStep = 1;
 #endif

@@ -30,9 +30,14 @@ inline cairn_cache *open_recipes(const std::string &root,
     return cache;
 }
 
+// A thread stores it: other processes surely have it after flush() or cairn_close().
 inline void put(cairn_cache *cache, const std::string &key, const std::string &value) {
     EXPECT_EQ(cairn_put(cache, key.data(), key.size(), value.data(), value.size(), nullptr),
               CAIRN_OK);
+}
+
+inline void flush(cairn_cache *cache) {
+    EXPECT_EQ(cairn_flush(cache, 60'000), CAIRN_OK);
 }
 
 // Stores a program with these sources; the hash of it.

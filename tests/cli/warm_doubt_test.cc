@@ -23,6 +23,7 @@ TEST_F(WarmTest, AnotherTextUnderTheKeyOfASourceIsDamage) {
     cairn_cache *cache = open_recipes(root_);
     const std::string key = recipe::key_of_source(recipe::hash_of(recipe::Source{"good 1"}));
     put(cache, key, recipe::encode(recipe::Source{"evil"}));
+    flush(cache);
     const Json first = result();
     EXPECT_EQ(first["made"], 1);
     EXPECT_EQ(first["damaged"], 1);
@@ -44,6 +45,7 @@ TEST_F(WarmTest, AProgramThatLacksAStateIsMadeAgainWhenThatIsThere) {
     state.mode = 6;
     const std::string key = recipe::key_of_state(program, as_bytes(right));
     put(cache, key, recipe::encode(state));
+    flush(cache);
     EXPECT_EQ(result()["made"], 1);
     put(cache, key, right);
     cairn_close(cache);

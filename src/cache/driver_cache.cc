@@ -28,7 +28,6 @@ constexpr std::size_t kRecordingSizeMax = 64;
 constexpr std::size_t kSeedsLookedAt = 65536;
 constexpr std::size_t kSeedsMax = 4096;
 constexpr std::uint64_t kSeedBytesMax = 256u << 20;
-constexpr std::uint64_t kSeedingUs = 100'000;
 // How long a recording waits for another process of its start, or of an earlier one.
 constexpr std::uint64_t kPatienceUs = 100'000;
 
@@ -252,11 +251,11 @@ void plant(const Directory &own, const Seed &seed) {
 }
 
 // The newest files come first.
-void seed(const Directory &own, const std::string &path) {
+void seed(const Directory &own, const std::string &path, std::uint64_t patience_us) {
     const auto locked = lock(own);
     if (!locked.ok()) return;  // another process is at it
-    const Deadline to_find = Deadline::in_us(kSeedingUs / 2);
-    const Deadline deadline = Deadline::in_us(kSeedingUs);
+    const Deadline to_find = Deadline::in_us(patience_us / 2);
+    const Deadline deadline = Deadline::in_us(patience_us);
     std::size_t count = 0;
     std::uint64_t bytes = 0;
     for (const Seed &each : find_seeds(path, to_find)) {
@@ -297,7 +296,7 @@ std::optional<std::string> open_driver_cache(const std::string &root,
     if (own.error() == Error::not_found) {
         if (!is_wished(wish) && !has_packed_files(root, application)) return std::nullopt;
         own = make_own(root, application, log);
-        if (own.ok() && wish.recording.empty()) seed(own.value(), path);
+        if (own.ok() && wish.recording.empty()) seed(own.value(), path, wish.seeding_us);
     }
     Status ready = own.ok() ? Status() : Status(own.error());
     if (ready.ok() && !wish.recording.empty()) {

@@ -45,6 +45,8 @@ struct DriverCacheWish {
     // Not empty: it is to have what this recording makes, and nothing else. Each new name begins
     // anew.
     std::string recording;
+    // A new directory takes no longer than this to begin with what the driver has in its usual one.
+    std::uint64_t seeding_us = 100'000;
 };
 // Where the application's driver is to keep machine code; nullopt: where it always does. There is
 // such a directory where there was one, the wish says so, or a pack has files for it.

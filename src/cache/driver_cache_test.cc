@@ -28,7 +28,7 @@ constexpr const char *kGeneration =
     "Cairn generation\napplication: gl-game\nbuild: \n\nPrograms of X, 4.5\nGL_VENDOR: V\n"
     "GL_VERSION: 4.5\nlibrary: x 01\n";
 
-const DriverCacheWish kUsers = {true, ""};
+const DriverCacheWish kUsers = {.is_users = true, .recording = "", .seeding_us = 60'000'000};
 
 std::string file_name(int number) {
     const std::string digits = std::to_string(number);

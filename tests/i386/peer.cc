@@ -60,6 +60,11 @@ class Peer {
             fail(5, "put " + std::to_string(result));
         }
     }
+    // What has been put is on its way to a broker until then.
+    void flush() {
+        const int result = cairn_flush(cache_, 60'000);
+        if (result != CAIRN_OK) fail(5, "flush " + std::to_string(result));
+    }
     // Whether it is there.
     bool get(std::uint64_t family, std::uint64_t number) {
         const ByteVector key = numbered_key(family, number, 60);
@@ -108,6 +113,7 @@ void put_all(Peer &peer, std::uint64_t self, std::uint64_t writers, std::uint64_
                  random.below(static_cast<std::size_t>(count)));
         peer.get(kSharedFamily, random.below(static_cast<std::size_t>(i + 1)));
     }
+    peer.flush();
 }
 
 std::uint64_t read_all(Peer &peer, std::uint64_t writers, std::uint64_t count, bool must) {

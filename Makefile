@@ -1,7 +1,7 @@
 # The front door: each target installs what it needs, then hands over to CMake, ctest and scripts/.
 # Nothing but build/ is written, except by `make install` and `make compatibility`.
 
-# Number of parallel jobs.
+# Number of parallel jobs; of tests, which often wait, one more.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # How often `make torture` kills processes that use the cache.
 KILLS ?= 200
@@ -26,7 +26,7 @@ help: ## Explain these targets (the default)
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Debian packages that are missing are installed first (with sudo where you are not root);'
-	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once.'
+	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once (of tests one more).'
 
 run: ## Build, then run a real GL application on new machines, cold and warm, and show what was saved
 	@scripts/install-packages

@@ -46,7 +46,7 @@ elseif(CAIRN_SANITIZE)
     target_compile_options(cairn_common INTERFACE
         -fsanitize=${CAIRN_SANITIZE} ${sanitizer_options})
     target_link_options(cairn_common INTERFACE -fsanitize=${CAIRN_SANITIZE})
-    # As GCC, and later versions of Clang, define it.
+    # As GCC defines it.
     if(CAIRN_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
         target_compile_definitions(cairn_common INTERFACE __SANITIZE_ADDRESS__=1)
     endif()

@@ -95,9 +95,10 @@ class AgentTest : public ::testing::Test {
     void start(const std::string &name, const std::string &root = "/root") const {
         send(*encode_agent_notice(root, name));
     }
-    // Once there is room for it: the kernel holds ten messages, and the agent takes no more than it may.
+    // Once there is room for it: the kernel holds ten messages, and the agent takes no more than it
+    // may.
     void send(Bytes message) const {
-        EXPECT_TRUE(eventually([&] { return send_datagram(path_, message).ok(); }));
+        ASSERT_TRUE(eventually([&] { return send_datagram(path_, message).ok(); }));
     }
     // The loop looks at the clock when it has something to look at.
     void advance(std::uint64_t ms) {
@@ -156,7 +157,7 @@ TEST_F(AgentTest, NoticesAreTakenInWhileAJobHangs) {
     worker_.hangs = true;
     start("a");
     ASSERT_TRUE(become({"pull a"}));
-    for (int i = 0; i < 50; ++i) start("b");
+    for (int i = 0; i < 50; ++i) ASSERT_NO_FATAL_FAILURE(start("b"));
     start("c");
     worker_.hangs = false;
     EXPECT_TRUE(become({"pull a", "pull b", "pull c"}));

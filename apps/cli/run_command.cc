@@ -55,6 +55,7 @@ struct RunOptions {
     std::string trace;
     std::optional<std::string> limit;
     bool record = false;
+    bool keep_sources = false;
 };
 
 // The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
@@ -202,6 +203,7 @@ int run(const RunOptions &options, const Words &command) {
     }
     if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
     if (!chosen_root().empty()) setenv("CAIRN_DIR", chosen_root().c_str(), 1);
+    if (options.keep_sources) setenv(kKeepSourcesVariable, "1", 1);
     if (options.record) setenv(kRecordVariable, name_of_recording().c_str(), 1);
     const uint64_t start_ns = monotonic_ns();
     // Once the front end is used, there is nothing more to find out.
@@ -245,6 +247,8 @@ Run define(Arguments &take) {
                "SIZE");
     take.flag("--record", options->record,
               "Have the driver keep what it makes for APP by itself, for `cairn pack create`");
+    take.flag("--keep-sources", options->keep_sources,
+              "Keep the first lines of sources that are compiled, for `cairn why`");
     take.quiet("Say nothing, except when APP cannot be started");
     return [options, &command] {
         if (command.empty()) {

@@ -162,6 +162,15 @@ std::string time_line(const RunReport &report) {
     return line;
 }
 
+nlohmann::ordered_json outcomes_json(const RunReport &report) {
+    nlohmann::ordered_json json;
+    for (size_t i = 0; i < kOutcomes; ++i) {
+        json[outcome_name(static_cast<Outcome>(i))] = {{"programs", report.outcomes[i]},
+                                                       {"spent_ns", report.outcome_ns[i]}};
+    }
+    return json;
+}
+
 nlohmann::ordered_json counters_json(const RunReport &report) {
     return {{"processes", report.processes},
             {"contexts", report.contexts},
@@ -184,7 +193,8 @@ nlohmann::ordered_json counters_json(const RunReport &report) {
             {"loads", report.loads},
             {"displays", report.displays},
             {"own_binaries", report.own_binaries},
-            {"glx_contexts", report.glx_contexts}};
+            {"glx_contexts", report.glx_contexts},
+            {"outcomes", outcomes_json(report)}};
 }
 
 }  // namespace

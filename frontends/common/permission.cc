@@ -95,6 +95,8 @@ Permission ask() {
         own.is_off_after_crashes = record.off_since_ns != 0;
         permission = permission_for(own, configuration);
     }
+    const bool is_remembered = configuration.record(application).value_or(true);
+    if (root && permission.is_served && is_remembered) permission.history_root = *root;
     permission.logs = switch_of_environment("CAIRN_LOG").value_or(permission.logs);
     return permission;
 }

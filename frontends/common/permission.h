@@ -32,6 +32,8 @@ struct Permission {
     bool has_own_driver_cache = false;  // the user wants the driver's code by application
     bool records_recipes = false;       // how programs are made, and where they draw
     std::string reason;                 // why it is not served
+    // The root below which it is remembered what becomes of look-ups; empty: it is not to be.
+    std::string history_root;
 };
 
 // The decision itself. `logs` is that of the configuration.

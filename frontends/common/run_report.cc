@@ -42,6 +42,15 @@ void count(Counter counter, uint64_t amount) {
     }
 }
 
+void count_link(Outcome outcome, uint64_t spent_ns) {
+    if (g_report == nullptr) return;
+    const auto add = [](uint64_t &word, uint64_t amount) {
+        std::atomic_ref<uint64_t>(word).fetch_add(amount, std::memory_order_relaxed);
+    };
+    add(g_report->outcomes[static_cast<size_t>(outcome)], 1);
+    add(g_report->outcome_ns[static_cast<size_t>(outcome)], spent_ns);
+}
+
 void count_process() {
     if (!g_process_counted.exchange(true)) {
         count(&RunReport::processes);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "history/outcome.h"
 #include "os/environment.h"
 
 namespace cairn {
@@ -46,13 +47,17 @@ struct RunReport {
     char problem_text[160];      // why, with a terminating zero; written before `problem`
     std::uint64_t glx_contexts;  // of the contexts, those of GLX
     std::uint64_t reserved[20];
+    std::uint64_t outcomes[kOutcomes];    // links by Outcome
+    std::uint64_t outcome_ns[kOutcomes];  // the time that they took, compiles included
 };
 
-inline constexpr std::uint64_t kRunReportLayout = 1;
+inline constexpr std::uint64_t kRunReportLayout = 2;
 // The environment variable in which the launcher names the memory by a path.
 inline constexpr const char *kRunReportVariable = "CAIRN_REPORT";
 // The name of a recording: `cairn run --record`.
 inline constexpr const char *kRecordVariable = "CAIRN_RECORD";
+// Asks that the first lines of sources are kept: `cairn run --keep-sources`.
+inline constexpr const char *kKeepSourcesVariable = "CAIRN_KEEP_SOURCES";
 
 // Values of `problem`.
 inline constexpr std::uint64_t kProblemNotUsed = 1;    // the cache could not be opened
@@ -69,6 +74,8 @@ using Counter = uint64_t RunReport::*;
 void attach_counters(const char *path);
 
 void count(Counter counter, uint64_t amount = 1);
+// Counts a link, and the time that it took.
+void count_link(Outcome outcome, uint64_t spent_ns);
 
 // This process made its first context: counts it once.
 void count_process();

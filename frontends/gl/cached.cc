@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "account.h"
 #include "base/bytes.h"
 #include "caches.h"
 #include "common/crash_guard.h"
@@ -45,12 +46,14 @@ void check_hint(const Context &context, Program &program) {
     }
 }
 
-// Gives the driver the binary of an entry. False when there is none that it takes.
+enum class Taken { yes, damaged, refused };
+
+// Gives the driver the binary of an entry.
 // REQUIRES: the program is locked.
-bool load(Context &context, Program &program, const ProgramKey &key,
-          std::span<const std::byte> bytes) {
+Taken load(Context &context, Program &program, const ProgramKey &key,
+           std::span<const std::byte> bytes) {
     auto entry = decode_program(bytes);
-    if (!entry) return false;
+    if (!entry) return Taken::damaged;
     bool is_taken = false;
     // An unknown format would be a GL error, and the application would see it.
     if (context.has_format(entry->format)) {
@@ -67,30 +70,36 @@ bool load(Context &context, Program &program, const ProgramKey &key,
         count(&RunReport::rejected);
         log().write(Severity::warning, "program %u: the driver refuses a binary of %zu bytes",
                     program.name, entry->binary.size());
-        return false;
+        return Taken::refused;
     }
     program.cached_report = std::move(entry->report);
     program.was_linked = true;
     check_hint(context, program);
     count(&RunReport::hits);
     count(&RunReport::bytes_read, entry->binary.size());
-    return true;
+    context.account->add(Number::bytes_read, entry->binary.size());
+    return Taken::yes;
+}
+
+Outcome outcome_of(Taken taken) {
+    return taken == Taken::refused ? Outcome::refused : Outcome::damaged;
 }
 
 // From memory, which may hold the application's bytes: no driver sees an entry that is
 // not whole, and an entry that the driver refuses is removed.
-std::optional<uint64_t> load_from_memory(Context &context, Program &program, const ProgramKey &key,
-                                         const Found &found) {
+Taken load_from_memory(Context &context, Program &program, const ProgramKey &key,
+                       const Found &found) {
     const auto bytes = found.bytes();
+    Taken taken = Taken::damaged;
     if (cairn_egl_entry_check(key.data(), key.size(), bytes.data(), bytes.size()) != CAIRN_OK) {
         count(&RunReport::rejected);
         log().write(Severity::warning, "program %u: its entry of %zu bytes is not one of ours",
                     program.name, bytes.size());
-    } else if (load(context, program, key, bytes)) {
-        return found.cost_ns();
+    } else {
+        taken = load(context, program, key, bytes);
     }
-    context.programs->remove(key);
-    return std::nullopt;
+    if (taken != Taken::yes) context.programs->remove(key);
+    return taken;
 }
 
 }  // namespace
@@ -114,6 +123,10 @@ Found::Found(cairn_cache *cache, uint64_t index, ProgramKey &key) {
 std::span<const std::byte> Found::bytes() const {
     if (blob_ == nullptr) return {};
     return {static_cast<const std::byte *>(cairn_blob_data(blob_)), cairn_blob_size(blob_)};
+}
+
+bool Found::is_of_pack() const {
+    return blob_ != nullptr && cairn_blob_is_of_pack(blob_) != 0;
 }
 
 NewEntry new_entry(std::string_view key, std::string_view value, uint64_t cost_ns) {
@@ -145,35 +158,40 @@ bool has_cached(const Context &context, const ProgramKey &key) {
     return is_in(context.programs->entries()) || is_in(context.cache);
 }
 
-Turn take_turn(const Context &context, const ProgramKey &key) {
+Turn take_turn(const Context &context, const ProgramKey &key, bool &is_late) {
     const auto patience_ms = static_cast<uint32_t>(settings().lease_ms);
     cairn_lease *lease = nullptr;
     // Most programs are there, and to ask costs less than a lease does.
     if (patience_ms != 0 && context.cache != nullptr && is_caching_on() &&
         !has_cached(context, key)) {
-        (void)cairn_lease_acquire(context.cache, key.data(), key.size(), patience_ms, &lease);
+        is_late = cairn_lease_acquire(context.cache, key.data(), key.size(), patience_ms, &lease) ==
+                  CAIRN_ERROR_BUSY;
     }
     return Turn(lease);
 }
 
-std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key) {
-    const Found in_memory(context.programs->entries(), bytes_of(key));
-    if (in_memory) {
-        if (const auto cost = load_from_memory(context, program, key, in_memory)) return cost;
+Loaded load_cached(Context &context, Program &program, const ProgramKey &key) {
+    Loaded loaded;
+    if (const Found in_memory(context.programs->entries(), bytes_of(key)); in_memory) {
+        const Taken taken = load_from_memory(context, program, key, in_memory);
+        if (taken == Taken::yes) return {Outcome::hit_memory, in_memory.cost_ns()};
+        loaded.outcome = outcome_of(taken);
     }
-    const Found on_disk(context.cache, bytes_of(key));
-    if (on_disk && load(context, program, key, on_disk.bytes())) {
-        context.programs->put_stored(on_disk.get());
-        return on_disk.cost_ns();
+    if (const Found on_disk(context.cache, bytes_of(key)); on_disk) {
+        const Taken taken = load(context, program, key, on_disk.bytes());
+        if (taken == Taken::yes) {
+            const bool is_of_pack = on_disk.is_of_pack();
+            context.programs->put_stored(on_disk.get());
+            return {is_of_pack ? Outcome::hit_pack : Outcome::hit_disk, on_disk.cost_ns()};
+        }
+        loaded.outcome = outcome_of(taken);
     }
-    if (!in_memory && !on_disk) {
-        count(&RunReport::misses);
-    }
-    return std::nullopt;
+    if (loaded.outcome == Outcome::never_seen) count(&RunReport::misses);
+    return loaded;
 }
 
-void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns) {
-    if (made.size == 0) return;
+bool store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns) {
+    if (made.size == 0) return false;
     cairn_egl_entry_seal(key.data(), key.size(), made.bytes.get(), made.size);
     const NewEntry entry = new_entry(bytes_of(key), {made.bytes.get(), made.size}, cost_ns);
     Stored stored = Stored::no;
@@ -182,11 +200,17 @@ void store_linked(Context &context, const ProgramKey &key, const Linked &made, u
     }
     if (stored == Stored::yes) {
         count(&RunReport::bytes_written, made.binary_size);
+        context.account->add(Number::bytes_written, made.binary_size);
+    }
+    if (context.cache != nullptr) {
+        const bool is_kept = stored == Stored::yes;
+        context.account->add(is_kept ? Number::stored : Number::store_failed, 1);
     }
     // The driver links a program each time if drivers have died with its binary.
     if (stored != Stored::kept_out) {
         context.programs->put(entry.get());
     }
+    return stored == Stored::yes;
 }
 
 }  // namespace cairn::gl

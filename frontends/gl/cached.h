@@ -15,10 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 
+#include "history/outcome.h"
 #include "key.h"
 #include "program.h"
 
@@ -42,6 +42,7 @@ class Found {
     }
     // The time that it took to make the entry, in nanoseconds; 0 where nobody knows.
     uint64_t cost_ns() const { return uint64_t{cairn_blob_cost_us(blob_)} * 1000; }
+    bool is_of_pack() const;
     // Null when there is no entry.
     cairn_blob *get() const { return blob_; }
     explicit operator bool() const { return blob_ != nullptr; }
@@ -65,13 +66,17 @@ Stored store(cairn_cache *cache, std::string_view key, const NewEntry &entry);
 // Whether there is an entry, be it usable or not.
 bool has_cached(const Context &context, const ProgramKey &key);
 
-// Gives the driver a binary that it takes. Returns the time that it took to make the binary, in
-// nanoseconds.
+struct Loaded {
+    // A hit; or what is known of the miss: refused, damaged, or never_seen for one that was not found.
+    Outcome outcome = Outcome::never_seen;
+    uint64_t cost_ns = 0;  // that it took to make the binary
+};
+// Gives the driver a binary that it takes.
 // REQUIRES: the program is locked.
-std::optional<uint64_t> load_cached(Context &context, Program &program, const ProgramKey &key);
+Loaded load_cached(Context &context, Program &program, const ProgramKey &key);
 
-// Takes the entry of a program that the driver has just linked.
-void store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns);
+// Takes the entry of a program that the driver has just linked. Whether it is kept on disk.
+bool store_linked(Context &context, const ProgramKey &key, const Linked &made, uint64_t cost_ns);
 
 // The right to make a program, as long as it lives.
 struct ReleaseLease {
@@ -79,7 +84,7 @@ struct ReleaseLease {
 };
 using Turn = std::unique_ptr<cairn_lease, ReleaseLease>;
 // Null unless CAIRN_EGL_LEASE is set. While another process has the right, waits for its result, at
-// most as long as that variable says.
-Turn take_turn(const Context &context, const ProgramKey &key);
+// most as long as that variable says; `is_late`: it did not come in that time.
+Turn take_turn(const Context &context, const ProgramKey &key, bool &is_late);
 
 }  // namespace cairn::gl

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "account.h"
 #include "common/application.h"
 #include "common/run_report.h"
 #include "hook.h"
@@ -32,6 +33,7 @@ struct OpenedCache {
     cairn_cache *cache = nullptr;  // null: it cannot be opened
     bool is_of_blobs = false;      // which drivers store without being asked
     uint64_t failed = 0;           // guarded by the mutex: failed writes that were counted
+    Account *account = nullptr;    // null: it has none
 };
 
 // In a sandbox, the cache behind the broker is the only one. No identity is like this.
@@ -121,6 +123,12 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     return cache;
 }
 
+Account *new_account(cairn_cache *cache, const std::string &identity, bool has_broker) {
+    if (cache == nullptr) return new Account(Detail::not_opened);
+    if (has_broker) return new Account(Detail::behind_a_broker);
+    return new Account(cache, identity);
+}
+
 // Counts the entries that were taken for stored and could not be written since.
 void count_failed(OpenedCache &opened) {
     cairn_program_cache_stats stats = {};
@@ -184,8 +192,19 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     OpenedCache opened;
     opened.cache = open_cache(identity, limit_percent);
     opened.is_of_blobs = !has_broker && limit_percent == kBlobsPercent;
+    if (!opened.is_of_blobs && identity != recipe::kIdentity) {
+        opened.account = new_account(opened.cache, identity, has_broker);
+    }
     all.by_identity[key] = opened;
     return opened.cache;
+}
+
+Account &account_for(const std::string &identity) {
+    auto &all = the_only<Caches>();
+    const MutexLock lock(all.mutex);
+    const auto found = all.by_identity.find(settings().has_broker() ? kBroker : identity);
+    const bool has_one = found != all.by_identity.end() && found->second.account != nullptr;
+    return has_one ? *found->second.account : account_of_none();
 }
 
 cairn_cache *recipes_cache() {

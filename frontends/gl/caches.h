@@ -16,6 +16,8 @@
 
 namespace cairn::gl {
 
+class Account;
+
 // Shares of the room that the program has on disk, in percent. A driver keeps blobs of each program
 // that it compiles; only new links need them.
 inline constexpr uint32_t kBlobsPercent = 25;
@@ -33,6 +35,9 @@ cairn_program_cache_options options_of(const std::string &name, const std::strin
 // The cache for a driver of this identity, opened on first use. Null when it cannot be opened;
 // later calls do not try again.
 cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent);
+
+// The account of that cache, opened before, or of none.
+Account &account_for(const std::string &identity);
 
 // The same for the application's recipes (docs/recipes.md).
 cairn_cache *recipes_cache();

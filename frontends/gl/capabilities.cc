@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "account.h"
+#include "base/checksum.h"
 #include "caches.h"
 #include "common/words.h"
 #include "context.h"
@@ -110,6 +113,28 @@ ContextTraits traits_of(const Context &context, ContextVersion version, const Dr
             .profile = number_if(!version.is_es && version.number >= 302, GL_CONTEXT_PROFILE_MASK)};
 }
 
+// Digests of the fields but for the driver, of which the first half is what was asked for.
+std::array<uint32_t, kContextFields> field_digests(const ContextTraits &traits) {
+    const auto of_text = [](std::string_view text) {
+        return static_cast<uint32_t>(checksum(as_bytes(text), text.size()));
+    };
+    const auto of_number = [](std::optional<GLuint> number) { return number ? *number + 1 : 0; };
+    return {of_text(*traits.request),    of_text(*traits.version), of_text(*traits.language),
+            of_text(*traits.extensions), of_number(*traits.flags), of_number(*traits.profile)};
+}
+
+uint64_t context_digest(const std::array<uint32_t, kContextFields> &fields) {
+    const auto field = [&](ContextField which) { return fields[static_cast<size_t>(which)]; };
+    const auto digest = [](std::span<const uint32_t> words) {
+        return checksum(std::as_bytes(words), words.size()) >> 32;
+    };
+    const std::array asked = {field(ContextField::request), field(ContextField::flags),
+                              field(ContextField::profile)};
+    const std::array told = {field(ContextField::version), field(ContextField::language),
+                             field(ContextField::extensions)};
+    return digest(asked) << 32 | digest(told);
+}
+
 void begin_recording(Context &context, ContextVersion version, record::DriverName driver) {
     const ContextOptions &options = context.options;
     const recipe::ContextKind kind = {.is_es = options.is_es ? 1u : 0u,
@@ -145,6 +170,7 @@ void describe(Context &context) {
 
 void prepare(Context &context) {
     context.is_prepared = true;
+    context.no_cache_because = Detail::no_binaries;
     const GlFunctions &gl = context.gl();
     const std::string version_text = string_of(gl, GL_VERSION);
     const ContextVersion version = parse_version(version_text);
@@ -162,14 +188,19 @@ void prepare(Context &context) {
         draws_with_processor(names.renderer) ? Processor::type_and_number : Processor::unimportant;
     const std::string identity = driver_identity(context.driver->code, names, processor);
     place_driver_files(identity);
-    context.traits = key_of(traits_of(context, version, names, extensions, identity));
+    const ContextTraits traits = traits_of(context, version, names, extensions, identity);
+    context.traits = key_of(traits);
+    const auto fields = field_digests(traits);
+    context.digest = context_digest(fields);
     if (!context.group->accept(context.traits)) {
         log().write(Severity::info,
                     "contexts that share objects differ: programs are not cached in them");
+        context.no_cache_because = Detail::contexts_differ;
         return;
     }
     if (context.programs == nullptr) return;
     if (settings().replaces_sources) {
+        context.no_cache_because = Detail::sources_replaced;
         log().write(Severity::info, "MESA_SHADER_READ_PATH is set: not cached");
         return;
     }
@@ -189,6 +220,10 @@ void prepare(Context &context) {
         context.disk =
             cache_for(identity, programs.leaves_room_for_blobs ? kProgramsPercent : kAllPercent);
         context.cache = programs.is_kept_off_disk ? nullptr : context.disk;
+        if (!programs.is_kept_off_disk) context.account = &account_for(identity);
+        if (History *const history = context.account->history()) {
+            history->note_context(context.digest, fields);
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "account.h"
 #include "caches.h"
 #include "functions.h"
 #include "program_memory.h"
@@ -78,6 +79,9 @@ struct Context {
     bool is_prepared = false;
     bool has_cache = false;  // programs can be looked up and stored
     Key traits = {};         // hash of all that makes this context compile as it does
+    uint64_t digest = 0;     // of the same but for the driver, see ProgramParts
+    Account *account = &account_of_none();
+    Detail no_cache_because = Detail::none;  // where there is none
     cairn_cache *disk = nullptr;
     // `disk`, or null while the application keeps the driver's blobs itself: then programs are in
     // memory only.
@@ -102,6 +106,13 @@ struct Context {
     // GL_PROGRAM_CACHE_ENABLED_ANGLE: programs are cached when there is room.
     bool is_enabled() const { return has_cache && group->is_uniform() && is_caching_on(); }
     bool can_cache() const { return is_enabled() && programs->is_on(); }
+    // Why it cannot; none: it can.
+    Detail why_not() const {
+        if (!has_cache) return no_cache_because;
+        if (!group->is_uniform()) return Detail::contexts_differ;
+        if (!is_caching_on()) return Detail::switched_off;
+        return programs->is_on() ? Detail::none : Detail::memory_off;
+    }
 };
 
 // Finds out whether and how programs can be cached in a context, by questions that its version and

@@ -199,6 +199,12 @@ std::vector<std::string> names_for_mesa(const std::string &invocation, const std
     return names;
 }
 
+bool is_of_context(std::string_view line) {
+    constexpr std::string_view kBeginnings[] = {"Programs of ",
+                                                "GL_VERSION:", "GL_SHADING_LANGUAGE_VERSION:"};
+    return starts_with_any(line, kBeginnings);
+}
+
 std::string configuration_lines(const std::vector<std::string> &files,
                                 const std::vector<std::string> &names) {
     std::string lines;

@@ -41,6 +41,9 @@ std::string processor_lines(Processor processor);
 // or a display is initialised, so that all parts of its driver are loaded.
 std::string driver_identity(const void *code, const DriverNames &names, Processor processor);
 
+// Whether a line of an identity may differ between contexts of one driver.
+bool is_of_context(std::string_view line);
+
 // Mesa's configuration files ("drirc") switch workarounds on by the name of the executable: a
 // source that compiles in one application need not compile in the next. The whole of the files
 // belongs to the identity; the name of the application does only if a file mentions it, so that all

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "account.h"
+#include "base/checksum.h"
 #include "cached.h"
 #include "common/run_report.h"
 #include "context.h"
 #include "program.h"
 #include "record/recorder.h"
+#include "settings.h"
 
 namespace cairn::gl {
 namespace {
@@ -55,15 +58,21 @@ std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
     return keys;
 }
 
-// This link as a request, if it is of a kind that is cached.
+// This link as a request, if it is of a kind that is cached; else `why_not` says why.
 std::optional<LinkRequest> request_of(const Context &context, const Program &program,
                                       const std::vector<ShaderRef> &shaders,
-                                      Real<void (*)(GLuint)> &link) {
-    if (!context.can_cache() || !program.is_understood || shaders.empty()) return std::nullopt;
+                                      Real<void (*)(GLuint)> &link, Detail &why_not) {
+    why_not = context.why_not();
+    if (why_not != Detail::none) return std::nullopt;
+    why_not = Detail::program_not_known;
+    if (!program.is_understood) return std::nullopt;
+    why_not = Detail::shader_not_known;
+    if (shaders.empty()) return std::nullopt;
     // A link of a program that a transform feedback object uses fails, and several pipelines may
     // use one program: in both cases glProgramBinary may treat the program in use differently.
     if (program.was_linked &&
         (program.is_separable || context.group->has_transform_feedback.load())) {
+        why_not = Detail::linked_before;
         return std::nullopt;
     }
     auto keys = keys_of(shaders);
@@ -77,17 +86,81 @@ std::optional<LinkRequest> request_of(const Context &context, const Program &pro
                        .get_binary = context.get_program_binary};
 }
 
-// Has the driver compile the deferred shaders. Returns the time that all compiles took.
-uint64_t compile_all(Context &context, const std::vector<ShaderRef> &shaders) {
-    uint64_t cost = 0;
+struct CompileTimes {
+    uint64_t all_ns = 0;  // of all shaders
+    uint64_t new_ns = 0;  // of these, what no other link was accounted with
+};
+// Has the driver compile the deferred shaders.
+CompileTimes compile_all(Context &context, const std::vector<ShaderRef> &shaders) {
+    CompileTimes times;
     for (const ShaderRef &shader : shaders) {
         if (shader != nullptr) {
             force_compile(context, *shader);
             const MutexLock lock(shader->mutex);
-            cost += shader->compile_ns;
+            times.all_ns += shader->compile_ns;
+            times.new_ns += std::exchange(shader->unaccounted_ns, 0);
         }
     }
-    return cost;
+    return times;
+}
+
+// Of the sources of all stages, in the order of the request, whatever the context and driver.
+uint64_t sources_digest(const std::vector<ShaderRef> &shaders) {
+    uint64_t digest = 0;
+    for (const ShaderRef &shader : shaders) {
+        const MutexLock lock(shader->mutex);
+        // As a sum, so that the order of stages does not matter.
+        digest += checksum(as_bytes(bytes_of(shader->source_hash)), shader->type);
+    }
+    return digest;
+}
+
+uint64_t sources_digest(GLenum type, const std::vector<Key> &sources) {
+    uint64_t digest = GL_PROGRAM_SEPARABLE;
+    for (const Key &source : sources) digest = checksum(as_bytes(bytes_of(source)), digest ^ type);
+    return digest;
+}
+
+// Keeps the beginnings of sources that had to be compiled, where the user wants that.
+void keep_sources(Context &context, const ProgramKey &key, std::string_view text) {
+    History *const history = context.account->history();
+    if (history == nullptr) return;
+    LinkKey beginning = {};
+    std::copy_n(key.begin(), beginning.size(), beginning.begin());
+    history->keep_sources(beginning, text);
+}
+
+const char *stage_name(GLenum type) {
+    switch (type) {
+        case GL_VERTEX_SHADER:
+            return "vertex";
+        case GL_FRAGMENT_SHADER:
+            return "fragment";
+        case GL_GEOMETRY_SHADER:
+            return "geometry";
+        case GL_TESS_CONTROL_SHADER:
+            return "tessellation control";
+        case GL_TESS_EVALUATION_SHADER:
+            return "tessellation evaluation";
+        case GL_COMPUTE_SHADER:
+            return "compute";
+        default:
+            return "other";
+    }
+}
+
+void keep_beginnings(Context &context, const ProgramKey &key,
+                     const std::vector<ShaderRef> &shaders) {
+    if (!settings().keeps_sources) return;
+    attempt([&] {
+        std::string text;
+        for (const ShaderRef &shader : shaders) {
+            const MutexLock lock(shader->mutex);
+            text.append(stage_name(shader->type)).append(":\n").append(shader->beginning);
+            if (!text.ends_with('\n')) text.push_back('\n');
+        }
+        keep_sources(context, key, text);
+    });
 }
 
 uint64_t lookups_ns(const std::vector<ShaderRef> &shaders) {
@@ -99,17 +172,22 @@ uint64_t lookups_ns(const std::vector<ShaderRef> &shaders) {
     return sum;
 }
 
-void count_saved(uint64_t cost_ns, uint64_t spent_ns) {
-    count(&RunReport::saved_ns, cost_ns - std::min(cost_ns, spent_ns));
-}
-
-// Has the driver answer a request whose shaders took it so long to compile.
+// Has the driver answer a request whose shaders took it so long to compile, and accounts for it.
 template <typename Request>
-Linked make_and_store(Context &context, const ProgramKey &key, const Request &request,
-                      Linked (*make)(const Request &), uint64_t compiles_ns) {
+Linked make_and_store(Context &context, const LookedFor &wanted, const Request &request,
+                      Linked (*make)(const Request &), CompileTimes compiles, Link why) {
     const uint64_t start = monotonic_ns();
     Linked made = make_anew(request, make);
-    attempt([&] { store_linked(context, key, made, compiles_ns + made.cost_ns); });
+    bool is_kept = false;
+    attempt(
+        [&] { is_kept = store_linked(context, wanted.key, made, compiles.all_ns + made.cost_ns); });
+    const uint64_t spent_ns = compiles.new_ns + made.cost_ns;
+    if (made.size == 0) {
+        const Detail detail = made.succeeded ? Detail::no_binaries : Detail::not_linked;
+        account_made(&context, nullptr, not_cacheable(detail), spent_ns, false);
+    } else {
+        account_made(&context, &wanted, why, spent_ns, is_kept);
+    }
     count(&RunReport::overhead_ns, monotonic_ns() - start - made.cost_ns);
     return made;
 }
@@ -125,11 +203,12 @@ GLuint create_separable(const GlFunctions &gl, GLenum type) {
     return program;
 }
 
-// The program from the cache, else 0.
-GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
-                           uint64_t start_ns) {
+// The program from the cache, else 0, and what is known of why.
+GLuint load_shader_program(Context &context, const LookedFor &wanted, GLenum type,
+                           uint64_t start_ns, Outcome &outcome) {
     const GlFunctions &gl = context.gl();
-    if (!has_cached(context, key)) {
+    outcome = Outcome::never_seen;
+    if (!has_cached(context, wanted.key)) {
         count(&RunReport::misses);
         return 0;
     }
@@ -137,8 +216,10 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
     if (name == 0) return 0;
     const ProgramRef program = note_shader_program(context, name);
     const MutexLock lock(program->mutex);
-    if (const auto cost = load_cached(context, *program, key)) {
-        count_saved(*cost, monotonic_ns() - start_ns);
+    const Loaded loaded = load_cached(context, *program, wanted.key);
+    outcome = loaded.outcome;
+    if (is_hit(outcome)) {
+        account_hit(context, wanted, outcome, loaded.cost_ns, monotonic_ns() - start_ns);
         return name;
     }
     gl.DeleteProgram(name);
@@ -146,20 +227,23 @@ GLuint load_shader_program(Context &context, const ProgramKey &key, GLenum type,
     return 0;
 }
 
-bool can_cache(const Context &context, GLsizei count, const GLchar *const *sources) {
-    if (!context.can_cache() || count <= 0 || sources == nullptr ||
+// Why a program of these sources cannot be cached; none: it can.
+Detail why_not(const Context &context, GLsizei count, const GLchar *const *sources) {
+    const Detail of_context = context.why_not();
+    if (of_context != Detail::none) return of_context;
+    if (count <= 0 || sources == nullptr ||
         is_missing(reinterpret_cast<void *>(context.gl().ProgramParameteri))) {
-        return false;
+        return Detail::shader_not_known;
     }
     const std::span<const GLchar *const> all(sources, static_cast<size_t>(count));
-    if (std::ranges::find(all, nullptr) != all.end()) return false;
-    if (!context.group->has_named_strings) return true;
+    if (std::ranges::find(all, nullptr) != all.end()) return Detail::shader_not_known;
+    if (!context.group->has_named_strings) return Detail::none;
     // A directive may begin in one string and end in the next.
     std::string whole;
     for (const GLchar *source : all) {
         whole.append(source);
     }
-    return !may_include_others(whole);
+    return may_include_others(whole) ? Detail::includes_others : Detail::none;
 }
 
 std::vector<Key> hashes_of(std::span<const GLchar *const> strings) {
@@ -199,33 +283,49 @@ void record_separable(const Context &context, GLuint name, GLenum type,
 
 }  // namespace
 
+void count_bypassed(Context *context, Detail why, uint64_t spent_ns) {
+    count(&RunReport::driver_links);
+    count(&RunReport::bypassed);
+    account_made(context, nullptr, not_cacheable(why), spent_ns, false);
+}
+
 void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &link) {
     const uint64_t start = monotonic_ns();
     const MutexLock lock(program.mutex);
     const std::vector<ShaderRef> shaders = attached_shaders(context, program.name);
-    const auto request = request_of(context, program, shaders, link);
+    Detail why_not = Detail::none;
+    const auto request = request_of(context, program, shaders, link, why_not);
     if (!request) {
-        compile_all(context, shaders);
+        const CompileTimes compiles = compile_all(context, shaders);
+        const uint64_t link_start = monotonic_ns();
         program.forget_cached_link();
         link(program.name);
         record::record_other_link(context.recording.get(), program.name);
         program.was_linked = true;  // it may be; to ask could wait for the driver
-        count(&RunReport::driver_links);
-        count(&RunReport::bypassed);
+        count_bypassed(&context, why_not, compiles.new_ns + monotonic_ns() - link_start);
         return;
     }
     const ProgramKey key = program_key_of(*request);
-    const Turn turn = take_turn(context, key);
-    if (const auto cost = load_cached(context, program, key)) {
-        count_saved(*cost, monotonic_ns() - start + lookups_ns(shaders));
+    const LookedFor wanted = {key, sources_digest(shaders), program.settings};
+    bool is_late = false;
+    const Turn turn = take_turn(context, key, is_late);
+    const Loaded loaded = load_cached(context, program, key);
+    if (is_hit(loaded.outcome)) {
+        account_hit(context, wanted, loaded.outcome, loaded.cost_ns,
+                    monotonic_ns() - start + lookups_ns(shaders));
         record_link(context, program, shaders);
         return;
     }
+    const bool is_unexplained = loaded.outcome == Outcome::never_seen;
+    const Link why =
+        why_missed(context, wanted, is_unexplained && is_late ? Outcome::late : loaded.outcome);
     count(&RunReport::overhead_ns, monotonic_ns() - start);
-    const uint64_t compiles_ns = compile_all(context, shaders);
+    const Making making(context);
+    const CompileTimes compiles = compile_all(context, shaders);
     program.forget_cached_link();
     const bool succeeded =
-        make_and_store(context, key, *request, link_by_driver, compiles_ns).succeeded;
+        make_and_store(context, wanted, *request, link_by_driver, compiles, why).succeeded;
+    keep_beginnings(context, key, shaders);
     program.was_linked |= succeeded;
     if (succeeded) record_link(context, program, shaders);
 }
@@ -248,9 +348,10 @@ void compile_attached(Context &context, GLuint program) {
 
 std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
                                     GLenum type, GLsizei count_of_sources,
-                                    const GLchar *const *sources) {
+                                    const GLchar *const *sources, Detail &why_not) {
     const uint64_t start = monotonic_ns();
-    if (!can_cache(context, count_of_sources, sources)) return std::nullopt;
+    why_not = gl::why_not(context, count_of_sources, sources);
+    if (why_not != Detail::none) return std::nullopt;
     const std::span strings(sources, static_cast<size_t>(count_of_sources));
     const SeparableRequest request = {.traits = context.traits,
                                       .type = type,
@@ -260,10 +361,22 @@ std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROG
                                       .create = &create,
                                       .get_binary = context.get_program_binary};
     const ProgramKey key = program_key_of(request);
-    GLuint program = load_shader_program(context, key, type, start);
+    const LookedFor wanted = {key, sources_digest(type, *request.sources), {}};
+    Outcome outcome = Outcome::never_seen;
+    GLuint program = load_shader_program(context, wanted, type, start, outcome);
     if (program == 0) {
+        const Link why = why_missed(context, wanted, outcome);
         count(&RunReport::overhead_ns, monotonic_ns() - start);
-        program = make_and_store(context, key, request, create_by_driver, 0).program;
+        const Making making(context);
+        program = make_and_store(context, wanted, request, create_by_driver, {}, why).program;
+        if (settings().keeps_sources) {
+            attempt([&] {
+                if (const SourceRef source = source_of(strings)) {
+                    keep_sources(context, key,
+                                 std::string(stage_name(type)) + ":\n" + source->beginning);
+                }
+            });
+        }
         if (program != 0) note_shader_program(context, program);
     }
     if (program != 0) record_separable(context, program, type, strings);

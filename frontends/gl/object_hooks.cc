@@ -24,17 +24,12 @@ ShaderRef hand_over(GLuint name) {
     return shader;
 }
 
-// A link that is not answered from the cache and not stored.
-void count_bypassed() {
-    count(&RunReport::driver_links);
-    count(&RunReport::bypassed);
-}
-
 // Makes a program that is not cached.
 template <typename Function, typename... A>
-GLuint create_bypassed(Context *context, Real<Function> &real, A... arguments) {
+GLuint create_bypassed(Context *context, Detail why, Real<Function> &real, A... arguments) {
+    const uint64_t start = monotonic_ns();
     const GLuint name = real(arguments...);
-    count_bypassed();
+    count_bypassed(context, why, monotonic_ns() - start);
     if (context != nullptr && name != 0) {
         note_shader_program(*context, name);
         record::record_other_link(context->recording.get(), name);
@@ -252,8 +247,9 @@ void link_program(Real<PFNGLLINKPROGRAMPROC> &real, GLuint name) {
         attempt([&] { compile_attached(*context, name); });
         record::record_other_link(context->recording.get(), name);
     }
+    const uint64_t start = monotonic_ns();
     real(name);
-    count_bypassed();
+    count_bypassed(context, Detail::program_not_known, monotonic_ns() - start);
 }
 
 GLuint create_shader_program(Real<PFNGLCREATESHADERPROGRAMVPROC> &real, GLenum type,
@@ -261,16 +257,17 @@ GLuint create_shader_program(Real<PFNGLCREATESHADERPROGRAMVPROC> &real, GLenum t
     const Stopwatch time(&RunReport::link_ns, &RunReport::link_calls);
     Context *context = current_context();
     std::optional<GLuint> made;
+    Detail why_not = Detail::program_not_known;
     if (context != nullptr) {
-        made = create_cached(*context, real, type, sources, source);
+        made = create_cached(*context, real, type, sources, source, why_not);
     }
-    return made ? *made : create_bypassed(context, real, type, sources, source);
+    return made ? *made : create_bypassed(context, why_not, real, type, sources, source);
 }
 
 GLuint create_shader_program_of_one(Real<PFNGLCREATESHADERPROGRAMEXTPROC> &real, GLenum type,
                                     const GLchar *source) {
     const Stopwatch time(&RunReport::link_ns, &RunReport::link_calls);
-    return create_bypassed(current_context(), real, type, source);
+    return create_bypassed(current_context(), Detail::program_not_known, real, type, source);
 }
 
 void program_binary(Real<PFNGLPROGRAMBINARYPROC> &real, GLuint name, GLenum format,

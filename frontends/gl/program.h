@@ -24,6 +24,7 @@
 #include <optional>
 #include <vector>
 
+#include "history/outcome.h"
 #include "mutex.h"
 #include "requests.h"
 
@@ -64,9 +65,13 @@ using ProgramRef = std::shared_ptr<Program>;
 void link_tracked(Context &context, Program &program, Real<void (*)(GLuint)> &link);
 
 // The same for glCreateShaderProgramv. Returns the name, 0 when the driver refused, or nothing for
-// a program of a kind that is not cached.
+// a program of a kind that is not cached: then `why_not` says why.
 std::optional<GLuint> create_cached(Context &context, Real<PFNGLCREATESHADERPROGRAMVPROC> &create,
-                                    GLenum type, GLsizei count, const GLchar *const *sources);
+                                    GLenum type, GLsizei count, const GLchar *const *sources,
+                                    Detail &why_not);
+
+// Counts a link that is not answered from the cache and not stored. `context` may be null.
+void count_bypassed(Context *context, Detail why, uint64_t spent_ns);
 
 // Compiles deferred shaders before the driver links a program itself.
 void compile_attached(Context &context, GLuint program);

@@ -129,6 +129,8 @@ void load_settings(const char *name) {
     loaded->drirc_folder = text_of("DRIRC_CONFIGDIR");
     loaded->report = text_of(kRunReportVariable);
     loaded->trace = text_of("CAIRN_TRACE");
+    loaded->history_root = permission.history_root;
+    loaded->keeps_sources = is_on(kKeepSourcesVariable);
     loaded->replaces_sources = !text_of("MESA_SHADER_READ_PATH").empty();
     loaded->driver_options = driver_options();
     loaded->records_recipes = !loaded->disabled && loaded->persists && !loaded->has_broker() &&

@@ -26,6 +26,9 @@ struct Settings {
     std::string drirc_folder;       // DRIRC_CONFIGDIR: where Mesa looks for its configuration
     std::string report;             // CAIRN_REPORT: where the launcher wants the counters
     std::string trace;              // CAIRN_TRACE: an existing file that look-ups are noted in
+    // Where the caches are that remember what became of look-ups; empty: none does.
+    std::string history_root;
+    bool keeps_sources = false;     // CAIRN_KEEP_SOURCES: the first lines of those that missed
     bool records_recipes = false;   // of programs and draws: docs/recipes.md
     bool replaces_sources = false;  // MESA_SHADER_READ_PATH: what Mesa compiles is in files
     std::string driver_options;     // variables that change what drivers compile, as "NAME=value"

@@ -42,6 +42,17 @@ SourceRef joined(GLsizei count, const GLchar *const *strings, const GLint *sizes
     return source->text.empty() ? nullptr : source;
 }
 
+// What people recognise a source by.
+std::string first_lines(std::string_view text) {
+    constexpr size_t kSizeMax = 400;
+    constexpr unsigned kLinesMax = 8;
+    size_t end = 0;
+    for (unsigned lines = 0; lines < kLinesMax && end < text.size(); ++lines) {
+        end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    }
+    return std::string(text.substr(0, std::min(end, kSizeMax)));
+}
+
 SourceRef make_source(GLsizei count, const GLchar *const *strings, const GLint *sizes) {
     const uint64_t start = monotonic_ns();
     SourceRef source = joined(count, strings, sizes);
@@ -55,6 +66,7 @@ SourceRef make_source(GLsizei count, const GLchar *const *strings, const GLint *
     }
     source->hash = hash_of_source(source->text);
     source->text.resize(size);
+    if (settings().keeps_sources) source->beginning = first_lines(source->text);
     const GLchar *next = source->text.c_str();
     for (const GLint each : source->sizes) {
         source->strings.push_back(next);
@@ -80,7 +92,7 @@ bool defer(Context &context, Shader &shader, uint64_t start_ns) {
 void compile_and_store(Context &context, Shader &shader, const CompileRequest &request) {
     const uint64_t start = monotonic_ns();
     const Compiled made = make_anew(request, compile_by_driver);
-    shader.compile_ns = made.cost_ns;
+    shader.note_compile_ns(made.cost_ns);
     shader.state = made.succeeded ? Shader::State::compiled : Shader::State::failed;
     if (made.succeeded && context.cache != nullptr) {
         const std::string_view key = bytes_of(shader.key);
@@ -188,6 +200,7 @@ void compile_tracked(Context &context, Shader &shader, Real<void (*)(GLuint)> &c
                                     .compile = &compile};
     shader.key = key_of(request);
     shader.source_hash = source->hash;
+    shader.beginning = source->beginning;
     if (context.recording != nullptr && !source->text.empty()) {
         attempt([&] { record::record_source(*source); });
     }
@@ -267,7 +280,7 @@ void force_compile(Context &context, Shader &shader) {
     }
     count(&RunReport::driver_compiles);
     const bool compiled = shader_value(gl, shader.name, GL_COMPILE_STATUS) != GL_FALSE;
-    shader.compile_ns = monotonic_ns() - start;
+    shader.note_compile_ns(monotonic_ns() - start);
     shader.compiled = nullptr;
     shader.state = compiled ? Shader::State::compiled : Shader::State::failed;
     // A driver without a current context, as after a failed glXMakeCurrent, knows no shader.

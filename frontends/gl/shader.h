@@ -31,7 +31,8 @@ struct Source {
     // The strings, as the application gave them: drivers count lines in each of them.
     std::vector<const GLchar *> strings;
     std::vector<GLint> sizes;
-    uint64_t hash_ns = 0;  // that it took to take it
+    uint64_t hash_ns = 0;   // that it took to take it
+    std::string beginning;  // of the text, where the user wants it kept
 };
 using SourceRef = std::shared_ptr<Source>;
 
@@ -62,7 +63,13 @@ struct Shader {
     Report report;            // what the driver would say, while deferred
     uint64_t compile_ns = 0;  // that the driver took, when it compiled
     uint64_t lookup_ns = 0;   // that answering from the cache took, when deferred
+    uint64_t unaccounted_ns = 0;  // of compile_ns, what no link has been accounted with
+    std::string beginning;        // of the source of the last compile, where it is kept
 
+    void note_compile_ns(uint64_t spent_ns) {
+        compile_ns = spent_ns;
+        unaccounted_ns += spent_ns;
+    }
     // The driver does not have the present source. REQUIRES: mutex is held.
     bool keeps_source() const { return source != nullptr && source != driver_source; }
     // The report that the driver does not have; null where it has one. REQUIRES: mutex is held.

@@ -3,9 +3,19 @@
 
 #include "cache/layer_file.h"
 #include "cache/start_order.h"
+#include "history/files.h"
 #include "os/root.h"
 
 namespace cairn {
+namespace {
+
+// What starts used, and what became of look-ups.
+void forget_past(const Directory &directory) {
+    forget_order(directory);
+    forget_history(directory);
+}
+
+}  // namespace
 
 Result<Directory> DiskCache::directory() const {
     TRY_ASSIGN(const Directory root, open_root(place_.root, Create::no, Log()));
@@ -20,10 +30,10 @@ Status DiskCache::clear() {
     if (own.ok()) {
         const auto hidden = hide_layers(own.value(), 0, UINT64_MAX);
         if (!hidden.ok()) return hidden.error();
-        forget_order(own.value());
+        forget_past(own.value());
     }
     const Status cleared = store_->clear();
-    if (own.ok()) forget_order(own.value());
+    if (own.ok()) forget_past(own.value());
     return cleared;
 }
 
@@ -32,10 +42,10 @@ Result<std::uint64_t> DiskCache::clear_range(std::uint64_t begin_ns, std::uint64
     const auto own = directory();
     if (own.ok()) {
         TRY_ASSIGN(hidden, hide_layers(own.value(), begin_ns, end_ns));
-        forget_order(own.value());  // it does not say when a key was used
+        forget_past(own.value());  // it does not say when a key was used
     }
     const auto removed = store_->clear_range(begin_ns, end_ns);
-    if (own.ok()) forget_order(own.value());
+    if (own.ok()) forget_past(own.value());
     if (!removed.ok()) return removed.error();
     return removed.value() + hidden;
 }

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "base/checked_word.h"
-#include "common/outcome.h"
+#include "history/outcome.h"
 
 namespace cairn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/tally.h"
+#include "history/tally.h"
 
 namespace cairn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/outcome.h"
+#include "history/outcome.h"
 
 namespace cairn {
 namespace {

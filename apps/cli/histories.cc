@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "histories.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cache/generations.h"
+#include "caches.h"
+#include "os/file.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr std::size_t kGenerationTextMax = 256 * 1024;
+
+// Every run of one cache.
+void add_runs(const Directory &root, const KnownGeneration &generation,
+              std::vector<ApplicationRun> &runs) {
+    const auto directory = root.open_directory(generation.identifier);
+    if (!directory.ok()) return;
+    const auto read = read_history(directory.value());
+    if (!read.ok()) return;
+    const HistoryRead &history = read.value();
+    const bool is_full = history.links.size() == history.links_max;
+    for (const RunRead &run : history.runs) {
+        ApplicationRun added = {generation.application, generation.identifier, run, {}, false};
+        for (const LinkRead &link : history.links) {
+            if (link.run_start_ns == run.start_ns) added.links.push_back(link);
+        }
+        added.has_older_links = is_full && history.links.front().run_start_ns == run.start_ns;
+        runs.push_back(std::move(added));
+    }
+}
+
+// The lines of a generation's text, by what they are about.
+std::map<std::string, std::string> fields_of(const std::string &root,
+                                             const std::string &identifier) {
+    std::map<std::string, std::string> fields;
+    const auto all = Directory::open(root);
+    if (!all.ok()) return fields;
+    const auto directory = all.value().open_directory(identifier);
+    if (!directory.ok()) return fields;
+    const auto text = read_text_file(directory.value(), kGenerationFileName, kGenerationTextMax);
+    if (!text.ok()) return fields;
+    std::string_view left = text.value();
+    while (!left.empty()) {
+        const std::size_t end = std::min(left.find('\n'), left.size());
+        const std::string_view line = left.substr(0, end);
+        left.remove_prefix(std::min(end + 1, left.size()));
+        const std::size_t sign = line.find_first_of(":=");
+        if (sign == std::string_view::npos) continue;
+        std::string field(line.substr(0, sign));
+        std::string_view value = line.substr(sign + 1);
+        if (line[sign] == '=') field.insert(0, "variable ");
+        value.remove_prefix(value.starts_with(' ') ? 1 : 0);
+        // Of these there are several, and the first word says which.
+        if (field == "library" || field == "configuration") {
+            const std::size_t space = std::min(value.find(' '), value.size());
+            field.append(" ").append(value.substr(0, space));
+            value.remove_prefix(std::min(space + 1, value.size()));
+        }
+        fields.emplace(std::move(field), value);
+    }
+    return fields;
+}
+
+// Enough to tell two values apart.
+std::string shortened(const std::string &value) {
+    constexpr std::size_t kSizeMax = 48;
+    constexpr std::size_t kHashShown = 12;
+    const bool is_hash = value.size() >= 2 * kHashShown && value.find(' ') == std::string::npos;
+    if (value.empty()) return "none";
+    if (is_hash) return value.substr(0, kHashShown);
+    return value.size() <= kSizeMax ? value : value.substr(0, kSizeMax) + "..";
+}
+
+std::string words_of_difference(const Difference &difference) {
+    return fmt::format("{} from {} to {}", difference.field, shortened(difference.from),
+                       shortened(difference.to));
+}
+
+std::string words_of_other_driver(const std::string &root, const ApplicationRun &run,
+                                  const Link &link) {
+    const std::string other = sibling_identifier(run.identifier, link.other);
+    const std::vector<Difference> found = differences(root, other, run.identifier);
+    if (found.empty()) return "the other generation is no longer there";
+    std::string text = words_of_difference(found.front());
+    if (found.size() > 1) {
+        text += fmt::format(", and {} more", found.size() - 1);
+    }
+    return text;
+}
+
+Words field_names(std::uint64_t fields) {
+    Words names;
+    for (std::size_t i = 0; i < kContextFields; ++i) {
+        if ((fields >> i & 1) != 0) names.emplace_back(context_field_name(ContextField(i)));
+    }
+    return names;
+}
+
+nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRun &run,
+                                    const LinkRead &read,
+                                    const std::map<LinkKey, std::string> &sources) {
+    const Link &link = read.link;
+    nlohmann::ordered_json json = {{"outcome", outcome_name(link.outcome)},
+                                   {"why", details_of(root, run, link)},
+                                   {"time_ms", read.time_ns / 1'000'000},
+                                   {"cost_ns", link.cost_ns},
+                                   {"key", nullptr}};
+    if (link.key != LinkKey()) {
+        json["key"] = format_key(link.key.data(), link.key.size(), link.key.size());
+    }
+    if (link.outcome == Outcome::other_context) json["fields"] = field_names(link.other);
+    if (link.outcome == Outcome::other_driver) {
+        const std::string other = sibling_identifier(run.identifier, link.other);
+        json["other_cache"] = other;
+        json["differences"] = nlohmann::ordered_json::array();
+        for (const Difference &each : differences(root, other, run.identifier)) {
+            json["differences"].push_back(
+                {{"field", each.field}, {"from", each.from}, {"to", each.to}});
+        }
+    }
+    if (link.outcome == Outcome::evicted || link.outcome == Outcome::cleared) {
+        json["at_ms"] = link.other * 1000;
+    }
+    const auto source = sources.find(link.key);
+    if (source != sources.end()) json["sources"] = source->second;
+    return json;
+}
+
+}  // namespace
+
+std::vector<ApplicationRun> read_runs(const std::string &root, const std::string &application) {
+    std::vector<ApplicationRun> runs;
+    const auto directory = Directory::open(root);
+    if (!directory.ok()) return runs;
+    for (KnownGeneration &generation : list_generations(directory.value())) {
+        generation.application = application_name(generation.application);
+        if (!application.empty() && generation.application != application_name(application)) {
+            continue;
+        }
+        add_runs(directory.value(), generation, runs);
+    }
+    std::sort(runs.begin(), runs.end(), [](const ApplicationRun &a, const ApplicationRun &b) {
+        return a.run.start_ns > b.run.start_ns;
+    });
+    return runs;
+}
+
+std::string sibling_identifier(const std::string &identifier, std::uint64_t generation) {
+    constexpr std::size_t kDigits = 16;
+    const std::string beginning =
+        identifier.size() < kDigits ? "" : identifier.substr(0, identifier.size() - kDigits);
+    return fmt::format("{}{:016x}", beginning, generation);
+}
+
+std::vector<Difference> differences(const std::string &root, const std::string &from,
+                                    const std::string &to) {
+    const auto before = fields_of(root, from);
+    const auto after = fields_of(root, to);
+    std::vector<Difference> found;
+    if (before.empty() || after.empty()) return found;
+    const auto value_in = [](const auto &fields, const std::string &field) {
+        const auto place = fields.find(field);
+        return place == fields.end() ? std::string() : place->second;
+    };
+    std::map<std::string, std::string> all = before;
+    all.insert(after.begin(), after.end());
+    for (const auto &[field, value] : all) {
+        Difference each = {field, value_in(before, field), value_in(after, field)};
+        if (each.from != each.to) found.push_back(std::move(each));
+    }
+    // What the driver calls itself says more than the numbers of libraries.
+    std::stable_partition(found.begin(), found.end(),
+                          [](const Difference &each) { return each.field.starts_with("GL_"); });
+    return found;
+}
+
+std::string details_of(const std::string &root, const ApplicationRun &run, const Link &link) {
+    switch (link.outcome) {
+        case Outcome::other_driver:
+            return words_of_other_driver(root, run, link);
+        case Outcome::other_context: {
+            const Words names = field_names(link.other);
+            return names.empty() ? "which field differs is no longer known"
+                                 : fmt::format("{} differ{}", fmt::join(names, ", "),
+                                               names.size() == 1 ? "s" : "");
+        }
+        case Outcome::evicted:
+        case Outcome::cleared:
+            return "at " + format_time(link.other * 1000);
+        default:
+            return detail_words(link.detail);
+    }
+}
+
+nlohmann::ordered_json json_of(const std::string &root, const ApplicationRun &run,
+                               const std::map<LinkKey, std::string> &sources) {
+    const Numbers &numbers = run.run.numbers;
+    nlohmann::ordered_json json = {{"application", run.application},
+                                   {"cache", run.identifier},
+                                   {"process", run.run.process},
+                                   {"start_ms", run.run.start_ns / 1'000'000},
+                                   {"is_running", run.run.is_alive},
+                                   {"programs", numbers.lookups()},
+                                   {"hits", numbers.hits()},
+                                   {"saved_ns", numbers[Number::saved_ns]},
+                                   {"stored", numbers[Number::stored]},
+                                   {"store_failed", numbers[Number::store_failed]},
+                                   {"evicted", numbers[Number::evicted]}};
+    for (std::size_t i = 0; i < kOutcomes; ++i) {
+        const auto outcome = static_cast<Outcome>(i);
+        json["outcomes"][outcome_name(outcome)] = {{"programs", numbers.count(outcome)},
+                                                   {"spent_ns", numbers.ns(outcome)}};
+    }
+    json["has_older_misses"] = run.has_older_links;
+    json["misses"] = nlohmann::ordered_json::array();
+    for (const LinkRead &link : run.links) {
+        json["misses"].push_back(json_of_link(root, run, link, sources));
+    }
+    return json;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,86 @@
+// What becomes of the links of an application: counts each by its outcome, and finds out why a
+// program had to be made: docs/why.md.
+// SPDX-License-Identifier: MIT
+//
+// One Account for each cache, and one for contexts without any. What is counted goes to the launcher
+// (RunReport), to the cache's history, and to the numbers of the day.
+//
+// Thread safety: any thread. Ownership: as the caches, an account lives as long as the process.
+// Failure: what cannot be remembered is not; then the outcome of a miss is `unknown`, with a reason.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "history/history.h"
+#include "history/outcome.h"
+#include "key.h"
+
+namespace cairn::gl {
+
+struct Context;
+struct Call;
+
+class Account {
+  public:
+    // Of a cache on disk for a driver of this identity.
+    Account(cairn_cache *cache, std::string_view identity);
+    // Of contexts whose programs nobody remembers, and why.
+    explicit Account(Detail unknown_because);
+
+    // Null: nothing is remembered.
+    History *history() { return history_.get(); }
+    Detail unknown_because() const { return unknown_because_; }
+    void add(Number number, uint64_t amount);
+    // Entries that the cache has evicted since this was called last.
+    void note_evictions();
+
+  private:
+    cairn_cache *const cache_ = nullptr;
+    std::unique_ptr<History> history_;
+    const Detail unknown_because_;
+    std::atomic<uint64_t> evicted_seen_ = 0;
+};
+
+// The account of contexts that have no cache.
+Account &account_of_none();
+
+// A program that was looked for.
+struct LookedFor {
+    const ProgramKey &key;
+    uint64_t sources;  // a digest
+    std::span<const Call> settings;
+};
+
+// Why a program was not found. `found` says what is known already: never_seen if nothing is.
+Link why_missed(Context &context, const LookedFor &wanted, Outcome found);
+// The same for a link of a kind that is not cached.
+Link not_cacheable(Detail why);
+
+// A program that was found, which it had cost `cost_ns` to make; now it took `spent_ns`.
+void account_hit(Context &context, const LookedFor &wanted, Outcome outcome, uint64_t cost_ns,
+                 uint64_t spent_ns);
+// A program that the driver made. `wanted`: null where it is of a kind that is not cached. `is_kept`:
+// it is in the cache now.
+void account_made(Context *context, const LookedFor *wanted, Link link, uint64_t spent_ns,
+                  bool is_kept);
+
+// The driver makes a program while this lives.
+class Making {
+  public:
+    explicit Making(Context &context);
+    ~Making();
+    Making(const Making &) = delete;
+    Making &operator=(const Making &) = delete;
+
+  private:
+    History *const history_;
+};
+
+}  // namespace cairn::gl

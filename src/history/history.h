@@ -1,0 +1,144 @@
+// What a cache of programs remembers of look-ups, so that it can say why a program was made anew:
+// docs/why.md. A small mapped file in the cache's directory, `history`.
+// SPDX-License-Identifier: MIT
+//
+// It has the parts of each program's key as separate digests, the fields of contexts, the numbers of
+// the last runs, and the last links that were not found. Of other generations of the application, it
+// reads the programs, to tell that the driver is another one.
+//
+// A run is a process that looks something up. It holds the lock of a byte, which the kernel releases
+// when the process ends, however it does.
+//
+// Thread safety: any thread. A forked child goes on in its parent's run.
+// Ownership: what it maps stays mapped until the process ends, as other threads may be reading.
+// Failure: what is damaged is not remembered, and what cannot be written is forgotten.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "history/format.h"
+#include "history/outcome.h"
+#include "history/program_table.h"
+#include "os/file.h"
+#include "os/mapping.h"
+
+namespace cairn {
+
+using LinkKey = std::array<std::uint8_t, 16>;
+
+struct Link {
+    Outcome outcome = Outcome::unknown;
+    Detail detail = Detail::none;
+    LinkKey key = {};  // the program's first bytes; zeroes: it has none
+    std::uint64_t cost_ns = 0;
+    // other_driver: the other generation, as its number. other_context: the fields that differ, a
+    // bit for each ContextField. evicted, cleared: when, in seconds since 1970. Else 0.
+    std::uint64_t other = 0;
+};
+
+// How a program was seen before.
+struct Seen {
+    enum class How : std::uint8_t { never, same, other_settings, other_context, other_driver };
+    How how = How::never;
+    bool was_stored = false;       // same
+    std::uint64_t when_s = 0;      // since 1970, same
+    std::uint64_t generation = 0;  // other_driver
+    std::uint64_t fields = 0;      // other_context
+};
+
+class History {
+  public:
+    struct Options {
+        std::string root;
+        std::string identifier;         // of the cache
+        std::uint64_t driver = 0;       // see HistoryHeader
+        std::uint64_t limit_bytes = 0;  // the cache's; the file takes a 128th of it at most
+    };
+    static Result<std::unique_ptr<History>> open(const Options &options);
+    History(const History &) = delete;
+    History &operator=(const History &) = delete;
+
+    // Looks for a program that is not in the cache: here, and in other generations.
+    Seen find(const ProgramParts &program);
+    // Whether the program of this key was noted.
+    bool knows(std::uint64_t sources, std::uint32_t key);
+    // From now on it was seen. False for `is_stored`: it could not be kept.
+    void note(const ProgramParts &program, bool is_stored);
+    void note_context(std::uint64_t digest,
+                      const std::array<std::uint32_t, kContextFields> &fields);
+
+    // Adds to the numbers of this run. Where there is no room for another run, nothing is kept.
+    void add(Number number, std::uint64_t amount);
+    // The driver makes a program, from now on or until now.
+    void note_making(bool is_making);
+    void note_link(const Link &link);
+    // Whether this run is the first that the file knows of.
+    bool is_first_run();
+
+    // Adds the beginnings of a program's sources to the file `sources`, up to a 512th of the limit.
+    void keep_sources(const LinkKey &key, std::string_view text);
+
+  private:
+    // A file that is mapped.
+    struct View {
+        File file;
+        Mapping mapping;  // of all but the programs
+        std::size_t links = 0;
+        std::unique_ptr<ProgramTable> programs;
+        RunRecord *run = nullptr;
+        bool is_first_run = false;
+
+        HistoryHeader &header() const { return *reinterpret_cast<HistoryHeader *>(mapping.data()); }
+        ContextRecord &context(std::size_t i) const {
+            return reinterpret_cast<ContextRecord *>(mapping.data())[1 + i];
+        }
+        RunRecord &run_at(std::size_t i) const {
+            return reinterpret_cast<RunRecord *>(mapping.data() + kRunsOffset)[i];
+        }
+        LinkRecord &link_at(std::size_t i) const {
+            return reinterpret_cast<LinkRecord *>(mapping.data() + kLinksOffset)[i];
+        }
+    };
+
+    History(Options options, Directory directory)
+        : options_(std::move(options)), directory_(std::move(directory)) {}
+
+    View *view();
+    View *reopen();
+    Result<std::unique_ptr<View>> open_file() const;
+    Result<std::unique_ptr<View>> map(File file) const;
+    static void begin_run(View &view);
+    // What other generations know of a program.
+    struct Elsewhere {
+        std::uint64_t exact = 0;   // the generation of another driver that has it in such a context
+        std::uint64_t alike = 0;   // one that has it in another context, or with other settings
+        std::uint64_t fields = 0;  // of another context with this driver
+        bool is_other_context = false;
+    };
+    void find_siblings() REQUIRES_LOCK(mutex_);
+    Elsewhere find_in_siblings(const View &own, const ProgramParts &program);
+
+    // Constant after construction.
+    const Options options_;
+    const Directory directory_;
+
+    std::atomic<View *> view_ = nullptr;  // the last of views_
+    Mutex mutex_;
+    std::vector<std::unique_ptr<View>> views_ GUARDED_BY(mutex_);
+    std::uint64_t retry_ns_ GUARDED_BY(mutex_) = 0;
+    bool siblings_known_ GUARDED_BY(mutex_) = false;
+    std::vector<SiblingPrograms> siblings_ GUARDED_BY(mutex_);
+};
+
+// The number of a generation: the 16 digits at the end of its identifier. 0: it has none.
+std::uint64_t generation_number(std::string_view identifier);
+
+}  // namespace cairn

@@ -90,8 +90,9 @@ Link explain(Context &context, const LookedFor &wanted) {
     if (const auto fate = fate_of(context.cache, wanted.key, seen, cleared_s)) return *fate;
     switch (seen.how) {
         case Seen::How::same:
-            return seen.was_stored ? link_of(Outcome::unknown, Detail::gone)
-                                   : link_of(Outcome::unusable, Detail::not_stored);
+            return seen.was_stored && !account.history()->has_failed_to_store()
+                       ? link_of(Outcome::unknown, Detail::gone)
+                       : link_of(Outcome::unusable, Detail::not_stored);
         case Seen::How::other_settings:
             return link_of(Outcome::other_settings);
         case Seen::How::other_context:

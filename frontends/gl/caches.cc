@@ -138,6 +138,9 @@ void count_failed(OpenedCache &opened) {
     const uint64_t before = std::exchange(opened.failed, stats.queue_failed);
     if (stats.queue_failed > before) {
         count(&RunReport::store_failed, stats.queue_failed - before);
+        if (opened.account != nullptr) {
+            opened.account->add(Number::store_failed, stats.queue_failed - before);
+        }
         // Nobody has counted blobs as stored.
         if (!opened.is_of_blobs) {
             count(&RunReport::stored, before - stats.queue_failed);

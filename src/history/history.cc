@@ -326,6 +326,15 @@ bool History::is_first_run() {
     return own != nullptr && own->is_first_run;
 }
 
+bool History::has_failed_to_store() {
+    const View *const own = view();
+    if (own == nullptr) return false;
+    for (std::size_t i = 0; i < kRunRecords; ++i) {
+        if (own->run_at(i).tally.read()[Number::store_failed] != 0) return true;
+    }
+    return false;
+}
+
 void History::keep_sources(const LinkKey &key, std::string_view text) {
     const auto file = directory_.open_or_make_file(kSourcesFileName);
     if (!file.ok()) return;

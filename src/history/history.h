@@ -82,6 +82,8 @@ class History {
     void note_link(const Link &link);
     // Whether this run is the first that the file knows of.
     bool is_first_run();
+    // Whether a run could not store an entry.
+    bool has_failed_to_store();
 
     // Adds the beginnings of a program's sources to the file `sources`, up to a 512th of the limit.
     void keep_sources(const LinkKey &key, std::string_view text);

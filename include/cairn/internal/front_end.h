@@ -52,12 +52,6 @@ int cairn_driver_cache_open(const char *application, uint32_t flags, const char 
  * files were new. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT. */
 int cairn_driver_cache_place(const cairn_program_cache_options *options, uint64_t *placed);
 
-/*TMP*/
-enum { CAIRN_FATE_UNKNOWN, CAIRN_FATE_EVICTED, CAIRN_FATE_DAMAGED, CAIRN_FATE_CRASHED, CAIRN_FATE_KEPT_OUT, CAIRN_FATE_CLEARED, CAIRN_FATE_LATE };
-static inline int cairn_fate(cairn_cache *, const void *, size_t, uint32_t *, uint64_t *) { return 0; }
-static inline int cairn_blob_is_of_pack(const cairn_blob *) { return 0; }
-static inline uint64_t cairn_evicted(cairn_cache *) { return 0; }
-/*TMP*/
 #ifdef __cplusplus
 }
 #endif

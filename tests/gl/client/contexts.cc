@@ -266,4 +266,36 @@ void switched() {
     }
 }
 
+void varied() {
+    const auto text_of = [](const char *variable, const char *otherwise) {
+        const char *text = std::getenv(variable);
+        return std::string(text == nullptr ? otherwise : text);
+    };
+    const std::string api = text_of("CLIENT_API", "es3");
+    const Context context(api == "core"            ? Api::core
+                          : api == "compatibility" ? Api::compatibility
+                          : api == "es3_debug"     ? Api::es3_debug
+                                                   : Api::es3);
+    const std::string head = is_desktop() ? "#version 330\n" : "#version 300 es\n";
+    const std::string vertex = head +
+                               "in vec4 corner;\n"
+                               "void main() { gl_Position = corner; }\n";
+    const std::string location = text_of("CLIENT_LOCATION", "");
+    const int programs = std::stoi(text_of("CLIENT_PROGRAMS", "1"));
+    for (int i = 0; i < programs; ++i) {
+        const std::string fragment = head +
+                                     "precision highp float;\nout vec4 color;\n"
+                                     "void main() { color = vec4(1.0, " +
+                                     std::to_string(i) + ".0, 0.5, 1.0); }\n// " +
+                                     text_of("CLIENT_SOURCE", "") + "\n";
+        const GLuint program = make_unlinked({make_shader(GL_VERTEX_SHADER, vertex.c_str()),
+                                              make_shader(GL_FRAGMENT_SHADER, fragment.c_str())});
+        if (!location.empty()) {
+            gl.BindAttribLocation(program, static_cast<GLuint>(std::stoi(location)), "corner");
+        }
+        gl.LinkProgram(program);
+        if (i == 0) note_program("linked", program);
+    }
+}
+
 }  // namespace client

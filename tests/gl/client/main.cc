@@ -24,6 +24,7 @@ constexpr Scenario kScenarios[] = {
     CLIENT_SCENARIOS(X)
 #undef X
         {"switched", &client::switched},
+    {"varied", &client::varied},
 };
 
 const Scenario *scenario_of(std::string_view name) {

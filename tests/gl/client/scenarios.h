@@ -68,5 +68,8 @@ CLIENT_SCENARIOS(X)
 // Links one program four times; after each of the first three the shell does what
 // CLIENT_AFTER_0 and so on say.
 void switched();
+// Links CLIENT_PROGRAMS programs (1), in a context of the kind CLIENT_API (es3), with the attribute
+// at CLIENT_LOCATION, from sources that end in CLIENT_SOURCE.
+void varied();
 
 }  // namespace client

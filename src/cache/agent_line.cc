@@ -90,6 +90,7 @@ void AgentLine::ask(State &state, AgentQuestion &question, std::uint64_t patienc
         if (!state.socket.valid()) return;
     }
     state.is_late = true;
+    heard.is_late = true;
     state.patience.note_failure(monotonic_ns(), chance());
 }
 

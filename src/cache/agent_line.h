@@ -31,6 +31,7 @@ class AgentLine {
     };
     struct Heard {
         bool was_asked = false;            // the question was sent
+        bool is_late = false;              // its answer did not come in time
         std::optional<KeptPackName> pack;  // the answer
         std::optional<KeptPackName> late;  // the answer to a question before
     };

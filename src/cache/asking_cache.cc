@@ -93,6 +93,9 @@ BlobRef AskingCache::ask(Own &own, Missed &missed) {
         const MutexLock lock(own.mutex);
         own.asked.insert(missed.hash);
         own.is_over |= own.asked.size() >= kKeysMax;
+        if (heard.is_late) {
+            own.late[own.late_count++ % kLateMax] = {missed.hash, wall_clock_ns() / 1'000'000'000};
+        }
     }
     if (!heard.pack && !heard.late) return {};
     // One that came late may be of another cache of this process, which is nobody's lie.
@@ -105,6 +108,22 @@ BlobRef AskingCache::ask(Own &own, Missed &missed) {
     BlobRef entry = find_in(*missed.sources, missed.key);
     if (heard.pack && (!is_usable || !entry)) line_.note_nonsense();
     return entry;
+}
+
+Fate AskingCache::fate_of(Bytes key) {
+    Own *const own = own_.existing();
+    if (own == nullptr) return inner_->fate_of(key);
+    {
+        const MutexLock lock(own->mutex);
+        if (own->late_count != 0) {
+            const std::uint64_t hash = entry_hash(identity_, key);
+            const auto found = std::find_if(
+                own->late.begin(), own->late.end(),
+                [&](const Late &each) { return each.when_s != 0 && each.hash == hash; });
+            if (found != own->late.end()) return {FateKind::late, found->when_s};
+        }
+    }
+    return inner_->fate_of(key);
 }
 
 std::shared_ptr<const PackPart> AskingCache::open_source(const KeptPackName &name) const {
@@ -132,6 +151,13 @@ bool AskingCache::add_source(Own &own, const KeptPackName &name) {
     return true;
 }
 
+void AskingCache::forget_late(Own &own, std::uint64_t hash) {
+    if (own.late_count == 0) return;
+    for (Late &each : own.late) {
+        if (each.hash == hash) each = {};
+    }
+}
+
 // Null: it was changed meanwhile, and may have been removed. The lock is held while it is stored: a
 // change that comes later comes after it.
 BlobRef AskingCache::keep(Own &own, const Missed &missed, BlobRef entry) {
@@ -141,6 +167,7 @@ BlobRef AskingCache::keep(Own &own, const Missed &missed, BlobRef entry) {
     const MutexLock lock(own.mutex);
     if (own.changes[missed.hash % own.changes.size()] != missed.changes || own.is_over) return {};
     if (!own.settled.insert(missed.hash).second) return {};
+    forget_late(own, missed.hash);
     own.is_over = own.settled.size() >= kKeysMax;
     if (options.cost_us != 0) own.compile_us.note(options.cost_us);
     // It is right whether it can be stored or not. The inner cache keeps its own copy of the key.
@@ -162,6 +189,7 @@ void AskingCache::note_change(Bytes key, Change change, std::uint32_t cost_us) {
     const MutexLock lock(own.mutex);
     if (cost_us != 0) own.compile_us.note(cost_us);
     ++own.changes[hash % own.changes.size()];
+    forget_late(own, hash);
     // What is stored is only noted where it may come: there is much of it. What is removed may be wanted by a file
     // that comes later.
     const bool may_come =
@@ -191,6 +219,7 @@ void AskingCache::end() {
     Own &own = own_.get();
     const MutexLock lock(own.mutex);
     own.is_over = true;
+    own.late_count = 0;
     own.sources = std::make_shared<Sources>();
 }
 

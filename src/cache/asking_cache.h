@@ -40,6 +40,8 @@ class AskingCache final : public Cache {
     // Keys that are remembered, as what they must not be asked for again; then nothing is asked.
     static constexpr std::size_t kKeysMax = 65536;
 
+    static constexpr std::size_t kLateMax = 16;  // keys whose answer was late, that are remembered
+
     AskingCache(std::unique_ptr<Cache> inner, std::string root, const LayeredSubject &subject,
                 std::uint64_t most_ms, AgentLine &line = AgentLine::of_process());
 
@@ -50,6 +52,7 @@ class AskingCache final : public Cache {
     }
     Result<bool> contains(Bytes key) override { return inner_->contains(key); }
     BlobRef get_cached(Bytes key) override { return inner_->get_cached(key); }
+    Fate fate_of(Bytes key) override;
     BlobRef peek(Bytes key) override { return inner_->peek(key); }
     void visit_newest(const std::function<bool(Bytes key)> &visit) override {
         inner_->visit_newest(visit);
@@ -74,6 +77,7 @@ class AskingCache final : public Cache {
     Status sync() override { return inner_->sync(); }
     Status compress() override { return inner_->compress(); }
     CacheStats stats() override;
+    std::uint64_t evicted() override { return inner_->evicted(); }
     void enumerate(const Visit &visit) override { inner_->enumerate(visit); }
     Result<BlobRef> nth(std::uint64_t number) override { return inner_->nth(number); }
     std::uint32_t begin_use(Bytes key) override { return inner_->begin_use(key); }
@@ -86,6 +90,10 @@ class AskingCache final : public Cache {
         std::shared_ptr<const PackPart> part;
     };
     using Sources = std::vector<Source>;
+    struct Late {
+        std::uint64_t hash;
+        std::uint64_t when_s;
+    };
     // Of one process.
     struct Own {
         Mutex mutex;
@@ -93,6 +101,9 @@ class AskingCache final : public Cache {
         std::shared_ptr<const Sources> sources GUARDED_BY(mutex) = std::make_shared<Sources>();
         std::unordered_set<std::uint64_t> asked GUARDED_BY(mutex);
         std::unordered_set<std::uint64_t> settled GUARDED_BY(mutex);  // served, stored or removed
+        // The last keys whose answer did not come in time, and when that was. By number of asking.
+        std::array<Late, kLateMax> late GUARDED_BY(mutex) = {};
+        std::size_t late_count GUARDED_BY(mutex) = 0;
         Usual compile_us GUARDED_BY(mutex);
         // Changes are counted by hash: keys that share a place cost each other an entry.
         std::array<std::uint32_t, 256> changes GUARDED_BY(mutex) = {};
@@ -116,6 +127,7 @@ class AskingCache final : public Cache {
     BlobRef ask(Own &own, Missed &missed);
     BlobRef keep(Own &own, const Missed &missed, BlobRef entry);
     enum class Change { stored, removed };
+    static void forget_late(Own &own, std::uint64_t hash) REQUIRES_LOCK(own.mutex);
     void note_change(Bytes key, Change change, std::uint32_t cost_us);
     void end();
 

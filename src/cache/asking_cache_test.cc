@@ -101,6 +101,7 @@ class AskingCacheTest : public ::testing::Test {
         if (!found.ok()) return "(error)";
         return *found ? std::string(as_text((*found)->value())) : "(miss)";
     }
+    FateKind fate(const std::string &key) { return cache_->fate_of(as_bytes(key)).kind; }
     // The milliseconds that a miss takes.
     std::uint64_t miss_ms(const std::string &key) {
         const std::uint64_t begin_ns = monotonic_ns();
@@ -238,6 +239,36 @@ TEST_F(AskingCacheTest, OneThatHangsIsWaitedForOnceAndNoLongerThanTheUserSays) {
     EXPECT_EQ(agent_->questions, 1);
 }
 
+TEST_F(AskingCacheTest, AMissSaysThatTheAnswerWasLateUntilTheKeyChanges) {
+    cache_ = open(kShortMs);
+    start_agent([](const AgentQuestion &, Socket &) {});
+    EXPECT_EQ(fate("a"), FateKind::unknown) << "nobody has asked";
+    const std::uint64_t begin_s = wall_clock_ns() / 1'000'000'000;
+    EXPECT_EQ(get("a"), "(miss)");
+    EXPECT_EQ(fate("a"), FateKind::late);
+    EXPECT_GE(cache_->fate_of(as_bytes("a")).when_s, begin_s);
+    EXPECT_EQ(get("b"), "(miss)");
+    EXPECT_EQ(fate("b"), FateKind::unknown) << "it was not asked for";
+    ASSERT_TRUE(cache_->put(as_bytes("a"), as_bytes("own"), {}).ok());
+    EXPECT_EQ(fate("a"), FateKind::unknown);
+}
+
+TEST_F(AskingCacheTest, AfterAClearNothingWasLate) {
+    cache_ = open(kShortMs);
+    start_agent([](const AgentQuestion &, Socket &) {});
+    EXPECT_EQ(get("a"), "(miss)");
+    ASSERT_TRUE(cache_->clear().ok());
+    EXPECT_EQ(fate("a"), FateKind::cleared);
+}
+
+TEST_F(AskingCacheTest, AnAnswerThatTheAgentHasNothingIsNotLate) {
+    start_agent([](const AgentQuestion &question, Socket &socket) {
+        FakeAgent::answer(socket, question.sequence, std::nullopt);
+    });
+    EXPECT_EQ(get("a"), "(miss)");
+    EXPECT_EQ(fate("a"), FateKind::unknown);
+}
+
 TEST_F(AskingCacheTest, AnAnswerThatComesLateIsUsedLater) {
     cache_ = open(kShortMs);
     Socket kept;
@@ -249,7 +280,9 @@ TEST_F(AskingCacheTest, AnAnswerThatComesLateIsUsedLater) {
     EXPECT_EQ(get("a"), "(miss)");
     FakeAgent::answer(kept, sequence, name(1));
     EXPECT_EQ(get("b"), "2") << "what is here costs no question";
+    EXPECT_EQ(fate("a"), FateKind::late);
     EXPECT_EQ(get("a"), "1");
+    EXPECT_EQ(fate("a"), FateKind::unknown);
     EXPECT_EQ(agent_->questions, 1);
 }
 

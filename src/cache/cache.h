@@ -20,6 +20,7 @@
 
 #include "base/checksum.h"
 #include "base/result.h"
+#include "cache/fate.h"
 #include "store/blob.h"
 #include "store/store.h"
 
@@ -109,6 +110,8 @@ class Cache {
     }
     // As get(), without waiting for a disk; null: ask get().
     virtual BlobRef get_cached(Bytes) { return {}; }
+    // What became of an entry that a look-up has just missed.
+    virtual Fate fate_of(Bytes) { return {}; }
     // As get(), for those who read ahead: counts no hit, and keeps nothing.
     virtual BlobRef peek(Bytes) { return {}; }
     // Calls `visit` with the keys, as far as known those stored last first, until it returns false.
@@ -150,6 +153,8 @@ class Cache {
     virtual Status compress() { return {}; }
 
     virtual CacheStats stats() { return {}; }
+    // Entries that were evicted from disk by this object. Costs nothing, unlike stats().
+    virtual std::uint64_t evicted() { return 0; }
     virtual void enumerate(const Visit &) {}
     // The entry at a place in the order, 0 being the most recently used. Null: there are no more.
     virtual Result<BlobRef> nth(std::uint64_t) { return Error::unsupported; }

@@ -255,10 +255,19 @@ void CrashMemory::end_use(std::uint32_t ticket) {
 
 bool CrashMemory::is_kept_out(Bytes key) const {
     if (Word(layout().kept_out).load(std::memory_order_acquire) == 0) return false;
+    return was_dropped_times(key, kDropsMax);
+}
+
+bool CrashMemory::was_dropped(Bytes key) const {
+    if (Word(layout().dropped).load(std::memory_order_acquire) == 0) return false;
+    return was_dropped_times(key, 1);
+}
+
+bool CrashMemory::was_dropped_times(Bytes key, std::uint64_t times) const {
     const Fingerprint print = fingerprint(key);
     auto &past = layout().past;
     return std::any_of(past.begin(), past.end(), [&](Past &entry) {
-        return drops_of(Word(entry.word).load(std::memory_order_acquire)) >= kDropsMax &&
+        return drops_of(Word(entry.word).load(std::memory_order_acquire)) >= times &&
                entry.fingerprint == print;
     });
 }

@@ -53,6 +53,8 @@ class CrashMemory {
     void end_use(std::uint32_t ticket);
 
     bool is_kept_out(Bytes key) const;
+    // Whether the entry was dropped once or more, as far as that is remembered.
+    bool was_dropped(Bytes key) const;
     CrashCounts counts() const;
 
   private:
@@ -72,6 +74,7 @@ class CrashMemory {
     void settle_slot(Slot &slot, const Drop &drop);
     static Fingerprint fingerprint(Bytes key);
     Past &past_of(const Fingerprint &fingerprint) const;
+    bool was_dropped_times(Bytes key, std::uint64_t times) const;
     bool note_drop(Bytes key, std::uint64_t number);
 
     const File file_;

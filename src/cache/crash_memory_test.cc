@@ -72,6 +72,9 @@ TEST_F(CrashMemoryTest, ExactlyWhatAProcessDiedWithIsDropped) {
     EXPECT_EQ(memory->counts().dropped, 2u);
     EXPECT_EQ(counts_on_disk().dropped, 2u);
     EXPECT_FALSE(memory->is_kept_out(as_bytes("a")));
+    EXPECT_TRUE(memory->was_dropped(as_bytes("a")));
+    EXPECT_FALSE(memory->was_dropped(as_bytes("c")));
+    EXPECT_FALSE(memory->was_dropped(as_bytes("done before")));
 }
 
 TEST_F(CrashMemoryTest, TheSecondTimeItIsKeptOut) {

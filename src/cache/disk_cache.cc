@@ -22,6 +22,15 @@ Result<Directory> DiskCache::directory() const {
     return root.open_directory(place_.identifier);
 }
 
+Fate DiskCache::fate_of(Bytes key) {
+    if (const auto ghost = store_->ghost_of(key)) {
+        const bool is_evicted = ghost->kind == Ghost::Kind::evicted;
+        return {is_evicted ? FateKind::evicted : FateKind::damaged, ghost->when_s};
+    }
+    const std::uint64_t cleared_at_s = store_->cleared_at_s();
+    return cleared_at_s == 0 ? Fate() : Fate{FateKind::cleared, cleared_at_s};
+}
+
 // What others see of the cache shrinks last: who notices that it was cleared finds nothing old. The
 // order goes once more after that: who writes it looks whether the cache was cleared, before and
 // afterwards.

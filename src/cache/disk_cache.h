@@ -25,6 +25,7 @@ class DiskCache final : public Cache {
     }
     Result<bool> contains(Bytes key) override { return store_->contains(key); }
     BlobRef get_cached(Bytes key) override { return store_->get_cached(key); }
+    Fate fate_of(Bytes key) override;
     BlobRef peek(Bytes key) override { return store_->peek(key); }
     void visit_newest(const std::function<bool(Bytes key)> &visit) override {
         constexpr std::size_t kPlacesMax = 1'000'000;  // known at once
@@ -44,6 +45,7 @@ class DiskCache final : public Cache {
     Status sync() override { return store_->sync(); }
     Status compress() override { return store_->compress(); }
     CacheStats stats() override { return {store_->stats(), {}, {}}; }
+    std::uint64_t evicted() override { return store_->evicted(); }
     void enumerate(const Visit &visit) override { store_->enumerate(visit); }
     const CachePlace *place() const override { return &place_; }
     std::uint64_t version() const { return store_->version(); }

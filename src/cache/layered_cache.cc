@@ -56,7 +56,9 @@ Result<BlobRef> LayeredCache::find(Bytes key) const {
     for (const auto &layer : layers_) {
         if (layer->is_dropped.load(std::memory_order_relaxed)) continue;
         TRY_ASSIGN(PackPart::Found found, layer->part->find(key));
-        if (found.entry && layer->is_seen(found.slot)) return std::move(found.entry);
+        if (!found.entry || !layer->is_seen(found.slot)) continue;
+        found.entry->set_of_pack();
+        return std::move(found.entry);
     }
     return BlobRef();
 }
@@ -69,6 +71,7 @@ Result<BlobRef> LayeredCache::serve_from(Layer &layer, Bytes key) {
     if (layer.served.exchange(std::uint64_t{found.slot} + 1) != 0) layer.refusals = 0;
     hits_.fetch_add(1, std::memory_order_relaxed);
     bytes_read_.fetch_add(found.entry->value().size(), std::memory_order_relaxed);
+    found.entry->set_of_pack();
     return std::move(found.entry);
 }
 

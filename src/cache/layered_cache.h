@@ -73,6 +73,7 @@ class LayeredCache final : public Cache {
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
     Result<bool> contains(Bytes key) override;
     BlobRef get_cached(Bytes key) override { return own_->get_cached(key); }
+    Fate fate_of(Bytes key) override { return own_->fate_of(key); }
     BlobRef peek(Bytes key) override;
     void visit_newest(const std::function<bool(Bytes key)> &visit) override;
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
@@ -83,6 +84,7 @@ class LayeredCache final : public Cache {
     Status sync() override { return own_->sync(); }
     Status compress() override { return own_->compress(); }
     CacheStats stats() override;
+    std::uint64_t evicted() override { return own_->evicted(); }
     void enumerate(const Visit &visit) override { own_->enumerate(visit); }
     const CachePlace *place() const override { return own_->place(); }
 

@@ -236,6 +236,17 @@ Result<bool> ProgramCache::contains(Bytes key) {
     return own.keeps_out(key) ? false : own.cache->contains(key);
 }
 
+// Dropping an entry after a crash forgets what became of it before. So where the cache remembers an
+// eviction, or damage, the entry was stored again after the crash.
+Fate ProgramCache::fate_of(Bytes key) {
+    Parts &own = parts();
+    if (own.keeps_out(key)) return {FateKind::kept_out, 0};
+    const Fate fate = own.cache->fate_of(key);
+    const bool is_certain = fate.kind != FateKind::unknown && fate.kind != FateKind::cleared;
+    if (is_certain || own.crashes == nullptr || !own.crashes->was_dropped(key)) return fate;
+    return {FateKind::crashed, 0};
+}
+
 Result<PutOutcome> ProgramCache::put(Bytes key, Bytes value, const PutOptions &options) {
     Parts &own = parts();
     if (own.keeps_out(key)) return PutOutcome::kept_out;

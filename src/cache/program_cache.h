@@ -67,6 +67,7 @@ class ProgramCache final : public Cache {
     Result<std::optional<BlobRef>> get_within(Bytes key, std::uint64_t patience_us) override;
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
     Result<bool> contains(Bytes key) override;
+    Fate fate_of(Bytes key) override;
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
     Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
     Result<bool> remove(Bytes key) override { return parts().cache->remove(key); }
@@ -77,6 +78,7 @@ class ProgramCache final : public Cache {
     Status sync() override { return parts().cache->sync(); }
     Status compress() override { return parts().cache->compress(); }
     CacheStats stats() override;
+    std::uint64_t evicted() override { return existing_parts().cache->evicted(); }
     void enumerate(const Visit &visit) override { parts().cache->enumerate(visit); }
     std::uint32_t begin_use(Bytes key) override;
 

@@ -37,6 +37,7 @@ class QueuedCache final : public Cache {
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
     Result<bool> contains(Bytes key) override;
     BlobRef get_cached(Bytes key) override;
+    Fate fate_of(Bytes key) override { return inner_->fate_of(key); }
     BlobRef peek(Bytes key) override;
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
     Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
@@ -49,6 +50,7 @@ class QueuedCache final : public Cache {
     Status compress() override;
     void enumerate(const Visit &visit) override;
     CacheStats stats() override;
+    std::uint64_t evicted() override { return inner_->evicted(); }
     // These are the inner cache's alone.
     void visit_newest(const std::function<bool(Bytes key)> &visit) override {
         inner_->visit_newest(visit);

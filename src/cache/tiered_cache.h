@@ -40,6 +40,7 @@ class TieredCache final : public Cache {
     Result<BlobRef> get(Bytes key) override;
     Result<bool> contains(Bytes key) override;
     BlobRef get_cached(Bytes key) override;
+    Fate fate_of(Bytes key) override { return home().fate_of(key); }
     std::uint64_t load_newest(const std::function<bool()> &go_on) override;
     Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override;
     Result<PutOutcome> put_blob(BlobRef entry, const PutOptions &options) override;
@@ -53,6 +54,7 @@ class TieredCache final : public Cache {
     Status sync() override { return home().sync(); }
     Status compress() override { return home().compress(); }
     CacheStats stats() override;
+    std::uint64_t evicted() override { return home().evicted(); }
     void enumerate(const Visit &visit) override { home().enumerate(visit); }
     const CachePlace *place() const override { return home().place(); }
 

@@ -24,6 +24,10 @@ uint32_t cairn_blob_cost_us(const cairn_blob *blob) {
     return blob == nullptr ? 0 : from_handle(blob)->cost_us();
 }
 
+int cairn_blob_is_of_pack(const cairn_blob *blob) {
+    return blob != nullptr && from_handle(blob)->is_of_pack() ? 1 : 0;
+}
+
 void cairn_blob_free(cairn_blob *blob) {
     if (blob != nullptr) from_handle(blob)->release();
 }

@@ -105,6 +105,26 @@ constexpr std::size_t kOptionsSizeMin = offsetof(cairn_options, log_user) + size
 constexpr std::size_t kPutOptionsSizeMin = sizeof(cairn_put_options);
 constexpr std::size_t kStatsSizeMin = offsetof(cairn_stats, check_bytes_left) + sizeof(uint64_t);
 
+std::uint32_t code_of(FateKind kind) {
+    switch (kind) {
+        case FateKind::unknown:
+            return CAIRN_FATE_UNKNOWN;
+        case FateKind::evicted:
+            return CAIRN_FATE_EVICTED;
+        case FateKind::damaged:
+            return CAIRN_FATE_DAMAGED;
+        case FateKind::crashed:
+            return CAIRN_FATE_CRASHED;
+        case FateKind::kept_out:
+            return CAIRN_FATE_KEPT_OUT;
+        case FateKind::cleared:
+            return CAIRN_FATE_CLEARED;
+        case FateKind::late:
+            return CAIRN_FATE_LATE;
+    }
+    return CAIRN_FATE_UNKNOWN;
+}
+
 bool has_policy(const cairn_options &options) {
     const std::size_t end = offsetof(cairn_options, policy) + sizeof options.policy;
     return options.size >= end && options.policy != nullptr;
@@ -266,6 +286,21 @@ int cairn_get_into(cairn_cache *cache, const void *key, size_t key_size, void *b
 int cairn_contains(cairn_cache *cache, const void *key, size_t key_size) {
     return call(cache, valid_key(key, key_size),
                 [&](Cache &own) { return own.contains(bytes(key, key_size)); });
+}
+
+int cairn_fate(cairn_cache *cache, const void *key, size_t key_size, uint32_t *fate,
+               uint64_t *when_s) {
+    const bool is_valid = valid_key(key, key_size) && fate != nullptr && when_s != nullptr;
+    return call(cache, is_valid, [&](Cache &own) -> int {
+        const Fate found = own.fate_of(bytes(key, key_size));
+        *fate = code_of(found.kind);
+        *when_s = found.when_s;
+        return CAIRN_OK;
+    });
+}
+
+uint64_t cairn_evicted(cairn_cache *cache) {
+    return cache == nullptr ? 0 : cache->cache->evicted();
 }
 
 int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *value,

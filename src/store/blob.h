@@ -35,6 +35,10 @@ class alignas(64) Blob {
     void describe(std::size_t key_offset, std::size_t key_size, std::size_t value_offset,
                   std::size_t value_size, std::uint32_t cost_us);
 
+    // Whether it was read from a pack. REQUIRES for setting: not shared yet.
+    bool is_of_pack() const { return is_of_pack_; }
+    void set_of_pack() { is_of_pack_ = true; }
+
     // A number for a memory level. REQUIRES for setting: not shared yet, or the same number again.
     std::uint64_t place() const { return place_; }
     void set_place(std::uint64_t place) {
@@ -58,7 +62,9 @@ class alignas(64) Blob {
     std::size_t value_offset_ = 0;
     std::size_t value_size_ = 0;
     std::uint64_t place_ = 0;
+    bool is_of_pack_ = false;
 };
+static_assert(sizeof(Blob) == 64);
 
 // Owns one reference to a Blob, or none.
 class BlobRef {

@@ -61,7 +61,11 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     }
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
-        entry.keep ? copy(index, entry) : drop(index, entry.key_hash, entry.location);
+        if (entry.keep) {
+            copy(index, entry);
+        } else {
+            evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
+        }
         done += entry.keep ? entry.size_bytes : kDropWork;
     }
     return Progress::some;
@@ -124,7 +128,9 @@ Status Evictor::plan_more(Index &index) {
 void Evictor::copy(Index &index, const Planned &entry) {
     const ReadRecord record =
         reader_.read_any(index.identity().cache_id, entry.location, RecordReader::Form::stored);
-    if (record.outcome != ReadOutcome::found) return drop(index, entry.key_hash, entry.location);
+    if (record.outcome != ReadOutcome::found) {
+        return evict(index, entry.key_hash, entry.location, Ghost::Kind::damaged);
+    }
     RecordHeader header = record.header;
     header.copied = true;
     header.state = RecordState::live;
@@ -132,13 +138,22 @@ void Evictor::copy(Index &index, const Planned &entry) {
     const auto moved = relocate(index, writer_,
                                 {entry.location, header, record.blob->key(), record.blob->value(),
                                  Writer::Purpose::copy, false, hits_after_copy});
-    if (!moved.ok()) drop(index, entry.key_hash, entry.location);
+    if (!moved.ok()) evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
 }
 
-void Evictor::drop(Index &index, std::uint64_t hash, Location location) {
+// Its ghost comes first: a process that dies in between leaves an entry with a ghost, and nobody
+// asks for that before the entry is gone.
+void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind) {
+    if (index.leads_to(hash, location)) ghosts_.note(index, writer_, hash, kind);
+    const bool dropped = drop(index, hash, location);
+    if (dropped && kind == Ghost::Kind::evicted) evicted_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
     index.note_removal();
     const bool dropped = index.change_slot(hash, location, [](Slot) { return kEmptySlot; });
     if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    return dropped;
 }
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
@@ -192,20 +207,26 @@ bool Evictor::drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen) {
         };
         return rank(a.slot) < rank(b.slot);
     });
-    const auto header_of = [&](const Index::PlacedSlot &one) {
-        return reader_.read_any_key(index.identity().cache_id, one.slot.location()).header;
+    const auto read = [&](const Index::PlacedSlot &one) {
+        return reader_.read_any_key(index.identity().cache_id, one.slot.location());
     };
     const auto found =
         std::find_if_not(seen.begin(), seen.end(),
-                         [&](const Index::PlacedSlot &one) { return header_of(one).pinned; });
+                         [&](const Index::PlacedSlot &one) { return read(one).header.pinned; });
     const Index::PlacedSlot &worst = found != seen.end() ? *found : seen.front();
     // Mark first: if we die in between, later values of the key say nothing of this record. If the
     // slot has changed since, the mark matters only once the index is lost.
-    if (!worst.slot.tentative()) {
-        (void)writer_.mark(worst.slot.location(), header_of(worst).stamp_ns, RecordState::unused);
+    const bool is_entry = !worst.slot.tentative();
+    if (is_entry) {
+        const ReadRecord record = read(worst);
+        (void)writer_.mark(worst.slot.location(), record.header.stamp_ns, RecordState::unused);
+        if (record.outcome == ReadOutcome::found) {
+            ghosts_.note(index, writer_, record.header.key_hash, Ghost::Kind::evicted);
+        }
     }
     index.note_removal();
-    index.drop(worst.place, worst.slot);
+    const bool dropped = index.drop(worst.place, worst.slot);
+    if (dropped && is_entry) evicted_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 

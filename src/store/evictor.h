@@ -26,6 +26,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/worker.h"
+#include "store/ghosts.h"
 #include "store/index.h"
 #include "store/policy.h"
 #include "store/record_reader.h"
@@ -37,8 +38,13 @@ namespace cairn {
 class Evictor {
   public:
     // All outlive the evictor.
-    Evictor(const Directory &directory, RecordReader &reader, Writer &writer, const Policy &policy)
-        : directory_(directory), reader_(reader), writer_(writer), policy_(policy) {}
+    Evictor(const Directory &directory, RecordReader &reader, Writer &writer, Ghosts &ghosts,
+            const Policy &policy)
+        : directory_(directory),
+          reader_(reader),
+          writer_(writer),
+          ghosts_(ghosts),
+          policy_(policy) {}
 
     enum class Progress {
         some,     // the victim has more entries
@@ -54,8 +60,10 @@ class Evictor {
     bool drop_one_entry(Index &index, Location spare, std::uint64_t start);
     // Drops the least valuable entry of those in the buckets of a hash, which are full.
     bool drop_from_buckets(Index &index, std::uint64_t hash);
-    // Empties the slot that leads to a location, if there is one.
-    static void drop(Index &index, std::uint64_t hash, Location location);
+    // Empties the slot that leads to a location. False: there is none. Nothing is remembered of it.
+    static bool drop(Index &index, std::uint64_t hash, Location location);
+    // Entries evicted since this was made.
+    std::uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
 
   private:
     bool drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen);
@@ -71,12 +79,15 @@ class Evictor {
     Result<bool> choose_victim(Index &index);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
     void copy(Index &index, const Planned &entry);
+    void evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind);
     Status retire(Index &index, std::uint32_t segment, bool wait) REQUIRES_LOCK(mutex_);
 
     const Directory &directory_;
     RecordReader &reader_;
     Writer &writer_;
+    Ghosts &ghosts_;
     const Policy &policy_;
+    std::atomic<std::uint64_t> evicted_ = 0;
 
     // Deletes a file in a thread of its own: on a file system that tells the disk at once what is
     // free, deleting some megabytes takes tens of milliseconds.

@@ -17,8 +17,11 @@ class EvictorTest : public ::testing::Test {
     // An evictor with a writer of its own, as another process would have.
     struct Process {
         Process(const testing::CacheFiles &files, RecordReader &reader, const Policy &policy)
-            : writer(files.open_writer()), evictor(files.directory(), reader, *writer, policy) {}
+            : writer(files.open_writer()),
+              ghosts(files.directory()),
+              evictor(files.directory(), reader, *writer, ghosts, policy) {}
         std::unique_ptr<Writer> writer;
+        Ghosts ghosts;
         Evictor evictor;
     };
     Process process(const char *policy = "fifo") {

@@ -68,6 +68,8 @@ enum class Counter : unsigned {
                        // again. Set and taken away under the eviction lock
     copying_from = 15,  // the location of that copy's original
     clears = 14,        // grows when entries were removed on request, all or those of a time
+    cleared_at = 16,    // when that was last, s since 1970; 0: never
+    ghosts = 17,        // grows when the file of ghosts is made
 };
 
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -78,7 +79,7 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
             const Slot now(place.ref().load());
             if (now.with_hits(0).word() != slot.with_hits(0).word()) return true;
             if (outcome == ReadOutcome::damaged) {
-                drop_damaged(index, place, now);
+                drop_damaged(index, place, now, hash);
                 damage.met = true;
                 const std::uint64_t word = place.ref().load();
                 return word != now.word() && word != kEmptySlot;  // drop_damaged() mended it
@@ -208,11 +209,25 @@ bool Store::mend_size(Index &index, Index::Place place, Slot slot) {
     return place.ref().compare_exchange_strong(word, right.word());
 }
 
-void Store::drop_damaged(Index &index, Index::Place place, Slot slot) {
+void Store::drop_damaged(Index &index, Index::Place place, Slot slot, std::uint64_t hash) {
     if (mend_size(index, place, slot)) return;
     count(damaged);
     if (access_ == Access::read_only) return;
+    ghosts_.note(index, *writer_, hash, Ghost::Kind::damaged);
     if (index.drop(place, slot)) reader_.segments().forget_deleted();
+}
+
+std::optional<Ghost> Store::ghost_of(Bytes key) {
+    if (options_.lent != nullptr) return std::nullopt;
+    const Index &index = this->index();
+    return ghosts_.find(index, index.hash(key));
+}
+
+// Before the first version there was no clear, and none is in the future.
+std::uint64_t Store::cleared_at_s() const {
+    constexpr std::uint64_t kFirstS = 1'577'836'800;  // 2020-01-01
+    const std::uint64_t at_s = index().counter(Counter::cleared_at).load(std::memory_order_relaxed);
+    return at_s >= kFirstS && at_s <= wall_clock_ns() / 1'000'000'000 ? at_s : 0;
 }
 
 BlobRef Store::peek(Bytes key) {

@@ -41,7 +41,8 @@ Store::Store(const StoreOptions &options, Directory root, Directory directory)
       directory_(std::move(directory)),
       access_(options.lent == nullptr ? options.access : Access::read_only),
       reader_(directory_, options.lent),
-      memory_(options.memory_bytes) {}
+      memory_(options.memory_bytes),
+      ghosts_(directory_) {}
 
 Store::~Store() {
     flush_hits();
@@ -99,7 +100,7 @@ Status Store::make_writers() {
     writer_ = std::make_unique<Writer>(
         directory_,
         writer_limits(options_.limit_bytes, refuses ? WhenFull::refuse : WhenFull::evict));
-    evictor_ = std::make_unique<Evictor>(directory_, reader_, *writer_, *options_.policy);
+    evictor_ = std::make_unique<Evictor>(directory_, reader_, *writer_, ghosts_, *options_.policy);
     repair_ =
         std::make_unique<Repair>(directory_, reader_, *writer_, options_.log, options_.identifier);
     compactor_ =
@@ -298,6 +299,7 @@ Status Store::wipe() {
         const auto identity = read_index_identity(file.value(), options_.identifier);
         if (!identity.ok() || identity.value().version != options_.version) {
             Status status = remove_segments();
+            (void)directory_.remove_file(kGhostFileName);  // another cache_id makes it void, too
             if (status.ok()) {
                 status = create_index_file(
                     directory_,
@@ -323,6 +325,7 @@ Status Store::replace_index(Create create) {
     options_.log.write(Severity::warning, "cache %s: its index was deleted, a new one is used",
                        options_.identifier.c_str());
     memory_.clear();
+    ghosts_.reopen();
     reader_.segments().forget_deleted();
     // Tell other processes that have it open to look whether it was deleted.
     if (before.access() == Access::read_write) before.counter(Counter::retired).fetch_add(1);
@@ -400,6 +403,7 @@ StoreStats Store::stats() {
         stats.check_bytes_total = repair_->bytes_total();
         stats.check_bytes_left = repair_->bytes_left();
     }
+    stats.evicted = evicted();
     return stats;
 }
 

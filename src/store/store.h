@@ -24,6 +24,7 @@
 #include "os/root.h"
 #include "store/compactor.h"
 #include "store/evictor.h"
+#include "store/ghosts.h"
 #include "store/index.h"
 #include "store/index_file.h"
 #include "store/lent_files.h"
@@ -70,6 +71,7 @@ struct StoreStats {
     std::uint64_t hits, misses, puts, puts_refused, damaged, memory_bytes, bytes_read,
         bytes_written;
     std::uint64_t check_bytes_total, check_bytes_left;  // of the rebuild after a system start
+    std::uint64_t evicted;                              // entries, by this store
 };
 
 struct EntryInfo {
@@ -115,11 +117,18 @@ class Store {
     Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
     // Changes whenever a process has cleared something.
     std::uint64_t clears() const;
+    // What became of the entry of a key that is not there, as far as that is remembered. A cache
+    // behind lent files remembers nothing.
+    std::optional<Ghost> ghost_of(Bytes key);
+    // When a process last cleared something, in seconds since 1970; 0: none has, or damage says so.
+    std::uint64_t cleared_at_s() const;
     Status sync();
     // Compresses the segments that are worth it and have no writer. Errors as Compactor::run().
     Status compress();
 
     StoreStats stats();
+    // The same as in stats(), at no cost.
+    std::uint64_t evicted() const { return evictor_ == nullptr ? 0 : evictor_->evicted(); }
     const std::string &root() const { return options_.root; }
     const std::string &identifier() const { return options_.identifier; }
     // Of the contents, as the cache was opened in.
@@ -170,7 +179,7 @@ class Store {
     void note_miss();
     void note_read(std::uint64_t bytes);
     bool mend_size(Index &index, Index::Place place, Slot slot);
-    void drop_damaged(Index &index, Index::Place place, Slot slot);
+    void drop_damaged(Index &index, Index::Place place, Slot slot, std::uint64_t hash);
 
     // update.cc
     Examine examiner(Index &index, Bytes key);
@@ -190,6 +199,7 @@ class Store {
     static std::uint64_t recount(Index &index);
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
+    void note_clear(Index &index);
 
     // Constant after construction. follow_directory() lets a Directory stand for another one.
     const StoreOptions options_;
@@ -221,6 +231,7 @@ class Store {
     static constexpr std::size_t kHitsMax = 64;
     std::array<std::atomic<std::uint64_t *>, kHitsMax> hits_ = {};
     std::atomic<std::uint64_t> hit_count_ = 0;
+    Ghosts ghosts_;
     std::unique_ptr<Evictor> evictor_;
 
     // Last, as their threads use the members above.

@@ -267,6 +267,7 @@ Result<bool> Store::remove(Bytes key) {
     TRY_ASSIGN(Index * index, writable_index());
     const std::uint64_t hash = index->hash(key);
     const Examine examine = examiner(*index, key);
+    ghosts_.forget(*index, hash);  // it is gone for another reason from now on
     rebuild_while(*index, [&] { return index->suspicious(hash); });
     for (bool marked = false;; marked = true) {
         TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
@@ -294,7 +295,7 @@ Status Store::clear() {
     index->clear();
     index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
     index->counter(Counter::retired).fetch_add(1);
-    index->counter(Counter::clears).fetch_add(1);
+    note_clear(*index);
     memory_.clear();
     reader_.segments().forget_deleted();
     return {};
@@ -318,9 +319,16 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
     }
     // Counted last: a process that sees the new count finds no removed entry on disk. Counted even
     // if nothing was removed, as other processes may have copies in memory.
-    index().counter(Counter::clears).fetch_add(1);
+    note_clear(index());
     if (!first.ok()) return first.error();
     return removed;
+}
+
+// What was evicted before is of no interest any more.
+void Store::note_clear(Index &index) {
+    index.counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
+    ghosts_.forget_all(index);
+    index.counter(Counter::clears).fetch_add(1);
 }
 
 std::uint64_t Store::clears() const {

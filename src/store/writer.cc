@@ -417,6 +417,17 @@ Status Writer::measure(Index &index) {
     return {};
 }
 
+Status Writer::make_file(Index &index, std::uint64_t size, const std::function<Status()> &make) {
+    State &state = state_.get();
+    const MutexLock mutex_lock(state.mutex);
+    TRY_ASSIGN(const Space space, lock_space(index));
+    // A cache whose limit was just lowered is evicting for as long as it takes.
+    const bool is_below = space.use.bytes <= limits_.limit_bytes;
+    const std::uint64_t after = space.use.bytes + align_up(size, kPage);
+    if (is_below && after > allowed_bytes(Purpose::copy)) return Error::full;
+    return make();
+}
+
 Result<ByteLock> Writer::lock_eviction(std::uint64_t patience_us) {
     TRY_ASSIGN(File opened, directory_.open_or_make_file(kLockFileName));
     const auto file = std::make_shared<const File>(std::move(opened));

@@ -84,6 +84,10 @@ class Writer {
     // Measures now. full: the files hold more than the limit.
     Status measure(Index &index);
 
+    // Calls make(), which makes a file of this size, unless the cache would exceed its limit by it.
+    // Meanwhile nobody else takes the space. full: there is no room; busy; or as make().
+    Status make_file(Index &index, std::uint64_t size, const std::function<Status()> &make);
+
     const WriterLimits &limits() const { return limits_; }
     // Grows with each segment that we begin to write to.
     std::uint64_t segments_taken() const { return segments_taken_.load(std::memory_order_relaxed); }

@@ -90,7 +90,8 @@ TEST(AtRestAnyBit, OfTheIndexHeaderIsRepaired) {
 }
 
 TEST(AtRestAnyBit, OfTheIndexCountersIsHarmless) {
-    for (std::uint64_t counter = 0; counter < 8 && !testing::Test::HasFatalFailure(); ++counter) {
+    for (const std::uint64_t counter : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 16u, 17u}) {
+        if (testing::Test::HasFatalFailure()) break;
         const std::uint64_t begin = 4096 + counter * 64;
         flip_bits({"cache.idx", begin, begin + 8}, 3, IndexFile::kept, {});
     }

@@ -35,6 +35,31 @@ cairn_blob *cairn_blob_make(const void *key, size_t key_size, const void *value,
  * The cache keeps the entry itself where it would keep a copy. */
 int cairn_put_blob(cairn_cache *cache, cairn_blob *entry);
 
+/* Whether a look-up found the entry in a pack. 1 or 0; 0 for NULL. */
+int cairn_blob_is_of_pack(const cairn_blob *blob);
+
+/* What became of an entry. */
+enum {
+    CAIRN_FATE_UNKNOWN = 0, /* nothing is known of it; most likely it was never stored */
+    CAIRN_FATE_EVICTED,     /* it had to make room */
+    CAIRN_FATE_DAMAGED,     /* it was dropped as its bytes were not those that were stored */
+    CAIRN_FATE_CRASHED,     /* it was dropped as a process died while its driver took it */
+    CAIRN_FATE_KEPT_OUT,    /* the same, more than once: it is not taken any more */
+    CAIRN_FATE_CLEARED,     /* entries were removed on request; it may have been one of them */
+    CAIRN_FATE_LATE         /* the user's agent was asked for it and did not answer in time */
+};
+
+/* What became of the entry of a key that a look-up has just missed, as far as that is remembered:
+ * of a key that is there it says nothing. `*fate` receives a CAIRN_FATE_..., `*when_s` when that
+ * was, in seconds since 1970, to the minute for what was evicted or damaged; 0: not known. Reads
+ * memory only, but for the first call on a handle. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT. */
+int cairn_fate(cairn_cache *cache, const void *key, size_t key_size, uint32_t *fate,
+               uint64_t *when_s);
+
+/* How many entries this handle has evicted from disk so far, to make room for others. Unlike
+ * cairn_stats_get() it costs nothing. 0 for NULL. */
+uint64_t cairn_evicted(cairn_cache *cache);
+
 enum {
     CAIRN_DRIVER_CACHE_OWN = 1u << 0, /* the user wants one: see cache/driver_cache.h */
     CAIRN_DRIVER_CACHE_LOOK = 1u << 1 /* nothing is made: is there to be one? */

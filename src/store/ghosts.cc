@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "store/ghosts.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/guarded.h"
+#include "os/environment.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x3154'534f'4847'4e43;  // "CNGHOST1"
+constexpr std::size_t kMagicAt = 0, kCacheIdAt = 8;
+// A cache of entries of some kilobytes has a word for each entry that it can hold.
+constexpr std::uint64_t kLimitPerWord = 16 * 1024;
+// Nothing tells a process that somebody has deleted the file by hand: it looks once in so many.
+constexpr std::uint64_t kNotesPerLook = 64;
+constexpr std::uint64_t kMakeAgainNs = 100'000'000;
+
+// A word: the time, the kind, and the fingerprint of the hash, from the lowest bit. The set of a
+// hash is chosen by its lowest 15 bits at most.
+constexpr unsigned kTimeBits = 24, kKindBits = 2;
+constexpr unsigned kPrintShift = kTimeBits + kKindBits;
+constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << kTimeBits) - 1;
+constexpr std::uint64_t kEpochS = 1'577'836'800;  // 2020-01-01
+static_assert(Ghosts::kWordsMax / Ghosts::kWordsPerSet <= std::uint64_t{1} << kPrintShift);
+
+constexpr std::uint64_t print_of_hash(std::uint64_t hash) {
+    return hash >> kPrintShift;
+}
+constexpr std::uint64_t print_of(std::uint64_t word) {
+    return word >> kPrintShift;
+}
+constexpr std::uint64_t minutes_of(std::uint64_t word) {
+    return word & kTimeMask;
+}
+constexpr unsigned kind_of(std::uint64_t word) {
+    return static_cast<unsigned>(word >> kTimeBits) & ((1u << kKindBits) - 1);
+}
+constexpr bool is_ghost(std::uint64_t word) {
+    return kind_of(word) == static_cast<unsigned>(Ghost::Kind::evicted) ||
+           kind_of(word) == static_cast<unsigned>(Ghost::Kind::damaged);
+}
+constexpr bool is_of(std::uint64_t word, std::uint64_t hash) {
+    return is_ghost(word) && print_of(word) == print_of_hash(hash);
+}
+
+// Since 2020; a clock that is set to an earlier or much later time gives the first or last minute.
+std::uint64_t minutes_now() {
+    const std::uint64_t now_s = wall_clock_ns() / 1'000'000'000;
+    return std::min(now_s < kEpochS ? 0 : (now_s - kEpochS) / 60, kTimeMask);
+}
+
+std::string temporary_name() {
+    std::array<std::byte, 8> random = {};
+    random_bytes(random);
+    char name[40];
+    std::snprintf(name, sizeof name, "ghosts-%016llx.tmp",
+                  static_cast<unsigned long long>(get_le<std::uint64_t>(random, 0)));
+    return name;
+}
+
+}  // namespace
+
+std::uint64_t Ghosts::word_count(std::uint64_t limit_bytes) {
+    const std::uint64_t wanted = std::clamp(limit_bytes / kLimitPerWord, kWordsMin, kWordsMax);
+    return std::bit_floor(wanted);
+}
+
+void Ghosts::note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind kind) {
+    const Opened *const opened = writable(index, writer);
+    if (opened == nullptr) return;
+    const std::uint64_t now = minutes_now();
+    // What is no ghost counts as empty. One of the future, from a clock or damage, as the oldest:
+    // else it would stay for good.
+    const auto rank = [&](std::uint64_t word) -> std::uint64_t {
+        if (is_of(word, hash)) return 0;
+        if (!is_ghost(word)) return 1;
+        return minutes_of(word) > now ? 2 : 3 + minutes_of(word);
+    };
+    std::uint64_t *const set = opened->set_of(hash);
+    std::uint64_t *place = set;
+    std::uint64_t lowest = UINT64_MAX;
+    for (std::uint64_t i = 0; i < kWordsPerSet; ++i) {
+        const std::uint64_t each = rank(Word(set[i]).load(std::memory_order_relaxed));
+        if (each >= lowest) continue;
+        lowest = each;
+        place = set + i;
+    }
+    const std::uint64_t word = print_of_hash(hash) << kPrintShift |
+                               std::uint64_t{static_cast<unsigned>(kind)} << kTimeBits | now;
+    Word(*place).store(word, std::memory_order_release);
+}
+
+std::optional<Ghost> Ghosts::find(const Index &index, std::uint64_t hash) {
+    const Opened *const opened = look(index);
+    if (opened == nullptr) return std::nullopt;
+    std::uint64_t *const set = opened->set_of(hash);
+    std::optional<std::uint64_t> latest;  // of two processes, each may have written one
+    for (std::uint64_t i = 0; i < kWordsPerSet; ++i) {
+        const std::uint64_t word = Word(set[i]).load(std::memory_order_acquire);
+        if (!is_of(word, hash)) continue;
+        if (!latest || minutes_of(word) > minutes_of(*latest)) latest = word;
+    }
+    if (!latest) return std::nullopt;
+    const std::uint64_t minutes = minutes_of(*latest);
+    const bool is_known = minutes != 0 && minutes <= minutes_now();
+    return Ghost{static_cast<Ghost::Kind>(kind_of(*latest)), is_known ? kEpochS + minutes * 60 : 0};
+}
+
+void Ghosts::forget(const Index &index, std::uint64_t hash) {
+    const Opened *const opened = look(index);
+    if (opened == nullptr || opened->access == Access::read_only) return;
+    std::uint64_t *const set = opened->set_of(hash);
+    for (std::uint64_t i = 0; i < kWordsPerSet; ++i) {
+        std::uint64_t word = Word(set[i]).load(std::memory_order_relaxed);
+        if (is_of(word, hash)) Word(set[i]).compare_exchange_strong(word, 0);
+    }
+}
+
+// In place, as others have it mapped.
+void Ghosts::forget_all(const Index &index) {
+    const Opened *const opened = look(index);
+    if (opened == nullptr || opened->access == Access::read_only) return;
+    for (std::uint64_t &word : std::span(opened->words(), opened->count)) {
+        if (Word(word).load(std::memory_order_relaxed) != 0) Word(word).store(0);
+    }
+}
+
+void Ghosts::reopen() {
+    opened_.store(nullptr, std::memory_order_release);
+}
+
+Ghosts::~Ghosts() {
+    for (Opened *each = all_.load(); each != nullptr;) delete std::exchange(each, each->next);
+}
+
+// Null: there is no file.
+const Ghosts::Opened *Ghosts::look(const Index &index) {
+    const std::uint64_t made = index.counter(Counter::ghosts).load(std::memory_order_relaxed);
+    const Opened *opened = opened_.load(std::memory_order_acquire);
+    const bool is_current =
+        opened != nullptr && opened->made == made && opened->cache_id == index.identity().cache_id;
+    if (!is_current) opened = open(index);
+    return opened != nullptr && opened->count != 0 ? opened : nullptr;
+}
+
+// Threads that do so at once each open it, and the last one counts.
+const Ghosts::Opened *Ghosts::open(const Index &index) {
+    const std::uint64_t made = index.counter(Counter::ghosts).load();
+    auto *const opened =
+        new (std::nothrow) Opened{made, index.identity().cache_id, index.access(), {}, {}};
+    if (opened == nullptr) return nullptr;
+    (void)guarded([&] { return open_file(*opened); });
+    opened->next = all_.load();
+    while (!all_.compare_exchange_weak(opened->next, opened)) {
+    }
+    opened_.store(opened, std::memory_order_release);
+    return opened;
+}
+
+// corrupt: it is of another cache, or damaged.
+Status Ghosts::open_file(Opened &opened) const {
+    TRY_ASSIGN(File file, directory_.open_file(kGhostFileName, opened.access));
+    TRY_ASSIGN(const FileInfo info, file.info());
+    const std::uint64_t size = info.size_bytes;
+    if (size < kHeaderSize || size % 8 != 0) return Error::corrupt;
+    const std::uint64_t count = (size - kHeaderSize) / 8;
+    if (!std::has_single_bit(count) || count < kWordsMin || count > kWordsMax) {
+        return Error::corrupt;
+    }
+    std::array<std::byte, kHeaderSize> head = {};
+    TRY_ASSIGN(const std::size_t read, file.read_at(0, head));
+    if (read != head.size() || get_le<std::uint64_t>(head, kMagicAt) != kMagic ||
+        get_le<std::uint64_t>(head, kCacheIdAt) != opened.cache_id) {
+        return Error::corrupt;
+    }
+    // A file that was copied without its zeros has no blocks behind them: storing there would end
+    // the process when the disk is full.
+    if (opened.access == Access::read_write) TRY(file.extend(size));
+    TRY_ASSIGN(opened.mapping, Mapping::file(file, opened.access, 0, size));
+    opened.file = std::move(file);
+    opened.count = count;
+    return {};
+}
+
+bool Ghosts::was_deleted(const Opened &opened) {
+    if (notes_.fetch_add(1, std::memory_order_relaxed) % kNotesPerLook != 0) return false;
+    const auto info = opened.file.info();
+    return info.ok() && info->links == 0;
+}
+
+const Ghosts::Opened *Ghosts::writable(Index &index, Writer &writer) {
+    const Opened *opened = look(index);
+    if (opened != nullptr && was_deleted(*opened)) {
+        reopen();
+        opened = look(index);
+    }
+    if (opened != nullptr) return opened->access == Access::read_write ? opened : nullptr;
+    if (coarse_monotonic_ns() < make_again_ns_.load(std::memory_order_relaxed)) return nullptr;
+    const Status made = guarded([&] { return make(index, writer); });
+    if (made.ok()) return look(index);
+    if (made.error() != Error::busy) {
+        make_again_ns_.store(coarse_monotonic_ns() + kMakeAgainNs, std::memory_order_relaxed);
+    }
+    return nullptr;
+}
+
+// One process makes it, and the others find it.
+Status Ghosts::make(Index &index, Writer &writer) {
+    const std::uint64_t size = kHeaderSize + 8 * word_count(writer.limits().limit_bytes);
+    return writer.make_file(index, size, [&]() -> Status {
+        Opened others{0, index.identity().cache_id, index.access(), {}, {}};
+        if (!open_file(others).ok()) TRY(write_file(index, size));
+        index.counter(Counter::ghosts).fetch_add(1);
+        return {};
+    });
+}
+
+// Under its name it is whole. It takes the place of whatever has that name.
+Status Ghosts::write_file(const Index &index, std::uint64_t size) const {
+    const std::string temporary = temporary_name();
+    const auto created = directory_.create_file(temporary);
+    if (!created.ok()) {
+        (void)directory_.remove_file(temporary);  // it may be there all the same
+        return created.error();
+    }
+    const File &file = created.value();
+    std::array<std::byte, kHeaderSize> head = {};
+    put_le(head, kMagicAt, kMagic);
+    put_le(head, kCacheIdAt, index.identity().cache_id);
+    Status made = file.extend(size);
+    if (made.ok()) made = file.write_whole(head);
+    if (made.ok()) {
+        made = directory_.rename(temporary, kGhostFileName);
+        if (!made.ok() && directory_.make_way(kGhostFileName).ok()) {
+            made = directory_.rename(temporary, kGhostFileName);
+        }
+    }
+    if (!made.ok()) (void)directory_.remove_file(temporary);
+    return made;
+}
+
+}  // namespace cairn

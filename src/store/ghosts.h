@@ -1,0 +1,100 @@
+// What became of entries that are gone: one word for each, in a small mapped file of the cache.
+// Format: docs/formats/ghosts.md.
+// SPDX-License-Identifier: MIT
+//
+// A ghost says that the entry of a hash was evicted, or dropped as damaged, and when. There is room
+// for so many; the oldest of a few that share a place goes first. One atomic store writes a ghost,
+// so a process that is killed leaves none half written, and no lock is taken for it.
+//
+// The file is made for the first ghost. Other processes find it by Counter::ghosts, which costs
+// them one load where there is none.
+//
+// Thread safety: all methods, from any thread. Any number of processes share the file. A child of
+// fork() goes on.
+// Ownership: owns descriptors and mappings; those of a file that was deleted until the end, as a
+// thread may use them.
+// Failure: without the file, or space for it, nothing is remembered. A damaged word says something
+// of one hash in 2^36, see the format.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "os/file.h"
+#include "os/mapping.h"
+#include "store/index.h"
+#include "store/writer.h"
+
+namespace cairn {
+
+inline constexpr const char *kGhostFileName = "ghosts";
+
+struct Ghost {
+    enum class Kind : unsigned { evicted = 1, damaged = 2 };
+    Kind kind;
+    std::uint64_t when_s;  // since 1970, rounded down to a minute; 0: not known
+};
+
+class Ghosts {
+  public:
+    static constexpr std::uint64_t kHeaderSize = 64;
+    static constexpr std::uint64_t kWordsMin = 512, kWordsMax = 131072;
+    static constexpr std::uint64_t kWordsPerSet = 8;  // a cache line
+    // Of the file of a cache with this limit: a power of two.
+    static std::uint64_t word_count(std::uint64_t limit_bytes);
+
+    // `directory` is that of the cache, and outlives this.
+    explicit Ghosts(const Directory &directory) : directory_(directory) {}
+    ~Ghosts();
+    Ghosts(const Ghosts &) = delete;
+    Ghosts &operator=(const Ghosts &) = delete;
+
+    // Remembers it. Makes the file where it is missing, or of another cache.
+    void note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind kind);
+    // What is remembered. Makes no file.
+    std::optional<Ghost> find(const Index &index, std::uint64_t hash);
+    // Forgets one hash, or all, for all processes. These make no file.
+    void forget(const Index &index, std::uint64_t hash);
+    void forget_all(const Index &index);
+    // The directory, or what is in it, may be another one now: the file is opened anew.
+    void reopen();
+
+  private:
+    using Word = std::atomic_ref<std::uint64_t>;
+    // What was found when the file was looked for last. Constant once others see it.
+    struct Opened {
+        std::uint64_t made;  // Counter::ghosts, before that
+        std::uint64_t cache_id;
+        Access access;
+        File file;
+        Mapping mapping;
+        std::uint64_t count = 0;  // of words; 0: there is no file
+        Opened *next = nullptr;
+        std::uint64_t *words() const {
+            return reinterpret_cast<std::uint64_t *>(mapping.data() + kHeaderSize);
+        }
+        std::uint64_t *set_of(std::uint64_t hash) const {
+            return words() + (hash % (count / kWordsPerSet)) * kWordsPerSet;
+        }
+    };
+
+    const Opened *look(const Index &index);
+    const Opened *open(const Index &index);
+    Status open_file(Opened &opened) const;
+    const Opened *writable(Index &index, Writer &writer);
+    Status make(Index &index, Writer &writer);
+    Status write_file(const Index &index, std::uint64_t size) const;
+    bool was_deleted(const Opened &opened);
+
+    const Directory &directory_;
+
+    std::atomic<const Opened *> opened_ = nullptr;  // null: it was not looked for
+    std::atomic<Opened *> all_ = nullptr;           // what was ever opened_, a list
+    std::atomic<std::uint64_t> make_again_ns_ = 0;  // nothing is made before
+    std::atomic<std::uint64_t> notes_ = 0;
+};
+
+}  // namespace cairn

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: MIT
+#include "store/ghosts.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "os/environment.h"
+#include "os/testing/failing_calls.h"
+#include "store/index_file.h"
+#include "store/space.h"
+#include "store/store.h"
+#include "store/testing/cache_files.h"
+#include "support/files.h"
+#include "support/process.h"
+#include "support/random.h"
+
+namespace cairn {
+namespace {
+
+namespace fs = std::filesystem;
+using cairn_test::Child;
+using testing::Call;
+using testing::FailingCalls;
+using testing::Fault;
+using Kind = Ghost::Kind;
+
+std::uint64_t now_s() {
+    return wall_clock_ns() / 1'000'000'000;
+}
+
+// ------------------------------------------------------------------------------------------------
+// the file
+
+class GhostsTest : public ::testing::Test {
+  protected:
+    Index &index() { return files_.index(); }
+    void note(Ghosts &ghosts, std::uint64_t hash, Kind kind = Kind::evicted) {
+        ghosts.note(index(), files_.writer(), hash, kind);
+    }
+    std::optional<Kind> kind(Ghosts &ghosts, std::uint64_t hash) {
+        const auto ghost = ghosts.find(index(), hash);
+        return ghost ? std::optional(ghost->kind) : std::nullopt;
+    }
+    std::string path() const { return files_.scratch() / kGhostFileName; }
+    // Another hash for each number, all of one set.
+    static std::uint64_t of_one_set(std::uint64_t number) {
+        return (number * 0x9E37'79B9'7F4A'7C15) << 26 | 5;
+    }
+    // Changes the ghost of a hash in the file.
+    void change_word(std::uint64_t hash,
+                     const std::function<std::uint64_t(std::uint64_t)> &change) {
+        auto bytes = cairn_test::read_file(path());
+        for (std::size_t at = Ghosts::kHeaderSize; at < bytes.size(); at += 8) {
+            const MutableBytes word(reinterpret_cast<std::byte *>(bytes.data()) + at, 8);
+            const auto value = get_le<std::uint64_t>(word, 0);
+            if (value >> 26 != hash >> 26) continue;
+            put_le(word, 0, change(value));
+            files_.overwrite(kGhostFileName, at, word);
+        }
+    }
+    bool exists() const { return fs::exists(fs::symlink_status(path())); }
+    bool has_litter() const {
+        for (const auto &each : fs::directory_iterator(files_.scratch().path())) {
+            if (each.path().extension() == ".tmp") return true;
+        }
+        return false;
+    }
+
+    testing::CacheFiles files_;
+    Ghosts ghosts_{files_.directory()};
+};
+
+TEST_F(GhostsTest, WhatIsNotedIsFoundAndNothingElse) {
+    const std::uint64_t before_s = now_s();
+    note(ghosts_, 0x1234'5678'9abc'def0);
+    note(ghosts_, 0xfedc'ba98'7654'3210, Kind::damaged);
+    note(ghosts_, 0);
+    const auto ghost = ghosts_.find(index(), 0x1234'5678'9abc'def0);
+    ASSERT_TRUE(ghost);
+    EXPECT_EQ(ghost->kind, Kind::evicted);
+    EXPECT_GT(ghost->when_s + 60, before_s);
+    EXPECT_LE(ghost->when_s, now_s());
+    EXPECT_EQ(kind(ghosts_, 0xfedc'ba98'7654'3210), Kind::damaged);
+    EXPECT_EQ(kind(ghosts_, 0), Kind::evicted);
+    EXPECT_EQ(kind(ghosts_, 0x1234'5678'9abc'def1), std::nullopt) << "another set";
+    EXPECT_EQ(kind(ghosts_, 0x0234'5678'9abc'def0), std::nullopt) << "another fingerprint";
+}
+
+TEST_F(GhostsTest, TheFileIsMadeForTheFirstOneOnly) {
+    EXPECT_EQ(kind(ghosts_, 1), std::nullopt);
+    ghosts_.forget(index(), 1);
+    ghosts_.forget_all(index());
+    EXPECT_FALSE(exists());
+    note(ghosts_, 1);
+    const auto info = files_.directory().info(kGhostFileName);
+    ASSERT_TRUE(info.ok());
+    EXPECT_EQ(info->size_bytes, Ghosts::kHeaderSize + 8 * 4096) << "of a limit of 64 MiB";
+    EXPECT_GE(info->disk_bytes, info->size_bytes);
+    EXPECT_FALSE(has_litter());
+}
+
+TEST_F(GhostsTest, TheFileIsASmallPartOfTheLimit) {
+    EXPECT_EQ(Ghosts::word_count(0), 512u);
+    EXPECT_EQ(Ghosts::word_count(1 << 20), 512u);
+    EXPECT_EQ(Ghosts::word_count(100 << 20), 4096u);
+    EXPECT_EQ(Ghosts::word_count(UINT64_MAX), 131'072u);
+    for (std::uint64_t limit = 4 << 20; limit < std::uint64_t{1} << 40; limit += limit / 7) {
+        const std::uint64_t file = Ghosts::kHeaderSize + 8 * Ghosts::word_count(limit);
+        EXPECT_LT(align_up(file, kPage), limit / 500) << limit;
+    }
+}
+
+TEST_F(GhostsTest, TheLastOneOfAHashCounts) {
+    note(ghosts_, of_one_set(1), Kind::evicted);
+    note(ghosts_, of_one_set(1), Kind::damaged);
+    EXPECT_EQ(kind(ghosts_, of_one_set(1)), Kind::damaged);
+    for (std::uint64_t i = 2; i <= Ghosts::kWordsPerSet; ++i) note(ghosts_, of_one_set(i));
+    for (std::uint64_t i = 1; i <= Ghosts::kWordsPerSet; ++i) {
+        EXPECT_TRUE(kind(ghosts_, of_one_set(i))) << "it took one word: " << i;
+    }
+}
+
+TEST_F(GhostsTest, InAFullSetTheOldestGoes) {
+    for (std::uint64_t i = 1; i <= Ghosts::kWordsPerSet; ++i) note(ghosts_, of_one_set(i));
+    change_word(of_one_set(3), [](std::uint64_t word) { return word - 1; });  // a minute older
+    note(ghosts_, of_one_set(20));
+    EXPECT_FALSE(kind(ghosts_, of_one_set(3)));
+    for (const std::uint64_t i : {1u, 2u, 4u, 8u, 20u})
+        EXPECT_TRUE(kind(ghosts_, of_one_set(i))) << i;
+}
+
+TEST_F(GhostsTest, OneOfTheFutureIsReplacedFirstAndHasNoTime) {
+    for (std::uint64_t i = 1; i <= Ghosts::kWordsPerSet; ++i) note(ghosts_, of_one_set(i));
+    change_word(of_one_set(2), [](std::uint64_t word) { return word | 0xFF'FFFF; });
+    const auto ghost = ghosts_.find(index(), of_one_set(2));
+    ASSERT_TRUE(ghost);
+    EXPECT_EQ(ghost->when_s, 0u);
+    note(ghosts_, of_one_set(20));
+    EXPECT_FALSE(kind(ghosts_, of_one_set(2)));
+    for (const std::uint64_t i : {1u, 3u, 4u, 8u, 20u})
+        EXPECT_TRUE(kind(ghosts_, of_one_set(i))) << i;
+}
+
+TEST_F(GhostsTest, OneOrAllAreForgottenByAllWhoHaveItOpen) {
+    Ghosts other(files_.directory());
+    const auto others_index = files_.open_index();
+    EXPECT_FALSE(other.find(*others_index, 1));
+    note(ghosts_, 1);
+    note(ghosts_, 2);
+    EXPECT_TRUE(other.find(*others_index, 1)) << "it noticed that there is a file now";
+    other.forget(*others_index, 1);
+    EXPECT_FALSE(kind(ghosts_, 1));
+    EXPECT_TRUE(kind(ghosts_, 2));
+    other.forget_all(*others_index);
+    EXPECT_FALSE(kind(ghosts_, 2));
+    note(ghosts_, 3);
+    EXPECT_TRUE(other.find(*others_index, 3));
+}
+
+TEST_F(GhostsTest, WhoOnlyReadsFindsThemAndChangesNothing) {
+    note(ghosts_, 1);
+    const auto before = cairn_test::read_file(path());
+    Ghosts reader(files_.directory());
+    const auto index = files_.open_index(Access::read_only);
+    EXPECT_TRUE(reader.find(*index, 1));
+    reader.forget(*index, 1);
+    reader.forget_all(*index);
+    reader.note(*index, files_.writer(), 2, Kind::evicted);
+    EXPECT_EQ(cairn_test::read_file(path()), before);
+}
+
+TEST_F(GhostsTest, AFileOfAnotherCacheIsVoid) {
+    note(ghosts_, 1);
+    testing::CacheFiles other;
+    fs::copy_file(path(), other.scratch() / kGhostFileName);
+    Ghosts ghosts(other.directory());
+    EXPECT_FALSE(ghosts.find(other.index(), 1));
+    ghosts.note(other.index(), other.writer(), 2, Kind::evicted);
+    EXPECT_FALSE(ghosts.find(other.index(), 1));
+    EXPECT_TRUE(ghosts.find(other.index(), 2));
+}
+
+TEST_F(GhostsTest, AFileThatIsNotUnderstoodIsMadeAnew) {
+    note(ghosts_, 1);
+    const auto whole = cairn_test::read_file(path());
+    std::vector<cairn_test::ByteVector> contents;
+    contents.emplace_back();
+    contents.emplace_back(std::size_t{17});
+    contents.emplace_back(whole.begin(), whole.end() - 1);
+    contents.emplace_back(whole.begin(), whole.end() - 8);
+    contents.emplace_back(whole.begin(), whole.begin() + 64);
+    contents.emplace_back(std::size_t{20'000}, std::uint8_t{'x'});
+    contents.push_back(whole);
+    contents.back().resize(64 + (std::size_t{8} << 18));
+    contents.push_back(whole);
+    contents.back()[3] ^= 1;
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+        SCOPED_TRACE(i);
+        fs::remove(path());
+        cairn_test::write_file(path(), contents[i]);
+        Ghosts ghosts(files_.directory());
+        EXPECT_FALSE(kind(ghosts, 1));
+        EXPECT_EQ(cairn_test::read_file(path()), contents[i]) << "a look-up changes nothing";
+        note(ghosts, 2);
+        EXPECT_FALSE(kind(ghosts, 1));
+        EXPECT_TRUE(kind(ghosts, 2));
+        EXPECT_FALSE(has_litter());
+    }
+}
+
+TEST_F(GhostsTest, SomethingThatIsNoFileIsReplacedAndItsTargetUntouched) {
+    const std::string target = files_.scratch() / "target";
+    cairn_test::write_file(target, cairn_test::as_bytes("somebody else's"));
+    const std::vector<std::function<void()>> kinds = {
+        [&] { fs::create_symlink(target, path()); },
+        [&] { fs::create_symlink(target + "-", path()); },
+        [&] { fs::create_directory(path()); },
+        [&] { fs::create_directory(path()), cairn_test::write_file(path() + "/file", {}); },
+        [&] { ASSERT_EQ(mkfifo(path().c_str(), 0600), 0); },
+    };
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        SCOPED_TRACE(i);
+        fs::remove_all(path());
+        kinds[i]();
+        Ghosts ghosts(files_.directory());
+        EXPECT_FALSE(kind(ghosts, 1));
+        note(ghosts, 1);
+        EXPECT_TRUE(kind(ghosts, 1));
+        EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path())));
+    }
+    EXPECT_EQ(cairn_test::as_string(cairn_test::read_file(target)), "somebody else's");
+    EXPECT_FALSE(fs::exists(target + "-"));
+}
+
+TEST_F(GhostsTest, AFileThatWasDeletedByHandIsMadeAnewBeforeLong) {
+    note(ghosts_, 1);
+    fs::remove(path());
+    for (std::uint64_t i = 2; i < 70; ++i) note(ghosts_, i);
+    EXPECT_TRUE(exists());
+    Ghosts other(files_.directory());
+    EXPECT_TRUE(kind(other, 69));
+    ghosts_.reopen();
+    EXPECT_FALSE(kind(ghosts_, 1));
+}
+
+TEST_F(GhostsTest, RandomBytesSayHardlyEverAnything) {
+    note(ghosts_, 1);
+    cairn_test::Random random(4711);
+    std::uint64_t claims = 0;
+    for (int round = 0; round < 20; ++round) {
+        auto bytes = cairn_test::read_file(path());
+        for (std::size_t i = Ghosts::kHeaderSize; i < bytes.size(); ++i) {
+            bytes[i] = static_cast<std::uint8_t>(random.below(256));
+        }
+        files_.overwrite(kGhostFileName, 0, std::as_bytes(std::span(bytes)));
+        for (int i = 0; i < 50'000; ++i) {
+            if (ghosts_.find(index(), random.next())) ++claims;
+        }
+        // All of it can be used again.
+        for (std::uint64_t i = 0; i < 20; ++i) {
+            note(ghosts_, of_one_set(i));
+            EXPECT_TRUE(kind(ghosts_, of_one_set(i)));
+        }
+    }
+    EXPECT_EQ(claims, 0u) << "of a million; one in a hundred thousand millions is to be expected";
+}
+
+// Any one call fails, and then all of a kind: nothing is remembered, or all is.
+TEST_F(GhostsTest, WithoutTheFileNothingIsRememberedAndNothingFails) {
+    FailingCalls calls;
+    for (const int error : {ENOSPC, EACCES, EROFS, EIO, ENOMEM, EDQUOT}) {
+        for (std::uint64_t first = 1;; ++first) {
+            fs::remove(path());
+            Ghosts ghosts(files_.directory());
+            Fault fault;
+            fault.error = error;
+            fault.first = first;
+            calls.arm(fault);
+            note(ghosts, 1);
+            const std::uint64_t failures = calls.failures();
+            calls.disarm();
+            const auto found = kind(ghosts, 1);
+            EXPECT_TRUE(!found || *found == Kind::evicted);
+            EXPECT_FALSE(has_litter() && calls.failed_call() != Call::unlinkat)
+                << call_name(*calls.failed_call());
+            if (failures == 0) {
+                EXPECT_TRUE(found);
+                break;
+            }
+            for (const auto &each : fs::directory_iterator(files_.scratch().path())) {
+                if (each.path().extension() == ".tmp") fs::remove(each.path());
+            }
+        }
+    }
+}
+
+TEST_F(GhostsTest, AFullDiskGetsNoMapping) {
+    FailingCalls calls;
+    Fault fault;
+    fault.error = ENOSPC;
+    fault.only = Call::fallocate;
+    fault.extent = Fault::Extent::from_then_on;
+    calls.arm(fault);
+    note(ghosts_, 1);
+    EXPECT_FALSE(exists());
+    EXPECT_FALSE(has_litter());
+    calls.disarm();
+    sleep_us(200'000);
+    note(ghosts_, 1);
+    EXPECT_TRUE(kind(ghosts_, 1)) << "there is space again";
+    // A file without blocks.
+    fs::remove(path());
+    ghosts_.reopen();
+    note(ghosts_, 1);
+    const std::uint64_t size = fs::file_size(path());
+    fs::resize_file(path(), Ghosts::kHeaderSize);
+    fs::resize_file(path(), size);
+    calls.arm(fault);
+    Ghosts other(files_.directory());
+    note(other, 2);
+    EXPECT_FALSE(kind(other, 2));
+    calls.disarm();
+}
+
+TEST_F(GhostsTest, ItNeedsSpaceBelowTheLimit) {
+    testing::CacheFiles files(1 << 20);
+    cairn_test::write_file(files.scratch() / "large",
+                           std::vector<std::uint8_t>((1 << 20) - 64 * 1024));
+    Ghosts ghosts(files.directory());
+    ghosts.note(files.index(), files.writer(), 1, Kind::evicted);
+    EXPECT_FALSE(ghosts.find(files.index(), 1));
+    fs::remove(files.scratch() / "large");
+    sleep_us(200'000);
+    ghosts.note(files.index(), files.writer(), 1, Kind::evicted);
+    EXPECT_TRUE(ghosts.find(files.index(), 1));
+}
+
+TEST_F(GhostsTest, ManyProcessesNoteAtOnce) {
+    constexpr std::uint64_t kEach = 20, kProcesses = 8;
+    std::vector<Child> children;
+    for (std::uint64_t p = 0; p < kProcesses; ++p) {
+        children.emplace_back([&, p] {
+            const auto index = files_.open_index();
+            const auto writer = files_.open_writer();
+            Ghosts ghosts(files_.directory());
+            for (std::uint64_t i = 0; i < kEach; ++i) {
+                // Until it is there: the others may hold the lock of the disk space for long.
+                const std::uint64_t hash = (p * kEach + i + 1) * 0x9E37'79B9'7F4A'7C15;
+                do {
+                    ghosts.note(*index, *writer, hash, Kind::evicted);
+                } while (!ghosts.find(*index, hash));
+            }
+            return 0;
+        });
+    }
+    for (Child &child : children) EXPECT_EQ(cairn_test::describe_status(child.wait()), "");
+    std::uint64_t found = 0;
+    for (std::uint64_t i = 1; i <= kEach * kProcesses; ++i) {
+        if (kind(ghosts_, i * 0x9E37'79B9'7F4A'7C15)) ++found;
+    }
+    EXPECT_EQ(found, kEach * kProcesses) << "one file for all";
+}
+
+// ------------------------------------------------------------------------------------------------
+// the store
+
+class FateTest : public ::testing::Test {
+  protected:
+    FateTest() {
+        options_.root = scratch_ / "root";
+        options_.identifier = "cache";
+        options_.limit_bytes = 4 << 20;
+    }
+    std::unique_ptr<Store> open() const {
+        auto opened = Store::open(options_);
+        EXPECT_TRUE(opened.ok());
+        return std::move(opened.value());
+    }
+    static std::string key(int number) { return "key " + std::to_string(number); }
+    void put(Store &store, int begin, int end) const {
+        for (int i = begin; i < end; ++i) {
+            ASSERT_TRUE(store.put(as_bytes(key(i)), as_bytes(value_), {}).ok());
+        }
+    }
+    // Of the keys before `end`: entries that are there, and that are said to be evicted, and others.
+    struct Fates {
+        int there = 0, evicted = 0, damaged = 0, unknown = 0;
+    };
+    Fates fates(Store &store, int end) const {
+        Fates fates;
+        for (int i = 0; i < end; ++i) {
+            auto found = store.get(as_bytes(key(i)));
+            EXPECT_TRUE(found.ok());
+            const auto ghost = store.ghost_of(as_bytes(key(i)));
+            if (*found) {
+                ++fates.there;
+            } else if (!ghost) {
+                ++fates.unknown;
+            } else {
+                ++(ghost->kind == Kind::evicted ? fates.evicted : fates.damaged);
+                EXPECT_GT(ghost->when_s + 60, begin_s_);
+                EXPECT_LE(ghost->when_s, now_s());
+            }
+        }
+        return fates;
+    }
+    bool has_file() const { return fs::exists(directory_ + kGhostFileName); }
+
+    testing::Scratch scratch_{testing::Scratch::Place::memory};
+    StoreOptions options_;
+    const std::string directory_ = scratch_ / "root/cache/";
+    std::string value_ = std::string(16'000, 'v');
+    const std::uint64_t begin_s_ = now_s();
+};
+
+TEST_F(FateTest, ASmallCacheHasNoFile) {
+    const auto store = open();
+    put(*store, 0, 10);
+    EXPECT_TRUE(store->remove(as_bytes(key(3))).value());
+    EXPECT_FALSE(store->ghost_of(as_bytes(key(3))));
+    EXPECT_FALSE(store->ghost_of(as_bytes("never stored")));
+    EXPECT_EQ(store->cleared_at_s(), 0u);
+    ASSERT_TRUE(store->clear().ok());
+    EXPECT_FALSE(has_file());
+}
+
+TEST_F(FateTest, AllThatWasEvictedIsSaidToBe) {
+    constexpr int kCount = 300;
+    const auto store = open();
+    put(*store, 0, kCount);
+    Fates seen = fates(*store, kCount);
+    EXPECT_GT(seen.evicted, 30);
+    EXPECT_EQ(seen.there + seen.evicted, kCount);
+    EXPECT_EQ(store->stats().evicted, static_cast<std::uint64_t>(seen.evicted));
+    EXPECT_EQ(store->evicted(), store->stats().evicted);
+    EXPECT_LE(store->stats().disk_bytes, options_.limit_bytes);
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_FALSE(store->ghost_of(as_bytes("never stored " + std::to_string(i))));
+    }
+    // The next process knows it, and one that only reads.
+    EXPECT_EQ(fates(*open(), kCount).evicted, seen.evicted);
+    options_.access = Access::read_only;
+    EXPECT_EQ(fates(*open(), kCount).evicted, seen.evicted);
+    EXPECT_EQ(open()->stats().evicted, 0u) << "by this store";
+}
+
+TEST_F(FateTest, ALimitOnEntriesEvictsToo) {
+    options_.limit_entries = 20;
+    const auto store = open();
+    put(*store, 0, 60);
+    const Fates seen = fates(*store, 60);
+    EXPECT_EQ(seen.there, 20);
+    EXPECT_EQ(seen.evicted, 40);
+    EXPECT_EQ(store->evicted(), 40u);
+}
+
+TEST_F(FateTest, ALowerLimitEvictsWhenItIsOpened) {
+    put(*open(), 0, 100);
+    options_.limit_bytes = 1 << 20;
+    const Fates seen = fates(*open(), 100);
+    EXPECT_GT(seen.evicted, 20);
+    EXPECT_EQ(seen.unknown + seen.damaged, 0);
+}
+
+TEST_F(FateTest, DamageIsToldFromEviction) {
+    put(*open(), 0, 20);
+    for (const std::string &segment : cairn_test::files_in(scratch_ / "root/cache", ".val")) {
+        auto bytes = cairn_test::read_file(segment);
+        for (std::size_t i = 5000; i < bytes.size(); i += 16'000) bytes[i] ^= 1;
+        cairn_test::write_file(segment, bytes);
+    }
+    const auto store = open();
+    Fates seen = fates(*store, 20);
+    EXPECT_GT(seen.damaged, 15);
+    EXPECT_EQ(seen.evicted + seen.unknown, 0);
+    EXPECT_EQ(store->evicted(), 0u);
+    put(*store, 0, 20);
+    EXPECT_EQ(fates(*store, 20).there, 20);
+}
+
+TEST_F(FateTest, AClearForgetsForAllProcessesAndSaysWhen) {
+    const auto store = open();
+    const auto other = open();
+    put(*store, 0, 400);
+    ASSERT_GT(fates(*other, 400).evicted, 50);
+    ASSERT_TRUE(store->clear().ok());
+    EXPECT_EQ(fates(*other, 400).unknown, 400);
+    EXPECT_GE(other->cleared_at_s(), begin_s_);
+    EXPECT_LE(other->cleared_at_s(), now_s());
+    EXPECT_TRUE(has_file()) << "others have it mapped";
+    put(*store, 0, 400);
+    EXPECT_GT(fates(*other, 400).evicted, 50);
+    ASSERT_TRUE(store->clear_range(0, UINT64_MAX).ok());
+    EXPECT_EQ(fates(*other, 400).unknown, 400);
+}
+
+TEST_F(FateTest, WhatIsRemovedLaterWasNotEvicted) {
+    const auto store = open();
+    put(*store, 0, 400);
+    ASSERT_TRUE(store->ghost_of(as_bytes(key(0))));
+    put(*store, 0, 1);
+    ASSERT_TRUE(store->remove(as_bytes(key(0))).value());
+    EXPECT_FALSE(store->ghost_of(as_bytes(key(0))));
+}
+
+TEST_F(FateTest, ANonsensicalTimeOfAClearIsNone) {
+    const auto store = open();
+    const auto file = Directory::open(directory_)->open_file(kIndexFileName, Access::read_write);
+    ASSERT_TRUE(file.ok());
+    for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1'000'000'000}, now_s() + 100,
+                                     UINT64_MAX, UINT64_MAX / 2}) {
+        std::array<std::byte, 8> bytes = {};
+        put_le(bytes, 0, word);
+        const Bytes piece(bytes);
+        ASSERT_TRUE(file->write_at(counter_offset(Counter::cleared_at), std::span(&piece, 1)).ok());
+        EXPECT_EQ(store->cleared_at_s(), 0u) << word;
+    }
+}
+
+TEST_F(FateTest, ACacheOfAnotherVersionHasNoGhosts) {
+    put(*open(), 0, 400);
+    ASSERT_TRUE(has_file());
+    options_.version = 2;
+    const auto store = open();
+    EXPECT_FALSE(has_file());
+    EXPECT_EQ(fates(*store, 400).unknown, 400);
+}
+
+TEST_F(FateTest, ADeletedDirectoryIsFollowed) {
+    const auto store = open();
+    for (int round = 0; round < 2; ++round) {
+        put(*store, 0, 300);
+        EXPECT_TRUE(has_file());
+        const Fates seen = fates(*store, 300);
+        EXPECT_GT(seen.evicted, 30);
+        EXPECT_EQ(seen.unknown + seen.damaged, 0);
+        fs::remove_all(directory_);
+    }
+}
+
+TEST_F(FateTest, AChildOfForkGoesOn) {
+    const auto store = open();
+    put(*store, 0, 260);
+    Child child([&] {
+        put(*store, 260, 300);
+        return fates(*store, 300).unknown == 0 ? 0 : 1;
+    });
+    EXPECT_EQ(cairn_test::describe_status(child.wait()), "");
+    const Fates seen = fates(*store, 300);
+    EXPECT_GT(seen.evicted, 30);
+    EXPECT_EQ(seen.unknown, 0);
+}
+
+// Each child stores until it is killed in the middle of something. What it had stored and is not
+// there any more was evicted, and is said to be. The limit is large and the values are, so that no
+// ghost goes for another one.
+TEST_F(FateTest, KilledWhileItEvictsTheFatesAreRight) {
+    options_.limit_bytes = 64 << 20;
+    value_ = std::string(250'000, 'v');
+    cairn_test::Random random(11);
+    int begin = 0, evicted = 0;
+    for (int round = 0; round < 12; ++round) {
+        ASSERT_TRUE(open()->clear().ok());
+        put(*open(), begin, begin + 230);
+        Child child([&] {
+            const auto store = open();
+            for (int i = begin + 230;; ++i) {
+                if (!store->put(as_bytes(key(i)), as_bytes(value_), {}).ok()) return 1;
+            }
+        });
+        sleep_us(static_cast<unsigned>(5000 + random.below(30'000)));
+        child.kill();
+        const auto store = open();
+        int end = begin + 230;
+        while (*store->get(as_bytes(key(end)))) ++end;  // the newest ones are there
+        for (int i = begin; i < end; ++i) {
+            if (*store->get(as_bytes(key(i)))) continue;
+            const auto ghost = store->ghost_of(as_bytes(key(i)));
+            EXPECT_TRUE(ghost && ghost->kind == Kind::evicted) << key(i);
+            ++evicted;
+        }
+        for (int i = end; i < end + 100; ++i) EXPECT_FALSE(store->ghost_of(as_bytes(key(i))));
+        begin = end + 1000;
+    }
+    EXPECT_GT(evicted, 0);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -61,7 +61,8 @@ struct RunRecord {
     std::uint64_t last_ns;   // when it looked something up last, since 1970
     // Since when the driver makes a program, by the monotonic clock; 0: it makes none.
     std::uint64_t making_ns;
-    std::array<std::uint64_t, 3> reserved;
+    std::uint64_t is_continued;  // not 0: the cache was cleared while the process ran
+    std::array<std::uint64_t, 2> reserved;
     Tally tally;
     std::array<std::uint64_t, 16> reserved_too;
 };

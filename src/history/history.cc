@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::uint64_t kChangePatienceUs = 20'000;
 constexpr std::uint64_t kRetryNs = 1'000'000'000;
-// The parts of the limit that the two files may take are one over these.
-constexpr std::uint64_t kHistoryPart = 128;
-constexpr std::uint64_t kSourcesPart = 512;
+// The parts of the limit that the two files may take are one over these; a small file may take more.
+constexpr std::uint64_t kHistoryPart = 192;
+constexpr std::uint64_t kSmallHistoryPart = 120;
+constexpr std::uint64_t kSourcesPart = 2048;
 constexpr std::uint64_t kLinksLargeLimit = 64u << 20;
 constexpr std::size_t kSiblingsMax = 3;
 constexpr std::size_t kNumberDigits = 16;
@@ -54,10 +55,10 @@ Result<std::unique_ptr<History>> History::open(const Options &options) {
 
 // Zeroes are all that a new file needs, so several processes may make it at once. Its blocks are
 // there before it is mapped: a full disk cannot raise SIGBUS later.
-Result<std::unique_ptr<History::View>> History::open_file() const {
+Result<std::unique_ptr<History::View>> History::open_file(Begin begin) const {
     for (unsigned attempt = 0; attempt < 2; ++attempt) {
         TRY_ASSIGN(File file, directory_.open_or_make_file(kHistoryFileName));
-        auto view = map(std::move(file));
+        auto view = map(std::move(file), begin);
         if (view.error() != Error::corrupt) return view;
         TRY(directory_.remove_file(kHistoryFileName));
     }
@@ -65,7 +66,7 @@ Result<std::unique_ptr<History::View>> History::open_file() const {
 }
 
 // corrupt: it is no such file, or is no longer in use.
-Result<std::unique_ptr<History::View>> History::map(File file) const {
+Result<std::unique_ptr<History::View>> History::map(File file, Begin begin) const {
     auto view = std::make_unique<View>();
     view->file = std::move(file);
     TRY_ASSIGN(const FileInfo info, view->file.info());
@@ -79,7 +80,7 @@ Result<std::unique_ptr<History::View>> History::map(File file) const {
     const bool is_known = magic == kHistoryMagicSmall || magic == kHistoryMagicLarge;
     if (!is_known || header.is_void != 0) return Error::corrupt;
     const std::size_t size = programs_offset(links_of(magic), 1);
-    if (size > options_.limit_bytes / kHistoryPart) return Error::too_large;
+    if (size > options_.limit_bytes / kSmallHistoryPart) return Error::too_large;
     if (info.size_bytes < size) TRY(view->file.extend(size));
     TRY_ASSIGN(view->mapping, Mapping::file(view->file, Access::read_write, 0,
                                             programs_offset(links_of(magic), 0)));
@@ -91,20 +92,20 @@ Result<std::unique_ptr<History::View>> History::map(File file) const {
     view->links = links_of(magic);
     view->programs = std::make_unique<ProgramTable>(view->file, view->links,
                                                     options_.limit_bytes / kHistoryPart);
-    begin_run(*view);
+    begin_run(*view, begin);
     return view;
 }
 
 // Takes a free record, or that of the oldest run that has ended.
-void History::begin_run(View &view) {
+void History::begin_run(View &view, Begin begin) {
     const auto alone = ByteLock::acquire(view.file, kHistoryChangeByte, kChangePatienceUs);
     if (!alone.ok()) return;
     std::array<std::pair<std::uint64_t, std::size_t>, kRunRecords> by_age;
     view.is_first_run = true;
     for (std::size_t i = 0; i < kRunRecords; ++i) {
-        const RunRecord &run = view.run_at(i);
+        RunRecord &run = view.run_at(i);
         const bool is_used = run.start_ns != 0 && run.check == check_of(run);
-        view.is_first_run &= !is_used;
+        view.is_first_run &= !is_used || Word(run.is_continued).load() != 0;
         by_age[i] = {is_used ? run.start_ns : 0, i};
     }
     std::sort(by_age.begin(), by_age.end());
@@ -114,6 +115,7 @@ void History::begin_run(View &view) {
         RunRecord &run = view.run_at(i);
         Word(run.check).store(0);
         Word(run.making_ns).store(0);
+        Word(run.is_continued).store(begin == Begin::continued_run ? 1 : 0);
         for (std::uint64_t &word : run.tally.words) Word(word).store(0, std::memory_order_relaxed);
         const std::uint64_t now_ns = wall_clock_ns();
         Word(run.start_ns).store(now_ns);
@@ -143,7 +145,7 @@ History::View *History::reopen() {
     const std::uint64_t now_ns = coarse_monotonic_ns();
     if (now_ns < retry_ns_) return nullptr;
     retry_ns_ = now_ns + kRetryNs;
-    auto opened = open_file();
+    auto opened = open_file(present == nullptr ? Begin::run : Begin::continued_run);
     if (!opened.ok()) return nullptr;
     views_.push_back(std::move(opened.value()));
     view_.store(views_.back().get(), std::memory_order_release);

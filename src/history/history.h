@@ -60,7 +60,7 @@ class History {
         std::string root;
         std::string identifier;         // of the cache
         std::uint64_t driver = 0;       // see HistoryHeader
-        std::uint64_t limit_bytes = 0;  // the cache's; the file takes a 128th of it at most
+        std::uint64_t limit_bytes = 0;  // the cache's; the file takes a 120th of it at most
     };
     static Result<std::unique_ptr<History>> open(const Options &options);
     History(const History &) = delete;
@@ -80,12 +80,12 @@ class History {
     // The driver makes a program, from now on or until now.
     void note_making(bool is_making);
     void note_link(const Link &link);
-    // Whether this run is the first that the file knows of.
+    // Whether no whole run went before this one in what the file knows.
     bool is_first_run();
     // Whether a run could not store an entry.
     bool has_failed_to_store();
 
-    // Adds the beginnings of a program's sources to the file `sources`, up to a 512th of the limit.
+    // Adds the beginnings of a program's sources to the file `sources`, up to a 2048th of the limit.
     void keep_sources(const LinkKey &key, std::string_view text);
 
   private:
@@ -115,9 +115,10 @@ class History {
 
     View *view();
     View *reopen();
-    Result<std::unique_ptr<View>> open_file() const;
-    Result<std::unique_ptr<View>> map(File file) const;
-    static void begin_run(View &view);
+    enum class Begin { run, continued_run };
+    Result<std::unique_ptr<View>> open_file(Begin begin) const;
+    Result<std::unique_ptr<View>> map(File file, Begin begin) const;
+    static void begin_run(View &view, Begin begin);
     // What other generations know of a program.
     struct Elsewhere {
         std::uint64_t exact = 0;   // the generation of another driver that has it in such a context

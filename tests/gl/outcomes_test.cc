@@ -365,7 +365,7 @@ TEST_P(OutcomesTest, NotStoredForLackOfRoom) {
     const std::string home = stage_.directory() / "no-driver-cache";
     fs::create_directories(home + "/mesa_shader_cache/index");
     stage_.has_usual_driver_cache = true;
-    stage_.prefix = {"prlimit", "--fsize=8192"};
+    stage_.prefix = {"prlimit", "--fsize=2048"};
     expect_all(Outcome::never_seen, {{"CLIENT_SOURCE", "another"}, {"XDG_CACHE_HOME", home}});
     stage_.prefix.clear();
     stage_.has_usual_driver_cache = false;

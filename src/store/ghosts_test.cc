@@ -303,7 +303,7 @@ TEST_F(GhostsTest, WithoutTheFileNothingIsRememberedAndNothingFails) {
     }
 }
 
-TEST_F(GhostsTest, AFullDiskGetsNoMapping) {
+TEST_F(GhostsTest, AFullDiskIsTriedAgainLater) {
     FailingCalls calls;
     Fault fault;
     fault.error = ENOSPC;
@@ -317,18 +317,21 @@ TEST_F(GhostsTest, AFullDiskGetsNoMapping) {
     sleep_us(200'000);
     note(ghosts_, 1);
     EXPECT_TRUE(kind(ghosts_, 1)) << "there is space again";
-    // A file without blocks.
-    fs::remove(path());
-    ghosts_.reopen();
+}
+
+TEST_F(GhostsTest, AFileMayBeCutWhileItIsInUse) {
     note(ghosts_, 1);
-    const std::uint64_t size = fs::file_size(path());
-    fs::resize_file(path(), Ghosts::kHeaderSize);
-    fs::resize_file(path(), size);
-    calls.arm(fault);
+    for (const std::uint64_t size : {10'000u, 70u, 64u, 3u, 0u}) {
+        fs::resize_file(path(), size);
+        EXPECT_FALSE(kind(ghosts_, 0x1234'5678'9abc'ffff));
+        ghosts_.forget(index(), 2);
+        for (std::uint64_t i = 0; i < 200; ++i) note(ghosts_, of_one_set(1) + i);
+        EXPECT_TRUE(kind(ghosts_, of_one_set(1) + 199));
+        ghosts_.forget_all(index());
+    }
     Ghosts other(files_.directory());
-    note(other, 2);
-    EXPECT_FALSE(kind(other, 2));
-    calls.disarm();
+    note(other, 3);
+    EXPECT_TRUE(kind(other, 3));
 }
 
 TEST_F(GhostsTest, ItNeedsSpaceBelowTheLimit) {

@@ -82,6 +82,7 @@ struct Command {
     X(disable)            \
     X(stats)              \
     X(status)             \
+    X(metrics)            \
     X(ls)                 \
     X(clear)              \
     X(rm)                 \

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -182,7 +183,8 @@ nlohmann::ordered_json json_of(const std::vector<DayRow> &rows, ByGeneration by_
 
 // "2026-01-31"
 std::string date_of(std::uint64_t day) {
-    const auto seconds = static_cast<std::time_t>(day * 86400);
+    constexpr std::uint64_t kDayMax = 2'932'896;  // of the year 9999
+    const auto seconds = static_cast<std::time_t>(std::min(day, kDayMax) * 86400);
     std::tm date = {};
     if (gmtime_r(&seconds, &date) == nullptr) return std::to_string(day);
     return fmt::format("{:04}-{:02}-{:02}", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);

@@ -22,7 +22,7 @@ constexpr std::uint64_t kPatienceUs = 20'000;
 constexpr std::uint64_t kRetryNs = 1'000'000'000;
 constexpr std::uint64_t kDayNs = std::uint64_t{24} * 3600 * 1'000'000'000;
 // A mapping begins at a multiple of the largest pages that a system has.
-constexpr std::uint64_t kPageBytesMax = 65536;
+constexpr std::size_t kPageBytesMax = 65536;
 
 std::atomic<std::uint64_t> g_pretended_day = 0;
 
@@ -89,6 +89,7 @@ class CounterFile {
     using Name = std::array<char, kCounterNameMax>;
 
     explicit CounterFile(File file) : file_(std::move(file)) {}
+    Status have_blocks() const;
     Status map_whole_chunks();
     Status take_magic();
     bool lock();
@@ -150,11 +151,7 @@ Result<std::unique_ptr<CounterFile>> CounterFile::open(const Directory &director
         TRY_ASSIGN(const FileInfo info, counters->file_.info());
         counters->device_ = info.device;
         counters->inode_ = info.inode;
-        const std::uint64_t size =
-            std::clamp<std::uint64_t>(info.size_bytes / kCounterChunkBytes, 1, kCounterChunksMax);
-        if (info.size_bytes < kCounterChunkBytes || info.disk_bytes < info.size_bytes) {
-            TRY(counters->file_.extend(size * kCounterChunkBytes));
-        }
+        TRY(counters->have_blocks());
         TRY(counters->map_whole_chunks());
         const Status magic = counters->take_magic();
         if (magic.ok() || magic.error() != Error::corrupt || !may_make) {
@@ -168,14 +165,30 @@ Result<std::unique_ptr<CounterFile>> CounterFile::open(const Directory &director
     return Error::corrupt;
 }
 
+// At least a chunk, and all that there is. The lock keeps two processes from writing zeros where the
+// other counts already, on file systems that reserve blocks so.
+Status CounterFile::have_blocks() const {
+    const auto has_all = [](const FileInfo &info) {
+        return info.size_bytes >= kCounterChunkBytes && info.disk_bytes >= info.size_bytes;
+    };
+    TRY_ASSIGN(const FileInfo before, file_.info());
+    if (has_all(before)) return {};
+    TRY_ASSIGN(const ByteLock lock, ByteLock::acquire(file_, kCountersLockByte, kPatienceUs));
+    TRY_ASSIGN(const FileInfo info, file_.info());
+    if (has_all(info)) return {};
+    const std::uint64_t count =
+        std::clamp<std::uint64_t>(info.size_bytes / kCounterChunkBytes, 1, kCounterChunksMax);
+    return file_.extend(count * kCounterChunkBytes);
+}
+
 // Never beyond the end of the file: that would raise SIGBUS.
 Status CounterFile::map_whole_chunks() {
     TRY_ASSIGN(const FileInfo info, file_.info());
-    const std::size_t there =
-        std::min<std::uint64_t>(info.size_bytes / kCounterChunkBytes, kCounterChunksMax);
+    const auto there = static_cast<std::size_t>(
+        std::min<std::uint64_t>(info.size_bytes / kCounterChunkBytes, kCounterChunksMax));
     for (std::size_t i = chunk_count_; i < there; ++i) {
-        const std::uint64_t offset = i * kCounterChunkBytes;
-        const std::uint64_t start = offset / kPageBytesMax * kPageBytesMax;
+        const std::size_t offset = i * kCounterChunkBytes;
+        const std::size_t start = offset / kPageBytesMax * kPageBytesMax;
         TRY_ASSIGN(Mapping mapping, Mapping::file(file_, Access::read_write, start,
                                                   offset + kCounterChunkBytes - start));
         chunks_[i].base = reinterpret_cast<CounterRow *>(mapping.data() + (offset - start));
@@ -343,8 +356,10 @@ bool CounterFile::fold(std::size_t from, const Name &application) {
 void CounterFile::finish_fold() {
     CounterFold &record = header().fold;
     if (record.is_whole(slot_count())) {
-        fill(slot(record.to), record.identity(), kEarlierDay, record.tally);
-        if (record.from != record.to) Word(slot(record.from).check).store(0);
+        const auto from = static_cast<std::size_t>(record.from);
+        const auto to = static_cast<std::size_t>(record.to);
+        fill(slot(to), record.identity(), kEarlierDay, record.tally);
+        if (from != to) Word(slot(from).check).store(0);
     }
     Word(record.check).store(0);
 }
@@ -365,8 +380,8 @@ void CounterFile::forget(const std::string &application, std::uint64_t today) {
 std::vector<CounterRow> read_slots(const File &file) {
     const auto info = file.info();
     if (!info.ok()) return {};
-    std::vector<CounterRow> slots(
-        std::min<std::uint64_t>(info->size_bytes / kCounterSlotBytes, kCounterSlotsMax));
+    std::vector<CounterRow> slots(static_cast<std::size_t>(
+        std::min<std::uint64_t>(info->size_bytes / kCounterSlotBytes, kCounterSlotsMax)));
     const auto count = file.read_at(0, std::as_writable_bytes(std::span(slots)));
     slots.resize(count.ok() ? count.value() / kCounterSlotBytes : 0);
     return slots;
@@ -378,8 +393,10 @@ void finish_fold_of(std::vector<CounterRow> &slots) {
     std::memcpy(&header, slots.data(), sizeof header);
     const CounterFold &record = header.fold;
     if (!record.is_whole(slots.size())) return;
-    fill(slots[record.to], record.identity(), kEarlierDay, record.tally);
-    if (record.from != record.to) slots[record.from].check = 0;
+    const auto from = static_cast<std::size_t>(record.from);
+    const auto to = static_cast<std::size_t>(record.to);
+    fill(slots[to], record.identity(), kEarlierDay, record.tally);
+    if (from != to) slots[from].check = 0;
 }
 
 }  // namespace
@@ -411,6 +428,7 @@ DayTally::DayTally(const std::string &application, std::uint64_t generation)
     : identity_(application, generation), seed_(identity_.seed()) {}
 
 void DayTally::add(Number which, std::uint64_t amount) {
+    if (g_file == nullptr) return;
     const std::uint64_t day = counters_today();
     const std::uint64_t check = counter_check(seed_, day);
     CounterRow *row = row_.load(std::memory_order_acquire);
@@ -422,7 +440,7 @@ void DayTally::add(Number which, std::uint64_t amount) {
 
 // Null: there can be none now.
 CounterRow *DayTally::find_row(std::uint64_t check, std::uint64_t day) {
-    if (g_file == nullptr || day == kEarlierDay) return nullptr;
+    if (day == kEarlierDay) return nullptr;
     const std::uint64_t now_ns = coarse_monotonic_ns();
     if (now_ns < retry_ns_.load(std::memory_order_relaxed)) return nullptr;
     CounterRow *row = g_file->find(check);

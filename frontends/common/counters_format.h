@@ -62,7 +62,8 @@ inline std::uint64_t counter_check(std::uint64_t seed, std::uint64_t day) {
     return std::max<std::uint64_t>(1, checksum(std::as_bytes(std::span(&day, 1)), seed));
 }
 
-struct CounterRow {
+// 32-bit compilers align less than atomic accesses need.
+struct alignas(8) CounterRow {
     std::uint64_t day;  // since 1970, UTC
     CounterIdentity identity;
     std::uint64_t check;  // of the above; any other value: the row is free
@@ -95,7 +96,7 @@ struct CounterFold {
     CounterIdentity identity() const { return {{application.data(), application.size()}, 0}; }
 };
 
-struct CounterHeader {
+struct alignas(8) CounterHeader {
     std::uint64_t magic;
     CounterFold fold;
     std::array<std::uint64_t, 12> reserved;

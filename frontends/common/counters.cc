@@ -430,24 +430,29 @@ DayTally::DayTally(const std::string &application, std::uint64_t generation)
 void DayTally::add(Number which, std::uint64_t amount) {
     if (g_file == nullptr) return;
     const std::uint64_t day = counters_today();
-    const std::uint64_t check = counter_check(seed_, day);
     CounterRow *row = row_.load(std::memory_order_acquire);
-    if (row == nullptr || Word(row->check).load(std::memory_order_acquire) != check) {
-        row = find_row(check, day);
-    }
+    // Another thread may be changing the three. Then the row is at worst that of the day before, which
+    // is still this tally's.
+    const bool is_right =
+        row != nullptr && day_.load(std::memory_order_relaxed) == day &&
+        Word(row->check).load(std::memory_order_acquire) == check_.load(std::memory_order_relaxed);
+    if (!is_right) row = find_row(day);
     if (row != nullptr) row->tally.add(which, amount);
 }
 
 // Null: there can be none now.
-CounterRow *DayTally::find_row(std::uint64_t check, std::uint64_t day) {
+CounterRow *DayTally::find_row(std::uint64_t day) {
     if (day == kEarlierDay) return nullptr;
     const std::uint64_t now_ns = coarse_monotonic_ns();
     if (now_ns < retry_ns_.load(std::memory_order_relaxed)) return nullptr;
+    const std::uint64_t check = counter_check(seed_, day);
     CounterRow *row = g_file->find(check);
     if (row == nullptr) {
         (void)g_file->alone([&] { row = g_file->claim(identity_, day, check); });
     }
     if (row == nullptr) retry_ns_.store(now_ns + kRetryNs, std::memory_order_relaxed);
+    check_.store(check, std::memory_order_relaxed);
+    day_.store(day, std::memory_order_relaxed);
     row_.store(row, std::memory_order_release);
     return row;
 }

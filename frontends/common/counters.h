@@ -51,13 +51,15 @@ class DayTally {
     void add(Number which, std::uint64_t amount);
 
   private:
-    CounterRow *find_row(std::uint64_t check, std::uint64_t day);
+    CounterRow *find_row(std::uint64_t day);
 
     // Constant after construction.
     const CounterIdentity identity_;
     const std::uint64_t seed_;
 
     std::atomic<CounterRow *> row_ = nullptr;
+    std::atomic<std::uint64_t> day_ = 0;
+    std::atomic<std::uint64_t> check_ = 0;     // of its row of that day
     std::atomic<std::uint64_t> retry_ns_ = 0;  // by the coarse monotonic clock
 };
 

@@ -84,6 +84,7 @@ struct Command {
     X(status)             \
     X(why)                \
     X(top)                \
+    X(metrics)            \
     X(ls)                 \
     X(clear)              \
     X(rm)                 \

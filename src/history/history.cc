@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "history/counters.h"
 #include "history/files.h"
 #include "os/byte_lock.h"
 #include "os/environment.h"
@@ -29,21 +30,6 @@ std::uint64_t wanted_magic(std::uint64_t limit_bytes) {
 }
 
 }  // namespace
-
-std::uint64_t generation_number(std::string_view identifier) {
-    if (identifier.size() <= kNumberDigits ||
-        identifier[identifier.size() - kNumberDigits - 1] != '-') {
-        return 0;
-    }
-    std::uint64_t number = 0;
-    for (const char digit : identifier.substr(identifier.size() - kNumberDigits)) {
-        const bool is_digit = digit >= '0' && digit <= '9';
-        if (!is_digit && (digit < 'a' || digit > 'f')) return 0;
-        number =
-            number << 4 | static_cast<std::uint64_t>(is_digit ? digit - '0' : digit - 'a' + 10);
-    }
-    return number;
-}
 
 Result<std::unique_ptr<History>> History::open(const Options &options) {
     TRY_ASSIGN(const Directory root, open_root(options.root, Create::no, Log()));

@@ -141,7 +141,4 @@ class History {
     std::vector<SiblingPrograms> siblings_ GUARDED_BY(mutex_);
 };
 
-// The number of a generation: the 16 digits at the end of its identifier. 0: it has none.
-std::uint64_t generation_number(std::string_view identifier);
-
 }  // namespace cairn

@@ -18,19 +18,18 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x3154'534f'4847'4e43;  // "CNGHOST1"
 constexpr std::size_t kMagicAt = 0, kCacheIdAt = 8;
-// A cache of entries of some kilobytes has a word for each entry that it can hold.
-constexpr std::uint64_t kLimitPerWord = 16 * 1024;
+// A cache of entries of some kilobytes has a word for about each entry that it can hold: the file has a 256th of
+// the limit at most.
+constexpr std::uint64_t kLimitPerWord = 2 * 1024;
 // Nothing tells a process that somebody has deleted the file by hand: it looks once in so many.
 constexpr std::uint64_t kNotesPerLook = 64;
 constexpr std::uint64_t kMakeAgainNs = 100'000'000;
 
-// A word: the time, the kind, and the fingerprint of the hash, from the lowest bit. The set of a
-// hash is chosen by its lowest 15 bits at most.
+// A word: the time, the kind, and the fingerprint of the hash, from the lowest bit.
 constexpr unsigned kTimeBits = 24, kKindBits = 2;
 constexpr unsigned kPrintShift = kTimeBits + kKindBits;
 constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << kTimeBits) - 1;
 constexpr std::uint64_t kEpochS = 1'577'836'800;  // 2020-01-01
-static_assert(Ghosts::kWordsMax / Ghosts::kWordsPerSet <= std::uint64_t{1} << kPrintShift);
 
 constexpr std::uint64_t print_of_hash(std::uint64_t hash) {
     return hash >> kPrintShift;
@@ -70,8 +69,9 @@ std::string temporary_name() {
 }  // namespace
 
 std::uint64_t Ghosts::word_count(std::uint64_t limit_bytes) {
-    const std::uint64_t wanted = std::clamp(limit_bytes / kLimitPerWord, kWordsMin, kWordsMax);
-    return std::bit_floor(wanted);
+    const std::uint64_t wanted =
+        std::clamp(limit_bytes / kLimitPerWord, kWordsMin + kWordsPerSet, kWordsMax + kWordsPerSet);
+    return std::bit_floor(wanted) - kWordsPerSet;
 }
 
 Ghosts::Set Ghosts::Opened::read_set(std::uint64_t hash) const {
@@ -136,9 +136,10 @@ void Ghosts::forget(const Index &index, std::uint64_t hash) {
 void Ghosts::forget_all(const Index &index) {
     const Opened *const opened = look(index);
     if (opened == nullptr || opened->access == Access::read_only) return;
-    static constexpr std::array<std::byte, kWordsMin * 8> kZeros = {};
-    for (std::uint64_t done = 0; done < opened->count * 8; done += kZeros.size()) {
-        const Bytes piece(kZeros);
+    static constexpr std::array<std::byte, 4096> kZeros = {};
+    const std::uint64_t size = opened->count * 8;
+    for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
+        const Bytes piece = Bytes(kZeros).first(std::min<std::size_t>(kZeros.size(), size - done));
         (void)opened->file.write_at(kHeaderSize + done, std::span(&piece, 1));
     }
 }
@@ -182,7 +183,7 @@ Status Ghosts::open_file(Opened &opened) const {
     const std::uint64_t size = info.size_bytes;
     if (size < kHeaderSize || size % 8 != 0) return Error::corrupt;
     const std::uint64_t count = (size - kHeaderSize) / 8;
-    if (!std::has_single_bit(count) || count < kWordsMin || count > kWordsMax) {
+    if (!std::has_single_bit(count + kWordsPerSet) || count < kWordsMin || count > kWordsMax) {
         return Error::corrupt;
     }
     std::array<std::byte, kHeaderSize> head = {};

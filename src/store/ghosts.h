@@ -42,9 +42,11 @@ struct Ghost {
 class Ghosts {
   public:
     static constexpr std::uint64_t kHeaderSize = 64;
-    static constexpr std::uint64_t kWordsMin = 512, kWordsMax = 131072;
     static constexpr std::uint64_t kWordsPerSet = 8;  // a cache line
-    // Of the file of a cache with this limit: a power of two.
+    // With the header, which takes the place of a set, a power of two.
+    static constexpr std::uint64_t kWordsMin = 512 - kWordsPerSet;
+    static constexpr std::uint64_t kWordsMax = 524288 - kWordsPerSet;
+    // Of the file of a cache with this limit.
     static std::uint64_t word_count(std::uint64_t limit_bytes);
 
     // `directory` is that of the cache, and outlives this.

@@ -225,7 +225,7 @@ TEST_P(OutcomesTest, EvictedAndWhen) {
     const time_t begin = time(nullptr);
     const Environment few = {{"CAIRN_LIMIT", "4194304"}};
     Environment many = few;
-    many["CLIENT_PROGRAMS"] = "1100";
+    many["CLIENT_PROGRAMS"] = "1300";
     many["CLIENT_SOURCE"] = "many";
     expect_all(Outcome::never_seen, few);
     expect_all(Outcome::never_seen, many);

@@ -8,7 +8,7 @@
 
 namespace cairn {
 
-void forget_history(const Directory &cache) {
+void remove_history(const Directory &cache) {
     const auto history = cache.open_file(kHistoryFileName, Access::read_write);
     if (history.ok()) {
         const std::uint64_t is_void = 1;
@@ -16,6 +16,10 @@ void forget_history(const Directory &cache) {
         (void)history->write_at(offsetof(HistoryHeader, is_void), pieces);
     }
     (void)cache.remove_file(kHistoryFileName);
+}
+
+void forget_history(const Directory &cache) {
+    remove_history(cache);
     (void)cache.remove_file(kSourcesFileName);
 }
 

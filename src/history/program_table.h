@@ -21,6 +21,7 @@
 #include "history/format.h"
 #include "os/file.h"
 #include "os/mapping.h"
+#include "os/per_process.h"
 
 namespace cairn {
 
@@ -34,9 +35,9 @@ struct ProgramParts {
 
 class ProgramTable {
   public:
-    // `file` outlives the table. The file is never larger than `size_max`.
-    ProgramTable(const File &file, std::size_t links, std::uint64_t size_max)
-        : file_(file), links_(links), size_max_(size_max) {}
+    // `file` outlives the table, and is what `info` says. It is never made larger than `size_max`.
+    ProgramTable(const File &file, const FileInfo &info, std::size_t links, std::uint64_t size_max)
+        : file_(file), info_(info), links_(links), size_max_(size_max) {}
 
     // Calls `visit` with each record of these sources that is whole, until it returns false.
     using Visit = std::function<bool(const ProgramRecord &, const ProgramStateRead &)>;
@@ -45,17 +46,21 @@ class ProgramTable {
 
   private:
     ProgramRecord *bucket(std::size_t level, std::uint64_t sources) const;
+    std::optional<FileInfo> info_now() const;
+    bool extend(std::uint64_t size);
     bool map_next();
     bool grow();
     ProgramRecord *place_for(const ProgramParts &program);
 
     const File &file_;
+    const FileInfo info_;
     const std::size_t links_;
     const std::uint64_t size_max_;
 
     std::atomic<std::size_t> levels_ = 0;
-    Mutex mutex_;  // held while a level is mapped
-    std::array<Mapping, kLevelsMax> mapped_;
+    std::atomic<std::uint64_t> extend_after_ns_ = 0;  // by the monotonic clock
+    PerProcess<Mutex> mutex_;                         // held while a level is mapped
+    std::array<Mapping, kLevelsMax> mapped_;          // each is of all up to the level's end
 };
 
 // The programs of another generation. Reads the file: whoever changes it cannot harm us.
@@ -65,14 +70,13 @@ class SiblingPrograms {
         : file_(std::move(file)), generation_(generation) {}
 
     std::uint64_t generation() const { return generation_; }
-    // See HistoryHeader; 0: nothing can be read.
-    std::uint64_t driver() const;
-    void visit(std::uint64_t sources, const ProgramTable::Visit &visit) const;
+    // nullopt: it is no such file, is damaged, or is no longer in use.
+    std::optional<HistoryHeader> header() const;
+    void visit(const HistoryHeader &header, std::uint64_t sources,
+               const ProgramTable::Visit &visit) const;
     std::optional<ContextRecord> context(std::uint64_t digest) const;
 
   private:
-    HistoryHeader header() const;
-
     File file_;
     std::uint64_t generation_;
 };

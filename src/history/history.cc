@@ -308,27 +308,26 @@ History::Elsewhere History::find_in_siblings(const View &own, const ProgramParts
     if (!siblings.are_known) siblings.latest = find_siblings();
     siblings.are_known = true;
     Elsewhere elsewhere;
-    for (const SiblingPrograms &sibling : siblings.latest) {
-        const auto header = sibling.header();
-        if (!header) continue;
-        const bool is_of_this_driver = header->driver == options_.driver;
-        sibling.visit(
-            *header, program.sources, [&](const ProgramRecord &record, const ProgramStateRead &) {
-                if (is_of_this_driver) {
-                    if (elsewhere.fields == 0) {
-                        elsewhere.fields = differing_fields(own.find_context(program.context),
-                                                            sibling.context(record.context));
-                    }
-                    elsewhere.is_other_context = true;
-                    return false;
+    for (SiblingPrograms &sibling : siblings.latest) {
+        const auto driver = sibling.driver();
+        if (!driver) continue;
+        const bool is_of_this_driver = *driver == options_.driver;
+        sibling.visit(program.sources, [&](const ProgramRecord &record, const ProgramStateRead &) {
+            if (is_of_this_driver) {
+                if (elsewhere.fields == 0) {
+                    elsewhere.fields = differing_fields(own.find_context(program.context),
+                                                        sibling.context(record.context));
                 }
-                const bool is_exact =
-                    record.context >> 32 == program.context >> 32 &&
-                    static_cast<std::uint32_t>(record.settings_and_key >> 32) == program.settings;
-                if (is_exact) elsewhere.exact = sibling.generation();
-                if (elsewhere.alike == 0) elsewhere.alike = sibling.generation();
-                return !is_exact;
-            });
+                elsewhere.is_other_context = true;
+                return false;
+            }
+            const bool is_exact =
+                record.context >> 32 == program.context >> 32 &&
+                static_cast<std::uint32_t>(record.settings_and_key >> 32) == program.settings;
+            if (is_exact) elsewhere.exact = sibling.generation();
+            if (elsewhere.alike == 0) elsewhere.alike = sibling.generation();
+            return !is_exact;
+        });
         if (elsewhere.exact != 0) break;
     }
     return elsewhere;

@@ -34,6 +34,7 @@ using cairn_test::mix;
 using How = Seen::How;
 
 constexpr std::uint64_t kMiB = 1u << 20;
+constexpr unsigned kLookUs = 1'100'000;  // files are looked at once a second
 constexpr const char *kOwn = "gl-app-0123456789abcdef";
 
 ProgramParts program(std::uint64_t i) {
@@ -204,6 +205,7 @@ TEST_F(HistoryTest, TheThreeGenerationsThatWereUsedLastAreLookedAt) {
     EXPECT_EQ(history->find({100, 2, 3, 4}).how, How::never);
     // One that was cleared meanwhile is not remembered.
     forget_history(*Directory::open(root_ + "/gl-app-0000000000000004"));
+    ::usleep(kLookUs);
     EXPECT_EQ(history->find({4, 2, 3, 4}).how, How::never);
 }
 
@@ -444,13 +446,13 @@ TEST_F(HistoryTest, AFileThatWasDeletedByOtherMeansIsMissed) {
     const auto history = open();
     history->note(program(1), true);
     fs::remove(file_);
-    ::usleep(1'100'000);  // it looks once a second
+    ::usleep(kLookUs);
     EXPECT_EQ(history->find(program(1)).how, How::never);
     history->note(program(2), true);
     EXPECT_EQ(open()->find(program(2)).how, How::same);
     // With its directory: nothing is remembered, and nothing breaks.
     fs::remove_all(root_ + "/" + kOwn);
-    ::usleep(1'100'000);
+    ::usleep(kLookUs);
     EXPECT_EQ(history->find(program(2)).how, How::never);
     history->note(program(3), true);
     history->note_link({});

@@ -11,6 +11,7 @@ namespace cairn {
 namespace {
 
 constexpr std::uint64_t kGrowPatienceUs = 2000;
+constexpr std::uint64_t kLookNs = 1'000'000'000;
 constexpr std::uint64_t kExtendRetryNs = 10'000'000'000;
 
 // The first record of a bucket in its level. Each level goes by other bits of the digest, so that
@@ -145,13 +146,27 @@ void ProgramTable::put(const ProgramParts &program, bool is_stored, std::uint32_
     store_record(*place, record);
 }
 
-std::optional<HistoryHeader> SiblingPrograms::header() const {
-    HistoryHeader header = {};
-    const auto got = file_.read_at(0, std::as_writable_bytes(std::span(&header, 1)));
-    const bool is_known = header.magic == kHistoryMagicSmall || header.magic == kHistoryMagicLarge;
-    const bool is_in_use = got.ok() && is_known && header.is_void == 0 &&
-                           header.driver_check == check_of_driver(header.driver);
-    return is_in_use ? std::optional(header) : std::nullopt;
+bool SiblingPrograms::look() {
+    const auto got = file_.read_at(0, std::as_writable_bytes(std::span(&header_, 1)));
+    const auto info = file_.info();
+    const bool is_known =
+        header_.magic == kHistoryMagicSmall || header_.magic == kHistoryMagicLarge;
+    if (!got.ok() || got.value() != sizeof header_ || !info.ok() || !is_known) return false;
+    levels_ = 0;
+    while (levels_ < kLevelsMax &&
+           programs_offset(links_of(header_.magic), levels_ + 1) <= info->size_bytes) {
+        ++levels_;
+    }
+    return header_.is_void == 0 && header_.driver_check == check_of_driver(header_.driver);
+}
+
+std::optional<std::uint64_t> SiblingPrograms::driver() {
+    const std::uint64_t now_ns = coarse_monotonic_ns();
+    if (now_ns >= look_ns_) {
+        is_usable_ = look();
+        look_ns_ = now_ns + kLookNs;
+    }
+    return is_usable_ ? std::optional(header_.driver) : std::nullopt;
 }
 
 std::optional<ContextRecord> SiblingPrograms::context(std::uint64_t digest) const {
@@ -162,14 +177,14 @@ std::optional<ContextRecord> SiblingPrograms::context(std::uint64_t digest) cons
     return find_context(digest, [&](std::size_t i) { return records[i]; });
 }
 
-void SiblingPrograms::visit(const HistoryHeader &header, std::uint64_t sources,
-                            const ProgramTable::Visit &visit) const {
-    for (std::size_t level = 0; level < kLevelsMax; ++level) {
+// The largest level first: most programs are there.
+void SiblingPrograms::visit(std::uint64_t sources, const ProgramTable::Visit &visit) const {
+    for (std::size_t level = levels_; level-- > 0;) {
         std::array<ProgramRecord, kBucketRecords> records = {};
-        const std::size_t offset = programs_offset(links_of(header.magic), level) +
+        const std::size_t offset = programs_offset(links_of(header_.magic), level) +
                                    first_in_bucket(level, sources) * sizeof(ProgramRecord);
         const auto got = file_.read_at(offset, std::as_writable_bytes(std::span(records)));
-        if (!got.ok() || got.value() != sizeof records) return;
+        if (!got.ok()) return;
         for (const ProgramRecord &record : records) {
             if (record.sources != sources) continue;
             const ProgramStateRead state = read_program_state(record);

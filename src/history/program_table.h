@@ -63,22 +63,32 @@ class ProgramTable {
     std::array<Mapping, kLevelsMax> mapped_;          // each is of all up to the level's end
 };
 
-// The programs of another generation. Reads the file: whoever changes it cannot harm us.
+// The programs of another generation. Reads the file: whoever changes it cannot harm us. What it says
+// of itself, and its size, are looked at once a second.
+// Thread safety: externally synchronised.
 class SiblingPrograms {
   public:
     SiblingPrograms(File file, std::uint64_t generation)
         : file_(std::move(file)), generation_(generation) {}
 
     std::uint64_t generation() const { return generation_; }
-    // nullopt: it is no such file, is damaged, or is no longer in use.
-    std::optional<HistoryHeader> header() const;
-    void visit(const HistoryHeader &header, std::uint64_t sources,
-               const ProgramTable::Visit &visit) const;
+    // Of its driver, see HistoryHeader. nullopt: it is no such file, is damaged, or is no longer in
+    // use.
+    std::optional<std::uint64_t> driver();
+    // REQUIRES: it has a driver.
+    void visit(std::uint64_t sources, const ProgramTable::Visit &visit) const;
     std::optional<ContextRecord> context(std::uint64_t digest) const;
 
   private:
+    bool look();
+
     File file_;
     std::uint64_t generation_;
+
+    std::uint64_t look_ns_ = 0;  // when to look next
+    bool is_usable_ = false;
+    HistoryHeader header_ = {};
+    std::size_t levels_ = 0;
 };
 
 }  // namespace cairn

@@ -72,12 +72,16 @@ std::uint64_t History::size_max() const {
 Result<std::unique_ptr<History::View>> History::open_file() const {
     for (unsigned attempt = 0; attempt < 3; ++attempt) {
         TRY_ASSIGN(File file, directory_.open_or_make_file(kHistoryFileName));
-        auto view = map(std::move(file));
-        if (view.error() == Error::corrupt) {
-            remove_history(directory_);
-        } else if (view.error() != Error::busy) {
+        TRY_ASSIGN(const FileInfo info, file.info());
+        auto view = map(std::move(file), info);
+        if (view.ok() || (view.error() != Error::corrupt && view.error() != Error::busy)) {
             return view;
         }
+        // Another process may have put a new one there already.
+        const auto named = directory_.info(kHistoryFileName);
+        const bool is_there =
+            named.ok() && named->inode == info.inode && named->device == info.device;
+        if (view.error() == Error::corrupt && is_there) remove_history(directory_);
     }
     return Error::corrupt;
 }
@@ -86,10 +90,10 @@ Result<std::unique_ptr<History::View>> History::open_file() const {
 // there before it is mapped, also where somebody has copied it without its zeroes: a full disk
 // cannot raise SIGBUS later.
 // corrupt: it is no such file, or is no longer in use. busy: another process has just made it.
-Result<std::unique_ptr<History::View>> History::map(File file) const {
+Result<std::unique_ptr<History::View>> History::map(File file, const FileInfo &info) const {
     auto view = std::make_unique<View>();
     view->file = std::move(file);
-    TRY_ASSIGN(view->info, view->file.info());
+    view->info = info;
     HistoryHeader header = {};
     TRY_ASSIGN(const std::size_t got,
                view->file.read_at(0, std::as_writable_bytes(std::span(&header, 1))));

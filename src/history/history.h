@@ -129,7 +129,7 @@ class History {
     View *view_in_place();
     View *reopen();
     Result<std::unique_ptr<View>> open_file() const;
-    Result<std::unique_ptr<View>> map(File file) const;
+    Result<std::unique_ptr<View>> map(File file, const FileInfo &info) const;
     std::uint64_t size_max() const;
     static void begin_run(View &view);
     static std::uint64_t newest_link(const View &view);

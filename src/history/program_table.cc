@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t kGrowPatienceUs = 2000;
 constexpr std::uint64_t kLookNs = 1'000'000'000;
+constexpr std::uint64_t kReadNs = 60'000'000'000;
+constexpr std::size_t kSmallLevels = 2;  // 72 KiB
 constexpr std::uint64_t kExtendRetryNs = 10'000'000'000;
 
 // The first record of a bucket in its level. Each level goes by other bits of the digest, so that
@@ -27,6 +29,28 @@ std::size_t first_in_bucket(std::size_t level, std::uint64_t sources) {
 bool is_same(const ProgramRecord &record, const ProgramParts &program) {
     return record.sources == program.sources && record.context == program.context &&
            record.settings_and_key == (std::uint64_t{program.settings} << 32 | program.key);
+}
+
+// Nothing was ever there. A program is put into the first bucket of its own that has such a place, and
+// no place becomes so again: further levels do not have what this bucket has not.
+bool is_new(const ProgramRecord &record) {
+    return (record.sources | record.context | record.settings_and_key | record.state) == 0;
+}
+
+// Calls `visit` with what a bucket has of the sources. Whether to look at the next level.
+bool visit_bucket(const ProgramRecord *records, std::uint64_t sources,
+                  const ProgramTable::Visit &visit) {
+    bool is_full = true;
+    for (std::size_t i = 0; i < kBucketRecords; ++i) {
+        const std::uint64_t there = std::atomic_ref(const_cast<std::uint64_t &>(records[i].sources))
+                                        .load(std::memory_order_relaxed);
+        if (there != sources && there != 0) continue;
+        const ProgramRecord record = load_record(records[i]);
+        is_full &= !is_new(record);
+        const ProgramStateRead state = read_program_state(record);
+        if (record.sources == sources && state.is_whole && !visit(record, state)) return false;
+    }
+    return is_full;
 }
 
 }  // namespace
@@ -74,12 +98,11 @@ bool ProgramTable::map_next() {
     return true;
 }
 
-// True: the file has another level. One process at a time: a file system that cannot reserve blocks
+// True: the file has more than so many levels. One process at a time: a file system that cannot reserve blocks
 // has zeroes written, which must not go over what another process has put there already.
-bool ProgramTable::grow() {
-    const std::size_t level = levels_.load(std::memory_order_acquire);
-    if (level == kLevelsMax) return false;
-    const std::size_t end = programs_offset(links_, level + 1);
+bool ProgramTable::grow(std::size_t levels) {
+    if (levels == kLevelsMax) return false;
+    const std::size_t end = programs_offset(links_, levels + 1);
     if (end > size_max_ || !info_now()) return false;
     const auto alone = ByteLock::acquire(file_, kHistoryChangeByte, kGrowPatienceUs);
     const auto info = info_now();
@@ -91,13 +114,7 @@ void ProgramTable::visit(std::uint64_t sources, const Visit &visit) {
     std::size_t level = 0;
     do {
         for (; level < levels_.load(std::memory_order_acquire); ++level) {
-            ProgramRecord *const records = bucket(level, sources);
-            for (std::size_t i = 0; i < kBucketRecords; ++i) {
-                const ProgramRecord record = load_record(records[i]);
-                if (record.sources != sources) continue;
-                const ProgramStateRead state = read_program_state(record);
-                if (state.is_whole && !visit(record, state)) return;
-            }
+            if (!visit_bucket(bucket(level, sources), sources, visit)) return;
         }
     } while (map_next());
 }
@@ -114,12 +131,14 @@ ProgramRecord *ProgramTable::place_for(const ProgramParts &program) {
             ProgramRecord *const records = bucket(level, program.sources);
             std::uint32_t oldest_minutes = UINT32_MAX;
             are_all_its_own = true;
+            bool has_new = false;
             for (std::size_t i = 0; i < kBucketRecords; ++i) {
                 // Of those of one minute it is another one for each program.
                 ProgramRecord &place = records[(i + program.key) % kBucketRecords];
                 const ProgramRecord record = load_record(place);
                 const ProgramStateRead state = read_program_state(record);
                 if (state.is_whole && is_same(record, program)) return &place;
+                has_new |= is_new(record);
                 are_all_its_own &= state.is_whole && record.sources == program.sources;
                 if (!state.is_whole) {
                     if (unused == nullptr) unused = &place;
@@ -128,12 +147,16 @@ ProgramRecord *ProgramTable::place_for(const ProgramParts &program) {
                     oldest = &place;
                 }
             }
+            if (has_new) return unused;
         }
         if (map_next()) continue;
         if (unused != nullptr) return unused;
         // A larger table has no more room for programs of the same sources.
         if (are_all_its_own) return oldest;
-        if (!grow() || !map_next()) return oldest;
+        if (!grow(levels)) return oldest;
+        // If it is mapped, by this thread or by another one, there is room.
+        (void)map_next();
+        if (levels_.load(std::memory_order_acquire) == levels) return oldest;
     }
 }
 
@@ -160,11 +183,24 @@ bool SiblingPrograms::look() {
     return header_.is_void == 0 && header_.driver_check == check_of_driver(header_.driver);
 }
 
+void SiblingPrograms::read_small_levels() {
+    const std::size_t levels = std::min(levels_, kSmallLevels);
+    const std::size_t first = programs_offset(links_of(header_.magic), 0);
+    small_levels_.assign(
+        (programs_offset(links_of(header_.magic), levels) - first) / sizeof(ProgramRecord), {});
+    const auto got = file_.read_at(first, std::as_writable_bytes(std::span(small_levels_)));
+    small_levels_.resize(got.ok() ? got.value() / sizeof(ProgramRecord) : 0);
+}
+
 std::optional<std::uint64_t> SiblingPrograms::driver() {
     const std::uint64_t now_ns = coarse_monotonic_ns();
     if (now_ns >= look_ns_) {
         is_usable_ = look();
         look_ns_ = now_ns + kLookNs;
+    }
+    if (is_usable_ && now_ns >= read_ns_) {
+        read_small_levels();
+        read_ns_ = now_ns + kReadNs;
     }
     return is_usable_ ? std::optional(header_.driver) : std::nullopt;
 }
@@ -177,19 +213,19 @@ std::optional<ContextRecord> SiblingPrograms::context(std::uint64_t digest) cons
     return find_context(digest, [&](std::size_t i) { return records[i]; });
 }
 
-// The largest level first: most programs are there.
 void SiblingPrograms::visit(std::uint64_t sources, const ProgramTable::Visit &visit) const {
-    for (std::size_t level = levels_; level-- > 0;) {
-        std::array<ProgramRecord, kBucketRecords> records = {};
+    const std::size_t first = programs_offset(links_of(header_.magic), 0);
+    for (std::size_t level = 0; level < levels_; ++level) {
+        alignas(8) std::array<ProgramRecord, kBucketRecords> records = {};
         const std::size_t offset = programs_offset(links_of(header_.magic), level) +
                                    first_in_bucket(level, sources) * sizeof(ProgramRecord);
-        const auto got = file_.read_at(offset, std::as_writable_bytes(std::span(records)));
-        if (!got.ok()) return;
-        for (const ProgramRecord &record : records) {
-            if (record.sources != sources) continue;
-            const ProgramStateRead state = read_program_state(record);
-            if (state.is_whole && !visit(record, state)) return;
+        const std::size_t index = (offset - first) / sizeof(ProgramRecord);
+        if (index + kBucketRecords <= small_levels_.size()) {
+            std::copy_n(small_levels_.data() + index, kBucketRecords, records.data());
+        } else if (!file_.read_at(offset, std::as_writable_bytes(std::span(records))).ok()) {
+            return;
         }
+        if (!visit_bucket(records.data(), sources, visit)) return;
     }
 }
 

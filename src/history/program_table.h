@@ -4,7 +4,7 @@
 //
 // A record's bucket is chosen by the digest of its sources, so that all programs of the same sources
 // are together. A level is added when a bucket is full in all levels and the file may be larger;
-// else the oldest record of the last level's bucket goes.
+// else the oldest record of the last level's bucket goes. A place that was never used ends a search.
 //
 // Thread safety: any thread and any process. Two that write to one record at once leave it damaged,
 // which is as if it were not there.
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "base/mutex.h"
 #include "history/format.h"
@@ -49,7 +50,7 @@ class ProgramTable {
     std::optional<FileInfo> info_now() const;
     bool extend(std::uint64_t size);
     bool map_next();
-    bool grow();
+    bool grow(std::size_t levels);
     ProgramRecord *place_for(const ProgramParts &program);
 
     const File &file_;
@@ -64,7 +65,8 @@ class ProgramTable {
 };
 
 // The programs of another generation. Reads the file: whoever changes it cannot harm us. What it says
-// of itself, and its size, are looked at once a second.
+// of itself, and its size, are looked at once a second. A copy of the smallest levels is kept for a
+// minute, as each read is a system call.
 // Thread safety: externally synchronised.
 class SiblingPrograms {
   public:
@@ -81,6 +83,7 @@ class SiblingPrograms {
 
   private:
     bool look();
+    void read_small_levels();
 
     File file_;
     std::uint64_t generation_;
@@ -89,6 +92,8 @@ class SiblingPrograms {
     bool is_usable_ = false;
     HistoryHeader header_ = {};
     std::size_t levels_ = 0;
+    std::uint64_t read_ns_ = 0;  // when to read the copy anew
+    std::vector<ProgramRecord> small_levels_;
 };
 
 }  // namespace cairn

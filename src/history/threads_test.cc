@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <thread>
 #include <vector>
 
+#include "base/checksum.h"
 #include "history/files.h"
 #include "history/history.h"
 #include "history/reader.h"
@@ -45,8 +47,8 @@ class HistoryThreadsTest : public ::testing::Test {
         for (std::thread &thread : threads) thread.join();
     }
     static ProgramParts program(std::uint64_t i) {
-        return {i * 0x9E3779B97F4A7C15u, i, static_cast<std::uint32_t>(i),
-                static_cast<std::uint32_t>(i)};
+        const std::uint64_t sources = checksum(std::as_bytes(std::span(&i, 1)), 0);
+        return {sources, i, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(sources)};
     }
 
     const testing::Scratch directory_;
@@ -96,6 +98,7 @@ TEST_F(HistoryThreadsTest, TheyGoOnInANewFileWhenTheCacheIsCleared) {
         }
     });
     history->note(program(1), true);
+    EXPECT_EQ(history->find(program(1)).how, Seen::How::same);
     EXPECT_EQ(open()->find(program(1)).how, Seen::How::same);
 }
 

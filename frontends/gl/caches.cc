@@ -229,6 +229,7 @@ void flush_caches() {
     for (OpenedCache *opened : all_opened) {
         cairn_flush(opened->cache, kPatienceMs);
         count_failed(*opened);
+        if (opened->account != nullptr) opened->account->note_evictions();
     }
 }
 

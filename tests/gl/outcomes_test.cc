@@ -113,11 +113,10 @@ class OutcomesTest : public testing::TestWithParam<WindowSystem> {
         EXPECT_EQ(caches().size(), 1u);
         return caches().front();
     }
-    std::unique_ptr<cairn_test::Cache> open_cache() const {
-        return std::make_unique<cairn_test::Cache>(
-            cairn_test::CacheOptions{.root = stage_.cache_root(),
-                                     .identifier = only_cache(),
-                                     .flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING});
+    std::unique_ptr<cairn_test::Cache> open_cache(uint32_t more_flags = 0) const {
+        const uint32_t flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING;
+        return std::make_unique<cairn_test::Cache>(cairn_test::CacheOptions{
+            .root = stage_.cache_root(), .identifier = only_cache(), .flags = flags | more_flags});
     }
     // Flips a bit of each program's value on disk.
     void damage_programs() const {

@@ -170,6 +170,20 @@ std::string application_name(const std::string &application) {
     return application.starts_with(kFrontEnd) ? application.substr(kFrontEnd.size()) : application;
 }
 
+bool is_of_application(const std::string &application, const std::string &meant) {
+    return meant.empty() || application_name(application) == application_name(meant);
+}
+
+uint64_t driver_caches_bytes(const std::string &root, const std::string &application) {
+    uint64_t bytes = 0;
+    const auto all = Directory::open(driver_caches_path(root));
+    if (!all.ok()) return 0;
+    (void)all.value().list([&](const char *name) {
+        if (is_of_application(name, application)) bytes += driver_cache_bytes(root, name);
+    });
+    return bytes;
+}
+
 std::map<std::string, std::string> list_applications(const std::string &root) {
     std::map<std::string, std::string> applications;
     if (const auto directory = Directory::open(root); directory.ok()) {

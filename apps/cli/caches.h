@@ -67,6 +67,12 @@ Words list_caches(const std::string &root);
 // The name of an application as people know it: the front ends for GL put "gl-" in front of it.
 std::string application_name(const std::string &application);
 
+// Whether it is the one that is meant, by either name; always where that is empty.
+bool is_of_application(const std::string &application, const std::string &meant);
+
+// The machine code that drivers keep below the root for an application, or for all.
+uint64_t driver_caches_bytes(const std::string &root, const std::string &application);
+
 // The program caches below a root, by identifier: each one's application, as the cache says it.
 std::map<std::string, std::string> list_applications(const std::string &root);
 

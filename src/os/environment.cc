@@ -195,6 +195,10 @@ std::uint64_t wall_clock_ns() {
     return clock_ns(CLOCK_REALTIME);
 }
 
+std::uint64_t coarse_wall_clock_ns() {
+    return clock_ns(CLOCK_REALTIME_COARSE);
+}
+
 std::uint64_t monotonic_ns() {
     return clock_ns(CLOCK_MONOTONIC);
 }

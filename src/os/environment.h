@@ -94,6 +94,8 @@ std::uint32_t effective_user();
 
 // Nanoseconds since 1970 by a clock that people may set.
 std::uint64_t wall_clock_ns();
+// The same to a few milliseconds, and cheaper.
+std::uint64_t coarse_wall_clock_ns();
 // Nanoseconds by a clock that only goes forward.
 std::uint64_t monotonic_ns();
 // The same to a few milliseconds, and cheaper than a look at memory that is not in the cache.

@@ -105,6 +105,9 @@ TEST(Clocks, TheWallClockCountsFrom1970) {
     const auto by_ours = static_cast<std::int64_t>(wall_clock_ns());
     EXPECT_GE(by_ours, before);
     EXPECT_LE(by_ours, now());
+    const auto coarse = static_cast<std::int64_t>(coarse_wall_clock_ns());
+    EXPECT_LE(coarse, now());
+    EXPECT_GE(coarse, before - 100'000'000);
 }
 
 TEST(Chance, BytesDifferFromCallToCall) {

@@ -12,8 +12,9 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
-    for (const char *name : {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm",
-                             "compress", "control", "pack", "key", "path", "version", "help"}) {
+    for (const char *name :
+         {"run", "enable", "disable", "stats", "status", "metrics", "ls", "clear", "rm", "compress",
+          "control", "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_error, "") << name;
@@ -27,8 +28,8 @@ TEST(Help, TheProgramNamesItsSubcommands) {
     const Finished finished = cairn({"--help"});
     EXPECT_EQ(finished.exit_code, 0);
     for (const char *name :
-         {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm", "compress", "control",
-          "pack", "key", "path", "version", "help", "CAIRN_DIR"}) {
+         {"run", "enable", "disable", "stats", "status", "metrics", "ls", "clear", "rm", "compress",
+          "control", "pack", "key", "path", "version", "help", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
 }
@@ -42,8 +43,9 @@ TEST(Help, VersionIsThatOfTheLibrary) {
 
 TEST(Help, HelpIsACommandToo) {
     EXPECT_EQ(cairn({"help"}).standard_output, cairn({"--help"}).standard_output);
-    for (const char *name : {"run", "enable", "disable", "stats", "status", "ls", "clear", "rm",
-                             "compress", "control", "pack", "key", "path", "version", "help"}) {
+    for (const char *name :
+         {"run", "enable", "disable", "stats", "status", "metrics", "ls", "clear", "rm", "compress",
+          "control", "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({"help", name});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_output, cairn({name, "--help"}).standard_output) << name;

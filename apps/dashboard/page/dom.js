@@ -25,6 +25,11 @@ export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+// What is wider than its place can be reached by the keyboard, to scroll it; nothing else needs to be.
+const scrolling = new ResizeObserver((entries) => {
+  for (const {target} of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+});
+
 // `columns`: [{label, of: (row) => content, number, head, wide}]; on narrow screens each row becomes a card.
 export function table(caption, columns, rows) {
   const cell = (column, row) => {
@@ -33,11 +38,13 @@ export function table(caption, columns, rows) {
     return h(name, {class: classes || null, scope: column.head && "row", "data-label": column.head ? null : column.label},
       h("span", {}, column.of(row)));
   };
-  return h("div.scroll", {tabindex: 0, role: "region", "aria-label": caption},
+  const box = h("div.scroll", {role: "group", "aria-label": caption},
     h("table.stack", {},
       h("caption.unseen", {}, caption),
       h("thead", {}, h("tr", {}, columns.map((column) => h("th", {scope: "col", class: column.number && "number"}, column.label)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, columns.map((column) => cell(column, row)))))));
+  scrolling.observe(box);
+  return box;
 }
 
 export function empty(title, ...what) {

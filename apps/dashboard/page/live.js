@@ -48,17 +48,12 @@ function draw() {
   if (!now || !list) return;
   now.replaceChildren(runningTable());
   const wanted = events.slice(0, SHOWN);
-  const last = Number(list.dataset.last ?? 0);
-  const fresh = wanted.filter((event) => event.number > last);
-  if (fresh.length === 0 && list.childElementCount > 0) return;
-  if (wanted.length === 0) {
-    list.replaceChildren(h("li", {}, empty("No misses yet", "Each program that was not found appears here, with the reason.")));
-    return;
-  }
-  list.dataset.last = wanted[0].number;
-  if (last === 0) list.replaceChildren(...wanted.map(eventItem));
-  else list.prepend(...fresh.map(eventItem));
-  while (list.childElementCount > SHOWN) list.lastElementChild.remove();
+  // Nothing moves under somebody who has scrolled down to read.
+  const isRead = list.childElementCount > 0 && list.getBoundingClientRect().top < 0;
+  if (isRead || list.dataset.last === String(wanted[0]?.number ?? 0)) return;
+  list.dataset.last = wanted[0]?.number ?? 0;
+  list.replaceChildren(...(wanted.length ? wanted.map(eventItem)
+    : [h("li.none", {}, empty("No misses yet", "Each program that was not found appears here, with the reason."))]));
 }
 
 // Only so often, and only while the view is open.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "cache/driver_cache.h"
@@ -119,6 +120,21 @@ void keep_dearest(std::vector<Json> &programs, std::size_t count) {
     if (programs.size() > count) programs.resize(count);
 }
 
+// What a generation's text says of its driver in a few words; "" where it says nothing of one.
+std::string driver_words(std::string_view text) {
+    std::string words;
+    for (const std::string_view field : {"GL_RENDERER: ", "GL_VERSION: "}) {
+        std::size_t at = text.find(field);
+        while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') {
+            at = text.find(field, at + 1);
+        }
+        if (at == std::string_view::npos) continue;
+        const std::string_view line = text.substr(at, text.find('\n', at) - at);
+        words += (words.empty() ? "" : "; ") + std::string(line.substr(field.size()));
+    }
+    return words;
+}
+
 cli::Failure not_there(const std::string &what) {
     return {cli::kExitUsage, "there is no {} any more; reload the page", what};
 }
@@ -136,7 +152,8 @@ Json json_of_pack(const std::string &root, const std::string &path) {
             }
             if (part.subject.kind != PackKind::entries) continue;
             entries += part.part->row().slot_count();
-            if (!part.about().empty()) drivers.push_back(part.about());
+            const std::string words = driver_words(part.subject.generation);
+            if (!words.empty()) drivers.push_back(words);
         }
         json["bytes"] = pack.pack->info().size_bytes;
         json["about"] = pack.pack->about().value_or("");
@@ -156,6 +173,10 @@ const std::vector<cli::CacheSummary> &Views::caches() {
     const Clock::time_point now = Clock::now();
     if (!caches_ || now - counted_at_ > kCountedFor) {
         caches_ = cli::summarize_caches(root_);
+        for (cli::CacheSummary &cache : *caches_) {
+            const std::string words = driver_words(cli::about_text(root_, cache.identifier));
+            if (!words.empty()) cache.about = words;
+        }
         counted_at_ = Clock::now();
     }
     return *caches_;

@@ -12,6 +12,7 @@ import os from "node:os";
 import path from "node:path";
 import assert from "node:assert/strict";
 
+// The names in ONLY, with commas, or all of them.
 const [modules, chromium, dashboard, makeRoot, cairn, screenshots] = process.argv.slice(2);
 const require = createRequire(path.join(modules, "node_modules/"));
 const puppeteer = require("puppeteer-core");
@@ -164,7 +165,6 @@ const tests = {
     const server = await serve(makeDemo("keyboard"));
     const page = await tab(server.address);
     await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Overview");
-    await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.id), "skip");
     await page.keyboard.press("Enter");
@@ -423,6 +423,7 @@ const tests = {
       await page.close();
     }
     assert.equal(run(cairn, "stats", "--json", "--dir", root), before, "nothing was changed");
+    await mine.bringToFront();
     await open(mine, "caches");
     await mine.done();
     evil.close();

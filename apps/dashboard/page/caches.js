@@ -63,7 +63,7 @@ function buttons(what, actions, say) {
       if (answer === null) return;
       await perform({action, ...what.request, ...(question.field ? {[question.field.key]: answer} : {})}, say);
     },
-  }, `${WORDS[action]} …`)));
+  }, what.request.all ? `${WORDS[action]} all …` : `${WORDS[action]} …`)));
 }
 
 function sum(caches) {

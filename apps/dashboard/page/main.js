@@ -79,7 +79,7 @@ function widthOf(columns) {
   return (all - (fitting - 1) * 1.25 * rem) / fitting - 2.5 * rem - 2;
 }
 
-async function navigate() {
+async function navigate(event) {
   current?.view.leave?.();
   current = place();
   shown = "";
@@ -89,8 +89,9 @@ async function navigate() {
   }
   document.title = `${current.view.title} · Cairn`;
   await refresh(true);
-  if (main.contains(document.activeElement) || document.activeElement === document.body) main.focus({preventScroll: true});
-  scrollTo(0, 0);
+  // Whoever reads by the keyboard goes on with the new view; at first, with the beginning of the page.
+  if (event && (main.contains(document.activeElement) || document.activeElement === document.body)) main.focus({preventScroll: true});
+  if (event) scrollTo(0, 0);
 }
 
 let lastAction = null;

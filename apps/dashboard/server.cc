@@ -30,6 +30,7 @@ namespace {
 constexpr std::size_t kSendersMax = 24;
 constexpr std::size_t kThreads = 40;
 constexpr std::chrono::milliseconds kPatience{3000};
+constexpr int kWaitingMax = 128;
 // Pages that are told what happens; others ask again later.
 constexpr int kFollowersMax = 8;
 
@@ -146,6 +147,8 @@ class Server::Http : public httplib::Server {
             throw cli::Failure(cli::kExitFailure,
                                "cannot listen on 127.0.0.1:{}; leave --port out for any", port);
         }
+        // httplib lets 5 wait, and the others try again after a second.
+        (void)::listen(svr_sock_, kWaitingMax);
         gate_.emplace(token_, static_cast<std::uint16_t>(bound));
         thread_ = std::thread([this] { (void)listen_after_bind(); });
     }

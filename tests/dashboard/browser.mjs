@@ -309,8 +309,8 @@ const tests = {
       await page.waitForFunction(() => !document.getElementById("banner").hidden, {timeout: 5000});
       assert.match(await page.$eval("#banner", (banner) => banner.textContent), /has ended/);
       await open(page, "live");
-      await page.evaluate(() => { location.hash = "packs"; });
-      await sleep(1000);
+      await open(page, "packs");
+      await sleep(500);
       await judge(page, "ended");
       if (signal === "SIGKILL") await page.screenshot({path: path.join(screenshots, "ended-light-desktop.png")});
       await page.done();
@@ -427,6 +427,18 @@ const tests = {
     await open(mine, "caches");
     await mine.done();
     evil.close();
+    server.child.kill();
+  },
+  // For docs/images/dashboard.png: ONLY=theReadmesImage.
+  async theReadmesImage() {
+    const root = path.join(home, ".cache/cairn");
+    run(makeRoot, "demo", root);
+    const server = await serve(root);
+    const page = await tab(server.address, {size: [1280, 800]});
+    await page.waitForSelector(".treemap");
+    await sleep(200);
+    await page.screenshot({path: path.join(screenshots, "readme.png")});
+    await page.done();
     server.child.kill();
   },
 };

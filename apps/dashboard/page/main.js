@@ -64,7 +64,9 @@ export async function refresh(isForced = false) {
     put(view.show(data, {parameters, refresh, say, width: widthOf, rem: remOf()}));
   } catch (error) {
     if (!(error instanceof api.Refused)) throw error;
-    if (mine === round && !api.hasEnded()) put([h("h1", {}, view.title), h("p.problem", {}, error.message)]);
+    if (mine !== round) return;
+    // What was shown before the server ended stays, but not below the name of another view.
+    if (!api.hasEnded() || shown === "") put([h("h1", {}, view.title), h("p.problem", {}, error.message)]);
   }
 }
 

@@ -35,6 +35,8 @@ function missesCard(data, again) {
       : h("div.bars", {}, empty(data.totals[span].lookups ? "Nothing was missed" : "Nothing was looked up", data.totals[span].lookups ? "All programs came from the cache." : "In this time no application has run through Cairn.")));
 }
 
+const shortPath = (path, home) => (home && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
+
 export function applicationsOf(caches) {
   const applications = new Map();
   for (const cache of caches) {
@@ -52,7 +54,7 @@ export const overview = {
     return {...data, runs: runs.runs.slice(0, 8)};
   },
   show(data, {refresh, width, rem}) {
-    const head = h("div.head", {}, h("h1", {}, "Overview"), h("p.hint.mono", {}, data.root));
+    const head = h("div.head", {}, h("h1", {}, "Overview"), h("p.hint.mono", {}, shortPath(data.root, data.home)));
     if (data.caches.length === 0 && data.totals.all.lookups === 0) {
       return [head, h("section.card", {}, empty("No application has run through Cairn yet",
         "Start one with ", h("code", {}, "cairn run -- APP"), ", or switch Cairn on for your sessions with ", h("code", {}, "cairn enable"), ". What it compiles is kept, and shown here."))];

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "actions.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <filesystem>
 #include <utility>
 
 #include "caches.h"
-#include "child.h"
 #include "os/configuration.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -25,6 +19,7 @@
 #include "os/root.h"
 #include "output.h"
 #include "pinning.h"
+#include "spawning.h"
 #include "switches.h"
 
 namespace cairn::dashboard {
@@ -102,38 +97,6 @@ std::string text_of(int fd) {
     return cli::printable_text(text);
 }
 
-class SpawnActions {
-  public:
-    explicit SpawnActions(int output) {
-        ::posix_spawn_file_actions_init(&actions_);
-        ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-        ::posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
-        ::posix_spawnattr_init(&attributes_);
-        // Of its own, so that Ctrl-C in the dashboard's terminal does not end it; and without our blocked signals.
-        sigset_t none;
-        sigemptyset(&none);
-        ::posix_spawnattr_setsigmask(&attributes_, &none);
-        ::posix_spawnattr_setpgroup(&attributes_, 0);
-        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    }
-    SpawnActions(const SpawnActions &) = delete;
-    SpawnActions &operator=(const SpawnActions &) = delete;
-    ~SpawnActions() {
-        ::posix_spawn_file_actions_destroy(&actions_);
-        ::posix_spawnattr_destroy(&attributes_);
-    }
-
-    int start(const std::string &program, const cli::Words &words, pid_t &child) const {
-        return ::posix_spawn(&child, program.c_str(), &actions_, &attributes_,
-                             cli::argument_pointers(words).data(), environ);
-    }
-
-  private:
-    posix_spawn_file_actions_t actions_ = {};
-    posix_spawnattr_t attributes_ = {};
-};
-
 }  // namespace
 
 std::string checked_pack_path(const std::string &path, const std::string &home) {
@@ -170,7 +133,7 @@ Actions::Ended Actions::run_command(const cli::Words &words) const {
     cli::Words all = {program};
     all.insert(all.end(), words.begin(), words.end());
     pid_t child = -1;
-    if (const int error = SpawnActions(output.get()).start(program, all, child); error != 0) {
+    if (const int error = start_program(program, all, output.get(), child); error != 0) {
         return {false, fmt::format("cannot start {}: {}", program, cli::error_text(error))};
     }
     int status = 0;

@@ -120,6 +120,11 @@ std::optional<Intake::Taken> Intake::take(int connection) {
     return taken;
 }
 
+std::size_t Intake::senders() {
+    const MutexLock lock(mutex_);
+    return senders_.size();
+}
+
 bool Intake::give(int connection, const char *data, std::size_t size) const {
     const Clock::time_point deadline = Clock::now() + patience_;
     while (size > 0) {

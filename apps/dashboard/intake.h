@@ -42,6 +42,9 @@ class Intake {
     };
     std::optional<Taken> take(int connection);
 
+    // How many are sending now.
+    std::size_t senders();
+
     // Writes all, or gives up after as long. False: not all was taken.
     bool give(int connection, const char *data, std::size_t size) const;
 

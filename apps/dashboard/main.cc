@@ -50,6 +50,18 @@ std::uint64_t number_of(const char *option, const std::string &text, std::uint64
     return number;
 }
 
+// Minutes, as people write them: "15", "0.5". 0: never.
+std::chrono::milliseconds idle_time_of(const std::string &text) {
+    double minutes = 0;
+    const char *const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, minutes);
+    constexpr double kMinutesMax = 1'000'000;
+    if (error != std::errc() || stopped != end || !(minutes >= 0 && minutes <= kMinutesMax)) {
+        throw cli::Failure(cli::kExitUsage, "--idle `{}`: write a number of minutes", text);
+    }
+    return std::chrono::milliseconds(static_cast<std::int64_t>(minutes * 60'000));
+}
+
 // What the page asks.
 class Answers {
   public:
@@ -90,14 +102,15 @@ class Answers {
 };
 
 // Returns when the process shall end.
-void wait_for_end(const Server &server, const sigset_t &signals, std::chrono::minutes idle_max) {
+void wait_for_end(const Server &server, const sigset_t &signals,
+                  std::chrono::milliseconds idle_max) {
     for (;;) {
         const timespec second = {1, 0};
         siginfo_t info = {};
         const int signal = ::sigtimedwait(&signals, &info, &second);
         if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) return;
         if (idle_max.count() != 0 && server.idle_time() >= idle_max) {
-            cli::say("No page has asked anything for some time, so this ends.");
+            cli::print_line("No page has asked anything for some time, so this ends.");
             return;
         }
     }
@@ -105,7 +118,7 @@ void wait_for_end(const Server &server, const sigset_t &signals, std::chrono::mi
 
 int serve(const Options &options) {
     const auto port = static_cast<std::uint16_t>(number_of("--port", options.port, UINT16_MAX));
-    const std::chrono::minutes idle_max(number_of("--idle", options.idle, 1'000'000));
+    const std::chrono::milliseconds idle_max = idle_time_of(options.idle);
     const std::string root = cli::usable_root();
     const Page page = Page::load();
     // Threads are started with these blocked, so that they come to wait_for_end() only.
@@ -113,6 +126,8 @@ int serve(const Options &options) {
     sigemptyset(&signals);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    // What takes long shows no progress here.
+    cli::be_quiet();
     Answers answers(root);
     Server server(
         page,
@@ -125,7 +140,6 @@ int serve(const Options &options) {
     const bool is_shown = !options.no_open && opening.open(server.address(), root);
     cli::print_line("{}{}", is_shown ? "Opening " : "Open ", server.address());
     cli::finish_output();
-    cli::be_quiet();
     wait_for_end(server, signals, idle_max);
     server.stop();
     return cli::kExitOk;

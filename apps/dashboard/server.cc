@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server.h"
 
+#include <fcntl.h>
 #include <httplib.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -156,15 +157,18 @@ class Server::Http : public httplib::Server {
     void end() {
         if (!thread_.joinable()) return;
         is_ending_ = true;
-        while (!is_running()) std::this_thread::yield();
+        // It has just begun, or has ended by itself.
+        for (int i = 0; i < 1000 && !is_running(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
         stop();
         thread_.join();
     }
 
     std::string address() const { return gate_->address(); }
-    std::chrono::seconds idle_time() const {
-        return std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch() -
-                                                                Clock::duration(asked_at_.load()));
+    std::chrono::milliseconds idle_time() const {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(
+            Clock::now().time_since_epoch() - Clock::duration(asked_at_.load()));
     }
 
   private:
@@ -248,6 +252,7 @@ class Server::Http : public httplib::Server {
     void note_asked() { asked_at_ = Clock::now().time_since_epoch().count(); }
 
     bool process_and_close_socket(socket_t connection) override {
+        (void)::fcntl(connection, F_SETFD, FD_CLOEXEC);
         const int yes = 1;
         (void)::setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
         const auto taken = intake_.take(connection);
@@ -298,7 +303,7 @@ std::string Server::address() const {
     return http_->address();
 }
 
-std::chrono::seconds Server::idle_time() const {
+std::chrono::milliseconds Server::idle_time() const {
     return http_->idle_time();
 }
 

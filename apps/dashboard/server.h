@@ -44,7 +44,7 @@ class Server {
     // The page's address with the token.
     std::string address() const;
     // For how long no page has asked anything.
-    std::chrono::seconds idle_time() const;
+    std::chrono::milliseconds idle_time() const;
     void stop();
 
   private:

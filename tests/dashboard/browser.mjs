@@ -317,6 +317,21 @@ const tests = {
     }
   },
 
+  async aNewServerOfTheSamePortIsTakenInTheSameTab() {
+    const root = makeDemo("again");
+    const first = await serve(root);
+    const page = await tab(first.address);
+    await open(page, "packs");
+    first.child.kill("SIGKILL");
+    await page.waitForFunction(() => !document.getElementById("banner").hidden);
+    const {child, line} = await start(dashboard, ["--no-open", "--port", first.port], {CAIRN_DIR: root});
+    await page.evaluate((address) => { location.href = address; }, /http:\S+/.exec(line)[0]);
+    await page.waitForFunction(() => document.getElementById("banner").hidden && document.querySelector(".treemap"));
+    assert.ok(!page.url().includes("token"));
+    await page.done();
+    child.kill();
+  },
+
   async hostilePagesGetNothing() {
     const root = makeDemo("hostile");
     const server = await serve(root);

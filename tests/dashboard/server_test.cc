@@ -303,6 +303,45 @@ TEST_F(DashboardServer, TwoHaveDifferentPortsAndTokens) {
     EXPECT_THAT(taken.standard_error, HasSubstr("cannot listen on 127.0.0.1"));
 }
 
+TEST_F(DashboardServer, OpensTheBrowserWithAFileThatOnlyItsUserMayRead) {
+    const std::string seen = folder_ / "seen";
+    const std::string tools = folder_ / "tools";
+    const std::string place = folder_ / "run";
+    fs::create_directories(tools);
+    fs::create_directories(place);
+    std::ofstream(tools + "/xdg-open")
+        << "#!/bin/sh\n{ echo \"$@\"; stat -c %a \"$1\"; cat \"$1\"; ls /proc/$$/fd; } >" << seen
+        << ".new; mv " << seen << ".new " << seen << "\n";
+    fs::permissions(tools + "/xdg-open", fs::perms::owner_all);
+    Program program({CAIRN_DASHBOARD}, {{"CAIRN_DIR", root_},
+                                        {"DISPLAY", ":99"},
+                                        {"XDG_RUNTIME_DIR", place},
+                                        {"PATH", tools + ":/usr/bin:/bin"}});
+    const std::string line = program.read_line();
+    ASSERT_THAT(line, StartsWith("Opening http://127.0.0.1:"));
+    for (int i = 0; i < 400 && !fs::exists(seen); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    std::istringstream text(read_file(seen));
+    std::string arguments, mode, page;
+    std::getline(text, arguments);
+    std::getline(text, mode);
+    std::getline(text, page);
+    EXPECT_THAT(arguments, StartsWith(place + "/cairn-dashboard-"));
+    EXPECT_EQ(mode, "600");
+    EXPECT_THAT(page, HasSubstr("url=" + line.substr(line.find("http:"))));
+    ::kill(program.pid(), SIGINT);
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_FALSE(fs::exists(arguments)) << "it is gone with the server";
+}
+
+TEST_F(DashboardServer, EndsWhenNobodyAsksAnyMore) {
+    const std::unique_ptr<Program> first = std::move(program_);
+    start({"--idle", "0.03"});
+    EXPECT_EQ(program_->wait(), 0);
+    EXPECT_THAT(program_->standard_output(), HasSubstr("No page has asked"));
+}
+
 TEST_F(DashboardServer, DoesWhatThePageAsksFor) {
     ASSERT_EQ(std::system((std::string(DASHBOARD_MAKE_ROOT) + " demo " + root_).c_str()), 0);
     const auto before = json(get("/api/overview"));
@@ -357,6 +396,9 @@ TEST(Dashboard, ExplainsItself) {
     EXPECT_THAT(help.standard_output, HasSubstr("Exit codes:"));
     EXPECT_EQ(cairn({"dashboard", "--port", "70000"}).exit_code, 2);
     EXPECT_EQ(cairn({"dashboard", "--bogus"}).exit_code, 2);
+    for (const char *idle : {"soon", "-1", "nan", "1e99", ""}) {
+        EXPECT_EQ(cairn({"dashboard", "--no-open", "--idle", idle}).exit_code, 2) << idle;
+    }
 }
 
 }  // namespace

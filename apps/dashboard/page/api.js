@@ -2,12 +2,20 @@
 // anywhere. It is kept for this tab only, and leaves the address at once.
 
 const KEY = "cairn-token";
-const given = /^#token=([0-9a-f]{32})$/.exec(location.hash);
-if (given) {
+
+function takeToken() {
+  const given = /^#token=([0-9a-f]{32})$/.exec(location.hash);
+  if (!given) return false;
   sessionStorage.setItem(KEY, given[1]);
   history.replaceState(null, "", `${location.pathname}#overview`);
+  return true;
 }
+takeToken();
 const token = sessionStorage.getItem(KEY);
+// Somebody opens the address of another server of the same port in this tab.
+addEventListener("hashchange", () => {
+  if (takeToken()) location.reload();
+});
 
 export const hasToken = token !== null;
 

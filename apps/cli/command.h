@@ -84,6 +84,7 @@ struct Command {
     X(status)             \
     X(why)                \
     X(dashboard)          \
+    X(top)                \
     X(metrics)            \
     X(ls)                 \
     X(clear)              \

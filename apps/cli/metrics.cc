@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "caches.h"
-#include "common/counters.h"
+#include "history/counters.h"
 #include "over_time.h"
 #include "text.h"
 

@@ -136,8 +136,8 @@ nlohmann::ordered_json json_of(const Numbers &numbers) {
     for (std::size_t i = 0; i < kOutcomes; ++i) {
         const auto outcome = static_cast<Outcome>(i);
         if (numbers.count(outcome) == 0 && numbers.ns(outcome) == 0) continue;
-        outcomes[outcome_name(outcome)] = {{"count", numbers.count(outcome)},
-                                           {"ns", numbers.ns(outcome)}};
+        outcomes[outcome_name(outcome)] = {{"programs", numbers.count(outcome)},
+                                           {"spent_ns", numbers.ns(outcome)}};
     }
     return {{"lookups", numbers.lookups()},
             {"hits", numbers.hits()},

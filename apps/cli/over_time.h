@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/counters.h"
+#include "history/counters.h"
 
 namespace cairn::cli {
 

@@ -148,6 +148,18 @@ std::string outcome_line(const RunReport &report) {
     return line;
 }
 
+// Why programs had to be compiled; empty where none had to be.
+std::string reasons_line(const RunReport &report) {
+    std::string line;
+    for (size_t i = 0; i < kOutcomes; ++i) {
+        const auto outcome = static_cast<Outcome>(i);
+        if (is_hit(outcome) || report.outcomes[i] == 0) continue;
+        line += fmt::format("{}{} {} ({})", line.empty() ? "compiled: " : ", ", report.outcomes[i],
+                            outcome_words(outcome), format_duration_ns(report.outcome_ns[i]));
+    }
+    return line.empty() ? line : line + "; `cairn why` says more";
+}
+
 std::string time_line(const RunReport &report) {
     std::string line =
         fmt::format("{} and {} took {}", format_count(report.compile_calls, "compile", "compiles"),
@@ -263,6 +275,9 @@ RunReport SharedReport::read() const {
 std::vector<std::string> report_lines(const RunResult &result) {
     if (std::string reason = nothing_passed(result); !reason.empty()) return {reason};
     std::vector<std::string> lines = {outcome_line(result.report), time_line(result.report)};
+    if (std::string reasons = reasons_line(result.report); !reasons.empty()) {
+        lines.insert(lines.begin() + 1, std::move(reasons));
+    }
     if (std::string problem = problem_line(result.report); !problem.empty()) {
         lines.push_back(std::move(problem));
     }

@@ -41,6 +41,31 @@ TEST(RunReport, SaysWhatWasSaved) {
                     "66 compiles and 33 links took 12.3 ms; about 345.6 ms saved"));
 }
 
+TEST(RunReport, SaysWhyProgramsWereCompiled) {
+    RunResult result = cached_run();
+    result.report.link_calls = 5;
+    result.report.hits = 2;
+    result.report.misses = 3;
+    const auto set = [&result](Outcome outcome, uint64_t links, uint64_t spent_ns) {
+        result.report.outcomes[static_cast<size_t>(outcome)] = links;
+        result.report.outcome_ns[static_cast<size_t>(outcome)] = spent_ns;
+    };
+    set(Outcome::hit_disk, 2, 300'000);
+    EXPECT_EQ(report_lines(result).size(), 2u);
+    set(Outcome::never_seen, 1, 9'900'000);
+    set(Outcome::evicted, 2, 5'000);
+    EXPECT_THAT(
+        report_lines(result),
+        ElementsAre("2 of 5 programs from the cache, 3 not found",
+                    "compiled: 1 never seen before (9.9 ms), 2 evicted to make room (5 us); "
+                    "`cairn why` says more",
+                    HasSubstr("5 links")));
+    const auto json = report_json(result)["report"]["outcomes"];
+    EXPECT_EQ(json.size(), kOutcomes);
+    EXPECT_EQ(json["evicted"]["programs"], 2);
+    EXPECT_EQ(json["never-seen"]["spent_ns"], 9'900'000);
+}
+
 TEST(RunReport, SaysWhichWindowSystemWasUsed) {
     RunResult result = cached_run();
     result.report.link_calls = 1;

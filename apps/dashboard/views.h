@@ -19,7 +19,7 @@
 
 #include "base/mutex.h"
 #include "caches.h"
-#include "common/counters.h"
+#include "history/counters.h"
 
 namespace cairn::dashboard {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checksum.h"
+#include "common/application.h"
 #include "common/run_report.h"
 #include "context.h"
 #include "hook.h"
@@ -130,7 +131,9 @@ void count_outcome(Account &account, Outcome outcome, uint64_t spent_ns) {
 }  // namespace
 
 Account::Account(cairn_cache *cache, std::string_view identity)
-    : cache_(cache), unknown_because_(Detail::not_remembered) {
+    : cache_(cache),
+      day_(application_name(), generation_number(cairn_program_cache_identifier(cache))),
+      unknown_because_(Detail::not_remembered) {
     const std::string &root = settings().history_root;
     cairn_stats stats = {};
     stats.size = sizeof stats;
@@ -141,14 +144,16 @@ Account::Account(cairn_cache *cache, std::string_view identity)
                                  .limit_bytes = stats.limit_bytes});
     if (opened.ok()) {
         history_ = std::move(opened.value());
-        history_->add(Number::starts, 1);
     }
+    add(Number::starts, 1);
 }
 
-Account::Account(Detail unknown_because) : unknown_because_(unknown_because) {}
+Account::Account(Detail unknown_because)
+    : day_(application_name(), 0), unknown_because_(unknown_because) {}
 
 void Account::add(Number number, uint64_t amount) {
     if (history_ != nullptr) history_->add(number, amount);
+    day_.add(number, amount);
 }
 
 void Account::note_evictions() {

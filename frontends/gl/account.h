@@ -18,6 +18,7 @@
 #include <span>
 #include <string_view>
 
+#include "history/counters.h"
 #include "history/history.h"
 #include "history/outcome.h"
 #include "key.h"
@@ -44,6 +45,7 @@ class Account {
   private:
     cairn_cache *const cache_ = nullptr;
     std::unique_ptr<History> history_;
+    DayTally day_;
     const Detail unknown_because_;
     std::atomic<uint64_t> evicted_seen_ = 0;
 };

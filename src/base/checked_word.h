@@ -37,6 +37,11 @@ inline std::uint64_t read_checked(const std::uint64_t &word, std::uint64_t place
     return checked_value(seen, place).value_or(0);
 }
 
+inline void set_checked(std::uint64_t &word, std::uint64_t place, std::uint64_t value) {
+    std::atomic_ref(word).store(checked_word(std::min(value, kCheckedMax), place),
+                                std::memory_order_relaxed);
+}
+
 inline void add_checked(std::uint64_t &word, std::uint64_t place, std::uint64_t amount) {
     const std::atomic_ref<std::uint64_t> shared(word);
     std::uint64_t seen = shared.load(std::memory_order_relaxed);

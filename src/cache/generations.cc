@@ -5,8 +5,10 @@
 #include <charconv>
 #include <map>
 
+#include "cache/crash_memory.h"
 #include "cache/driver_cache.h"
 #include "cache/program_key.h"
+#include "history/files.h"
 #include "os/configuration.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -55,16 +57,22 @@ std::optional<KnownGeneration> look_at(const Directory &root, const std::string 
                            used->modified_ns};
 }
 
-// Deletes a directory of ours, which nobody finds any more, maybe together with others. The index
-// is not cut: who holds no lock, as clients of a broker that has ended, may have it mapped.
+// Files that a process may have mapped that holds no lock of the cache: a client of a broker that has
+// ended, or an application that has closed all its descriptors. If they were cut, it would die.
+bool may_be_mapped(const std::string &file) {
+    return file == kIndexFileName || file == kCrashFileName || file == kHistoryFileName;
+}
+
+// Deletes a directory of ours, which nobody finds any more, maybe together with others.
 Status delete_removed(const Directory &root, const std::string &name) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(name));
+        forget_history(directory);
         std::vector<std::string> files;
         TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
         for (const std::string &file : files) {
             const Status removed =
-                file == kIndexFileName ? directory.remove_file(file) : directory.discard_file(file);
+                may_be_mapped(file) ? directory.remove_file(file) : directory.discard_file(file);
             if (!removed.ok()) (void)delete_removed(directory, file);
         }
     }

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "cache/crash_memory.h"
 #include "cache/program_cache.h"
+#include "history/history.h"
 #include "os/environment.h"
 #include "os/system_calls.h"
 #include "recipe/recipe.h"
@@ -87,6 +89,26 @@ TEST_F(GenerationsTest, WhatIsOpenIsNotRemoved) {
     EXPECT_TRUE(exists(identifier));
     const auto found = user->get(as_bytes("key"));
     EXPECT_TRUE(found.ok() && found.value());
+}
+
+// As one that has closed all its descriptors, and with them the lock of the cache.
+TEST_F(GenerationsTest, WhoHasFilesOfARemovedOneMappedLivesOn) {
+    const std::string identifier = make("engine", "driver 1", 100);
+    EXPECT_EQ(
+        cairn_test::run_in_child(
+            60,
+            [&] {
+                const auto history = History::open({directory_.path(), identifier, 1, 64u << 20});
+                const auto crashes = CrashMemory::open(root().open_directory(identifier).value());
+                if (!history.ok() || !crashes.ok()) return 1;
+                history.value()->note({1, 2, 3, 4}, true);
+                remove_superseded();
+                if (exists(identifier)) return 2;
+                (void)crashes.value()->begin_use(as_bytes("key"));
+                history.value()->note({1, 2, 3, 4}, true);
+                return history.value()->find({1, 2, 3, 4}).how == Seen::How::never ? 0 : 3;
+            }),
+        "");
 }
 
 TEST_F(GenerationsTest, OpeningItAgainKeepsIt) {

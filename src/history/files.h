@@ -5,7 +5,8 @@
 // see that by its word `is_void`, and make a new one.
 //
 // Thread safety: functions without state; any number of processes may be at it.
-// Failure: a file that is no such file is replaced; one that cannot be had is not there.
+// Failure: what cannot be removed stays. A process that has a file mapped which lost its name in
+// another way than by these functions notices that, too, with its next miss.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,9 @@ inline constexpr const char *kHistoryFileName = "history";
 // The first lines of sources, where the user wants them kept: `cairn run --keep-sources`.
 inline constexpr const char *kSourcesFileName = "sources";
 
-// Removes them.
+// Removes the first of them.
+void remove_history(const Directory &cache);
+// Removes both.
 void forget_history(const Directory &cache);
 
 }  // namespace cairn

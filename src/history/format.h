@@ -35,10 +35,11 @@ inline constexpr std::uint64_t kHistoryMagicLarge = 0x314c'5453'4948'4e43;  // "
 
 struct HistoryHeader {
     std::uint64_t magic;
-    std::uint64_t is_void;    // not 0: the cache was cleared, and this file is no longer in use
-    std::uint64_t last_link;  // grows with each
-    std::uint64_t driver;     // a digest of what the identity says of the driver alone
-    std::array<std::uint64_t, 4> reserved;
+    std::uint64_t is_void;       // not 0: the cache was cleared, and this file is no longer in use
+    std::uint64_t last_link;     // a number that grows with each, checked (base/checked_word.h)
+    std::uint64_t driver;        // a digest of what the identity says of the driver alone
+    std::uint64_t driver_check;  // of that
+    std::array<std::uint64_t, 3> reserved;
 };
 
 // What is kept of a context: digests of its traits.
@@ -58,9 +59,10 @@ struct RunRecord {
     std::uint64_t start_ns;  // since 1970; 0: free
     std::uint64_t process;   // its number
     std::uint64_t check;     // of these two
-    std::uint64_t last_ns;   // when it looked something up last, since 1970
+    // Checked words. When a link of it was not found last, in milliseconds since 1970.
+    std::uint64_t last_ms;
     // Since when the driver makes a program, by the monotonic clock; 0: it makes none.
-    std::uint64_t making_ns;
+    std::uint64_t making_us;
     std::uint64_t is_continued;  // not 0: the cache was cleared while the process ran
     std::array<std::uint64_t, 2> reserved;
     Tally tally;
@@ -114,6 +116,11 @@ static_assert(kLinksOffset % 4096 == 0 && programs_offset(kLinksSmall, 0) % 4096
               programs_offset(kLinksLarge, 0) % 4096 == 0 &&
               programs_offset(kLinksSmall, 1) % 4096 == 0);
 
+// Places of checked words that are in no Tally.
+inline constexpr std::uint64_t kLastPlace = kNumbers;
+inline constexpr std::uint64_t kMakingPlace = kNumbers + 1;
+inline constexpr std::uint64_t kLastLinkPlace = kNumbers + 2;
+
 // Bytes of the file that are locked, behind its contents.
 inline constexpr std::uint64_t kHistoryChangeByte = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kFirstRunByte = kHistoryChangeByte + 1;
@@ -157,6 +164,10 @@ inline std::uint64_t check_of(const RunRecord &run) {
     return checksum(std::as_bytes(std::span(words)), sizeof run);
 }
 
+inline std::uint64_t check_of_driver(std::uint64_t driver) {
+    return checksum(std::as_bytes(std::span(&driver, 1)), sizeof(HistoryHeader));
+}
+
 // The context of this digest; `record_at` gives the record at a place.
 template <typename RecordAt>
 std::optional<ContextRecord> find_context(std::uint64_t digest, RecordAt record_at) {
@@ -181,6 +192,8 @@ ProgramStateRead read_program_state(const ProgramRecord &record);
 
 // The file `sources`: records of this head and the text, one after the other.
 inline constexpr std::uint32_t kSourcesMagic = 0x5343'4e43;  // "CNCS"
+inline constexpr std::size_t kSourcesTextMax = 64u << 10;    // more of a text is not kept
+inline constexpr std::size_t kSourcesSizeMax = 64u << 20;    // whatever the limit of the cache
 struct SourcesHead {
     std::uint32_t magic;
     std::uint32_t size;  // of the text

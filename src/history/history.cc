@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
+#include "history/counters.h"
 #include "history/files.h"
 #include "os/byte_lock.h"
 #include "os/environment.h"
@@ -14,13 +16,18 @@ namespace {
 
 constexpr std::uint64_t kChangePatienceUs = 20'000;
 constexpr std::uint64_t kRetryNs = 1'000'000'000;
-// The parts of the limit that the two files may take are one over these; a small file may take more.
+// The parts of the limit that the two files may take are one over these; the smallest file may take
+// more.
 constexpr std::uint64_t kHistoryPart = 192;
 constexpr std::uint64_t kSmallHistoryPart = 120;
 constexpr std::uint64_t kSourcesPart = 2048;
 constexpr std::uint64_t kLinksLargeLimit = 64u << 20;
+constexpr std::uint64_t kLookNs = 1'000'000'000;
+// A process that goes on to see its file cleared keeps so many descriptors.
+constexpr unsigned kOpenedMax = 128;
 constexpr std::size_t kSiblingsMax = 3;
 constexpr std::size_t kNumberDigits = 16;
+constexpr const char *kGenerationFileName = "generation";  // docs/program_cache.md
 
 using Word = std::atomic_ref<std::uint64_t>;
 
@@ -28,24 +35,16 @@ std::uint64_t wanted_magic(std::uint64_t limit_bytes) {
     return limit_bytes >= kLinksLargeLimit ? kHistoryMagicLarge : kHistoryMagicSmall;
 }
 
-}  // namespace
-
-std::uint64_t generation_number(std::string_view identifier) {
-    if (identifier.size() <= kNumberDigits ||
-        identifier[identifier.size() - kNumberDigits - 1] != '-') {
-        return 0;
-    }
-    std::uint64_t number = 0;
-    for (const char digit : identifier.substr(identifier.size() - kNumberDigits)) {
-        const bool is_digit = digit >= '0' && digit <= '9';
-        if (!is_digit && (digit < 'a' || digit > 'f')) return 0;
-        number =
-            number << 4 | static_cast<std::uint64_t>(is_digit ? digit - '0' : digit - 'a' + 10);
-    }
-    return number;
+std::uint64_t size_least(std::uint64_t limit_bytes) {
+    return programs_offset(links_of(wanted_magic(limit_bytes)), 1);
 }
 
+}  // namespace
+
 Result<std::unique_ptr<History>> History::open(const Options &options) {
+    if (size_least(options.limit_bytes) > options.limit_bytes / kSmallHistoryPart) {
+        return Error::too_large;
+    }
     TRY_ASSIGN(const Directory root, open_root(options.root, Create::no, Log()));
     TRY_ASSIGN(Directory directory, root.open_directory(options.identifier));
     std::unique_ptr<History> history(new History(options, std::move(directory)));
@@ -53,45 +52,64 @@ Result<std::unique_ptr<History>> History::open(const Options &options) {
     return history;
 }
 
-// Zeroes are all that a new file needs, so several processes may make it at once. Its blocks are
-// there before it is mapped: a full disk cannot raise SIGBUS later.
+History::~History() {
+    delete view_.load();
+}
+
+std::uint64_t History::size_max() const {
+    return std::max(options_.limit_bytes / kHistoryPart, size_least(options_.limit_bytes));
+}
+
 Result<std::unique_ptr<History::View>> History::open_file(Begin begin) const {
-    for (unsigned attempt = 0; attempt < 2; ++attempt) {
+    for (unsigned attempt = 0; attempt < 3; ++attempt) {
         TRY_ASSIGN(File file, directory_.open_or_make_file(kHistoryFileName));
-        auto view = map(std::move(file), begin);
-        if (view.error() != Error::corrupt) return view;
-        TRY(directory_.remove_file(kHistoryFileName));
+        TRY_ASSIGN(const FileInfo info, file.info());
+        auto view = map(std::move(file), info, begin);
+        if (view.ok() || (view.error() != Error::corrupt && view.error() != Error::busy)) {
+            return view;
+        }
+        // Another process may have put a new one there already.
+        const auto named = directory_.info(kHistoryFileName);
+        const bool is_there =
+            named.ok() && named->inode == info.inode && named->device == info.device;
+        if (view.error() == Error::corrupt && is_there) remove_history(directory_);
     }
     return Error::corrupt;
 }
 
-// corrupt: it is no such file, or is no longer in use.
-Result<std::unique_ptr<History::View>> History::map(File file, Begin begin) const {
+// Zeroes are all that a new file needs, so several processes may make it at once. Its blocks are
+// there before it is mapped, also where somebody has copied it without its zeroes: a full disk
+// cannot raise SIGBUS later.
+// corrupt: it is no such file, or is no longer in use. busy: another process has just made it.
+Result<std::unique_ptr<History::View>> History::map(File file, const FileInfo &info,
+                                                    Begin begin) const {
     auto view = std::make_unique<View>();
     view->file = std::move(file);
-    TRY_ASSIGN(const FileInfo info, view->file.info());
+    view->info = info;
     HistoryHeader header = {};
-    if (info.size_bytes >= sizeof header) {
-        TRY_ASSIGN(const std::size_t got,
-                   view->file.read_at(0, std::as_writable_bytes(std::span(&header, 1))));
-        if (got != sizeof header) return Error::corrupt;
-    }
-    std::uint64_t magic = header.magic != 0 ? header.magic : wanted_magic(options_.limit_bytes);
+    TRY_ASSIGN(const std::size_t got,
+               view->file.read_at(0, std::as_writable_bytes(std::span(&header, 1))));
+    const std::uint64_t magic =
+        header.magic != 0 ? header.magic : wanted_magic(options_.limit_bytes);
     const bool is_known = magic == kHistoryMagicSmall || magic == kHistoryMagicLarge;
     if (!is_known || header.is_void != 0) return Error::corrupt;
+    const bool is_new = got < sizeof header || header.magic == 0;
     const std::size_t size = programs_offset(links_of(magic), 1);
-    if (size > options_.limit_bytes / kSmallHistoryPart) return Error::too_large;
-    if (info.size_bytes < size) TRY(view->file.extend(size));
+    // A larger one is of a time when the limit was, or something has been added to it.
+    if (size > size_max() || view->info.size_bytes > size_max()) return Error::corrupt;
+    const bool has_holes = view->info.disk_bytes < view->info.size_bytes;
+    if (view->info.size_bytes < size || has_holes) TRY(view->file.extend(size));
     TRY_ASSIGN(view->mapping, Mapping::file(view->file, Access::read_write, 0,
                                             programs_offset(links_of(magic), 0)));
     std::uint64_t before = 0;
     if (!Word(view->header().magic).compare_exchange_strong(before, magic) && before != magic) {
-        return Error::corrupt;
+        return is_new ? Error::busy : Error::corrupt;
     }
     Word(view->header().driver).store(options_.driver);
+    Word(view->header().driver_check).store(check_of_driver(options_.driver));
     view->links = links_of(magic);
-    view->programs = std::make_unique<ProgramTable>(view->file, view->links,
-                                                    options_.limit_bytes / kHistoryPart);
+    view->programs =
+        std::make_unique<ProgramTable>(view->file, view->info, view->links, size_max());
     begin_run(*view, begin);
     return view;
 }
@@ -103,9 +121,9 @@ void History::begin_run(View &view, Begin begin) {
     std::array<std::pair<std::uint64_t, std::size_t>, kRunRecords> by_age;
     view.is_first_run = true;
     for (std::size_t i = 0; i < kRunRecords; ++i) {
-        RunRecord &run = view.run_at(i);
+        const RunRecord run = load_record(view.run_at(i));
         const bool is_used = run.start_ns != 0 && run.check == check_of(run);
-        view.is_first_run &= !is_used || Word(run.is_continued).load() != 0;
+        view.is_first_run &= !is_used || run.is_continued != 0;
         by_age[i] = {is_used ? run.start_ns : 0, i};
     }
     std::sort(by_age.begin(), by_age.end());
@@ -114,47 +132,73 @@ void History::begin_run(View &view, Begin begin) {
         if (!is_ours.ok() || !is_ours.value()) continue;
         RunRecord &run = view.run_at(i);
         Word(run.check).store(0);
-        Word(run.making_ns).store(0);
         Word(run.is_continued).store(begin == Begin::continued_run ? 1 : 0);
         for (std::uint64_t &word : run.tally.words) Word(word).store(0, std::memory_order_relaxed);
-        const std::uint64_t now_ns = wall_clock_ns();
-        Word(run.start_ns).store(now_ns);
-        Word(run.last_ns).store(now_ns);
-        Word(run.process).store(process_number() & UINT32_MAX);
         RunRecord named = {};
-        named.start_ns = now_ns;
+        named.start_ns = wall_clock_ns();
         named.process = process_number() & UINT32_MAX;
+        Word(run.start_ns).store(named.start_ns);
+        Word(run.process).store(named.process);
+        set_checked(run.last_ms, kLastPlace, named.start_ns / 1'000'000);
+        set_checked(run.making_us, kMakingPlace, 0);
         Word(run.check).store(check_of(named));
         view.run = &run;
+        view.run_start_ns = named.start_ns;
         return;
     }
+}
+
+bool History::View::is_in_use() const {
+    return !is_lost.load(std::memory_order_relaxed) &&
+           Word(header().is_void).load(std::memory_order_relaxed) == 0;
 }
 
 // The file in use, or null. A cache that was cleared has another one.
 History::View *History::view() {
     View *const view = view_.load(std::memory_order_acquire);
-    const bool is_in_use =
-        view != nullptr && Word(view->header().is_void).load(std::memory_order_relaxed) == 0;
-    return is_in_use ? view : reopen();
+    return view != nullptr && view->is_in_use() ? view : reopen();
+}
+
+// The same. Looks now and then whether the file still has its name, and we its descriptor: it may
+// have been deleted by other means than forget_history(), and the application may have closed all
+// descriptors.
+History::View *History::view_in_place() {
+    View *const present = view();
+    const std::uint64_t now_ns = coarse_monotonic_ns();
+    if (present == nullptr || now_ns < look_ns_.load(std::memory_order_relaxed)) return present;
+    look_ns_.store(now_ns + kLookNs, std::memory_order_relaxed);
+    const auto info = present->file.info();
+    if (info.ok() && info->links != 0 && info->inode == present->info.inode &&
+        info->device == present->info.device) {
+        return present;
+    }
+    present->is_lost.store(true, std::memory_order_relaxed);
+    return reopen();
 }
 
 History::View *History::reopen() {
-    const MutexLock lock(mutex_);
+    if (!reopening_.try_lock()) return nullptr;
+    const AdoptedLock lock(reopening_);
     View *const present = view_.load(std::memory_order_acquire);
-    if (present != nullptr && Word(present->header().is_void).load() == 0) return present;
+    if (present != nullptr && present->is_in_use()) return present;
     const std::uint64_t now_ns = coarse_monotonic_ns();
-    if (now_ns < retry_ns_) return nullptr;
-    retry_ns_ = now_ns + kRetryNs;
-    auto opened = open_file(present == nullptr ? Begin::run : Begin::continued_run);
-    if (!opened.ok()) return nullptr;
-    views_.push_back(std::move(opened.value()));
-    view_.store(views_.back().get(), std::memory_order_release);
-    return views_.back().get();
+    if (now_ns < retry_ns_ || opened_ == kOpenedMax) return nullptr;
+    auto opened =
+        guarded([&] { return open_file(present == nullptr ? Begin::run : Begin::continued_run); });
+    if (!opened.ok()) {
+        retry_ns_ = now_ns + kRetryNs;
+        return nullptr;
+    }
+    ++opened_;
+    View *const next = opened->release();
+    next->before.reset(present);
+    view_.store(next, std::memory_order_release);
+    return next;
 }
 
 Seen History::find(const ProgramParts &program) {
     Seen seen;
-    View *const own = view();
+    View *const own = view_in_place();
     if (own == nullptr) return seen;
     std::uint64_t other_context = 0;
     own->programs->visit(
@@ -181,11 +225,8 @@ Seen History::find(const ProgramParts &program) {
         seen.how = Seen::How::other_driver;
         seen.generation = elsewhere.exact;
     } else if (seen.how == Seen::How::other_context) {
-        const auto context_of = [own](std::uint64_t digest) {
-            return find_context(digest,
-                                [own](std::size_t i) { return load_record(own->context(i)); });
-        };
-        seen.fields = differing_fields(context_of(program.context), context_of(other_context));
+        seen.fields =
+            differing_fields(own->find_context(program.context), own->find_context(other_context));
     } else if (seen.how == Seen::How::never && elsewhere.is_other_context) {
         seen.how = Seen::How::other_context;
         seen.fields = elsewhere.fields;
@@ -233,51 +274,49 @@ void History::note_context(std::uint64_t digest,
 }
 
 // The generations of the application that were used last.
-void History::find_siblings() {
-    siblings_known_ = true;
-    if (generation_number(options_.identifier) == 0) return;
+std::vector<SiblingPrograms> History::find_siblings() const {
+    std::vector<SiblingPrograms> siblings;
+    if (generation_number(options_.identifier) == 0) return siblings;
     const std::string beginning =
         options_.identifier.substr(0, options_.identifier.size() - kNumberDigits);
     const auto root = open_root(options_.root, Create::no, Log());
-    if (!root.ok()) return;
-    struct Sibling {
-        std::uint64_t used_ns;
-        std::uint64_t generation;
-        File file;
-    };
-    std::vector<Sibling> found;
+    if (!root.ok()) return siblings;
+    std::vector<std::pair<std::uint64_t, std::string>> found;  // by when they were used
     (void)root->list([&](const char *name) {
         const std::string_view text = name;
         if (!text.starts_with(beginning) || text == options_.identifier) return;
         if (text.size() != options_.identifier.size() || generation_number(text) == 0) return;
-        const auto directory = root->open_directory(name);
-        if (!directory.ok()) return;
-        auto file = directory->open_file(kHistoryFileName, Access::read_only);
-        const auto used = directory->info("generation");
-        if (!file.ok() || !used.ok()) return;
-        found.push_back({used->modified_ns, generation_number(text), std::move(file.value())});
+        const auto used = root->info(std::string(text) + "/" + kGenerationFileName);
+        if (used.ok()) found.emplace_back(used->modified_ns, text);
     });
-    std::sort(found.begin(), found.end(),
-              [](const Sibling &a, const Sibling &b) { return a.used_ns > b.used_ns; });
-    for (Sibling &sibling : found) {
-        if (siblings_.size() == kSiblingsMax) break;
-        siblings_.emplace_back(std::move(sibling.file), sibling.generation);
+    std::sort(found.rbegin(), found.rend());
+    for (const auto &[used_ns, identifier] : found) {
+        if (siblings.size() == kSiblingsMax) break;
+        const auto directory = root->open_directory(identifier);
+        if (!directory.ok()) continue;
+        auto file = directory->open_file(kHistoryFileName, Access::read_only);
+        if (file.ok()) siblings.emplace_back(std::move(*file), generation_number(identifier));
     }
+    return siblings;
 }
 
 History::Elsewhere History::find_in_siblings(const View &own, const ProgramParts &program) {
-    const MutexLock lock(mutex_);
-    if (!siblings_known_) find_siblings();
+    Siblings &siblings = siblings_.get();
+    const MutexLock lock(siblings.mutex);
+    if (!siblings.are_known) siblings.latest = find_siblings();
+    siblings.are_known = true;
     Elsewhere elsewhere;
-    for (const SiblingPrograms &sibling : siblings_) {
-        const bool is_of_this_driver = sibling.driver() == options_.driver;
+    for (SiblingPrograms &sibling : siblings.latest) {
+        const auto driver = sibling.driver();
+        if (!driver) continue;
+        const bool is_of_this_driver = *driver == options_.driver;
         sibling.visit(program.sources, [&](const ProgramRecord &record, const ProgramStateRead &) {
             if (is_of_this_driver) {
+                if (elsewhere.fields == 0) {
+                    elsewhere.fields = differing_fields(own.find_context(program.context),
+                                                        sibling.context(record.context));
+                }
                 elsewhere.is_other_context = true;
-                elsewhere.fields = differing_fields(
-                    find_context(program.context,
-                                 [&](std::size_t i) { return load_record(own.context(i)); }),
-                    sibling.context(record.context));
                 return false;
             }
             const bool is_exact =
@@ -299,28 +338,50 @@ void History::add(Number number, std::uint64_t amount) {
 }
 
 void History::note_making(bool is_making) {
+    const bool was_alone = is_making ? making_.fetch_add(1) == 0 : making_.fetch_sub(1) == 1;
     View *const own = view();
-    if (own == nullptr || own->run == nullptr) return;
-    Word(own->run->making_ns).store(is_making ? monotonic_ns() : 0, std::memory_order_relaxed);
+    if (own == nullptr || own->run == nullptr || !was_alone) return;
+    set_checked(own->run->making_us, kMakingPlace, is_making ? monotonic_ns() / 1000 : 0);
+}
+
+std::uint64_t History::newest_link(const View &view) {
+    std::uint64_t newest = 0;
+    for (std::size_t i = 0; i < view.links; ++i) {
+        const LinkRecord record = load_record(view.link_at(i));
+        if (record.check == check_of(record)) newest = std::max(newest, record.number);
+    }
+    return newest;
+}
+
+// The number of another link. After damage it goes on from the last that is there.
+std::uint64_t History::next_link(const View &view) {
+    const Word last(view.header().last_link);
+    std::uint64_t seen = last.load(std::memory_order_relaxed);
+    std::uint64_t next = 0;
+    do {
+        std::uint64_t newest = checked_value(seen, kLastLinkPlace).value_or(0);
+        if (newest == 0) newest = newest_link(view);
+        next = std::min(newest, kCheckedMax - 1) + 1;
+    } while (!last.compare_exchange_weak(seen, checked_word(next, kLastLinkPlace),
+                                         std::memory_order_relaxed));
+    return next;
 }
 
 void History::note_link(const Link &link) {
-    View *const own = view();
+    View *const own = view_in_place();
     if (own == nullptr || own->run == nullptr) return;
-    const std::uint64_t number =
-        Word(own->header().last_link).fetch_add(1, std::memory_order_relaxed) + 1;
     const std::uint64_t cost_us = std::min<std::uint64_t>(link.cost_ns / 1000, UINT64_MAX >> 16);
     LinkRecord record = {};
-    record.number = number;
-    record.run_start_ns = own->run->start_ns;
+    record.number = next_link(*own);
+    record.run_start_ns = own->run_start_ns;
     record.time_ns = wall_clock_ns();
     record.what = static_cast<std::uint64_t>(link.outcome) |
                   static_cast<std::uint64_t>(link.detail) << 8 | cost_us << 16;
     record.key = std::bit_cast<std::array<std::uint64_t, 2>>(link.key);
     record.other = link.other;
     record.check = check_of(record);
-    store_record(own->link_at(static_cast<std::size_t>(number % own->links)), record);
-    Word(own->run->last_ns).store(record.time_ns, std::memory_order_relaxed);
+    store_record(own->link_at(static_cast<std::size_t>(record.number % own->links)), record);
+    set_checked(own->run->last_ms, kLastPlace, record.time_ns / 1'000'000);
 }
 
 bool History::is_first_run() {
@@ -338,18 +399,20 @@ bool History::has_failed_to_store() {
 }
 
 void History::keep_sources(const LinkKey &key, std::string_view text) {
-    const auto file = directory_.open_or_make_file(kSourcesFileName);
-    if (!file.ok()) return;
-    const auto info = file->info();
+    text = text.substr(0, kSourcesTextMax);
     SourcesHead head = {kSourcesMagic, static_cast<std::uint32_t>(text.size()), key, 0};
-    if (!info.ok() ||
-        info->size_bytes + sizeof head + text.size() > options_.limit_bytes / kSourcesPart) {
-        return;
-    }
     head.check = check_of_sources(head, text);
-    std::string record(reinterpret_cast<const char *>(&head), sizeof head);
-    record.append(text);
-    append_to_file(options_.root + "/" + options_.identifier + "/" + kSourcesFileName, record);
+    auto opened = directory_.open_or_make_file(kSourcesFileName);
+    if (!opened.ok()) return;
+    const File file = std::move(*opened);
+    const auto alone = ByteLock::acquire(file, kHistoryChangeByte, kChangePatienceUs);
+    const auto info = file.info();
+    if (!alone.ok() || !info.ok()) return;
+    const std::uint64_t size_max =
+        std::min<std::uint64_t>(options_.limit_bytes / kSourcesPart, kSourcesSizeMax);
+    if (info->size_bytes + sizeof head + text.size() > size_max) return;
+    const std::array pieces = {std::as_bytes(std::span(&head, 1)), as_bytes(text)};
+    (void)file.write_at(info->size_bytes, pieces);
 }
 
 }  // namespace cairn

@@ -10,8 +10,9 @@
 // when the process ends, however it does.
 //
 // Thread safety: any thread. A forked child goes on in its parent's run.
-// Ownership: what it maps stays mapped until the process ends, as other threads may be reading.
-// Failure: what is damaged is not remembered, and what cannot be written is forgotten.
+// Ownership: what it maps stays mapped until it is destroyed, as other threads may be reading.
+// Failure: what is damaged is not remembered, and what cannot be written is forgotten. find(),
+// knows(), note() and keep_sources() throw where there is no memory; the others never do.
 #pragma once
 
 #include <array>
@@ -29,6 +30,7 @@
 #include "history/program_table.h"
 #include "os/file.h"
 #include "os/mapping.h"
+#include "os/per_process.h"
 
 namespace cairn {
 
@@ -62,7 +64,10 @@ class History {
         std::uint64_t driver = 0;       // see HistoryHeader
         std::uint64_t limit_bytes = 0;  // the cache's; the file takes a 120th of it at most
     };
+    // too_large: the limit is too small for any. Makes the file where there is none, or where there is
+    // something else.
     static Result<std::unique_ptr<History>> open(const Options &options);
+    ~History();
     History(const History &) = delete;
     History &operator=(const History &) = delete;
 
@@ -77,7 +82,7 @@ class History {
 
     // Adds to the numbers of this run. Where there is no room for another run, nothing is kept.
     void add(Number number, std::uint64_t amount);
-    // The driver makes a program, from now on or until now.
+    // A thread has the driver make a program, from now on or until now.
     void note_making(bool is_making);
     void note_link(const Link &link);
     // Whether no whole run went before this one in what the file knows.
@@ -91,13 +96,18 @@ class History {
   private:
     // A file that is mapped.
     struct View {
+        std::unique_ptr<View> before;  // one that is no longer in use
+        std::atomic<bool> is_lost = false;
         File file;
+        FileInfo info = {};
         Mapping mapping;  // of all but the programs
         std::size_t links = 0;
         std::unique_ptr<ProgramTable> programs;
         RunRecord *run = nullptr;
+        std::uint64_t run_start_ns = 0;
         bool is_first_run = false;
 
+        bool is_in_use() const;
         HistoryHeader &header() const { return *reinterpret_cast<HistoryHeader *>(mapping.data()); }
         ContextRecord &context(std::size_t i) const {
             return reinterpret_cast<ContextRecord *>(mapping.data())[1 + i];
@@ -108,17 +118,25 @@ class History {
         LinkRecord &link_at(std::size_t i) const {
             return reinterpret_cast<LinkRecord *>(mapping.data() + kLinksOffset)[i];
         }
+        std::optional<ContextRecord> find_context(std::uint64_t digest) const {
+            return cairn::find_context(digest,
+                                       [this](std::size_t i) { return load_record(context(i)); });
+        }
     };
 
     History(Options options, Directory directory)
         : options_(std::move(options)), directory_(std::move(directory)) {}
 
     View *view();
+    View *view_in_place();
     View *reopen();
     enum class Begin { run, continued_run };
     Result<std::unique_ptr<View>> open_file(Begin begin) const;
-    Result<std::unique_ptr<View>> map(File file, Begin begin) const;
+    Result<std::unique_ptr<View>> map(File file, const FileInfo &info, Begin begin) const;
+    std::uint64_t size_max() const;
     static void begin_run(View &view, Begin begin);
+    static std::uint64_t newest_link(const View &view);
+    static std::uint64_t next_link(const View &view);
     // What other generations know of a program.
     struct Elsewhere {
         std::uint64_t exact = 0;   // the generation of another driver that has it in such a context
@@ -126,22 +144,25 @@ class History {
         std::uint64_t fields = 0;  // of another context with this driver
         bool is_other_context = false;
     };
-    void find_siblings() REQUIRES_LOCK(mutex_);
+    struct Siblings {
+        Mutex mutex;
+        bool are_known GUARDED_BY(mutex) = false;
+        std::vector<SiblingPrograms> latest GUARDED_BY(mutex);
+    };
+    std::vector<SiblingPrograms> find_siblings() const;
     Elsewhere find_in_siblings(const View &own, const ProgramParts &program);
 
     // Constant after construction.
     const Options options_;
     const Directory directory_;
 
-    std::atomic<View *> view_ = nullptr;  // the last of views_
-    Mutex mutex_;
-    std::vector<std::unique_ptr<View>> views_ GUARDED_BY(mutex_);
-    std::uint64_t retry_ns_ GUARDED_BY(mutex_) = 0;
-    bool siblings_known_ GUARDED_BY(mutex_) = false;
-    std::vector<SiblingPrograms> siblings_ GUARDED_BY(mutex_);
+    std::atomic<View *> view_ = nullptr;      // owned; it owns those before it
+    std::atomic<std::uint64_t> look_ns_ = 0;  // when to look next whether the file is in place
+    std::atomic<unsigned> making_ = 0;        // threads
+    TryMutex reopening_;
+    std::uint64_t retry_ns_ GUARDED_BY(reopening_) = 0;
+    unsigned opened_ GUARDED_BY(reopening_) = 0;
+    PerProcess<Siblings> siblings_;
 };
-
-// The number of a generation: the 16 digits at the end of its identifier. 0: it has none.
-std::uint64_t generation_number(std::string_view identifier);
 
 }  // namespace cairn

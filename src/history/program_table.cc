@@ -5,18 +5,25 @@
 #include <optional>
 
 #include "os/byte_lock.h"
+#include "os/environment.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::uint64_t kGrowPatienceUs = 2000;
+constexpr std::uint64_t kLookNs = 1'000'000'000;
+constexpr std::uint64_t kReadNs = 60'000'000'000;
+constexpr std::size_t kSmallLevels = 2;  // 72 KiB
+constexpr std::uint64_t kExtendRetryNs = 10'000'000'000;
 
-// The first record of a bucket in its level.
+// The first record of a bucket in its level. Each level goes by other bits of the digest, so that
+// what shares a bucket in one does not in the next.
 std::size_t first_in_bucket(std::size_t level, std::uint64_t sources) {
+    constexpr std::array<unsigned, kLevelsMax> kFirstBits = {0, 8, 18, 32};
     const std::size_t buckets = level_records(level) / kBucketRecords;
-    // Each level by other bits, so that what shares a bucket in one does not in the next.
-    const std::uint64_t mixed = (sources ^ level) * 0x9E3779B97F4A7C15u;
-    return static_cast<std::size_t>(mixed >> 40) % buckets * kBucketRecords;
+    std::uint64_t mixed = sources * 0x9E3779B97F4A7C15u;
+    mixed ^= mixed >> 32;
+    return static_cast<std::size_t>(mixed >> kFirstBits[level]) % buckets * kBucketRecords;
 }
 
 bool is_same(const ProgramRecord &record, const ProgramParts &program) {
@@ -24,57 +31,96 @@ bool is_same(const ProgramRecord &record, const ProgramParts &program) {
            record.settings_and_key == (std::uint64_t{program.settings} << 32 | program.key);
 }
 
+// Nothing was ever there. A program is put into the first bucket of its own that has such a place, and
+// no place becomes so again: further levels do not have what this bucket has not.
+bool is_new(const ProgramRecord &record) {
+    return (record.sources | record.context | record.settings_and_key | record.state) == 0;
+}
+
+// Calls `visit` with what a bucket has of the sources. Whether to look at the next level.
+bool visit_bucket(const ProgramRecord *records, std::uint64_t sources,
+                  const ProgramTable::Visit &visit) {
+    bool is_full = true;
+    for (std::size_t i = 0; i < kBucketRecords; ++i) {
+        const std::uint64_t there = std::atomic_ref(const_cast<std::uint64_t &>(records[i].sources))
+                                        .load(std::memory_order_relaxed);
+        if (there != sources && there != 0) continue;
+        const ProgramRecord record = load_record(records[i]);
+        is_full &= !is_new(record);
+        const ProgramStateRead state = read_program_state(record);
+        if (record.sources == sources && state.is_whole && !visit(record, state)) return false;
+    }
+    return is_full;
+}
+
 }  // namespace
 
 ProgramRecord *ProgramTable::bucket(std::size_t level, std::uint64_t sources) const {
-    return reinterpret_cast<ProgramRecord *>(mapped_[level].data()) +
+    return reinterpret_cast<ProgramRecord *>(mapped_[level].data() +
+                                             programs_offset(links_, level)) +
            first_in_bucket(level, sources);
 }
 
-// Another process may have added a level. False: there are no more.
+// nullopt: the application has closed our descriptor, and its number may stand for a file of its
+// own by now, which must not grow.
+std::optional<FileInfo> ProgramTable::info_now() const {
+    const auto now = file_.info();
+    if (!now.ok() || now->inode != info_.inode || now->device != info_.device) return std::nullopt;
+    return now.value();
+}
+
+// To ask a full disk costs much, each time: not again for some time after it said no.
+bool ProgramTable::extend(std::uint64_t size) {
+    const std::uint64_t now_ns = coarse_monotonic_ns();
+    if (now_ns < extend_after_ns_.load(std::memory_order_relaxed)) return false;
+    if (file_.extend(size).ok()) return true;
+    extend_after_ns_.store(now_ns + kExtendRetryNs, std::memory_order_relaxed);
+    return false;
+}
+
+// Another process may have added a level. False: there are no more. Its blocks are there before it
+// is mapped, also where somebody has copied the file without its zeroes: a full disk cannot raise
+// SIGBUS later.
 bool ProgramTable::map_next() {
-    const MutexLock lock(mutex_);
+    if (levels_.load(std::memory_order_acquire) == kLevelsMax) return false;
+    const MutexLock lock(mutex_.get());
     const std::size_t level = levels_.load(std::memory_order_relaxed);
     if (level == kLevelsMax) return false;
-    const auto info = file_.info();
-    if (!info.ok() || info->size_bytes < programs_offset(links_, level + 1)) return false;
-    auto mapping = Mapping::file(file_, Access::read_write, programs_offset(links_, level),
-                                 level_records(level) * sizeof(ProgramRecord));
+    const std::size_t end = programs_offset(links_, level + 1);
+    const auto info = info_now();
+    if (!info || info->size_bytes < end) return false;
+    if (info->disk_bytes < info->size_bytes && !extend(end)) return false;
+    // From the beginning, which is a multiple of any page size.
+    auto mapping = Mapping::file(file_, Access::read_write, 0, end);
     if (!mapping.ok()) return false;
     mapped_[level] = std::move(mapping.value());
     levels_.store(level + 1, std::memory_order_release);
     return true;
 }
 
-// Its blocks are there before it is mapped: a full disk cannot raise SIGBUS later.
-bool ProgramTable::grow() {
-    const std::size_t level = levels_.load(std::memory_order_acquire);
-    if (level == kLevelsMax) return false;
-    const std::size_t size = programs_offset(links_, level + 1);
-    if (size > size_max_) return false;
+// True: the file has more than so many levels. One process at a time: a file system that cannot reserve blocks
+// has zeroes written, which must not go over what another process has put there already.
+bool ProgramTable::grow(std::size_t levels) {
+    if (levels == kLevelsMax) return false;
+    const std::size_t end = programs_offset(links_, levels + 1);
+    if (end > size_max_ || !info_now()) return false;
     const auto alone = ByteLock::acquire(file_, kHistoryChangeByte, kGrowPatienceUs);
-    if (!alone.ok()) return false;
-    const auto info = file_.info();
-    if (!info.ok()) return false;
-    return info->size_bytes >= size || file_.extend(size).ok();
+    const auto info = info_now();
+    if (!alone.ok() || !info) return false;
+    return info->size_bytes >= end || extend(end);
 }
 
 void ProgramTable::visit(std::uint64_t sources, const Visit &visit) {
     std::size_t level = 0;
     do {
         for (; level < levels_.load(std::memory_order_acquire); ++level) {
-            ProgramRecord *const records = bucket(level, sources);
-            for (std::size_t i = 0; i < kBucketRecords; ++i) {
-                const ProgramRecord record = load_record(records[i]);
-                if (record.sources != sources) continue;
-                const ProgramStateRead state = read_program_state(record);
-                if (state.is_whole && !visit(record, state)) return;
-            }
+            if (!visit_bucket(bucket(level, sources), sources, visit)) return;
         }
     } while (map_next());
 }
 
-// The record that the program has, a free one, or the oldest. Null: there are no levels.
+// The record that the program has, a free one, or the oldest in the last level's bucket. Null: there
+// are no levels.
 ProgramRecord *ProgramTable::place_for(const ProgramParts &program) {
     while (true) {
         ProgramRecord *unused = nullptr;
@@ -85,24 +131,32 @@ ProgramRecord *ProgramTable::place_for(const ProgramParts &program) {
             ProgramRecord *const records = bucket(level, program.sources);
             std::uint32_t oldest_minutes = UINT32_MAX;
             are_all_its_own = true;
+            bool has_new = false;
             for (std::size_t i = 0; i < kBucketRecords; ++i) {
-                const ProgramRecord record = load_record(records[i]);
+                // Of those of one minute it is another one for each program.
+                ProgramRecord &place = records[(i + program.key) % kBucketRecords];
+                const ProgramRecord record = load_record(place);
                 const ProgramStateRead state = read_program_state(record);
-                if (state.is_whole && is_same(record, program)) return &records[i];
-                are_all_its_own &= record.sources == program.sources;
+                if (state.is_whole && is_same(record, program)) return &place;
+                has_new |= is_new(record);
+                are_all_its_own &= state.is_whole && record.sources == program.sources;
                 if (!state.is_whole) {
-                    if (unused == nullptr) unused = &records[i];
+                    if (unused == nullptr) unused = &place;
                 } else if (state.minutes < oldest_minutes) {
                     oldest_minutes = state.minutes;
-                    oldest = &records[i];
+                    oldest = &place;
                 }
             }
+            if (has_new) return unused;
         }
         if (map_next()) continue;
         if (unused != nullptr) return unused;
         // A larger table has no more room for programs of the same sources.
-        if (are_all_its_own && levels > 0) return oldest;
-        if (!grow() || !map_next()) return oldest;
+        if (are_all_its_own) return oldest;
+        if (!grow(levels)) return oldest;
+        // If it is mapped, by this thread or by another one, there is room.
+        (void)map_next();
+        if (levels_.load(std::memory_order_acquire) == levels) return oldest;
     }
 }
 
@@ -115,17 +169,40 @@ void ProgramTable::put(const ProgramParts &program, bool is_stored, std::uint32_
     store_record(*place, record);
 }
 
-// Zeroes where it is no such file, or no longer in use.
-HistoryHeader SiblingPrograms::header() const {
-    HistoryHeader header = {};
-    const auto got = file_.read_at(0, std::as_writable_bytes(std::span(&header, 1)));
-    const bool is_known = header.magic == kHistoryMagicSmall || header.magic == kHistoryMagicLarge;
-    const bool is_in_use = got.ok() && is_known && header.is_void == 0;
-    return is_in_use ? header : HistoryHeader{};
+bool SiblingPrograms::look() {
+    const auto got = file_.read_at(0, std::as_writable_bytes(std::span(&header_, 1)));
+    const auto info = file_.info();
+    const bool is_known =
+        header_.magic == kHistoryMagicSmall || header_.magic == kHistoryMagicLarge;
+    if (!got.ok() || got.value() != sizeof header_ || !info.ok() || !is_known) return false;
+    levels_ = 0;
+    while (levels_ < kLevelsMax &&
+           programs_offset(links_of(header_.magic), levels_ + 1) <= info->size_bytes) {
+        ++levels_;
+    }
+    return header_.is_void == 0 && header_.driver_check == check_of_driver(header_.driver);
 }
 
-std::uint64_t SiblingPrograms::driver() const {
-    return header().driver;
+void SiblingPrograms::read_small_levels() {
+    const std::size_t levels = std::min(levels_, kSmallLevels);
+    const std::size_t first = programs_offset(links_of(header_.magic), 0);
+    small_levels_.assign(
+        (programs_offset(links_of(header_.magic), levels) - first) / sizeof(ProgramRecord), {});
+    const auto got = file_.read_at(first, std::as_writable_bytes(std::span(small_levels_)));
+    small_levels_.resize(got.ok() ? got.value() / sizeof(ProgramRecord) : 0);
+}
+
+std::optional<std::uint64_t> SiblingPrograms::driver() {
+    const std::uint64_t now_ns = coarse_monotonic_ns();
+    if (now_ns >= look_ns_) {
+        is_usable_ = look();
+        look_ns_ = now_ns + kLookNs;
+    }
+    if (is_usable_ && now_ns >= read_ns_) {
+        read_small_levels();
+        read_ns_ = now_ns + kReadNs;
+    }
+    return is_usable_ ? std::optional(header_.driver) : std::nullopt;
 }
 
 std::optional<ContextRecord> SiblingPrograms::context(std::uint64_t digest) const {
@@ -137,19 +214,18 @@ std::optional<ContextRecord> SiblingPrograms::context(std::uint64_t digest) cons
 }
 
 void SiblingPrograms::visit(std::uint64_t sources, const ProgramTable::Visit &visit) const {
-    const HistoryHeader header = this->header();
-    if (header.magic == 0) return;
-    for (std::size_t level = 0; level < kLevelsMax; ++level) {
-        std::array<ProgramRecord, kBucketRecords> records = {};
-        const std::size_t offset = programs_offset(links_of(header.magic), level) +
+    const std::size_t first = programs_offset(links_of(header_.magic), 0);
+    for (std::size_t level = 0; level < levels_; ++level) {
+        alignas(8) std::array<ProgramRecord, kBucketRecords> records = {};
+        const std::size_t offset = programs_offset(links_of(header_.magic), level) +
                                    first_in_bucket(level, sources) * sizeof(ProgramRecord);
-        const auto got = file_.read_at(offset, std::as_writable_bytes(std::span(records)));
-        if (!got.ok() || got.value() != sizeof records) return;
-        for (const ProgramRecord &record : records) {
-            if (record.sources != sources) continue;
-            const ProgramStateRead state = read_program_state(record);
-            if (state.is_whole && !visit(record, state)) return;
+        const std::size_t index = (offset - first) / sizeof(ProgramRecord);
+        if (index + kBucketRecords <= small_levels_.size()) {
+            std::copy_n(small_levels_.data() + index, kBucketRecords, records.data());
+        } else if (!file_.read_at(offset, std::as_writable_bytes(std::span(records))).ok()) {
+            return;
         }
+        if (!visit_bucket(records.data(), sources, visit)) return;
     }
 }
 

@@ -10,9 +10,6 @@
 namespace cairn {
 namespace {
 
-// No file of sources is larger, whatever the limit of its cache.
-constexpr std::size_t kSourcesSizeMax = 64u << 20;
-
 template <typename Record>
 Record record_at(std::string_view bytes, std::size_t offset) {
     Record record = {};
@@ -26,7 +23,8 @@ void read_run(const File &file, std::string_view bytes, std::size_t place, Histo
     const auto run = record_at<RunRecord>(bytes, kRunsOffset + place * sizeof(RunRecord));
     if (run.start_ns == 0 || run.check != check_of(run)) return;
     const auto is_alive = file.is_locked(kFirstRunByte + place, LockKind::exclusive);
-    history.runs.push_back({run.start_ns, run.last_ns, run.process, run.making_ns,
+    history.runs.push_back({run.start_ns, read_checked(run.last_ms, kLastPlace) * 1'000'000,
+                            run.process, read_checked(run.making_us, kMakingPlace) * 1000,
                             is_alive.ok() && is_alive.value(), run.tally.read()});
 }
 
@@ -71,7 +69,8 @@ std::map<LinkKey, std::string> read_sources(const Directory &cache) {
     while (left.size() >= sizeof(SourcesHead)) {
         const auto head = record_at<SourcesHead>(left, 0);
         const std::string_view behind = left.substr(sizeof head);
-        const bool is_whole = head.magic == kSourcesMagic && head.size <= behind.size() &&
+        const bool is_whole = head.magic == kSourcesMagic &&
+                              head.size <= std::min(behind.size(), kSourcesTextMax) &&
                               head.check == check_of_sources(head, behind.substr(0, head.size));
         if (is_whole) found[head.key] = behind.substr(0, head.size);
         // Behind damage, the next record may begin anywhere.

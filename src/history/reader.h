@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: functions without state.
-// Failure: not_found where there is no file of this kind; what is damaged in it is left out.
+// Failure: not_found or corrupt where there is no file of this kind; what is damaged in it is left out.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct RunRead {
     std::uint64_t start_ns = 0;  // since 1970
     std::uint64_t last_ns = 0;   // since 1970, of the last link that was not found
     std::uint64_t process = 0;
-    std::uint64_t making_ns = 0;  // see RunRecord
+    std::uint64_t making_ns = 0;  // since when the driver makes a program, by the monotonic clock
     bool is_alive = false;
     Numbers numbers;
 };

@@ -18,19 +18,18 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x3154'534f'4847'4e43;  // "CNGHOST1"
 constexpr std::size_t kMagicAt = 0, kCacheIdAt = 8;
-// A cache of entries of some kilobytes has a word for each entry that it can hold.
-constexpr std::uint64_t kLimitPerWord = 16 * 1024;
+// A cache of entries of some kilobytes has a word for about each entry that it can hold: the file has a 256th of
+// the limit at most.
+constexpr std::uint64_t kLimitPerWord = 2 * 1024;
 // Nothing tells a process that somebody has deleted the file by hand: it looks once in so many.
 constexpr std::uint64_t kNotesPerLook = 64;
 constexpr std::uint64_t kMakeAgainNs = 100'000'000;
 
-// A word: the time, the kind, and the fingerprint of the hash, from the lowest bit. The set of a
-// hash is chosen by its lowest 15 bits at most.
+// A word: the time, the kind, and the fingerprint of the hash, from the lowest bit.
 constexpr unsigned kTimeBits = 24, kKindBits = 2;
 constexpr unsigned kPrintShift = kTimeBits + kKindBits;
 constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << kTimeBits) - 1;
 constexpr std::uint64_t kEpochS = 1'577'836'800;  // 2020-01-01
-static_assert(Ghosts::kWordsMax / Ghosts::kWordsPerSet <= std::uint64_t{1} << kPrintShift);
 
 constexpr std::uint64_t print_of_hash(std::uint64_t hash) {
     return hash >> kPrintShift;
@@ -70,8 +69,24 @@ std::string temporary_name() {
 }  // namespace
 
 std::uint64_t Ghosts::word_count(std::uint64_t limit_bytes) {
-    const std::uint64_t wanted = std::clamp(limit_bytes / kLimitPerWord, kWordsMin, kWordsMax);
-    return std::bit_floor(wanted);
+    const std::uint64_t wanted =
+        std::clamp(limit_bytes / kLimitPerWord, kWordsMin + kWordsPerSet, kWordsMax + kWordsPerSet);
+    return std::bit_floor(wanted) - kWordsPerSet;
+}
+
+Ghosts::Set Ghosts::Opened::read_set(std::uint64_t hash) const {
+    std::array<std::byte, sizeof(Set)> bytes = {};
+    (void)file.read_at(offset_of_set(hash), bytes);
+    Set set;
+    for (std::size_t i = 0; i < kWordsPerSet; ++i) set[i] = get_le<std::uint64_t>(bytes, i * 8);
+    return set;
+}
+
+void Ghosts::Opened::write_word(std::uint64_t hash, std::size_t place, std::uint64_t word) const {
+    std::array<std::byte, 8> bytes;
+    put_le(bytes, 0, word);
+    const Bytes piece(bytes);
+    (void)file.write_at(offset_of_set(hash) + place * 8, std::span(&piece, 1));
 }
 
 void Ghosts::note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind kind) {
@@ -85,27 +100,20 @@ void Ghosts::note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind 
         if (!is_ghost(word)) return 1;
         return minutes_of(word) > now ? 2 : 3 + minutes_of(word);
     };
-    std::uint64_t *const set = opened->set_of(hash);
-    std::uint64_t *place = set;
-    std::uint64_t lowest = UINT64_MAX;
-    for (std::uint64_t i = 0; i < kWordsPerSet; ++i) {
-        const std::uint64_t each = rank(Word(set[i]).load(std::memory_order_relaxed));
-        if (each >= lowest) continue;
-        lowest = each;
-        place = set + i;
-    }
-    const std::uint64_t word = print_of_hash(hash) << kPrintShift |
-                               std::uint64_t{static_cast<unsigned>(kind)} << kTimeBits | now;
-    Word(*place).store(word, std::memory_order_release);
+    const Set set = opened->read_set(hash);
+    const auto place =
+        std::min_element(set.begin(), set.end(),
+                         [&](std::uint64_t a, std::uint64_t b) { return rank(a) < rank(b); });
+    const std::uint64_t kind_bits = static_cast<unsigned>(kind);
+    opened->write_word(hash, static_cast<std::size_t>(place - set.begin()),
+                       print_of_hash(hash) << kPrintShift | kind_bits << kTimeBits | now);
 }
 
 std::optional<Ghost> Ghosts::find(const Index &index, std::uint64_t hash) {
     const Opened *const opened = look(index);
     if (opened == nullptr) return std::nullopt;
-    std::uint64_t *const set = opened->set_of(hash);
     std::optional<std::uint64_t> latest;  // of two processes, each may have written one
-    for (std::uint64_t i = 0; i < kWordsPerSet; ++i) {
-        const std::uint64_t word = Word(set[i]).load(std::memory_order_acquire);
+    for (const std::uint64_t word : opened->read_set(hash)) {
         if (!is_of(word, hash)) continue;
         if (!latest || minutes_of(word) > minutes_of(*latest)) latest = word;
     }
@@ -118,19 +126,21 @@ std::optional<Ghost> Ghosts::find(const Index &index, std::uint64_t hash) {
 void Ghosts::forget(const Index &index, std::uint64_t hash) {
     const Opened *const opened = look(index);
     if (opened == nullptr || opened->access == Access::read_only) return;
-    std::uint64_t *const set = opened->set_of(hash);
-    for (std::uint64_t i = 0; i < kWordsPerSet; ++i) {
-        std::uint64_t word = Word(set[i]).load(std::memory_order_relaxed);
-        if (is_of(word, hash)) Word(set[i]).compare_exchange_strong(word, 0);
+    const Set set = opened->read_set(hash);
+    for (std::size_t i = 0; i < kWordsPerSet; ++i) {
+        if (is_of(set[i], hash)) opened->write_word(hash, i, 0);
     }
 }
 
-// In place, as others have it mapped.
+// In place, as others have it open.
 void Ghosts::forget_all(const Index &index) {
     const Opened *const opened = look(index);
     if (opened == nullptr || opened->access == Access::read_only) return;
-    for (std::uint64_t &word : std::span(opened->words(), opened->count)) {
-        if (Word(word).load(std::memory_order_relaxed) != 0) Word(word).store(0);
+    static constexpr std::array<std::byte, 4096> kZeros = {};
+    const std::uint64_t size = opened->count * 8;
+    for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
+        const Bytes piece = Bytes(kZeros).first(std::min<std::size_t>(kZeros.size(), size - done));
+        (void)opened->file.write_at(kHeaderSize + done, std::span(&piece, 1));
     }
 }
 
@@ -156,7 +166,7 @@ const Ghosts::Opened *Ghosts::look(const Index &index) {
 const Ghosts::Opened *Ghosts::open(const Index &index) {
     const std::uint64_t made = index.counter(Counter::ghosts).load();
     auto *const opened =
-        new (std::nothrow) Opened{made, index.identity().cache_id, index.access(), {}, {}};
+        new (std::nothrow) Opened{made, index.identity().cache_id, index.access(), {}};
     if (opened == nullptr) return nullptr;
     (void)guarded([&] { return open_file(*opened); });
     opened->next = all_.load();
@@ -173,7 +183,7 @@ Status Ghosts::open_file(Opened &opened) const {
     const std::uint64_t size = info.size_bytes;
     if (size < kHeaderSize || size % 8 != 0) return Error::corrupt;
     const std::uint64_t count = (size - kHeaderSize) / 8;
-    if (!std::has_single_bit(count) || count < kWordsMin || count > kWordsMax) {
+    if (!std::has_single_bit(count + kWordsPerSet) || count < kWordsMin || count > kWordsMax) {
         return Error::corrupt;
     }
     std::array<std::byte, kHeaderSize> head = {};
@@ -182,10 +192,6 @@ Status Ghosts::open_file(Opened &opened) const {
         get_le<std::uint64_t>(head, kCacheIdAt) != opened.cache_id) {
         return Error::corrupt;
     }
-    // A file that was copied without its zeros has no blocks behind them: storing there would end
-    // the process when the disk is full.
-    if (opened.access == Access::read_write) TRY(file.extend(size));
-    TRY_ASSIGN(opened.mapping, Mapping::file(file, opened.access, 0, size));
     opened.file = std::move(file);
     opened.count = count;
     return {};
@@ -217,7 +223,7 @@ const Ghosts::Opened *Ghosts::writable(Index &index, Writer &writer) {
 Status Ghosts::make(Index &index, Writer &writer) {
     const std::uint64_t size = kHeaderSize + 8 * word_count(writer.limits().limit_bytes);
     return writer.make_file(index, size, [&]() -> Status {
-        Opened others{0, index.identity().cache_id, index.access(), {}, {}};
+        Opened others{0, index.identity().cache_id, index.access(), {}};
         if (!open_file(others).ok()) TRY(write_file(index, size));
         index.counter(Counter::ghosts).fetch_add(1);
         return {};

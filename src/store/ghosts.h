@@ -1,22 +1,24 @@
-// What became of entries that are gone: one word for each, in a small mapped file of the cache.
+// What became of entries that are gone: one word for each, in a small file of the cache.
 // Format: docs/formats/ghosts.md.
 // SPDX-License-Identifier: MIT
 //
 // A ghost says that the entry of a hash was evicted, or dropped as damaged, and when. There is room
-// for so many; the oldest of a few that share a place goes first. One atomic store writes a ghost,
-// so a process that is killed leaves none half written, and no lock is taken for it.
+// for so many; the oldest of a few that share a place goes first. One write of eight bytes makes a
+// ghost, so a process that is killed leaves none half written, and no lock is taken for it. The
+// file is not mapped: somebody may cut it while it is in use.
 //
 // The file is made for the first ghost. Other processes find it by Counter::ghosts, which costs
 // them one load where there is none.
 //
 // Thread safety: all methods, from any thread. Any number of processes share the file. A child of
 // fork() goes on.
-// Ownership: owns descriptors and mappings; those of a file that was deleted until the end, as a
-// thread may use them.
+// Ownership: owns descriptors; that of a file that was deleted until the end, as a thread may use
+// it.
 // Failure: without the file, or space for it, nothing is remembered. A damaged word says something
 // of one hash in 2^36, see the format.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -24,7 +26,6 @@
 
 #include "base/result.h"
 #include "os/file.h"
-#include "os/mapping.h"
 #include "store/index.h"
 #include "store/writer.h"
 
@@ -41,9 +42,11 @@ struct Ghost {
 class Ghosts {
   public:
     static constexpr std::uint64_t kHeaderSize = 64;
-    static constexpr std::uint64_t kWordsMin = 512, kWordsMax = 131072;
     static constexpr std::uint64_t kWordsPerSet = 8;  // a cache line
-    // Of the file of a cache with this limit: a power of two.
+    // With the header, which takes the place of a set, a power of two.
+    static constexpr std::uint64_t kWordsMin = 512 - kWordsPerSet;
+    static constexpr std::uint64_t kWordsMax = 524288 - kWordsPerSet;
+    // Of the file of a cache with this limit.
     static std::uint64_t word_count(std::uint64_t limit_bytes);
 
     // `directory` is that of the cache, and outlives this.
@@ -63,22 +66,22 @@ class Ghosts {
     void reopen();
 
   private:
-    using Word = std::atomic_ref<std::uint64_t>;
+    using Set = std::array<std::uint64_t, kWordsPerSet>;
     // What was found when the file was looked for last. Constant once others see it.
     struct Opened {
         std::uint64_t made;  // Counter::ghosts, before that
         std::uint64_t cache_id;
         Access access;
         File file;
-        Mapping mapping;
         std::uint64_t count = 0;  // of words; 0: there is no file
         Opened *next = nullptr;
-        std::uint64_t *words() const {
-            return reinterpret_cast<std::uint64_t *>(mapping.data() + kHeaderSize);
+
+        std::uint64_t offset_of_set(std::uint64_t hash) const {
+            return kHeaderSize + hash % (count / kWordsPerSet) * sizeof(Set);
         }
-        std::uint64_t *set_of(std::uint64_t hash) const {
-            return words() + (hash % (count / kWordsPerSet)) * kWordsPerSet;
-        }
+        // Zeros for what cannot be read.
+        Set read_set(std::uint64_t hash) const;
+        void write_word(std::uint64_t hash, std::size_t place, std::uint64_t word) const;
     };
 
     const Opened *look(const Index &index);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/counters.h"
+#include "history/counters.h"
 #include "support/process.h"
 
 namespace cairn::cli_test {

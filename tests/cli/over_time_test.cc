@@ -76,9 +76,9 @@ TEST_F(OverTimeTest, ASpanHasItsDays) {
     ASSERT_EQ(over_time["all"]["applications"].size(), 2u);
     const auto &game = over_time["all"]["applications"][0];
     EXPECT_EQ(game["application"], "game");
-    EXPECT_EQ(game["outcomes"]["never-seen"]["count"], 1);
-    EXPECT_EQ(game["outcomes"]["never-seen"]["ns"], 2'000'000);
-    EXPECT_EQ(game["outcomes"]["hit-pack"]["count"], 100);
+    EXPECT_EQ(game["outcomes"]["never-seen"]["programs"], 1);
+    EXPECT_EQ(game["outcomes"]["never-seen"]["spent_ns"], 2'000'000);
+    EXPECT_EQ(game["outcomes"]["hit-pack"]["programs"], 100);
     EXPECT_EQ(game["saved_ns"], 9'000'000);
     EXPECT_EQ(game["compile_ns"], 2'000'000);
     EXPECT_EQ(game["stored"], 2);

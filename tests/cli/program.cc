@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,6 +217,17 @@ bool TerminalProgram::wait_for(const std::string &text) {
         }
     }
     return true;
+}
+
+void TerminalProgram::resize(unsigned rows, unsigned columns) const {
+    winsize size = {};
+    size.ws_row = static_cast<unsigned short>(rows);
+    size.ws_col = static_cast<unsigned short>(columns);
+    if (ioctl(terminal_, TIOCSWINSZ, &size) != 0) give_up("ioctl");
+}
+
+void TerminalProgram::send_signal(int signal) const {
+    if (kill(pid_, signal) != 0) give_up("kill");
 }
 
 void TerminalProgram::type(const std::string &text) const {

@@ -77,6 +77,9 @@ class TerminalProgram {
     // Reads until this has been shown; false when the program ended instead.
     bool wait_for(const std::string &text);
     void type(const std::string &text) const;
+    // The terminal's window has this size from now on.
+    void resize(unsigned rows, unsigned columns) const;
+    void send_signal(int signal) const;
     // Waits until it ends and returns the exit code, as Program does.
     int wait();
     // Everything that was shown, control characters included.

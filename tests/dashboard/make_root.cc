@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "cache/generations.h"
-#include "common/counters.h"
+#include "history/counters.h"
 #include "history/history.h"
 #include "os/environment.h"
 #include "os/file.h"

@@ -225,7 +225,7 @@ TEST_P(OutcomesTest, EvictedAndWhen) {
     const time_t begin = time(nullptr);
     const Environment few = {{"CAIRN_LIMIT", "4194304"}};
     Environment many = few;
-    many["CLIENT_PROGRAMS"] = "1100";
+    many["CLIENT_PROGRAMS"] = "1300";
     many["CLIENT_SOURCE"] = "many";
     expect_all(Outcome::never_seen, few);
     expect_all(Outcome::never_seen, many);
@@ -365,7 +365,7 @@ TEST_P(OutcomesTest, NotStoredForLackOfRoom) {
     const std::string home = stage_.directory() / "no-driver-cache";
     fs::create_directories(home + "/mesa_shader_cache/index");
     stage_.has_usual_driver_cache = true;
-    stage_.prefix = {"prlimit", "--fsize=8192"};
+    stage_.prefix = {"prlimit", "--fsize=2048"};
     expect_all(Outcome::never_seen, {{"CLIENT_SOURCE", "another"}, {"XDG_CACHE_HOME", home}});
     stage_.prefix.clear();
     stage_.has_usual_driver_cache = false;

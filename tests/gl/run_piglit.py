@@ -70,14 +70,14 @@ class Report:
 
     def __init__(self):
         self.fd = os.memfd_create("piglit-report", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.write(self.fd, struct.pack("<64Q", 1, *[0] * 63))
+        os.write(self.fd, struct.pack("<96Q", 2, *[0] * 95))
         fcntl.fcntl(self.fd, 1033, 7)  # F_ADD_SEALS: no sealing, shrinking, growing
 
     def path(self):
         return f"/proc/{os.getpid()}/fd/{self.fd}"
 
     def read(self):
-        return dict(zip(FIELDS, struct.unpack("<64Q", os.pread(self.fd, 512, 0))))
+        return dict(zip(FIELDS, struct.unpack("<96Q", os.pread(self.fd, 768, 0))))
 
 
 def programs(patterns):

@@ -51,8 +51,9 @@ enum {
 
 /* What became of the entry of a key that a look-up has just missed, as far as that is remembered:
  * of a key that is there it says nothing. `*fate` receives a CAIRN_FATE_..., `*when_s` when that
- * was, in seconds since 1970, to the minute for what was evicted or damaged; 0: not known. Reads
- * memory only, but for the first call on a handle. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT. */
+ * was, in seconds since 1970, to the minute for what was evicted or damaged; 0: not known. Makes
+ * one system call at most, but for the first call on a handle. CAIRN_OK;
+ * CAIRN_ERROR_INVALID_ARGUMENT. */
 int cairn_fate(cairn_cache *cache, const void *key, size_t key_size, uint32_t *fate,
                uint64_t *when_s);
 

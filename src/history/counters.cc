@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/counters.h"
+#include "history/counters.h"
 
 #include <algorithm>
 #include <array>
@@ -407,6 +407,21 @@ bool open_counters(const std::string &root) {
     auto opened = CounterFile::open(directory.value(), Create::yes);
     g_file = opened.ok() ? opened.value().release() : nullptr;
     return g_file != nullptr;
+}
+
+std::uint64_t generation_number(std::string_view identifier) {
+    constexpr std::size_t kDigits = 16;
+    if (identifier.size() <= kDigits) return 0;
+    const std::string_view digits = identifier.substr(identifier.size() - kDigits);
+    if (identifier[identifier.size() - kDigits - 1] != '-') return 0;
+    std::uint64_t number = 0;
+    for (const char digit : digits) {
+        const bool is_letter = digit >= 'a' && digit <= 'f';
+        if (!is_letter && (digit < '0' || digit > '9')) return 0;
+        number =
+            number << 4 | static_cast<std::uint64_t>(is_letter ? digit - 'a' + 10 : digit - '0');
+    }
+    return number;
 }
 
 DayTally::DayTally(const std::string &application, std::uint64_t generation)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/counters.h"
+#include "history/counters.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -131,6 +131,15 @@ TEST_F(CountersTest, WhatOneProcessCountsAnotherReads) {
     EXPECT_EQ(rows[1].application, "other");
     EXPECT_EQ(rows[1].numbers[Number::evicted], 2u);
     EXPECT_EQ(cairn_test::file_size(file_), kCounterChunkBytes);
+}
+
+TEST_F(CountersTest, AGenerationIsTheEndOfAnIdentifier) {
+    EXPECT_EQ(generation_number("gl-game-0123456789abcdef"), 0x0123456789abcdefu);
+    EXPECT_EQ(generation_number("gl-a-b-00000000000000ff"), 0xffu);
+    for (const char *other : {"", "gl-game", "0123456789abcdef", "gl-game-0123456789abcdeg",
+                              "gl-game0123456789abcdef", "gl-game-0123456789ABCDEF"}) {
+        EXPECT_EQ(generation_number(other), 0u) << other;
+    }
 }
 
 TEST_F(CountersTest, ALongNameIsCut) {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "common/counters_format.h"
+#include "history/counters_format.h"
 #include "history/tally.h"
 
 namespace cairn {
@@ -28,6 +28,10 @@ inline constexpr const char *kCountersName = ".counters";
 
 // False: this process counts nothing, as there is no such file and none can be made.
 bool open_counters(const std::string &root);
+
+// The generation in the identifier of a cache, which ends in "-" and 16 hexadecimal digits; 0: there
+// is none in it.
+std::uint64_t generation_number(std::string_view identifier);
 
 // The numbers of an application in a generation, those of today.
 //

@@ -437,6 +437,13 @@ const tests = {
       assert.ok(!stored.includes(server.token));
       await page.close();
     }
+    // A name that its owner makes lead to this machine.
+    const rebound = await mine.browserContext().newPage();
+    const answer = await rebound.goto(`http://evil.test:${server.port}/`);
+    assert.equal(answer.status(), 403);
+    const told = await rebound.evaluate(async (token) => (await fetch("/api/overview", {headers: {"X-Cairn-Token": token}})).status, server.token);
+    assert.equal(told, 403);
+    await rebound.close();
     assert.equal(run(cairn, "stats", "--json", "--dir", root), before, "nothing was changed");
     await mine.bringToFront();
     await open(mine, "caches");
@@ -461,7 +468,7 @@ const tests = {
 async function main() {
   const only = process.env.ONLY ? process.env.ONLY.split(",") : Object.keys(tests).filter((name) => name !== "theReadmesImage");
   // Each tab of a browser as root, in containers of tests.
-  browser = await puppeteer.launch({executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb"], userDataDir: path.join(work, "profile")});
+  browser = await puppeteer.launch({executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--host-resolver-rules=MAP evil.test 127.0.0.1", "--force-color-profile=srgb"], userDataDir: path.join(work, "profile")});
   let failed = 0;
   for (const [name, test] of Object.entries(tests)) {
     if (!only.includes(name)) continue;

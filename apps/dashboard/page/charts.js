@@ -10,8 +10,8 @@ function withTable(chart, caption, columns, rows) {
 }
 
 // Part of look-ups that were found, for each day, and how many there were.
-export function hitRate(days, todayMs, width, height) {
-  const left = 56, right = 14, top = 14, bottom = 34;
+export function hitRate(days, todayMs, width, height, rem) {
+  const left = 3.5 * rem, right = rem, top = rem, bottom = 2.1 * rem;
   const first = Math.min(days.length ? days[0].day_ms : todayMs, todayMs - 13 * DAY);
   const span = Math.max(todayMs - first, DAY);
   const x = (ms) => left + (width - left - right) * (ms - first) / span;
@@ -20,8 +20,8 @@ export function hitRate(days, todayMs, width, height) {
   const points = days.filter((each) => each.lookups > 0)
     .map((each) => ({...each, part: each.hits / each.lookups, x: x(each.day_ms), y: y(each.hits / each.lookups)}));
   const path = points.map((point, i) => `${i ? "L" : "M"}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join("");
-  const bar = Math.max(2, Math.min(24, (width - left - right) * DAY / span * 0.6));
-  const ticks = Math.max(2, Math.min(6, Math.floor(width / 110)));
+  const bar = Math.max(2, Math.min(1.5 * rem, (width - left - right) * DAY / span * 0.6));
+  const ticks = Math.max(2, Math.min(6, Math.floor(width / (7 * rem))));
   const latest = points.at(-1);
   const chart = svg("svg", {
     class: "chart", role: "img",
@@ -30,7 +30,7 @@ export function hitRate(days, todayMs, width, height) {
   },
   [0, 0.5, 1].map((part) => [
     svg("line", {class: "grid", x1: left, x2: width - right, y1: y(part), y2: y(part)}),
-    svg("text", {x: left - 8, y: y(part) + 4, "text-anchor": "end"}, `${100 * part} %`),
+    svg("text", {x: left - rem / 2, y: y(part) + rem / 4, "text-anchor": "end"}, `${100 * part} %`),
   ]),
   points.map((point) => {
     const tall = (height - top - bottom) * point.lookups / most;
@@ -39,11 +39,11 @@ export function hitRate(days, todayMs, width, height) {
   Array.from({length: ticks}, (_, i) => {
     const ms = first + Math.round(span / DAY * i / (ticks - 1)) * DAY;
     const anchor = i === 0 ? "start" : i === ticks - 1 ? "end" : "middle";
-    return svg("text", {x: x(ms), y: height - 8, "text-anchor": anchor}, format.day(ms));
+    return svg("text", {x: x(ms), y: height - rem / 2, "text-anchor": anchor}, format.day(ms));
   }),
   points.length > 1 && svg("path", {class: "area", d: `${path}L${latest.x} ${y(0)}L${points[0].x} ${y(0)}Z`}),
   svg("path", {class: "line", d: path}),
-  points.map((point) => svg("circle", {class: "point", cx: point.x, cy: point.y, r: points.length > 40 ? 2.5 : 4},
+  points.map((point) => svg("circle", {class: "point", cx: point.x, cy: point.y, r: (points.length > 40 ? 0.16 : 0.25) * rem},
     svg("title", {}, `${format.day(point.day_ms)}: ${format.percent(point.hits, point.lookups)} of ${format.counted(point.lookups, "program", "programs")}`))));
   return withTable(chart, "Hit rate by day", [
     {label: "Day (UTC)", head: true, of: (each) => format.day(each.day_ms)},
@@ -98,7 +98,7 @@ export function squarify(items, x, y, w, hgt) {
 }
 
 // Disk by application, and there by generation: [{name, generations: [{name, bytes}]}].
-export function treemap(applications, width, height) {
+export function treemap(applications, width, height, rem) {
   const groups = applications.map((each, i) => ({...each, color: i % 8 + 1, value: each.generations.reduce((sum, one) => sum + one.bytes, 0)}))
     .filter((each) => each.value > 0);
   const total = groups.reduce((sum, each) => sum + each.value, 0);
@@ -107,15 +107,15 @@ export function treemap(applications, width, height) {
   for (const group of squarify(groups, 0, 0, width, height)) {
     const one = group.item;
     // Of several generations, each has a tile below the application's name, where there is room for one.
-    const hasName = one.generations.length > 1 && group.w > 60 && group.h > 60;
-    const head = hasName ? 24 : 0;
+    const hasName = one.generations.length > 1 && group.w > 4 * rem && group.h > 4 * rem;
+    const head = hasName ? 1.5 * rem : 0;
     if (hasName) tiles.push(h("div.group-name", {style: {...place({...group, h: head}), right: "auto"}}, one.name));
     const boxes = squarify(one.generations.map((each) => ({...each, value: each.bytes})), group.x, group.y + head, group.w, group.h - head);
     for (const box of boxes) {
       const name = hasName ? box.item.name : one.name;
-      const isLarge = box.w > 64 && box.h > 26;
+      const isLarge = box.w > 4 * rem && box.h > 1.7 * rem;
       tiles.push(h(`div.tile-box.color-${one.color}`, {style: place(box), title: `${one.name}, ${box.item.title}: ${format.bytes(box.item.bytes)}`},
-        isLarge && h("span.name", {}, name), isLarge && box.h > 44 && h("span.size", {}, format.bytes(box.item.bytes))));
+        isLarge && h("span.name", {}, name), isLarge && box.h > 2.9 * rem && h("span.size", {}, format.bytes(box.item.bytes))));
     }
   }
   const largest = [...groups].sort((a, b) => b.value - a.value)[0];

@@ -32,6 +32,7 @@ constexpr std::size_t kSendersMax = 24;
 constexpr std::size_t kThreads = 40;
 constexpr std::chrono::milliseconds kPatience{3000};
 constexpr int kWaitingMax = 128;
+constexpr int kSendBufferBytes = 128 * 1024;
 // Pages that are told what happens; others ask again later.
 constexpr int kFollowersMax = 8;
 
@@ -255,6 +256,9 @@ class Server::Http : public httplib::Server {
         (void)::fcntl(connection, F_SETFD, FD_CLOEXEC);
         const int yes = 1;
         (void)::setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        // The kernel takes a file of the page as a whole, so that no thread waits for who does not read it.
+        (void)::setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &kSendBufferBytes,
+                           sizeof kSendBufferBytes);
         const auto taken = intake_.take(connection);
         if (taken && taken->refused == 0) {
             TakenStream stream(intake_, connection, taken->request);

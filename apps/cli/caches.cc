@@ -195,15 +195,18 @@ std::map<std::string, std::string> list_applications(const std::string &root) {
 }
 
 std::string about_text(const std::string &root, const std::string &identifier) {
-    const fs::path folder = fs::path(root) / identifier;
+    constexpr std::size_t kSizeMax = 256 * 1024;  // whatever somebody has put there
+    const auto folder = Directory::open(root + "/" + identifier);
+    if (!folder.ok()) return "";
+    const auto text_of = [&](const char *name) {
+        auto text = read_text_file(folder.value(), name, kSizeMax);
+        return text.ok() ? std::move(text.value()) : std::string();
+    };
     // A generation's file says more; what is about the driver follows an empty line.
-    if (std::ifstream file(folder / kGenerationFileName); file) {
-        const std::string text(std::istreambuf_iterator<char>(file), {});
-        const size_t end_of_head = text.find("\n\n");
-        if (end_of_head != std::string::npos) return text.substr(end_of_head + 2);
-    }
-    std::ifstream file(folder / kAboutFile);
-    return {std::istreambuf_iterator<char>(file), {}};
+    const std::string text = text_of(kGenerationFileName);
+    const size_t end_of_head = text.find("\n\n");
+    if (end_of_head != std::string::npos) return text.substr(end_of_head + 2);
+    return text_of(kAboutFile);
 }
 
 namespace {

@@ -25,6 +25,7 @@ void add_runs(const Directory &root, const KnownGeneration &generation,
     const HistoryRead &history = read.value();
     const bool is_full = history.links.size() == history.links_max;
     for (const RunRead &run : history.runs) {
+        if (run.numbers.lookups() == 0) continue;
         ApplicationRun added = {generation.application, generation.identifier, run, {}, false};
         for (const LinkRead &link : history.links) {
             if (link.run_start_ns == run.start_ns) added.links.push_back(link);
@@ -85,11 +86,13 @@ std::string words_of_other_driver(const std::string &root, const ApplicationRun 
                                   const Link &link) {
     const std::string other = sibling_identifier(run.identifier, link.other);
     const std::vector<Difference> found = differences(root, other, run.identifier);
-    if (found.empty()) return "the other generation is no longer there";
-    std::string text = words_of_difference(found.front());
-    if (found.size() > 1) {
-        text += fmt::format(", and {} more", found.size() - 1);
+    if (found.empty()) return "the other generation cannot be read any more";
+    constexpr std::size_t kShown = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {
+        text += (i == 0 ? "" : "; ") + words_of_difference(found[i]);
     }
+    if (found.size() > kShown) text += fmt::format("; and {} more", found.size() - kShown);
     return text;
 }
 
@@ -189,6 +192,10 @@ std::string details_of(const std::string &root, const ApplicationRun &run, const
                                  : fmt::format("{} differ{}", fmt::join(names, ", "),
                                                names.size() == 1 ? "s" : "");
         }
+        case Outcome::never_seen:
+            return link.other == 0
+                       ? ""
+                       : "not since the cache was cleared at " + format_time(link.other * 1000);
         case Outcome::evicted:
         case Outcome::cleared:
             return "at " + format_time(link.other * 1000);

@@ -148,16 +148,18 @@ std::string outcome_line(const RunReport &report) {
     return line;
 }
 
-// Why programs had to be compiled; empty where none had to be.
+// Why programs had to be compiled; empty where none had to be. Why a cache is unusable is a line of
+// its own.
 std::string reasons_line(const RunReport &report) {
     std::string line;
     for (size_t i = 0; i < kOutcomes; ++i) {
         const auto outcome = static_cast<Outcome>(i);
-        if (is_hit(outcome) || report.outcomes[i] == 0) continue;
+        const bool is_told = is_hit(outcome) || outcome == Outcome::unusable;
+        if (is_told || report.outcomes[i] == 0) continue;
         line += fmt::format("{}{} {} ({})", line.empty() ? "compiled: " : ", ", report.outcomes[i],
                             outcome_words(outcome), format_duration_ns(report.outcome_ns[i]));
     }
-    return line.empty() ? line : line + "; `cairn why` says more";
+    return line.empty() || report.remembered == 0 ? line : line + "; `cairn why` says more";
 }
 
 std::string time_line(const RunReport &report) {

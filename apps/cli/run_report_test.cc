@@ -51,6 +51,7 @@ TEST(RunReport, SaysWhyProgramsWereCompiled) {
         result.report.outcome_ns[static_cast<size_t>(outcome)] = spent_ns;
     };
     set(Outcome::hit_disk, 2, 300'000);
+    result.report.remembered = 3;
     EXPECT_EQ(report_lines(result).size(), 2u);
     set(Outcome::never_seen, 1, 9'900'000);
     set(Outcome::evicted, 2, 5'000);
@@ -211,7 +212,8 @@ TEST(RunReport, JsonHasEveryCounterAndHowTheApplicationEnded) {
     EXPECT_EQ(json["exit_code"], 137);
     EXPECT_EQ(json["signal"], 9);
     EXPECT_TRUE(json["problem"].is_null());
-    ASSERT_EQ(json["report"].size(), names.size() + 1);
+    ASSERT_EQ(json["report"].size(), names.size() + 2);
+    EXPECT_TRUE(json["report"]["outcomes"].is_object());
     EXPECT_EQ(json["report"]["glx_contexts"], 99);
     for (size_t i = 0; i < names.size(); ++i) {
         EXPECT_EQ(json["report"][names[i]], 100 + i) << names[i];

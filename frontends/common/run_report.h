@@ -46,7 +46,8 @@ struct RunReport {
     std::uint64_t problem;       // the first that any process had with the cache; 0: none
     char problem_text[160];      // why, with a terminating zero; written before `problem`
     std::uint64_t glx_contexts;  // of the contexts, those of GLX
-    std::uint64_t reserved[20];
+    std::uint64_t remembered;    // links that were not found, and that `cairn why` knows of
+    std::uint64_t reserved[19];
     std::uint64_t outcomes[kOutcomes];    // links by Outcome
     std::uint64_t outcome_ns[kOutcomes];  // the time that they took, compiles included
 };

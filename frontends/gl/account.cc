@@ -7,17 +7,22 @@
 #include <utility>
 
 #include "base/checksum.h"
+#include "cached.h"
 #include "common/application.h"
 #include "common/run_report.h"
 #include "context.h"
 #include "hook.h"
 #include "identity.h"
 #include "mutex.h"
+#include "os/environment.h"
 #include "requests.h"
 #include "settings.h"
 
 namespace cairn::gl {
 namespace {
+
+// The first that a cache had in this process.
+std::atomic<Account *> g_first = nullptr;
 
 uint32_t settings_digest(std::span<const Call> settings) {
     uint64_t digest = settings.size();
@@ -78,6 +83,15 @@ std::optional<Link> fate_of(cairn_cache *cache, const ProgramKey &key, const See
     }
 }
 
+// Whether another thread or process has made it since it was looked for, or a moment before: what is
+// stored is on disk some milliseconds later.
+bool is_made_meanwhile(const Context &context, const ProgramKey &key, const Seen &seen) {
+    constexpr uint64_t kMomentS = 120;
+    if (has_cached(context, key)) return true;
+    const uint64_t now_s = wall_clock_ns() / 1'000'000'000;
+    return seen.when_s + kMomentS > now_s && context.account->history()->has_other_run();
+}
+
 Link explain(Context &context, const LookedFor &wanted) {
     Account &account = *context.account;
     if (context.cache == nullptr || account.history() == nullptr) {
@@ -91,6 +105,9 @@ Link explain(Context &context, const LookedFor &wanted) {
     if (const auto fate = fate_of(context.cache, wanted.key, seen, cleared_s)) return *fate;
     switch (seen.how) {
         case Seen::How::same:
+            if (is_made_meanwhile(context, wanted.key, seen)) {
+                return link_of(Outcome::late, Detail::made_meanwhile);
+            }
             return seen.was_stored && !account.history()->has_failed_to_store()
                        ? link_of(Outcome::unknown, Detail::gone)
                        : link_of(Outcome::unusable, Detail::not_stored);
@@ -103,11 +120,11 @@ Link explain(Context &context, const LookedFor &wanted) {
         case Seen::How::never:
             break;
     }
-    // Until a run after the clear has ended, what is not known may have been there before it.
+    // In the first run after a clear, what is not known was probably there before it.
     if (cleared_s != 0 && account.history()->is_first_run()) {
         return link_of(Outcome::cleared, Detail::none, cleared_s);
     }
-    return link_of(Outcome::never_seen);
+    return link_of(Outcome::never_seen, Detail::none, cleared_s);
 }
 
 // Of an identity without what it says of the context: contexts of one driver differ in that.
@@ -123,6 +140,8 @@ uint64_t driver_digest(std::string_view identity) {
 }
 
 void count_outcome(Account &account, Outcome outcome, uint64_t spent_ns) {
+    static std::atomic<bool> has_started = false;
+    if (!has_started.exchange(true, std::memory_order_relaxed)) account.add(Number::starts, 1);
     count_link(outcome, spent_ns);
     account.add(count_of(outcome), 1);
     account.add(ns_of(outcome), spent_ns);
@@ -137,7 +156,9 @@ Account::Account(cairn_cache *cache, std::string_view identity)
     const std::string &root = settings().history_root;
     cairn_stats stats = {};
     stats.size = sizeof stats;
-    if (root.empty() || cairn_stats_get(cache, &stats) != CAIRN_OK) return;
+    if (root.empty()) return;
+    [[maybe_unused]] static const bool counts = open_counters(root);
+    if (cairn_stats_get(cache, &stats) != CAIRN_OK) return;
     auto opened = History::open({.root = root,
                                  .identifier = cairn_program_cache_identifier(cache),
                                  .driver = driver_digest(identity),
@@ -145,7 +166,8 @@ Account::Account(cairn_cache *cache, std::string_view identity)
     if (opened.ok()) {
         history_ = std::move(opened.value());
     }
-    add(Number::starts, 1);
+    Account *none = nullptr;
+    g_first.compare_exchange_strong(none, this);
 }
 
 Account::Account(Detail unknown_because)
@@ -166,6 +188,11 @@ void Account::note_evictions() {
 Account &account_of_none() {
     static auto *account = new Account(Detail::in_memory_only);
     return *account;
+}
+
+Account &account_of_process() {
+    Account *const first = g_first.load(std::memory_order_acquire);
+    return first == nullptr ? account_of_none() : *first;
 }
 
 Link why_missed(Context &context, const LookedFor &wanted, Outcome found) {
@@ -200,12 +227,14 @@ void account_hit(Context &context, const LookedFor &wanted, Outcome outcome, uin
 
 void account_made(Context *context, const LookedFor *wanted, Link link, uint64_t spent_ns,
                   bool is_kept) {
-    Account &account = context == nullptr ? account_of_none() : *context->account;
+    const bool has_one = context != nullptr && context->account != &account_of_none();
+    Account &account = has_one ? *context->account : account_of_process();
     count_outcome(account, link.outcome, spent_ns);
     account.note_evictions();
     History *const history = account.history();
     if (history == nullptr) return;
     link.cost_ns = spent_ns;
+    count(&RunReport::remembered);
     attempt([&] {
         history->note_link(link);
         if (wanted != nullptr) history->note(parts_of(*context, *wanted), is_kept);

@@ -52,6 +52,8 @@ class Account {
 
 // The account of contexts that have no cache.
 Account &account_of_none();
+// The one in which their links are counted: that of the first cache, if there is any.
+Account &account_of_process();
 
 // A program that was looked for.
 struct LookedFor {

@@ -202,9 +202,10 @@ bool store_linked(Context &context, const ProgramKey &key, const Linked &made, u
         count(&RunReport::bytes_written, made.binary_size);
         context.account->add(Number::bytes_written, made.binary_size);
     }
-    if (context.cache != nullptr) {
-        const bool is_kept = stored == Stored::yes;
-        context.account->add(is_kept ? Number::stored : Number::store_failed, 1);
+    if (stored == Stored::yes) {
+        context.account->add(Number::stored, 1);
+    } else if (stored == Stored::no && context.cache != nullptr && is_caching_on()) {
+        context.account->add(Number::store_failed, 1);
     }
     // The driver links a program each time if drivers have died with its binary.
     if (stored != Stored::kept_out) {

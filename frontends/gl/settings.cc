@@ -15,7 +15,6 @@
 #include "common/permission.h"
 #include "common/run_report.h"
 #include "common/words.h"
-#include "history/counters.h"
 #include "os/environment.h"
 #include "os/file.h"
 
@@ -136,8 +135,6 @@ void load_settings(const char *name) {
     loaded->driver_options = driver_options();
     loaded->records_recipes = !loaded->disabled && loaded->persists && !loaded->has_broker() &&
                               permission.records_recipes;
-    // Before the process enters its sandbox.
-    if (!loaded->history_root.empty()) (void)open_counters(loaded->history_root);
     g_settings = loaded;
     if (!permission.is_served) {
         log().write(Severity::info, "passes everything through: %s", permission.reason.c_str());

@@ -42,10 +42,21 @@ SourceRef joined(GLsizei count, const GLchar *const *strings, const GLint *sizes
     return source->text.empty() ? nullptr : source;
 }
 
-// What people recognise a source by.
+// What people recognise a source by: what its head of directives and comments, which many sources
+// have in common, is followed by.
 std::string first_lines(std::string_view text) {
     constexpr size_t kSizeMax = 400;
     constexpr unsigned kLinesMax = 8;
+    std::string_view left = text;
+    while (!left.empty()) {
+        const size_t size = std::min(left.find('\n'), left.size() - 1) + 1;
+        const size_t first = left.substr(0, size).find_first_not_of(" \t\r\n");
+        const bool is_head = first == std::string_view::npos || left[first] == '#' ||
+                             left.substr(first).starts_with("//");
+        if (!is_head) break;
+        left.remove_prefix(size);
+    }
+    if (!left.empty()) text = left;
     size_t end = 0;
     for (unsigned lines = 0; lines < kLinesMax && end < text.size(); ++lines) {
         end = std::min(text.find('\n', end), text.size() - 1) + 1;

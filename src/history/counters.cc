@@ -137,7 +137,7 @@ class CounterFile {
 };
 
 // Of this process, for ever; null: it counts nothing.
-CounterFile *g_file = nullptr;
+std::atomic<CounterFile *> g_file = nullptr;
 
 // Zeros are all that a new file needs, so several processes may make it at once. Its blocks are
 // there before it is mapped: a full disk cannot raise SIGBUS later.
@@ -405,8 +405,9 @@ bool open_counters(const std::string &root) {
     const auto directory = open_root(root, Create::yes, Log());
     if (!directory.ok()) return false;
     auto opened = CounterFile::open(directory.value(), Create::yes);
-    g_file = opened.ok() ? opened.value().release() : nullptr;
-    return g_file != nullptr;
+    if (!opened.ok()) return false;
+    g_file.store(opened.value().release(), std::memory_order_release);
+    return true;
 }
 
 std::uint64_t generation_number(std::string_view identifier) {
@@ -428,7 +429,7 @@ DayTally::DayTally(const std::string &application, std::uint64_t generation)
     : identity_(application, generation), seed_(identity_.seed()) {}
 
 void DayTally::add(Number which, std::uint64_t amount) {
-    if (g_file == nullptr) return;
+    if (g_file.load(std::memory_order_acquire) == nullptr) return;
     const std::uint64_t day = counters_today();
     CounterRow *row = row_.load(std::memory_order_acquire);
     // Another thread may be changing the three. Then the row is at worst that of the day before, which
@@ -446,9 +447,10 @@ CounterRow *DayTally::find_row(std::uint64_t day) {
     const std::uint64_t now_ns = coarse_monotonic_ns();
     if (now_ns < retry_ns_.load(std::memory_order_relaxed)) return nullptr;
     const std::uint64_t check = counter_check(seed_, day);
-    CounterRow *row = g_file->find(check);
+    CounterFile &file = *g_file.load(std::memory_order_acquire);
+    CounterRow *row = file.find(check);
     if (row == nullptr) {
-        (void)g_file->alone([&] { row = g_file->claim(identity_, day, check); });
+        (void)file.alone([&] { row = file.claim(identity_, day, check); });
     }
     if (row == nullptr) retry_ns_.store(now_ns + kRetryNs, std::memory_order_relaxed);
     check_.store(check, std::memory_order_relaxed);

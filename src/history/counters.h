@@ -2,10 +2,10 @@
 // of a user share: docs/formats/counters.md.
 // SPDX-License-Identifier: MIT
 //
-// Use: open_counters() when the front end is loaded, before the process enters its sandbox. Each
-// cache has a DayTally, and adds to it.
+// Use: open_counters() once the process has a cache on disk. Each cache has a DayTally, and adds to it.
+// Both may lock the file: a process in a sandbox that ends it for that has no cache on disk, either.
 //
-// Thread safety: open_counters() once, before any add(); all else from any thread, in a forked
+// Thread safety: open_counters() once, other threads may add() meanwhile; all else from any thread, in a forked
 // child, too. Ownership: a process keeps the file open and mapped until it ends.
 // Failure: what cannot be counted is lost, and nothing else. A process that was killed has counted
 // all that add() had returned from.

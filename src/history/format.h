@@ -193,7 +193,7 @@ ProgramStateRead read_program_state(const ProgramRecord &record);
 // The file `sources`: records of this head and the text, one after the other.
 inline constexpr std::uint32_t kSourcesMagic = 0x5343'4e43;  // "CNCS"
 inline constexpr std::size_t kSourcesTextMax = 64u << 10;    // more of a text is not kept
-inline constexpr std::size_t kSourcesSizeMax = 64u << 20;    // whatever the limit of the cache
+inline constexpr std::size_t kSourcesSizeMax = 8u << 20;     // whatever the limit of the cache
 struct SourcesHead {
     std::uint32_t magic;
     std::uint32_t size;  // of the text

@@ -98,7 +98,12 @@ Result<std::unique_ptr<History::View>> History::map(File file, const FileInfo &i
     // A larger one is of a time when the limit was, or something has been added to it.
     if (size > size_max() || view->info.size_bytes > size_max()) return Error::corrupt;
     const bool has_holes = view->info.disk_bytes < view->info.size_bytes;
-    if (view->info.size_bytes < size || has_holes) TRY(view->file.extend(size));
+    if (view->info.size_bytes < size || has_holes) {
+        // One process at a time, see ProgramTable::grow().
+        const auto alone = ByteLock::acquire(view->file, kHistoryChangeByte, kChangePatienceUs);
+        if (!alone.ok()) return alone.error();
+        TRY(view->file.extend(size));
+    }
     TRY_ASSIGN(view->mapping, Mapping::file(view->file, Access::read_write, 0,
                                             programs_offset(links_of(magic), 0)));
     std::uint64_t before = 0;
@@ -387,6 +392,17 @@ void History::note_link(const Link &link) {
 bool History::is_first_run() {
     const View *const own = view();
     return own != nullptr && own->is_first_run;
+}
+
+bool History::has_other_run() {
+    const View *const own = view();
+    if (own == nullptr) return false;
+    for (std::size_t i = 0; i < kRunRecords; ++i) {
+        // Our own lock is none against us.
+        const auto is_locked = own->file.is_locked(kFirstRunByte + i, LockKind::exclusive);
+        if (is_locked.ok() && is_locked.value()) return true;
+    }
+    return false;
 }
 
 bool History::has_failed_to_store() {

@@ -60,9 +60,10 @@ class History {
   public:
     struct Options {
         std::string root;
-        std::string identifier;         // of the cache
-        std::uint64_t driver = 0;       // see HistoryHeader
-        std::uint64_t limit_bytes = 0;  // the cache's; the file takes a 120th of it at most
+        std::string identifier;    // of the cache
+        std::uint64_t driver = 0;  // see HistoryHeader
+        std::uint64_t limit_bytes =
+            0;  // the cache's; the file takes a 192nd of it at most, or 24 KiB
     };
     // too_large: the limit is too small for any. Makes the file where there is none, or where there is
     // something else.
@@ -87,6 +88,8 @@ class History {
     void note_link(const Link &link);
     // Whether no whole run went before this one in what the file knows.
     bool is_first_run();
+    // Whether another process goes on.
+    bool has_other_run();
     // Whether a run could not store an entry.
     bool has_failed_to_store();
 

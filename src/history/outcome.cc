@@ -78,6 +78,8 @@ const char *detail_words(Detail detail) {
             return "dropped once";
         case Detail::leased:
             return "another process was making it";
+        case Detail::made_meanwhile:
+            return "another process or thread made it at the same time";
         case Detail::asked:
             return "the agent did not answer in time";
     }

@@ -27,7 +27,7 @@ enum class Outcome : std::uint8_t {
     kept_out = 11,       // the driver has died with it
     not_cacheable = 12,  // Detail says why
     unusable = 13,       // the cache
-    late = 14,           // another process, or another machine, was making it or had it
+    late = 14,           // another process or machine was making it or had it
     unknown = 15,        // Detail says why it cannot be known
 };
 inline constexpr std::size_t kOutcomes = 16;
@@ -61,8 +61,9 @@ enum class Detail : std::uint8_t {
     // kept_out
     dropped_once = 40,  // and may be kept again
     // late
-    leased = 50,  // another process was making it
-    asked = 51,   // the user's agent did not answer in time
+    leased = 50,          // another process was making it
+    asked = 51,           // the user's agent did not answer in time
+    made_meanwhile = 52,  // another process, or thread, made it at the same time
 };
 
 // In output for programs, and part of names in metrics: "never-seen".

@@ -21,8 +21,6 @@ constexpr std::size_t kMagicAt = 0, kCacheIdAt = 8;
 // A cache of entries of some kilobytes has a word for about each entry that it can hold: the file has a 256th of
 // the limit at most.
 constexpr std::uint64_t kLimitPerWord = 2 * 1024;
-// Nothing tells a process that somebody has deleted the file by hand: it looks once in so many.
-constexpr std::uint64_t kNotesPerLook = 64;
 constexpr std::uint64_t kMakeAgainNs = 100'000'000;
 
 // A word: the time, the kind, and the fingerprint of the hash, from the lowest bit.
@@ -126,6 +124,7 @@ std::optional<Ghost> Ghosts::find(const Index &index, std::uint64_t hash) {
 void Ghosts::forget(const Index &index, std::uint64_t hash) {
     const Opened *const opened = look(index);
     if (opened == nullptr || opened->access == Access::read_only) return;
+    if (!opened->is_in_place()) return;
     const Set set = opened->read_set(hash);
     for (std::size_t i = 0; i < kWordsPerSet; ++i) {
         if (is_of(set[i], hash)) opened->write_word(hash, i, 0);
@@ -136,6 +135,7 @@ void Ghosts::forget(const Index &index, std::uint64_t hash) {
 void Ghosts::forget_all(const Index &index) {
     const Opened *const opened = look(index);
     if (opened == nullptr || opened->access == Access::read_only) return;
+    if (!opened->is_in_place()) return;
     static constexpr std::array<std::byte, 4096> kZeros = {};
     const std::uint64_t size = opened->count * 8;
     for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
@@ -193,19 +193,19 @@ Status Ghosts::open_file(Opened &opened) const {
         return Error::corrupt;
     }
     opened.file = std::move(file);
+    opened.info = info;
     opened.count = count;
     return {};
 }
 
-bool Ghosts::was_deleted(const Opened &opened) {
-    if (notes_.fetch_add(1, std::memory_order_relaxed) % kNotesPerLook != 0) return false;
-    const auto info = opened.file.info();
-    return info.ok() && info->links == 0;
+bool Ghosts::Opened::is_in_place() const {
+    const auto now = file.info();
+    return now.ok() && now->inode == info.inode && now->device == info.device && now->links != 0;
 }
 
 const Ghosts::Opened *Ghosts::writable(Index &index, Writer &writer) {
     const Opened *opened = look(index);
-    if (opened != nullptr && was_deleted(*opened)) {
+    if (opened != nullptr && !opened->is_in_place()) {
         reopen();
         opened = look(index);
     }

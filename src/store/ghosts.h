@@ -73,12 +73,16 @@ class Ghosts {
         std::uint64_t cache_id;
         Access access;
         File file;
+        FileInfo info = {};       // of it, when it was opened
         std::uint64_t count = 0;  // of words; 0: there is no file
         Opened *next = nullptr;
 
         std::uint64_t offset_of_set(std::uint64_t hash) const {
             return kHeaderSize + hash % (count / kWordsPerSet) * sizeof(Set);
         }
+        // Whether it has its name, and is ours: the application may have closed our descriptor, and
+        // its number may stand for a file of its own by now.
+        bool is_in_place() const;
         // Zeros for what cannot be read.
         Set read_set(std::uint64_t hash) const;
         void write_word(std::uint64_t hash, std::size_t place, std::uint64_t word) const;
@@ -90,14 +94,12 @@ class Ghosts {
     const Opened *writable(Index &index, Writer &writer);
     Status make(Index &index, Writer &writer);
     Status write_file(const Index &index, std::uint64_t size) const;
-    bool was_deleted(const Opened &opened);
 
     const Directory &directory_;
 
     std::atomic<const Opened *> opened_ = nullptr;  // null: it was not looked for
     std::atomic<Opened *> all_ = nullptr;           // what was ever opened_, a list
     std::atomic<std::uint64_t> make_again_ns_ = 0;  // nothing is made before
-    std::atomic<std::uint64_t> notes_ = 0;
 };
 
 }  // namespace cairn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/ghosts.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -53,7 +54,8 @@ class GhostsTest : public ::testing::Test {
     std::string path() const { return files_.scratch() / kGhostFileName; }
     // Another hash for each number, all of one set.
     static std::uint64_t of_one_set(std::uint64_t number) {
-        return (number * 0x9E37'79B9'7F4A'7C15) << 26 | 5;
+        constexpr std::uint64_t kSets = 4095;  // of a limit of 64 MiB
+        return (number * 0x9E37'79B9'7F4A'7C15 >> 12) * kSets + 5;
     }
     // Changes the ghost of a hash in the file.
     void change_word(std::uint64_t hash,
@@ -250,6 +252,28 @@ TEST_F(GhostsTest, AFileThatWasDeletedByHandIsMadeAnewBeforeLong) {
     EXPECT_TRUE(kind(other, 69));
     ghosts_.reopen();
     EXPECT_FALSE(kind(ghosts_, 1));
+}
+
+// The application closes descriptors that it does not know, and opens a file of its own.
+TEST_F(GhostsTest, AFileThatHasGotOurDescriptorIsLeftAlone) {
+    note(ghosts_, 1);
+    int ours = -1;
+    for (const auto &each : fs::directory_iterator("/proc/self/fd")) {
+        std::error_code error;
+        const fs::path target = fs::read_symlink(each.path(), error);
+        if (!error && target.filename() == kGhostFileName) ours = std::stoi(each.path().filename());
+    }
+    ASSERT_GE(ours, 0);
+    const std::string foreign = files_.scratch() / "foreign";
+    const std::vector<std::uint8_t> content(100'000, 0x55);
+    cairn_test::write_file(foreign, content);
+    const int opened = open(foreign.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(dup2(opened, ours), ours);
+    ::close(opened);
+    for (std::uint64_t i = 2; i < 50; ++i) note(ghosts_, i);
+    ghosts_.forget(index(), 3);
+    EXPECT_EQ(kind(ghosts_, 4), Kind::evicted) << "in the file itself";
+    EXPECT_EQ(cairn_test::read_file(foreign), content);
 }
 
 TEST_F(GhostsTest, RandomBytesSayHardlyEverAnything) {

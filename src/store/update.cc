@@ -295,6 +295,7 @@ Status Store::clear() {
     index->clear();
     index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
     index->counter(Counter::retired).fetch_add(1);
+    index->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
     note_clear(*index);
     memory_.clear();
     reader_.segments().forget_deleted();
@@ -317,6 +318,9 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
         if (was_there.ok() && was_there.value()) ++removed;
         if (!was_there.ok() && first.ok()) first = was_there.error();
     }
+    if (!keys.empty()) {
+        index().counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
+    }
     // Counted last: a process that sees the new count finds no removed entry on disk. Counted even
     // if nothing was removed, as other processes may have copies in memory.
     note_clear(index());
@@ -326,7 +330,6 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
 
 // What was evicted before is of no interest any more.
 void Store::note_clear(Index &index) {
-    index.counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
     ghosts_.forget_all(index);
     index.counter(Counter::clears).fetch_add(1);
 }

@@ -40,7 +40,9 @@ TEST_F(WhyTest, WithoutRunsItSaysWhatToDo) {
     EXPECT_THAT(none.standard_error, HasSubstr("no run is remembered in " + root_));
     EXPECT_THAT(none.standard_error, HasSubstr("`cairn run -- APP`"));
     EXPECT_FALSE(std::filesystem::exists(root_));
-    { HistoryRun run(root_, "gl-game", "GL_VERSION: 1\n"); }
+    { HistoryRun(root_, "gl-game", "GL_VERSION: 1\n"); }
+    EXPECT_EQ(why({}).exit_code, 1) << "it linked nothing";
+    { HistoryRun(root_, "gl-game", "GL_VERSION: 1\n").hit(1, 1); }
     EXPECT_THAT(why({"gane"}).standard_error, HasSubstr("did you mean `game`?"));
     EXPECT_EQ(why({"--run", "2"}).exit_code, 1);
     EXPECT_THAT(why({"--run", "2"}).standard_error,
@@ -100,7 +102,7 @@ TEST_F(WhyTest, SaysHowDriversDiffer) {
                    "MESA_DEBUG=1\n");
     run.miss(Outcome::other_driver, 1'000'000, 0x33, Detail::none, generation_number(older));
     EXPECT_THAT(why({"--last"}).standard_output,
-                HasSubstr("GL_VERSION from 4.5 Mesa 22.3.6 to 4.6 Mesa 23.1.0, and 3 more"));
+                HasSubstr("GL_VERSION from 4.5 Mesa 22.3.6 to 4.6 Mesa 23.1.0; "));
     const auto miss = json()["run"]["misses"][0];
     EXPECT_EQ(miss["other_cache"], older);
     ASSERT_EQ(miss["differences"].size(), 4u) << miss;
@@ -110,7 +112,7 @@ TEST_F(WhyTest, SaysHowDriversDiffer) {
 
     std::filesystem::remove_all(root_ + "/" + older);
     EXPECT_THAT(why({"--last"}).standard_output,
-                HasSubstr("the other generation is no longer there"));
+                HasSubstr("the other generation cannot be read any more"));
 }
 
 TEST_F(WhyTest, HostileFilesDoNoHarm) {

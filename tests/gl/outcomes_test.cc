@@ -20,6 +20,7 @@
 #include "runner.h"
 #include "support/cache.h"
 #include "support/files.h"
+#include "support/process.h"
 
 namespace gl_test {
 namespace {
@@ -224,11 +225,23 @@ TEST_P(OutcomesTest, OtherSettings) {
 TEST_P(OutcomesTest, EvictedAndWhen) {
     const time_t begin = time(nullptr);
     const Environment few = {{"CAIRN_LIMIT", "4194304"}};
-    Environment many = few;
-    many["CLIENT_PROGRAMS"] = "1300";
-    many["CLIENT_SOURCE"] = "many";
     expect_all(Outcome::never_seen, few);
-    expect_all(Outcome::never_seen, many);
+    // Who only reads counts no hits, for which the entry would stay.
+    const auto look = [&] { return open_cache(CAIRN_OPEN_READ_ONLY); };
+    const auto first = programs_in(look()->handle());
+    ASSERT_EQ(first.size(), 1u);
+    const auto is_there = [&] {
+        const auto &key = first[0].key;
+        return cairn_contains(look()->handle(), key.data(), key.size()) == CAIRN_OK;
+    };
+    // So many fill the cache; a few more at a time, until the first has gone.
+    Environment many = few;
+    many["CLIENT_PROGRAMS"] = "1000";
+    for (int round = 0; round < 20 && is_there(); ++round) {
+        many["CLIENT_SOURCE"] = "round " + std::to_string(round);
+        expect_all(Outcome::never_seen, many);
+        many["CLIENT_PROGRAMS"] = "100";
+    }
     EXPECT_GT(why()["evicted"], 0);
     expect_all(Outcome::evicted, few);
     const uint64_t at_s = only_miss()["at_ms"].get<uint64_t>() / 1000;
@@ -386,6 +399,25 @@ TEST_P(OutcomesTest, LateWhileAnotherProcessMakesIt) {
     expect_all(Outcome::late, {{"CAIRN_EGL_LEASE", "20"}});
     cairn_lease_release(lease);
     EXPECT_EQ(only_miss()["why"], "another process was making it");
+}
+
+// Each makes what the others make at the same moment: that is no entry which has vanished.
+TEST_P(OutcomesTest, ProcessesThatStartAtOnceMissNothingThatWasThere) {
+    std::vector<cairn_test::Child> children;
+    for (int i = 0; i < 3; ++i) {
+        children.emplace_back([&] {
+            Stage own(GetParam());
+            const Played played = own.cached(
+                "varied", {{"CAIRN_DIR", stage_.cache_root()}, {"CLIENT_PROGRAMS", "150"}});
+            const uint64_t explained =
+                count_in(played, Outcome::never_seen) + count_in(played, Outcome::late) +
+                count_in(played, Outcome::hit_disk) + count_in(played, Outcome::cleared);
+            return played.status.empty() && explained == 150 ? 0 : 1;
+        });
+    }
+    for (cairn_test::Child &child : children) {
+        EXPECT_EQ(cairn_test::describe_status(child.wait()), "");
+    }
 }
 
 TEST_P(OutcomesTest, WhereItCannotBeKnownItSaysSo) {

@@ -57,7 +57,10 @@ LiveSample LiveView::sample() {
         const auto history = read_history(directory.value());
         if (!history.ok()) continue;
         std::uint64_t &last = last_link_[cache.identifier];
-        for (const LinkRead &link : history.value().links) {
+        const auto &links = history.value().links;
+        // A cache that was cleared counts anew.
+        if (links.empty() || links.back().number < last) last = 0;
+        for (const LinkRead &link : links) {
             if (link.number <= last) continue;
             last = link.number;
             if (is_first) continue;

@@ -38,9 +38,9 @@ std::string run_line(const LiveRun &run) {
     const Numbers &numbers = run.known.run.numbers;
     const std::string now = run.making_for_ns == 0 ? "-" : format_duration_ns(run.making_for_ns);
     return fmt::format("{:<24} {:>7} {:>8.1f} {:>8} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8}",
-                       run.known.application.substr(0, 24), run.known.run.process,
-                       run.lookups_per_s, percent(numbers.hits(), numbers.lookups()),
-                       numbers.hits(), numbers.lookups() - numbers.hits(), now,
+                       fitted(run.known.application, 24), run.known.run.process, run.lookups_per_s,
+                       percent(numbers.hits(), numbers.lookups()), numbers.hits(),
+                       numbers.lookups() - numbers.hits(), now,
                        format_duration_ns(numbers[Number::saved_ns]), format_bytes(run.disk_bytes),
                        numbers[Number::evicted]);
 }
@@ -92,7 +92,7 @@ std::vector<ScreenLine> lines_of(const std::string &root, const LiveSample &samp
     for (const LiveMiss &miss : misses) {
         const Link &link = miss.link.link;
         add(fmt::format("{:<8} {:<24} {:>9}  {}{}{}", time_of_day(miss.link.time_ns),
-                        miss.application.substr(0, 24), format_duration_ns(link.cost_ns),
+                        fitted(miss.application, 24), format_duration_ns(link.cost_ns),
                         outcome_words(link.outcome), miss.details.empty() ? "" : ": ",
                         miss.details));
     }

@@ -6,7 +6,7 @@ if(NOT CAIRN_FUZZ)
 endif()
 # ThreadSanitizer looks into one process; the command, which starts others, is slow to compile.
 if(NOT CAIRN_SANITIZE STREQUAL "thread")
-    cairn_subdirectories(conversions remotes apps/cli apps/agent apps/convert apps/warm packaging)
+    cairn_subdirectories(conversions remotes apps/cli apps/agent apps/dashboard apps/convert apps/warm packaging)
     if(CAIRN_SANITIZE AND TARGET cairn_cli)
         target_compile_options(cairn_cli PRIVATE -O0)
         target_compile_options(cairn_command PRIVATE -O0)
@@ -39,7 +39,7 @@ cairn_subdirectories(tests/demo)
 
 # Everything that is installed, without tests and benchmarks: `scripts/build ship ship`.
 add_custom_target(ship)
-foreach(target cairn cairn_static cairn_command cairn_agent cairn_convert cairn_warm_player cairnd EGL_cairn EGL_cairn_last GLX_cairn
+foreach(target cairn cairn_static cairn_command cairn_agent cairn_dashboard cairn_convert cairn_warm_player cairnd EGL_cairn EGL_cairn_last GLX_cairn
         cairn_d3d12 cairn_vkd3d)
     if(TARGET ${target})
         add_dependencies(ship ${target})

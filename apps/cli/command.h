@@ -83,6 +83,7 @@ struct Command {
     X(stats)              \
     X(status)             \
     X(why)                \
+    X(dashboard)          \
     X(top)                \
     X(metrics)            \
     X(ls)                 \

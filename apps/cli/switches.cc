@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "cache/generations.h"
 #include "caches.h"
 #include "common/application.h"
 #include "common/crash_guard.h"
@@ -22,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBlanks = " \t\r";
-constexpr std::string_view kSetting = "enabled";
 
 std::string_view trimmed(std::string_view text) {
     const size_t first = text.find_first_not_of(kBlanks);
@@ -47,7 +47,8 @@ struct Place {
     size_t comment = 0;                     // behind the setting, with the blanks before it
 };
 
-Place find_place(const std::string &text, const std::string &application) {
+Place find_place(const std::string &text, const std::string &application,
+                 std::string_view setting) {
     Place place;
     bool is_inside = false;
     for (size_t at = 0; at < text.size();) {
@@ -58,7 +59,7 @@ Place find_place(const std::string &text, const std::string &application) {
         if (line.starts_with('[')) {
             is_inside = is_header_of(line, application);
             if (is_inside) place.header_end = std::min(end + 1, text.size());
-        } else if (is_inside && trimmed(line.substr(0, line.find('='))) == kSetting) {
+        } else if (is_inside && trimmed(line.substr(0, line.find('='))) == setting) {
             place.line = at + code.find_first_not_of(kBlanks);
             place.comment = at + code.find_last_not_of(kBlanks) + 1;
         }
@@ -132,13 +133,13 @@ void forgive(const std::string &root, const std::string &application) {
                   application, root, kCrashGuardPrefix, application);
 }
 
-}  // namespace
-
-std::string with_switch(const std::string &text, const std::string &application, Switch to) {
-    const std::string setting = std::string(kSetting) + (to == Switch::on ? " = 1" : " = 0");
-    const Place place = find_place(text, application);
+// The text with a line for a setting in the application's section, see with_switch().
+std::string with_line(const std::string &text, const std::string &application,
+                      std::string_view setting, const std::string &value) {
+    const std::string line = fmt::format("{} = {}", setting, value);
+    const Place place = find_place(text, application, setting);
     if (place.line != std::string::npos) {
-        return text.substr(0, place.line) + setting + text.substr(place.comment);
+        return text.substr(0, place.line) + line + text.substr(place.comment);
     }
     const bool is_new = place.header_end == std::string::npos;
     const size_t at = is_new ? text.size() : place.header_end;
@@ -148,40 +149,80 @@ std::string with_switch(const std::string &text, const std::string &application,
         if (!before.empty()) before += '\n';
         before += "[application " + application + "]\n";
     }
-    return before + setting + "\n" + text.substr(at);
+    return before + line + "\n" + text.substr(at);
 }
 
-void switch_applications(const Words &names, Switch to) {
+// Where the file is, which may be changed.
+std::string own_configuration() {
     const auto path = configuration_path();
     if (!path) throw Failure(kExitFailure, "the user has no home directory; set HOME to yours");
     if (!path_from_environment("XDG_CONFIG_HOME")) (void)own_home();
-    const std::string folder = fs::path(*path).parent_path();
-    require_own(folder);
+    require_own(fs::path(*path).parent_path());
     require_followed(*path);
+    return *path;
+}
+
+void write_configuration(const std::string &path, const std::string &before,
+                         const std::string &text) {
+    constexpr size_t kConfigurationMax = 65536;
+    if (text.size() > kConfigurationMax) {
+        throw Failure(kExitFailure, "{} would have more than 64 KiB, and not be followed", path);
+    }
+    if (text != before) write_user_files({{path, text}});
+}
+
+Failure cannot_be_changed(const std::string &path) {
+    return {kExitFailure, "{} is written so that it cannot be changed; edit it", path};
+}
+
+}  // namespace
+
+std::string with_switch(const std::string &text, const std::string &application, Switch to) {
+    return with_line(text, application, "enabled", to == Switch::on ? "1" : "0");
+}
+
+std::string with_limit(const std::string &text, const std::string &application,
+                       std::uint64_t limit_bytes) {
+    return with_line(text, application, "limit", std::to_string(limit_bytes));
+}
+
+void switch_applications(const Words &names, Switch to) {
+    const std::string path = own_configuration();
     const std::string root = resolve_root();
     Words applications;
     for (const std::string &name : names) applications.push_back(named_application(name, root));
-    const FolderLock lock(folder);
-    const std::string before = read_user_file(*path).value_or("");
+    const FolderLock lock(fs::path(path).parent_path());
+    const std::string before = read_user_file(path).value_or("");
     std::string text = before;
     for (const std::string &name : applications) {
         if (is_so(text, name, to)) continue;
         text = with_switch(text, name, to);
         if (!is_so(text, name, to)) {
-            throw Failure(kExitFailure, "{} is written so that it cannot be changed; edit it",
-                          *path);
+            throw cannot_be_changed(path);
         }
     }
-    constexpr size_t kConfigurationMax = 65536;
-    if (text.size() > kConfigurationMax) {
-        throw Failure(kExitFailure, "{} would have more than 64 KiB, and not be followed", *path);
-    }
-    if (text != before) write_user_files({{*path, text}});
+    write_configuration(path, before, text);
     for (const std::string &name : applications) {
         if (to == Switch::on) forgive(root, name);
         say(fmt::format("{}: {} from its next start", name,
                         to == Switch::on ? "enabled" : "disabled"));
     }
+}
+
+void limit_application(const std::string &application, std::uint64_t limit_bytes) {
+    require_application_name(application);
+    if (limit_bytes < kLimitLeast) {
+        throw Failure(kExitUsage, "{} is too little; an application's caches need {} at least",
+                      format_bytes(limit_bytes), format_bytes(kLimitLeast));
+    }
+    const std::string path = own_configuration();
+    const FolderLock lock(fs::path(path).parent_path());
+    const std::string before = read_user_file(path).value_or("");
+    const std::string text = with_limit(before, application, limit_bytes);
+    if (Configuration(text, "", Log()).limit_bytes(application) != limit_bytes) {
+        throw cannot_be_changed(path);
+    }
+    write_configuration(path, before, text);
 }
 
 }  // namespace cairn::cli

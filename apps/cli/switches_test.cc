@@ -50,5 +50,15 @@ TEST(SwitchesTest, TheParserReadsWhatIsWritten) {
     }
 }
 
+TEST(SwitchesTest, ALimitIsWrittenInTheSameWay) {
+    EXPECT_EQ(with_limit("", "game", 4096), "[application game]\nlimit = 4096\n");
+    EXPECT_EQ(
+        with_limit("limit = 4G\n[application game]\nenabled = 0\n limit=1G # mine\n", "game", 7),
+        "limit = 4G\n[application game]\nenabled = 0\n limit = 7 # mine\n");
+    EXPECT_EQ(
+        with_limit("[application game]\nenabled = 0\n[application x]\nlimit = 1\n", "game", 7),
+        "[application game]\nlimit = 7\nenabled = 0\n[application x]\nlimit = 1\n");
+}
+
 }  // namespace
 }  // namespace cairn::cli

@@ -29,7 +29,7 @@ TEST(Help, TheProgramNamesItsSubcommands) {
     EXPECT_EQ(finished.exit_code, 0);
     for (const char *name :
          {"run", "enable", "disable", "stats", "status", "metrics", "ls", "clear", "rm", "compress",
-          "control", "pack", "key", "path", "version", "help", "CAIRN_DIR"}) {
+          "control", "dashboard", "pack", "key", "path", "version", "help", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
 }

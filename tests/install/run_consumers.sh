@@ -124,6 +124,10 @@ case $how in
             [ -x "$prefix/libexec/cairn/cairn-warm" ]
             "$prefix/bin/cairn" warm --all --dir "$work/no-caches" --quiet
         fi
+        # And `cairn dashboard` its page; it ends when nobody asks.
+        if [ -f "$build/apps/dashboard/cairn-dashboard" ]; then
+            "$prefix/bin/cairn" dashboard --no-open --idle 0.001 --dir "$work/no-caches" | grep -q 'http://127.0.0.1:'
+        fi
         # Nothing may activate itself by being installed.
         [ ! -e "$prefix/share/glvnd" ] && [ ! -e "$prefix/etc" ] || { echo "the EGL manifest is active" >&2; exit 1; }
         # No text file may know the build tree.

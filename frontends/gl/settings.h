@@ -23,9 +23,9 @@ struct Settings {
     bool connects = false;  // CAIRN_EGL_BROKER=1: the process connects to a broker by itself
     Log log = {};      // to standard error where the user wants it, each line behind "cairn-NAME: "
     std::string home;  // HOME and
-    std::string drirc_folder;       // DRIRC_CONFIGDIR: where Mesa looks for its configuration
-    std::string report;             // CAIRN_REPORT: where the launcher wants the counters
-    std::string trace;              // CAIRN_TRACE: an existing file that look-ups are noted in
+    std::string drirc_folder;  // DRIRC_CONFIGDIR: where Mesa looks for its configuration
+    std::string report;        // CAIRN_REPORT: where the launcher wants the counters
+    std::string trace;         // CAIRN_TRACE: an existing file that look-ups are noted in
     // Where the caches are that remember what became of look-ups; empty: none does.
     std::string history_root;
     bool keeps_sources = false;     // CAIRN_KEEP_SOURCES: the first lines of those that missed

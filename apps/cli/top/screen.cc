@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "output.h"
+#include "top/known_terminal.h"
 
 namespace cairn::cli {
 namespace {
@@ -106,8 +107,8 @@ Terminal::Terminal() {
     }
     std::setlocale(LC_CTYPE, "");
     for (const int signal : kEndingSignals) std::signal(signal, note_signal);
-    // It prints and exits by itself where it knows no such terminal; newterm() does not.
-    if (newterm(nullptr, stdout, stdin) == nullptr) {
+    // Where it knows no such terminal, initscr() prints and exits by itself, and newterm() loses memory.
+    if (!is_known_terminal() || newterm(nullptr, stdout, stdin) == nullptr) {
         const char *name = std::getenv("TERM");
         throw Failure(kExitUsage,
                       "the terminal `{}` is not known here; set TERM, or use `cairn top --once`",

@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `cairn push`, `cairn pull` and `cairn remote`: hand over to cairn-agent, a program of its own, so that this one needs
 // no library for the network: `cairn run` stands before each start of an application.
-#include <filesystem>
-
 #include "child.h"
 #include "command.h"
-#include "os/helper_process.h"
-#include "output.h"
 
 namespace cairn::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-// Beside this program where both are installed, or in a build tree.
-std::string find_agent() {
-    const fs::path folder = fs::path(canonical_path("/proc/self/exe")).parent_path();
-    for (const fs::path &place : {folder / "cairn-agent", folder / "../agent/cairn-agent"}) {
-        std::error_code ignored;
-        if (fs::exists(place, ignored)) return place.lexically_normal().string();
-    }
-    throw Failure(kExitFailure, "cairn-agent is not installed: it is not in {}", folder.string());
-}
 
 template <const char *kName>
 Run define(Arguments &take) {
@@ -29,7 +13,8 @@ Run define(Arguments &take) {
     return [&arguments]() -> int {
         Words words = {kName};
         words.insert(words.end(), arguments.begin(), arguments.end());
-        become_program(find_agent(), words, "are libcurl and libhiredis installed?");
+        become_program(find_program("cairn-agent", "agent"), words,
+                       "are libcurl and libhiredis installed?");
     };
 }
 

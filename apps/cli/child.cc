@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "common/run_report.h"
+#include "os/helper_process.h"
 #include "output.h"
 
 namespace cairn::cli {
@@ -145,6 +146,15 @@ int wait_for_end(pid_t child, const SignalGuard &signals, const Look &look) {
 }
 
 }  // namespace
+
+std::string find_program(const std::string &name, const std::string &folder) {
+    const fs::path own = fs::path(canonical_path("/proc/self/exe")).parent_path();
+    for (const fs::path &place : {own / name, own / ".." / folder / name}) {
+        std::error_code ignored;
+        if (fs::exists(place, ignored)) return place.lexically_normal().string();
+    }
+    throw Failure(kExitFailure, "{} is not installed: it is not in {}", name, own.string());
+}
 
 void become_program(const std::string &program, const Words &arguments, const char *hint) {
     Words command = {program};

@@ -28,6 +28,10 @@ struct ChildEnd {
 // The words as the exec calls take them, valid as long as the words.
 std::vector<char *> argument_pointers(const Words &words);
 
+// A program of ours that people call: beside this one where both are installed, in apps/`folder` of a
+// build tree. A Failure where it is not installed.
+std::string find_program(const std::string &name, const std::string &folder);
+
 // This process becomes a program of ours. A Failure where that cannot be executed; `hint` asks what may be
 // missing.
 [[noreturn]] void become_program(const std::string &program, const Words &arguments,

@@ -82,10 +82,7 @@ std::string words_of_difference(const Difference &difference) {
                        shortened(difference.to));
 }
 
-std::string words_of_other_driver(const std::string &root, const ApplicationRun &run,
-                                  const Link &link) {
-    const std::string other = sibling_identifier(run.identifier, link.other);
-    const std::vector<Difference> found = differences(root, other, run.identifier);
+std::string words_of_other_driver(const std::vector<Difference> &found) {
     if (found.empty()) return "the other generation cannot be read any more";
     constexpr std::size_t kShown = 3;
     std::string text;
@@ -104,12 +101,21 @@ Words field_names(std::uint64_t fields) {
     return names;
 }
 
+// How a run's cache differs from others of its application, by their numbers.
+using KnownDifferences = std::map<std::uint64_t, std::vector<Difference>>;
+
 nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRun &run,
-                                    const LinkRead &read,
+                                    const LinkRead &read, KnownDifferences &known,
                                     const std::map<LinkKey, std::string> &sources) {
     const Link &link = read.link;
+    const bool is_of_driver = link.outcome == Outcome::other_driver;
+    const std::string other = is_of_driver ? sibling_identifier(run.identifier, link.other) : "";
+    if (is_of_driver && !known.contains(link.other)) {
+        known[link.other] = differences(root, other, run.identifier);
+    }
     nlohmann::ordered_json json = {{"outcome", outcome_name(link.outcome)},
-                                   {"why", details_of(root, run, link)},
+                                   {"why", is_of_driver ? words_of_other_driver(known[link.other])
+                                                        : details_of(root, run, link)},
                                    {"time_ms", read.time_ns / 1'000'000},
                                    {"cost_ns", link.cost_ns},
                                    {"key", nullptr}};
@@ -117,11 +123,10 @@ nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRu
         json["key"] = format_key(link.key.data(), link.key.size(), link.key.size());
     }
     if (link.outcome == Outcome::other_context) json["fields"] = field_names(link.other);
-    if (link.outcome == Outcome::other_driver) {
-        const std::string other = sibling_identifier(run.identifier, link.other);
+    if (is_of_driver) {
         json["other_cache"] = other;
         json["differences"] = nlohmann::ordered_json::array();
-        for (const Difference &each : differences(root, other, run.identifier)) {
+        for (const Difference &each : known[link.other]) {
             json["differences"].push_back(
                 {{"field", each.field}, {"from", each.from}, {"to", each.to}});
         }
@@ -141,10 +146,8 @@ std::vector<ApplicationRun> read_runs(const std::string &root, const std::string
     const auto directory = Directory::open(root);
     if (!directory.ok()) return runs;
     for (KnownGeneration &generation : list_generations(directory.value())) {
+        if (!is_of_application(generation.application, application)) continue;
         generation.application = application_name(generation.application);
-        if (!application.empty() && generation.application != application_name(application)) {
-            continue;
-        }
         add_runs(directory.value(), generation, runs);
     }
     std::sort(runs.begin(), runs.end(), [](const ApplicationRun &a, const ApplicationRun &b) {
@@ -185,7 +188,8 @@ std::vector<Difference> differences(const std::string &root, const std::string &
 std::string details_of(const std::string &root, const ApplicationRun &run, const Link &link) {
     switch (link.outcome) {
         case Outcome::other_driver:
-            return words_of_other_driver(root, run, link);
+            return words_of_other_driver(
+                differences(root, sibling_identifier(run.identifier, link.other), run.identifier));
         case Outcome::other_context: {
             const Words names = field_names(link.other);
             return names.empty() ? "which field differs is no longer known"
@@ -225,8 +229,9 @@ nlohmann::ordered_json json_of(const std::string &root, const ApplicationRun &ru
     }
     json["has_older_misses"] = run.has_older_links;
     json["misses"] = nlohmann::ordered_json::array();
+    KnownDifferences known;
     for (const LinkRead &link : run.links) {
-        json["misses"].push_back(json_of_link(root, run, link, sources));
+        json["misses"].push_back(json_of_link(root, run, link, known, sources));
     }
     return json;
 }

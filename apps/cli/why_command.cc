@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "caches.h"
 #include "command.h"
@@ -68,18 +69,18 @@ struct Group {
 };
 
 std::vector<Group> groups_of(const std::string &root, const ApplicationRun &run, Outcome outcome) {
-    std::map<std::string, Group> by_details;
+    // By what the details are made from: to find them may read files.
+    std::map<std::pair<Detail, uint64_t>, Group> by_reason;
     for (const LinkRead &read : run.links) {
-        if (read.link.outcome != outcome) continue;
-        Group &group = by_details[details_of(root, run, read.link)];
-        ++group.links;
-        group.cost_ns += read.link.cost_ns;
+        const Link &link = read.link;
+        if (link.outcome != outcome) continue;
+        Group &group = by_reason[{link.detail, link.other}];
+        if (group.links++ == 0) group.details = details_of(root, run, link);
+        group.cost_ns += link.cost_ns;
     }
     std::vector<Group> groups;
-    for (auto &[details, group] : by_details) {
-        if (details.empty()) continue;
-        group.details = details;
-        groups.push_back(group);
+    for (const auto &[reason, group] : by_reason) {
+        if (!group.details.empty()) groups.push_back(group);
     }
     std::sort(groups.begin(), groups.end(),
               [](const Group &a, const Group &b) { return a.cost_ns > b.cost_ns; });

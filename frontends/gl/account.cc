@@ -43,12 +43,6 @@ ProgramParts parts_of(const Context &context, const LookedFor &wanted) {
             key_digest(wanted.key)};
 }
 
-LinkKey link_key(const ProgramKey &key) {
-    LinkKey beginning = {};
-    std::copy_n(key.begin(), beginning.size(), beginning.begin());
-    return beginning;
-}
-
 Link link_of(Outcome outcome, Detail detail = Detail::none, uint64_t other = 0) {
     return {outcome, detail, {}, 0, other};
 }
@@ -193,6 +187,12 @@ Account &account_of_none() {
 Account &account_of_process() {
     Account *const first = g_first.load(std::memory_order_acquire);
     return first == nullptr ? account_of_none() : *first;
+}
+
+LinkKey link_key(const ProgramKey &key) {
+    LinkKey beginning = {};
+    std::copy_n(key.begin(), beginning.size(), beginning.begin());
+    return beginning;
 }
 
 Link why_missed(Context &context, const LookedFor &wanted, Outcome found) {

@@ -124,10 +124,7 @@ uint64_t sources_digest(GLenum type, const std::vector<Key> &sources) {
 // Keeps the beginnings of sources that had to be compiled, where the user wants that.
 void keep_sources(Context &context, const ProgramKey &key, std::string_view text) {
     History *const history = context.account->history();
-    if (history == nullptr) return;
-    LinkKey beginning = {};
-    std::copy_n(key.begin(), beginning.size(), beginning.begin());
-    history->keep_sources(beginning, text);
+    if (history != nullptr) history->keep_sources(link_key(key), text);
 }
 
 const char *stage_name(GLenum type) {

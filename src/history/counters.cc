@@ -62,11 +62,11 @@ Tally tally_of(const Numbers &numbers) {
     return tally;
 }
 
-// The file, mapped. Lookers need no lock; whoever changes more than the words of a row's tally is
+// The file, mapped. Lookers need no lock; a process that changes more than the words of a row's tally is
 // alone(): in one thread, of one process.
 //
 // Rows move by a fold. What it is to make of a row stands in the header, under a check, before the
-// row is touched. Whoever is alone next finishes a fold that a killed process has left, and doing it
+// row is touched. The next one that is alone finishes a fold that a killed process has left, and doing it
 // twice does no harm: only folds write to earlier rows. So no number is lost or counted twice.
 class CounterFile {
   public:

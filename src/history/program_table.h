@@ -64,7 +64,7 @@ class ProgramTable {
     std::array<Mapping, kLevelsMax> mapped_;          // each is of all up to the level's end
 };
 
-// The programs of another generation. Reads the file: whoever changes it cannot harm us. What it says
+// The programs of another generation. Reads the file: those who change it cannot harm us. What it says
 // of itself, and its size, are looked at once a second. A copy of the smallest levels is kept for a
 // minute, as each read is a system call.
 // Thread safety: externally synchronised.

@@ -91,7 +91,7 @@ async function navigate(event) {
   }
   document.title = `${current.view.title} · Cairn`;
   await refresh(true);
-  // Whoever reads by the keyboard goes on with the new view; at first, with the beginning of the page.
+  // Those who read by the keyboard go on with the new view; at first, with the beginning of the page.
   if (event && (main.contains(document.activeElement) || document.activeElement === document.body)) main.focus({preventScroll: true});
   if (event) scrollTo(0, 0);
 }

@@ -8,17 +8,32 @@
 
 #include "cache/generations.h"
 #include "caches.h"
+#include "history/counters.h"
+#include "history/files.h"
 #include "os/file.h"
+#include "store/space.h"
 
 namespace cairn::cli {
 namespace {
 
 constexpr std::size_t kGenerationTextMax = 256 * 1024;
+constexpr std::string_view kSessionPrefix = "d3d12-";
+
+// The application that a D3D12 session's text names; else what its cache is called.
+std::string application_of_session(const std::string &root, const std::string &identifier) {
+    constexpr std::string_view kField = "\napplication: ";
+    const std::string about = about_text(root, identifier);
+    const std::size_t found = about.find(kField);
+    if (found == std::string::npos) return identifier;
+    const std::size_t begin = found + kField.size();
+    const std::string name = about.substr(begin, about.find('\n', begin) - begin);
+    return valid_application(name) ? name : identifier;
+}
 
 // Every run of one cache.
-void add_runs(const Directory &root, const KnownGeneration &generation,
+void add_runs(const Directory &root, const FrontEndCache &cache,
               std::vector<ApplicationRun> &runs) {
-    const auto directory = root.open_directory(generation.identifier);
+    const auto directory = root.open_directory(cache.identifier);
     if (!directory.ok()) return;
     const auto read = read_history(directory.value());
     if (!read.ok()) return;
@@ -26,7 +41,7 @@ void add_runs(const Directory &root, const KnownGeneration &generation,
     const bool is_full = history.links.size() == history.links_max;
     for (const RunRead &run : history.runs) {
         if (run.numbers.lookups() == 0) continue;
-        ApplicationRun added = {generation.application, generation.identifier, run, {}, false};
+        ApplicationRun added = {cache.application, cache.identifier, run, {}, false};
         for (const LinkRead &link : history.links) {
             if (link.run_start_ns == run.start_ns) added.links.push_back(link);
         }
@@ -35,17 +50,15 @@ void add_runs(const Directory &root, const KnownGeneration &generation,
     }
 }
 
-// The lines of a generation's text, by what they are about.
+// The lines of a cache's text about itself, by what they are about.
 std::map<std::string, std::string> fields_of(const std::string &root,
                                              const std::string &identifier) {
     std::map<std::string, std::string> fields;
-    const auto all = Directory::open(root);
-    if (!all.ok()) return fields;
-    const auto directory = all.value().open_directory(identifier);
-    if (!directory.ok()) return fields;
-    const auto text = read_text_file(directory.value(), kGenerationFileName, kGenerationTextMax);
-    if (!text.ok()) return fields;
-    std::string_view left = text.value();
+    const auto directory = Directory::open(root + "/" + identifier);
+    if (!directory.ok() || identifier.empty()) return fields;
+    auto whole = read_text_file(directory.value(), kGenerationFileName, kGenerationTextMax);
+    const std::string text = whole.ok() ? std::move(whole.value()) : about_text(root, identifier);
+    std::string_view left = text;
     while (!left.empty()) {
         const std::size_t end = std::min(left.find('\n'), left.size());
         const std::string_view line = left.substr(0, end);
@@ -93,10 +106,14 @@ std::string words_of_other_driver(const std::vector<Difference> &found) {
     return text;
 }
 
-Words field_names(std::uint64_t fields) {
+// Of a context's fields; a session of D3D12 has its Version only.
+Words field_names(const std::string &identifier, std::uint64_t fields) {
     Words names;
     for (std::size_t i = 0; i < kContextFields; ++i) {
-        if ((fields >> i & 1) != 0) names.emplace_back(context_field_name(ContextField(i)));
+        if ((fields >> i & 1) == 0) continue;
+        names.emplace_back(identifier.starts_with(kSessionPrefix)
+                               ? "the session's Version"
+                               : context_field_name(ContextField(i)));
     }
     return names;
 }
@@ -109,7 +126,8 @@ nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRu
                                     const std::map<LinkKey, std::string> &sources) {
     const Link &link = read.link;
     const bool is_of_driver = link.outcome == Outcome::other_driver;
-    const std::string other = is_of_driver ? sibling_identifier(run.identifier, link.other) : "";
+    const std::string other =
+        is_of_driver ? sibling_identifier(root, run.identifier, link.other) : "";
     if (is_of_driver && !known.contains(link.other)) {
         known[link.other] = differences(root, other, run.identifier);
     }
@@ -122,7 +140,8 @@ nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRu
     if (link.key != LinkKey()) {
         json["key"] = format_key(link.key.data(), link.key.size(), link.key.size());
     }
-    if (link.outcome == Outcome::other_context) json["fields"] = field_names(link.other);
+    if (link.outcome == Outcome::other_context)
+        json["fields"] = field_names(run.identifier, link.other);
     if (is_of_driver) {
         json["other_cache"] = other;
         json["differences"] = nlohmann::ordered_json::array();
@@ -141,14 +160,33 @@ nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRu
 
 }  // namespace
 
+std::vector<FrontEndCache> list_front_end_caches(const std::string &root) {
+    std::vector<FrontEndCache> caches;
+    const auto directory = Directory::open(root);
+    if (!directory.ok()) return caches;
+    for (const KnownGeneration &each : list_generations(directory.value())) {
+        if (each.is_recipes) continue;
+        caches.push_back({application_name(each.application), each.identifier, each.bytes,
+                          each.limit_bytes.value_or(0)});
+    }
+    (void)directory->list([&](const char *name) {
+        if (!std::string_view(name).starts_with(kSessionPrefix)) return;
+        const auto cache = directory->open_directory(name);
+        if (!cache.ok() || !cache->info(kHistoryFileName).ok()) return;
+        const auto use = measure_disk_use(cache.value());
+        caches.push_back({application_of_session(root, name), name, use.ok() ? use->bytes : 0, 0});
+    });
+    return caches;
+}
+
 std::vector<ApplicationRun> read_runs(const std::string &root, const std::string &application) {
     std::vector<ApplicationRun> runs;
     const auto directory = Directory::open(root);
     if (!directory.ok()) return runs;
-    for (KnownGeneration &generation : list_generations(directory.value())) {
-        if (!is_of_application(generation.application, application)) continue;
-        generation.application = application_name(generation.application);
-        add_runs(directory.value(), generation, runs);
+    for (const FrontEndCache &cache : list_front_end_caches(root)) {
+        if (is_of_application(cache.application, application)) {
+            add_runs(directory.value(), cache, runs);
+        }
     }
     std::sort(runs.begin(), runs.end(), [](const ApplicationRun &a, const ApplicationRun &b) {
         return a.run.start_ns > b.run.start_ns;
@@ -156,11 +194,20 @@ std::vector<ApplicationRun> read_runs(const std::string &root, const std::string
     return runs;
 }
 
-std::string sibling_identifier(const std::string &identifier, std::uint64_t generation) {
-    constexpr std::size_t kDigits = 16;
-    const std::string beginning =
-        identifier.size() < kDigits ? "" : identifier.substr(0, identifier.size() - kDigits);
-    return fmt::format("{}{:016x}", beginning, generation);
+std::string sibling_identifier(const std::string &root, const std::string &identifier,
+                               std::uint64_t generation) {
+    const std::string_view beginning =
+        std::string_view(identifier).substr(0, identifier.size() - generation_end_size(identifier));
+    std::string found;
+    const auto directory = Directory::open(root);
+    if (!directory.ok()) return found;
+    (void)directory->list([&](const char *name) {
+        const bool is_it = std::string_view(name).starts_with(beginning) &&
+                           std::string_view(name).size() == identifier.size() &&
+                           generation_number(name) == generation;
+        if (is_it) found = name;
+    });
+    return found;
 }
 
 std::vector<Difference> differences(const std::string &root, const std::string &from,
@@ -188,10 +235,10 @@ std::vector<Difference> differences(const std::string &root, const std::string &
 std::string details_of(const std::string &root, const ApplicationRun &run, const Link &link) {
     switch (link.outcome) {
         case Outcome::other_driver:
-            return words_of_other_driver(
-                differences(root, sibling_identifier(run.identifier, link.other), run.identifier));
+            return words_of_other_driver(differences(
+                root, sibling_identifier(root, run.identifier, link.other), run.identifier));
         case Outcome::other_context: {
-            const Words names = field_names(link.other);
+            const Words names = field_names(run.identifier, link.other);
             return names.empty() ? "which field differs is no longer known"
                                  : fmt::format("{} differ{}", fmt::join(names, ", "),
                                                names.size() == 1 ? "s" : "");

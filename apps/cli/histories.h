@@ -15,6 +15,17 @@
 
 namespace cairn::cli {
 
+// A cache in which a front end looks programs up.
+struct FrontEndCache {
+    std::string application;  // as people know it
+    std::string identifier;
+    std::uint64_t disk_bytes = 0;
+    std::uint64_t limit_bytes = 0;  // that its application was given; 0: none
+};
+
+// The generations of applications, and the sessions of D3D12 that have a history.
+std::vector<FrontEndCache> list_front_end_caches(const std::string &root);
+
 // A process that looked programs up in one cache.
 struct ApplicationRun {
     std::string application;  // as people know it
@@ -38,8 +49,9 @@ struct Difference {
 // first. Empty, too, where one of them is gone.
 std::vector<Difference> differences(const std::string &root, const std::string &from,
                                     const std::string &to);
-// The identifier of another generation of the same application.
-std::string sibling_identifier(const std::string &identifier, std::uint64_t generation);
+// The identifier of another generation of the same application, by its number; "": it is gone.
+std::string sibling_identifier(const std::string &root, const std::string &identifier,
+                               std::uint64_t generation);
 
 // What is known beyond the outcome of a link; "" for nothing. As a clause, for people.
 std::string details_of(const std::string &root, const ApplicationRun &run, const Link &link);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "caches.h"
 #include "history/reader.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -49,15 +48,13 @@ void Live::find_caches() {
     if (!caches_.empty() && now - found_at_ < kFoundFor) return;
     found_at_ = now;
     caches_.clear();
-    for (const auto &[identifier, application] : cli::list_applications(root_)) {
-        caches_.push_back({identifier, cli::application_name(application)});
-    }
+    caches_ = cli::list_front_end_caches(root_);
 }
 
 Json Live::look() {
     Json running = Json::array();
     std::vector<Miss> found;
-    for (const Watched &cache : caches_) {
+    for (const cli::FrontEndCache &cache : caches_) {
         const auto directory = Directory::open(root_ + "/" + cache.identifier);
         if (!directory.ok()) continue;
         const auto history = read_history(directory.value());

@@ -29,11 +29,6 @@ class Live {
     nlohmann::ordered_json since(std::uint64_t number);
 
   private:
-    struct Watched {
-        std::string identifier;
-        std::string application;
-    };
-
     struct Miss {
         cli::ApplicationRun run;
         LinkRead link;
@@ -45,7 +40,7 @@ class Live {
 
     const std::string root_;
     Mutex mutex_;
-    std::vector<Watched> caches_ GUARDED_BY(mutex_);
+    std::vector<cli::FrontEndCache> caches_ GUARDED_BY(mutex_);
     std::chrono::steady_clock::time_point found_at_ GUARDED_BY(mutex_);
     std::map<std::string, std::uint64_t> last_links_ GUARDED_BY(mutex_);  // by cache: what was seen
     std::deque<nlohmann::ordered_json> events_ GUARDED_BY(mutex_);        // the latest last

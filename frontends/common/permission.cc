@@ -73,15 +73,20 @@ std::optional<bool> switch_of_environment(const char *name) {
     return *value != "0";
 }
 
-Permission ask() {
-    const Configuration configuration = Configuration::read(Log());
-    const std::string &application = application_name();
+Circumstances own_circumstances() {
     Circumstances own;
-    own.application = application;
+    own.application = application_name();
     own.has_other_rights = getauxval(AT_SECURE) != 0;
     own.is_disabled = switch_of_environment("CAIRN_DISABLE").value_or(false);
     own.is_recording = !environment_variable(kRecordVariable).value_or("").empty();
     own.is_cairn_run = !environment_variable(kRunReportVariable).value_or("").empty();
+    return own;
+}
+
+Permission ask() {
+    const Configuration configuration = Configuration::read(Log());
+    const std::string &application = application_name();
+    Circumstances own = own_circumstances();
     Permission permission = permission_for(own, configuration);
     // Only a process that would be served is watched, and none that is to keep off the disk. What a
     // player dies of is no crash of its application.
@@ -139,6 +144,12 @@ Permission permission_for(const Circumstances &own, const Configuration &configu
 const Permission &own_permission() {
     static const auto *permission = new Permission(ask());
     return *permission;
+}
+
+bool own_lookups_are_remembered() {
+    const Configuration configuration = Configuration::read(Log());
+    return permission_for(own_circumstances(), configuration).is_served &&
+           configuration.record(application_name()).value_or(true);
 }
 
 std::span<const DeniedByDefault> denied_by_default() {

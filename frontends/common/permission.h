@@ -43,6 +43,10 @@ Permission permission_for(const Circumstances &own, const Configuration &configu
 // the crash guard; it comes before the process goes into a sandbox.
 const Permission &own_permission();
 
+// Whether it may be remembered what becomes of this process's look-ups, where it uses a library of
+// ours by itself: not where `cairn` would not serve it, or its record is not wanted.
+bool own_lookups_are_remembered();
+
 // An application that is not served unless the configuration has `enabled = 1` in its section, or
 // `cairn run` starts it.
 struct DeniedByDefault {

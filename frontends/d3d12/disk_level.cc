@@ -97,6 +97,7 @@ Outcome DiskLevel::put(const KeyHash &hash, const Entry &entry) {
     cairn_put_options options = {};
     options.size = sizeof options;
     options.flags = CAIRN_PUT_IF_ABSENT;
+    options.cost_us = entry.cost_us();
     const Bytes record = entry.record();
     const auto put_once = [&] {
         return cairn_put(cache_, hash.data(), hash.size(), record.data(), record.size(), &options);

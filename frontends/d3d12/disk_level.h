@@ -20,9 +20,11 @@ namespace cairn::d3d12 {
 struct CacheOptions {
     std::string identity;  // sessions of one identity share a cache
     bool is_on_disk = false;
-    std::string root;        // empty: none can be had
-    std::string identifier;  // below the root
-    std::string about;       // for people
+    std::string root;         // empty: none can be had
+    std::string identifier;   // below the root
+    std::string about;        // for people
+    std::string application;  // the same, of whose numbers its look-ups are
+    std::string driver;       // that its entries are for; empty: for any
     uint64_t version = 0;
     uint64_t limit_bytes = 0;   // on disk
     uint64_t memory_bytes = 0;  // of a MEMORY session; on disk for keeping entries that were found
@@ -49,6 +51,8 @@ class DiskLevel {
     // False: it cannot be noted.
     bool delete_on_destroy() { return presence_.mark_for_clearing(); }
     Outcome clear();
+    // In which its entries are; null while a session's wish hides them.
+    cairn_cache *visible() const { return hidden_ ? nullptr : cache_; }
 
   private:
     DiskLevel(cairn_cache *cache, const CacheOptions &options) : cache_(cache), options_(options) {}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
 
+#include <cairn/internal/front_end.h>
+
 #include <cstdlib>
 #include <new>
 #include <span>
@@ -43,7 +45,7 @@ std::string short_hash(std::string_view text) {
     return hexadecimal(std::as_bytes(std::span(hashed)).first(kShortHashSize / 2));
 }
 
-EntryRef Entry::copy(Bytes key, Bytes value) {
+EntryRef Entry::copy(Bytes key, Bytes value, uint32_t cost_us) {
     const size_t size = kHeaderSize + key.size() + value.size();
     Memory memory(std::malloc(size), std::free);
     if (memory == nullptr) return nullptr;
@@ -52,7 +54,8 @@ EntryRef Entry::copy(Bytes key, Bytes value) {
     put_le(record, kMagic.size(), static_cast<uint32_t>(key.size()));
     std::memcpy(record.data() + kHeaderSize, key.data(), key.size());
     std::memcpy(record.data() + kHeaderSize + key.size(), value.data(), value.size());
-    return EntryRef(new (std::nothrow) Entry(record, key.size(), std::move(memory)));
+    return EntryRef(new (std::nothrow)
+                        Entry(record, key.size(), cost_us, false, std::move(memory)));
 }
 
 EntryRef Entry::adopt(cairn_blob *blob) {
@@ -60,8 +63,10 @@ EntryRef Entry::adopt(cairn_blob *blob) {
     const Bytes record = {static_cast<const std::byte *>(cairn_blob_data(blob)),
                           cairn_blob_size(blob)};
     const size_t key_size = key_size_in(record);
-    return EntryRef(key_size == 0 ? nullptr
-                                  : new (std::nothrow) Entry(record, key_size, std::move(memory)));
+    if (key_size == 0) return nullptr;
+    const bool is_of_pack = cairn_blob_is_of_pack(blob) != 0;
+    return EntryRef(new (std::nothrow) Entry(record, key_size, cairn_blob_cost_us(blob), is_of_pack,
+                                             std::move(memory)));
 }
 
 }  // namespace cairn::d3d12

@@ -64,7 +64,8 @@ using EntryRef = std::shared_ptr<const Entry>;
 
 class Entry {
   public:
-    static EntryRef copy(Bytes key, Bytes value);
+    // `cost_us`: what it took to make the value, in microseconds; 0: not known.
+    static EntryRef copy(Bytes key, Bytes value, uint32_t cost_us = 0);
     // Takes the blob in any case.
     static EntryRef adopt(cairn_blob *blob);
 
@@ -72,16 +73,24 @@ class Entry {
     Bytes key() const { return record_.subspan(kHeaderSize, key_size_); }
     Bytes value() const { return record_.subspan(kHeaderSize + key_size_); }
     bool has_key(Bytes other) const { return same_bytes(key(), other); }
+    uint32_t cost_us() const { return cost_us_; }
+    bool is_of_pack() const { return is_of_pack_; }
 
     static constexpr size_t kHeaderSize = 8;
 
   private:
     using Memory = std::unique_ptr<void, void (*)(void *)>;
-    Entry(Bytes record, size_t key_size, Memory memory)
-        : record_(record), key_size_(key_size), memory_(std::move(memory)) {}
+    Entry(Bytes record, size_t key_size, uint32_t cost_us, bool is_of_pack, Memory memory)
+        : record_(record),
+          key_size_(key_size),
+          cost_us_(cost_us),
+          is_of_pack_(is_of_pack),
+          memory_(std::move(memory)) {}
 
     const Bytes record_;
     const size_t key_size_;
+    const uint32_t cost_us_;
+    const bool is_of_pack_;
     const Memory memory_;  // that the record lies in
 };
 

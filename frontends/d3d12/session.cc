@@ -70,6 +70,11 @@ std::string application_part(const Setting &setting, const std::string &guid) {
     return name.empty() ? "" : name + "-";
 }
 
+std::string application_for_people(const Setting &setting) {
+    const std::string given = setting.application.value_or("");
+    return given.empty() ? application_name() : given;
+}
+
 // `desc` has no zeros that stand for defaults any more.
 CacheOptions cache_options(const SessionDesc &desc, const Setting &setting) {
     CacheOptions result;
@@ -78,6 +83,7 @@ CacheOptions cache_options(const SessionDesc &desc, const Setting &setting) {
     const std::string application = result.is_on_disk ? application_part(setting, guid) : "";
     result.identifier = kPrefix + application + guid;
     result.about = "D3D12 shader cache " + guid + "\n";
+    result.application = application_for_people(setting);
     if (!application.empty()) {
         result.about += "application: " + application.substr(0, application.size() - 1) + "\n";
     }
@@ -86,6 +92,7 @@ CacheOptions cache_options(const SessionDesc &desc, const Setting &setting) {
         // Appended piece by piece: GCC 12 warns of what it makes of operator+ here.
         result.identifier.append("-").append(short_hash(names.adapter));
         result.identifier.append("-").append(short_hash(names.driver_version));
+        result.driver = names.adapter + "\n" + names.driver_version;
         result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
     }
     result.root = result.control_root = setting.root;

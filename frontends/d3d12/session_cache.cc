@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "session_cache.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/guarded.h"
+#include "os/environment.h"
 
 namespace cairn::d3d12 {
 namespace {
@@ -84,7 +86,11 @@ Outcome SessionCache::open(const CacheOptions &options, std::unique_ptr<SessionC
     }
     if (outcome != Outcome::ok) {
         cache.reset();
+        return outcome;
     }
+    const bool is_on_disk = cache->disk_ != nullptr;
+    cache->account_ = std::make_unique<SessionAccount>(
+        cache->options_, is_on_disk ? cache->disk_->visible() : nullptr);
     return outcome;
 }
 
@@ -103,13 +109,26 @@ void SessionCache::follow_clears() {
 }
 
 Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
-    if (disabled()) return Outcome::disabled;
+    if (disabled()) {
+        account_->refused(options_.hash(key), Detail::switched_off);
+        return Outcome::disabled;
+    }
     follow_clears();
     entry = take_held(key);
     if (entry != nullptr && wanted == Wanted::value) return Outcome::ok;
+    const uint64_t start_ns = monotonic_ns();
     const KeyHash hash = options_.hash(key);
     entry = disk_ == nullptr ? memory_.find(hash) : disk_->find(hash);
-    return entry == nullptr ? Outcome::not_found : judge(entry, key, Outcome::ok);
+    if (entry == nullptr) {
+        account_->missed(hash, start_ns);
+        return Outcome::not_found;
+    }
+    if (!entry->has_key(key)) {
+        account_->refused(hash, Detail::hash_collision);
+        return Outcome::collision;
+    }
+    account_->found(hash, *entry, start_ns);
+    return Outcome::ok;
 }
 
 // Where another thread is in the way, nothing is held: the entry is read again.
@@ -133,8 +152,15 @@ Outcome SessionCache::store(Bytes key, Bytes value) {
     follow_clears();
     (void)take_held(key);
     const KeyHash hash = options_.hash(key);
-    const EntryRef entry = Entry::copy(key, value);
-    if (entry == nullptr) return Outcome::no_memory;
+    const uint64_t cost_ns = account_->cost_ns(hash);
+    const auto cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
+    const EntryRef entry = Entry::copy(key, value, cost_us);
+    const Outcome outcome = entry == nullptr ? Outcome::no_memory : store(hash, key, entry);
+    account_->stored(hash, outcome, value.size(), cost_ns);
+    return outcome;
+}
+
+Outcome SessionCache::store(const KeyHash &hash, Bytes key, const EntryRef &entry) {
     if (disk_ != nullptr) return store_on_disk(hash, key, entry);
     const EntryRef there = memory_.insert(hash, entry);
     return there == nullptr ? Outcome::ok : judge(there, key, Outcome::exists);

@@ -22,6 +22,7 @@
 #include "base/mutex.h"
 #include "disk_level.h"
 #include "os/per_process.h"
+#include "session_account.h"
 #include "session_memory.h"
 
 namespace cairn::d3d12 {
@@ -82,6 +83,7 @@ class SessionCache {
     explicit SessionCache(const CacheOptions &options);
     void follow_clears();
     EntryRef take_held(Bytes key);
+    Outcome store(const KeyHash &hash, Bytes key, const EntryRef &entry);
     Outcome store_on_disk(const KeyHash &hash, Bytes key, const EntryRef &entry);
 
     Listeners listeners_;
@@ -92,7 +94,9 @@ class SessionCache {
     TryMutex held_mutex_;
     EntryRef held_ GUARDED_BY(held_mutex_);  // of DISK
     std::thread::id held_by_ GUARDED_BY(held_mutex_);
-    std::unique_ptr<DiskLevel> disk_;  // null for MEMORY; last: it writes log lines to its end
+    std::unique_ptr<DiskLevel>
+        disk_;  // null for MEMORY; behind the log, of which it hears to its end
+    std::unique_ptr<SessionAccount> account_;
 };
 
 // Joins the cache of this identity, which is opened where nobody has it open. `cache` is the

@@ -1,26 +1,17 @@
-// What becomes of the links of an application: counts each by its outcome, and finds out why a
-// program had to be made: docs/why.md.
+// What becomes of the links of an application, in the accounts of their caches: docs/why.md.
 // SPDX-License-Identifier: MIT
 //
-// One Account for each cache, and one for contexts without any. What is counted goes to the launcher
-// (RunReport), to the cache's history, and to the numbers of the day.
-//
 // Thread safety: any thread. Ownership: as the caches, an account lives as long as the process.
-// Failure: what cannot be remembered is not; then the outcome of a miss is `unknown`, with a reason.
+// Failure: as an Account's; nothing throws.
 #pragma once
 
 #include <cairn/cairn.h>
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 
-#include "history/counters.h"
-#include "history/history.h"
-#include "history/outcome.h"
+#include "common/account.h"
 #include "key.h"
 
 namespace cairn::gl {
@@ -28,27 +19,10 @@ namespace cairn::gl {
 struct Context;
 struct Call;
 
-class Account {
-  public:
-    // Of a cache on disk for a driver of this identity.
-    Account(cairn_cache *cache, std::string_view identity);
-    // Of contexts whose programs nobody remembers, and why.
-    explicit Account(Detail unknown_because);
-
-    // Null: nothing is remembered.
-    History *history() { return history_.get(); }
-    Detail unknown_because() const { return unknown_because_; }
-    void add(Number number, uint64_t amount);
-    // Entries that the cache has evicted since this was called last.
-    void note_evictions();
-
-  private:
-    cairn_cache *const cache_ = nullptr;
-    std::unique_ptr<History> history_;
-    DayTally day_;
-    const Detail unknown_because_;
-    std::atomic<uint64_t> evicted_seen_ = 0;
-};
+// Of a cache on disk for a driver of this identity. Lives as long as the process.
+Account *new_account(cairn_cache *cache, std::string_view identity);
+// Of contexts whose programs nobody remembers, and why.
+Account *new_account(Detail unknown_because);
 
 // The account of contexts that have no cache.
 Account &account_of_none();

@@ -123,10 +123,10 @@ cairn_cache *open_cache(const std::string &identity, uint32_t limit_percent) {
     return cache;
 }
 
-Account *new_account(cairn_cache *cache, const std::string &identity, bool has_broker) {
-    if (cache == nullptr) return new Account(Detail::not_opened);
-    if (has_broker) return new Account(Detail::behind_a_broker);
-    return new Account(cache, identity);
+Account *account_of(cairn_cache *cache, const std::string &identity, bool has_broker) {
+    if (cache == nullptr) return new_account(Detail::not_opened);
+    if (has_broker) return new_account(Detail::behind_a_broker);
+    return new_account(cache, identity);
 }
 
 // Counts the entries that were taken for stored and could not be written since.
@@ -196,7 +196,7 @@ cairn_cache *cache_for(const std::string &identity, uint32_t limit_percent) {
     opened.cache = open_cache(identity, limit_percent);
     opened.is_of_blobs = !has_broker && limit_percent == kBlobsPercent;
     if (!opened.is_of_blobs && identity != recipe::kIdentity) {
-        opened.account = new_account(opened.cache, identity, has_broker);
+        opened.account = account_of(opened.cache, identity, has_broker);
     }
     all.by_identity[key] = opened;
     return opened.cache;

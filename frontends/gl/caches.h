@@ -14,9 +14,11 @@
 
 #include <string>
 
-namespace cairn::gl {
-
+namespace cairn {
 class Account;
+}
+
+namespace cairn::gl {
 
 // Shares of the room that the program has on disk, in percent. A driver keeps blobs of each program
 // that it compiles; only new links need them.

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/checksum.h"
 #include "os/byte_lock.h"
 #include "os/deadline.h"
 #include "os/environment.h"
@@ -25,6 +27,23 @@ constexpr std::uint64_t kDayNs = std::uint64_t{24} * 3600 * 1'000'000'000;
 constexpr std::size_t kPageBytesMax = 65536;
 
 std::atomic<std::uint64_t> g_pretended_day = 0;
+
+// Of the hash at the end of an identifier, see generation_end_size().
+constexpr std::size_t kDigits = 16;
+constexpr std::size_t kSessionDigits = 12;
+
+std::optional<unsigned> value_of(char digit) {
+    if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
+    if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a') + 10;
+    return std::nullopt;
+}
+
+// In a hyphen and so many hexadecimal digits, with something in front.
+bool ends_in_digits(std::string_view text, std::size_t count) {
+    if (text.size() <= count + 1 || text[text.size() - count - 1] != '-') return false;
+    return std::ranges::all_of(text.substr(text.size() - count),
+                               [](char digit) { return value_of(digit).has_value(); });
+}
 
 bool is_whole(const CounterRow &row) {
     const std::uint64_t check = Word(const_cast<std::uint64_t &>(row.check)).load();
@@ -410,18 +429,21 @@ bool open_counters(const std::string &root) {
     return true;
 }
 
+std::size_t generation_end_size(std::string_view identifier) {
+    constexpr std::size_t kSession = kSessionDigits + 1;
+    const bool is_session =
+        ends_in_digits(identifier, kSessionDigits) &&
+        ends_in_digits(identifier.substr(0, identifier.size() - kSession), kSessionDigits);
+    if (is_session) return 2 * kSession;
+    return ends_in_digits(identifier, kDigits) ? kDigits + 1 : 0;
+}
+
 std::uint64_t generation_number(std::string_view identifier) {
-    constexpr std::size_t kDigits = 16;
-    if (identifier.size() <= kDigits) return 0;
-    const std::string_view digits = identifier.substr(identifier.size() - kDigits);
-    if (identifier[identifier.size() - kDigits - 1] != '-') return 0;
+    const std::string_view end =
+        identifier.substr(identifier.size() - generation_end_size(identifier));
+    if (end.size() != kDigits + 1) return end.empty() ? 0 : checksum(as_bytes(end), end.size());
     std::uint64_t number = 0;
-    for (const char digit : digits) {
-        const bool is_letter = digit >= 'a' && digit <= 'f';
-        if (!is_letter && (digit < '0' || digit > '9')) return 0;
-        number =
-            number << 4 | static_cast<std::uint64_t>(is_letter ? digit - 'a' + 10 : digit - '0');
-    }
+    for (const char digit : end.substr(1)) number = number << 4 | *value_of(digit);
     return number;
 }
 

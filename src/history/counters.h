@@ -29,8 +29,11 @@ inline constexpr const char *kCountersName = ".counters";
 // False: this process counts nothing, as there is no such file and none can be made.
 bool open_counters(const std::string &root);
 
-// The generation in the identifier of a cache, which ends in "-" and 16 hexadecimal digits; 0: there
-// is none in it.
+// Generations of one application have identifiers that differ in their ends only: in "-" and 16
+// hexadecimal digits, or, of D3D12's sessions, in "-" and 12 digits twice (adapter and driver).
+// The size of that end; 0: it is the identifier of no generation.
+std::size_t generation_end_size(std::string_view identifier);
+// A number for the end: the 16 digits', or a hash of those of D3D12; 0: there is none.
 std::uint64_t generation_number(std::string_view identifier);
 
 // The numbers of an application in a generation, those of today.

@@ -139,7 +139,19 @@ TEST_F(CountersTest, AGenerationIsTheEndOfAnIdentifier) {
     for (const char *other : {"", "gl-game", "0123456789abcdef", "gl-game-0123456789abcdeg",
                               "gl-game0123456789abcdef", "gl-game-0123456789ABCDEF"}) {
         EXPECT_EQ(generation_number(other), 0u) << other;
+        EXPECT_EQ(generation_end_size(other), 0u) << other;
     }
+    EXPECT_EQ(generation_end_size("gl-game-0123456789abcdef"), 17u);
+}
+
+TEST_F(CountersTest, ASessionOfD3D12IsAGenerationWhereItIsBoundToADriver) {
+    const std::string session = "d3d12-game-01234567-89ab-cdef-0123-456789abcdef";
+    EXPECT_EQ(generation_number(session), 0u);
+    const std::string bound = session + "-111111111111-222222222222";
+    EXPECT_EQ(generation_end_size(bound), 26u);
+    EXPECT_NE(generation_number(bound), 0u);
+    EXPECT_NE(generation_number(bound), generation_number(session + "-111111111111-333333333333"));
+    EXPECT_NE(generation_number(bound), generation_number(session + "-333333333333-222222222222"));
 }
 
 TEST_F(CountersTest, ALongNameIsCut) {

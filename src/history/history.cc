@@ -26,13 +26,17 @@ constexpr std::uint64_t kLookNs = 1'000'000'000;
 // A process that goes on to see its file cleared keeps so many descriptors.
 constexpr unsigned kOpenedMax = 128;
 constexpr std::size_t kSiblingsMax = 3;
-constexpr std::size_t kNumberDigits = 16;
 constexpr const char *kGenerationFileName = "generation";  // docs/program_cache.md
 
 using Word = std::atomic_ref<std::uint64_t>;
 
 std::uint64_t wanted_magic(std::uint64_t limit_bytes) {
     return limit_bytes >= kLinksLargeLimit ? kHistoryMagicLarge : kHistoryMagicSmall;
+}
+
+// In the word `what` of a LinkRecord.
+std::uint64_t cost_bits(std::uint64_t cost_ns) {
+    return std::min<std::uint64_t>(cost_ns / 1000, UINT64_MAX >> 16) << 16;
 }
 
 std::uint64_t size_least(std::uint64_t limit_bytes) {
@@ -281,17 +285,21 @@ void History::note_context(std::uint64_t digest,
 // The generations of the application that were used last.
 std::vector<SiblingPrograms> History::find_siblings() const {
     std::vector<SiblingPrograms> siblings;
-    if (generation_number(options_.identifier) == 0) return siblings;
+    const std::size_t end_size = generation_end_size(options_.identifier);
+    if (end_size == 0) return siblings;
     const std::string beginning =
-        options_.identifier.substr(0, options_.identifier.size() - kNumberDigits);
+        options_.identifier.substr(0, options_.identifier.size() - end_size);
     const auto root = open_root(options_.root, Create::no, Log());
     if (!root.ok()) return siblings;
     std::vector<std::pair<std::uint64_t, std::string>> found;  // by when they were used
     (void)root->list([&](const char *name) {
         const std::string_view text = name;
         if (!text.starts_with(beginning) || text == options_.identifier) return;
-        if (text.size() != options_.identifier.size() || generation_number(text) == 0) return;
-        const auto used = root->info(std::string(text) + "/" + kGenerationFileName);
+        if (generation_end_size(text) != end_size || text.size() != options_.identifier.size())
+            return;
+        auto used = root->info(std::string(text) + "/" + kGenerationFileName);
+        // A cache of D3D12's has none.
+        if (!used.ok()) used = root->info(std::string(text) + "/" + kHistoryFileName);
         if (used.ok()) found.emplace_back(used->modified_ns, text);
     });
     std::sort(found.rbegin(), found.rend());
@@ -372,21 +380,35 @@ std::uint64_t History::next_link(const View &view) {
     return next;
 }
 
-void History::note_link(const Link &link) {
+std::uint64_t History::note_link(const Link &link) {
     View *const own = view_in_place();
-    if (own == nullptr || own->run == nullptr) return;
-    const std::uint64_t cost_us = std::min<std::uint64_t>(link.cost_ns / 1000, UINT64_MAX >> 16);
+    if (own == nullptr || own->run == nullptr) return 0;
     LinkRecord record = {};
     record.number = next_link(*own);
     record.run_start_ns = own->run_start_ns;
     record.time_ns = wall_clock_ns();
     record.what = static_cast<std::uint64_t>(link.outcome) |
-                  static_cast<std::uint64_t>(link.detail) << 8 | cost_us << 16;
+                  static_cast<std::uint64_t>(link.detail) << 8 | cost_bits(link.cost_ns);
     record.key = std::bit_cast<std::array<std::uint64_t, 2>>(link.key);
     record.other = link.other;
     record.check = check_of(record);
     store_record(own->link_at(static_cast<std::size_t>(record.number % own->links)), record);
     set_checked(own->run->last_ms, kLastPlace, record.time_ns / 1'000'000);
+    return record.number;
+}
+
+void History::note_cost(std::uint64_t number, std::uint64_t cost_ns) {
+    View *const own = view();
+    if (own == nullptr) return;
+    LinkRecord &place = own->link_at(static_cast<std::size_t>(number % own->links));
+    LinkRecord record = load_record(place);
+    if (number == 0 || record.number != number || record.check != check_of(record) ||
+        record.run_start_ns != own->run_start_ns) {
+        return;
+    }
+    record.what = (record.what & 0xffff) | cost_bits(cost_ns);
+    record.check = check_of(record);
+    store_record(place, record);
 }
 
 bool History::is_first_run() {

@@ -85,7 +85,10 @@ class History {
     void add(Number number, std::uint64_t amount);
     // A thread has the driver make a program, from now on or until now.
     void note_making(bool is_making);
-    void note_link(const Link &link);
+    // Its number; 0: it is not kept.
+    std::uint64_t note_link(const Link &link);
+    // What it turned out to cost to make what the link of this number had missed.
+    void note_cost(std::uint64_t number, std::uint64_t cost_ns);
     // Whether no whole run went before this one in what the file knows.
     bool is_first_run();
     // Whether another process goes on.

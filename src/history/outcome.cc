@@ -62,6 +62,8 @@ const char *detail_words(Detail detail) {
             return "the program was linked before and may be in use";
         case Detail::not_linked:
             return "the driver refused to link it";
+        case Detail::hash_collision:
+            return "another key of the same hash is in the way";
         case Detail::not_opened:
             return "the cache could not be opened";
         case Detail::not_stored:

@@ -50,6 +50,7 @@ enum class Detail : std::uint8_t {
     program_not_known = 8,  // the program was changed in a way that Cairn does not understand
     linked_before = 9,      // separable, or while there is transform feedback
     not_linked = 10,        // the driver refused the program: there is nothing to keep
+    hash_collision = 12,    // a session of D3D12 has another key of the same hash
     // unusable
     not_opened = 20,  // the cache could not be opened
     not_stored = 21,  // when it was made last, it could not be stored

@@ -203,6 +203,7 @@ Status Store::make_way(const char *name) {
 }
 
 Status Store::open_index(Create create, bool may_wipe) {
+    bool was_wiped = false;
     for (unsigned attempt = 0; attempt < kIndexAttempts; ++attempt) {
         auto file = options_.lent != nullptr ? options_.lent->index()
                                              : directory_.open_file(kIndexFileName, access_);
@@ -234,7 +235,7 @@ Status Store::open_index(Create create, bool may_wipe) {
         }
         if (!options_.any_version && identity.value().version != options_.version) {
             if (!may_wipe || access_ == Access::read_only) return Error::busy;
-            TRY(wipe());
+            TRY_ASSIGN(was_wiped, wipe());
             continue;
         }
         TRY_ASSIGN(std::unique_ptr<Index> index,
@@ -242,6 +243,7 @@ Status Store::open_index(Create create, bool may_wipe) {
         const MutexLock lock(index_mutex_);
         version_ = identity.value().version;
         Index *const opened = index.get();
+        if (was_wiped) opened->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
         indexes_.push_back(std::move(index));
         index_.store(opened, std::memory_order_release);
         return {};
@@ -289,10 +291,12 @@ Result<bool> Store::lock_alone() const {
     return Error::busy;
 }
 
-// Wipes a cache of another version, if no other process has it open.
-Status Store::wipe() {
+// Wipes a cache of another version, if no other process has it open. False: another process has
+// done it.
+Result<bool> Store::wipe() {
     TRY_ASSIGN(const bool alone, lock_alone());
-    if (!alone) return {};  // another process has done it
+    if (!alone) return false;
+    bool is_done = false;
     // Another process may have done it before we got the lock: look again.
     const auto file = directory_.open_file(kIndexFileName, Access::read_only);
     if (file.ok()) {
@@ -306,11 +310,12 @@ Status Store::wipe() {
                     identity_for_new_index(directory_, options_.version, options_.identifier),
                     Replace::yes);
             }
-            if (!status.ok()) return status;
+            TRY(status);
+            is_done = true;
         }
     }
     TRY_ASSIGN(const bool shared, lock_file_.try_lock(kSessionByte, LockKind::shared));
-    return shared ? Status() : Status(Error::busy);
+    return shared ? Result<bool>(is_done) : Result<bool>(Error::busy);
 }
 
 // Opens the index that is in the directory now, and the directory that the path leads to now, after

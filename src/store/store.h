@@ -150,7 +150,7 @@ class Store {
     Status open_index(Create create, bool may_wipe);
     Status create_index(Create create, Replace replace) const;
     Result<bool> lock_alone() const;
-    Status wipe();
+    Result<bool> wipe();
     void note_boot(Index &index);
     void apply_limit(Index &index);
     Result<Index *> writable_index();

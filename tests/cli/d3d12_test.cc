@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/program.h"
 #include "common/application.h"
@@ -170,6 +171,62 @@ TEST(Command, DisablesEnablesAndClearsSessionsOfOthers) {
     for (const Session *session : {&disk, &memory}) {
         EXPECT_EQ(look(*session, "key"), d3d12_test::kNotFound);
     }
+}
+
+nlohmann::json why(const Stage &stage) {
+    const Finished said = cairn({"why", "--last", "--json"}, environment_of(stage));
+    EXPECT_EQ(said.exit_code, 0) << said.standard_error;
+    const auto json = nlohmann::json::parse(said.standard_output, nullptr, false);
+    return json.is_discarded() ? nlohmann::json() : json["run"];
+}
+
+TEST(WhyOfSessions, WhatAPackHas) {
+    PackedSessions packed;
+    {
+        Session session;
+        ASSERT_EQ(packed.stage.create(PackedSessions::desc(), session), 0);
+        EXPECT_EQ(find(session, "key"), "of the pack");
+    }
+    const auto run = why(packed.stage);
+    EXPECT_EQ(run["application"], application_name());
+    EXPECT_EQ(run["programs"], 1);
+    EXPECT_EQ(run["outcomes"]["hit-pack"]["programs"], 1);
+}
+
+TEST(WhyOfSessions, AnotherDriverAndAnotherVersion) {
+    Stage stage;
+    auto desc = disk_desc();
+    desc.Flags = D3D12_SHADER_CACHE_FLAG_DRIVER_VERSIONED;
+    const auto use = [&] {
+        Session session;
+        ASSERT_EQ(stage.create(desc, session), 0);
+        EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
+        EXPECT_EQ(store(session, "key", std::string("value")), 0);
+    };
+    use();
+    stage.set_adapter("test adapter", "2");
+    use();
+    auto miss = why(stage)["misses"][0];
+    EXPECT_EQ(miss["outcome"], "other-driver");
+    EXPECT_EQ(miss["why"], "driver from 1 to 2");
+    EXPECT_THAT(miss["other_cache"], testing::StartsWith(kName));
+    desc.Version = 7;
+    use();
+    miss = why(stage)["misses"][0];
+    EXPECT_EQ(miss["outcome"], "other-context");
+    EXPECT_EQ(miss["fields"], nlohmann::json({"the session's Version"}));
+}
+
+TEST(Command, ShowsSessionsThatAreOpen) {
+    Stage stage;
+    Session session;
+    ASSERT_EQ(stage.create(disk_desc(), session), 0);
+    EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
+    const Finished shown = cairn({"top", "--once"}, environment_of(stage));
+    EXPECT_EQ(shown.exit_code, 0) << shown.standard_error;
+    EXPECT_THAT(shown.standard_output, HasSubstr(application_name()));
+    const Finished counted = cairn({"stats", "today"}, environment_of(stage));
+    EXPECT_EQ(counted.exit_code, 0) << counted.standard_error;
 }
 
 }  // namespace

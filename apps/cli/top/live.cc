@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "cache/generations.h"
-#include "caches.h"
 #include "os/environment.h"
 #include "os/file.h"
 
@@ -29,13 +27,7 @@ void LiveView::look_for_caches(std::uint64_t now_ns) {
     if (looked_ns_ != 0 && now_ns - looked_ns_ < kLookNs) return;
     looked_ns_ = now_ns;
     caches_.clear();
-    const auto directory = Directory::open(root_);
-    if (!directory.ok()) return;
-    for (const KnownGeneration &each : list_generations(directory.value())) {
-        if (each.is_recipes) continue;
-        caches_.push_back({application_name(each.application), each.identifier, each.bytes,
-                           each.limit_bytes.value_or(0)});
-    }
+    caches_ = list_front_end_caches(root_);
 }
 
 LiveSample LiveView::sample() {
@@ -49,7 +41,7 @@ LiveSample LiveView::sample() {
     sample.caches = caches_.size();
     std::map<RunKey, Numbers> numbers;
     const auto root = Directory::open(root_);
-    for (const Known &cache : caches_) {
+    for (const FrontEndCache &cache : caches_) {
         sample.disk_bytes += cache.disk_bytes;
         if (!root.ok()) continue;
         const auto directory = root.value().open_directory(cache.identifier);

@@ -51,17 +51,12 @@ class LiveView {
     LiveSample sample();
 
   private:
-    struct Known {
-        std::string application, identifier;
-        std::uint64_t disk_bytes = 0;
-        std::uint64_t limit_bytes = 0;
-    };
     using RunKey = std::pair<std::string, std::uint64_t>;  // the cache, and the run's start
 
     void look_for_caches(std::uint64_t now_ns);
 
     const std::string root_;
-    std::vector<Known> caches_;
+    std::vector<FrontEndCache> caches_;
     std::uint64_t looked_ns_ = 0;
     std::uint64_t sampled_ns_ = 0;
     std::map<RunKey, Numbers> numbers_;               // of the sample before

@@ -13,7 +13,8 @@ constexpr std::size_t kLineMax = std::size_t{1} << 20;  // one that is longer sa
 
 // A quote inside of a text has a backslash before it, so no text looks like a member.
 std::uint64_t number_of(std::string_view line, std::string_view name) {
-    const std::string member = "\"" + std::string(name) + "\":";
+    std::string member(1, '"');
+    member.append(name).append("\":");  // GCC 12 warns of what it makes of operator+ here
     const std::size_t at = line.find(member);
     std::uint64_t number = 0;
     if (at != std::string_view::npos) {

@@ -60,13 +60,10 @@ Account::Account(const Remembered &remembered)
       day_(remembered.application, generation_number(identifier_of(remembered.cache))),
       unknown_because_(Detail::not_remembered) {
     [[maybe_unused]] static const bool counts = open_counters(remembered.counters_root);
-    cairn_stats stats = {};
-    stats.size = sizeof stats;
-    if (cairn_stats_get(cache_, &stats) != CAIRN_OK) return;
     auto opened = History::open({.root = remembered.root,
                                  .identifier = identifier_of(cache_),
                                  .driver = remembered.driver,
-                                 .limit_bytes = stats.limit_bytes});
+                                 .limit_bytes = cairn_disk_limit(cache_)});
     if (opened.ok()) history_ = std::move(opened.value());
 }
 

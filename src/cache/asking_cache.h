@@ -78,6 +78,7 @@ class AskingCache final : public Cache {
     Status compress() override { return inner_->compress(); }
     CacheStats stats() override;
     std::uint64_t evicted() override { return inner_->evicted(); }
+    std::uint64_t disk_limit() override { return inner_->disk_limit(); }
     void enumerate(const Visit &visit) override { inner_->enumerate(visit); }
     Result<BlobRef> nth(std::uint64_t number) override { return inner_->nth(number); }
     std::uint32_t begin_use(Bytes key) override { return inner_->begin_use(key); }

@@ -155,6 +155,8 @@ class Cache {
     virtual CacheStats stats() { return {}; }
     // Entries that were evicted from disk by this object. Costs nothing, unlike stats().
     virtual std::uint64_t evicted() { return 0; }
+    // Bytes that it may take on disk; 0: it is not on disk. Costs nothing, either.
+    virtual std::uint64_t disk_limit() { return 0; }
     virtual void enumerate(const Visit &) {}
     // The entry at a place in the order, 0 being the most recently used. Null: there are no more.
     virtual Result<BlobRef> nth(std::uint64_t) { return Error::unsupported; }

@@ -46,6 +46,7 @@ class DiskCache final : public Cache {
     Status compress() override { return store_->compress(); }
     CacheStats stats() override { return {store_->stats(), {}, {}}; }
     std::uint64_t evicted() override { return store_->evicted(); }
+    std::uint64_t disk_limit() override { return store_->limit_bytes(); }
     void enumerate(const Visit &visit) override { store_->enumerate(visit); }
     const CachePlace *place() const override { return &place_; }
     std::uint64_t version() const { return store_->version(); }

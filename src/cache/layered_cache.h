@@ -85,6 +85,7 @@ class LayeredCache final : public Cache {
     Status compress() override { return own_->compress(); }
     CacheStats stats() override;
     std::uint64_t evicted() override { return own_->evicted(); }
+    std::uint64_t disk_limit() override { return own_->disk_limit(); }
     void enumerate(const Visit &visit) override { own_->enumerate(visit); }
     const CachePlace *place() const override { return own_->place(); }
 

@@ -79,6 +79,7 @@ class ProgramCache final : public Cache {
     Status compress() override { return parts().cache->compress(); }
     CacheStats stats() override;
     std::uint64_t evicted() override { return existing_parts().cache->evicted(); }
+    std::uint64_t disk_limit() override { return existing_parts().cache->disk_limit(); }
     void enumerate(const Visit &visit) override { parts().cache->enumerate(visit); }
     std::uint32_t begin_use(Bytes key) override;
 

@@ -51,6 +51,7 @@ class QueuedCache final : public Cache {
     void enumerate(const Visit &visit) override;
     CacheStats stats() override;
     std::uint64_t evicted() override { return inner_->evicted(); }
+    std::uint64_t disk_limit() override { return inner_->disk_limit(); }
     // These are the inner cache's alone.
     void visit_newest(const std::function<bool(Bytes key)> &visit) override {
         inner_->visit_newest(visit);

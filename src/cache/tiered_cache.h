@@ -55,6 +55,7 @@ class TieredCache final : public Cache {
     Status compress() override { return home().compress(); }
     CacheStats stats() override;
     std::uint64_t evicted() override { return home().evicted(); }
+    std::uint64_t disk_limit() override { return home().disk_limit(); }
     void enumerate(const Visit &visit) override { home().enumerate(visit); }
     const CachePlace *place() const override { return home().place(); }
 

@@ -303,6 +303,10 @@ uint64_t cairn_evicted(cairn_cache *cache) {
     return cache == nullptr ? 0 : cache->cache->evicted();
 }
 
+uint64_t cairn_disk_limit(cairn_cache *cache) {
+    return cache == nullptr ? 0 : cache->cache->disk_limit();
+}
+
 int cairn_put(cairn_cache *cache, const void *key, size_t key_size, const void *value,
               size_t value_size, const cairn_put_options *options) {
     const bool has_valid_value =

@@ -233,6 +233,22 @@ TEST_F(FateTest, NullsAreErrorsOrNothing) {
     EXPECT_EQ(when_s, 7u);
     EXPECT_EQ(cairn_blob_is_of_pack(nullptr), 0);
     EXPECT_EQ(cairn_evicted(nullptr), 0u);
+    EXPECT_EQ(cairn_disk_limit(nullptr), 0u);
+}
+
+TEST_F(FateTest, TheLimitIsThatOfTheFilesThroughQueueAndMemory) {
+    auto small = options();
+    small.limit_bytes = 4 << 20;
+    EXPECT_EQ(cairn_disk_limit(Programs(small).handle()), 4u << 20);
+    cairn_options in_memory = {};
+    in_memory.size = sizeof in_memory;
+    in_memory.identifier = "memory";
+    in_memory.mode = CAIRN_MODE_MEMORY;
+    in_memory.limit_bytes = 1 << 20;
+    cairn_cache *cache = nullptr;
+    ASSERT_EQ(cairn_open(&in_memory, &cache), CAIRN_OK);
+    EXPECT_EQ(cairn_disk_limit(cache), 0u);
+    cairn_close(cache);
 }
 
 }  // namespace

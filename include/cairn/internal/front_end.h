@@ -61,6 +61,10 @@ int cairn_fate(cairn_cache *cache, const void *key, size_t key_size, uint32_t *f
  * cairn_stats_get() it costs nothing. 0 for NULL. */
 uint64_t cairn_evicted(cairn_cache *cache);
 
+/* The limit of a cache on disk, as cairn_stats_get() gives it, which counts all entries for that. 0 for
+ * NULL, and for what is not on disk. */
+uint64_t cairn_disk_limit(cairn_cache *cache);
+
 enum {
     CAIRN_DRIVER_CACHE_OWN = 1u << 0, /* the user wants one: see cache/driver_cache.h */
     CAIRN_DRIVER_CACHE_LOOK = 1u << 1 /* nothing is made: is there to be one? */

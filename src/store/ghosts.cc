@@ -139,7 +139,8 @@ void Ghosts::forget_all(const Index &index) {
     static constexpr std::array<std::byte, 4096> kZeros = {};
     const std::uint64_t size = opened->count * 8;
     for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
-        const Bytes piece = Bytes(kZeros).first(std::min<std::size_t>(kZeros.size(), size - done));
+        const auto left = static_cast<std::size_t>(size - done);
+        const Bytes piece = Bytes(kZeros).first(std::min(kZeros.size(), left));
         (void)opened->file.write_at(kHeaderSize + done, std::span(&piece, 1));
     }
 }

@@ -26,7 +26,7 @@ TEST_P(KilledProcesses, LoseNothingAndSpoilNothing) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, KilledProcesses,
                          testing::Values(Scenario::mixed, Scenario::short_lived, Scenario::growth,
                                          Scenario::clear, Scenario::wipe, Scenario::rebuild,
-                                         Scenario::full),
+                                         Scenario::full, Scenario::remember),
                          [](const auto &scenario) {
                              return std::string(scenario_name(scenario.param));
                          });

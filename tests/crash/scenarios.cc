@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "crash/actor.h"
+#include "crash/remembering.h"
 #include "support/files.h"
 
 namespace cairn_test {
@@ -295,7 +296,7 @@ void verify_wiped(Arena &arena, const std::string &root) {
 
 std::string_view scenario_name(Scenario scenario) {
     constexpr std::array<std::string_view, static_cast<unsigned>(Scenario::count)> kNames = {
-        "mixed", "short_lived", "growth", "clear", "wipe", "rebuild", "full"};
+        "mixed", "short_lived", "growth", "clear", "wipe", "rebuild", "full", "remember"};
     return kNames[static_cast<unsigned>(scenario)];
 }
 
@@ -311,6 +312,8 @@ void run_worker(Arena &arena, unsigned self, const std::string &root, std::uint6
             return wipe(arena, self, root, seed);
         case Scenario::rebuild:
             return read_while_rebuilding(arena, self, root, seed);
+        case Scenario::remember:
+            return remember(arena, self, root, seed);
         case Scenario::clear:
             if (self == kClearingWorker) return clear_repeatedly(arena, root, seed);
             return act(arena, self, root, seed);
@@ -320,6 +323,7 @@ void run_worker(Arena &arena, unsigned self, const std::string &root, std::uint6
 }
 
 void prepare_cache(Arena &arena, const std::string &root) {
+    if (arena.scenario == Scenario::remember) return prepare_remembering(arena, root);
     if (arena.scenario != Scenario::rebuild) return;
     Cache cache;
     if (!open_for(arena, root, cache)) return;
@@ -343,6 +347,7 @@ void finish_rebuild(Cache &cache) {
 
 void verify_cache(Arena &arena, const std::string &root) {
     if (arena.scenario == Scenario::wipe) return verify_wiped(arena, root);
+    if (arena.scenario == Scenario::remember) return verify_remembering(arena, root);
     Cache cache;
     if (!open_for(arena, root, cache)) return;
     finish_rebuild(cache);

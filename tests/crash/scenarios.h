@@ -25,6 +25,7 @@ enum class Scenario : unsigned {
     wipe,         // workers open the cache in different versions
     rebuild,      // the index has been deleted, and the next process rebuilds it
     full,         // the cache is at its limits all the time, and evicts
+    remember,     // the same, and what becomes of entries is remembered and counted
     count
 };
 
@@ -35,6 +36,15 @@ inline constexpr std::size_t kTinyMax = 60000;  // tiny entries of one worker
 inline constexpr std::size_t kWipeLog = 1 << 18;
 inline constexpr std::uint64_t kFullLimit = 8u << 20;  // bytes
 inline constexpr std::uint64_t kFullEntries = 900;
+
+// remember: what one worker has done.
+inline constexpr std::size_t kRememberedMax = 4096;
+inline constexpr std::uint8_t kIsStored = 1, kIsNoted = 2;
+struct Remembered {
+    Counter begun = 0, counted = 0;  // additions to the numbers of the day
+    Counter started = 0;             // entries
+    std::array<std::atomic<std::uint8_t>, kRememberedMax> acked{};
+};
 
 // Everything that the processes of one round share.
 struct Arena {
@@ -51,6 +61,7 @@ struct Arena {
     std::array<Counter, kWipeLog> wipe_log{};
     std::array<Counter, kWorkersMax> wipe_sequence{};
     Counter wipe_opened = 0;
+    std::array<Remembered, kWorkersMax> remembered{};
 
     Findings &findings() { return ledger.findings; }
 };

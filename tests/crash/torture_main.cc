@@ -22,7 +22,7 @@ constexpr const char *kUsage =
     "  --dir D          where to make the caches ($TMPDIR)\n"
     "  --seed N         of the random choices (1)\n"
     "  --round N        kills in a round (at most 50)\n"
-    "  --scenario NAME  only this one: mixed short_lived growth clear wipe rebuild full\n";
+    "  --scenario NAME  only this one: mixed short_lived growth clear wipe rebuild full remember\n";
 
 bool set_scenario(TortureOptions &options, std::string_view name) {
     for (unsigned i = 0; i < static_cast<unsigned>(Scenario::count); ++i) {

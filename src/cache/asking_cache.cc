@@ -63,7 +63,7 @@ AskingCache::Missed AskingCache::look_up(Own &own, Bytes key) {
     own.is_over |= was_cleared;
     if (own.is_over || own.settled.contains(missed.hash)) return missed;
     own.wanted.refresh(wanted_path_, coarse_monotonic_ns());
-    missed.changes = own.changes[missed.hash % own.changes.size()];
+    missed.changes = own.changes_of(missed.hash);
     missed.is_wanted = own.wanted.contains(missed.hash) && !own.asked.contains(missed.hash);
     missed.limits.compile_us = own.compile_us.value();
     missed.sources = own.sources;
@@ -165,7 +165,7 @@ BlobRef AskingCache::keep(Own &own, const Missed &missed, BlobRef entry) {
     options.cost_us = entry->cost_us();
     options.if_absent = true;  // another process may have stored a newer one
     const MutexLock lock(own.mutex);
-    if (own.changes[missed.hash % own.changes.size()] != missed.changes || own.is_over) return {};
+    if (own.changes_of(missed.hash) != missed.changes || own.is_over) return {};
     if (!own.settled.insert(missed.hash).second) return {};
     forget_late(own, missed.hash);
     own.is_over = own.settled.size() >= kKeysMax;
@@ -188,7 +188,7 @@ void AskingCache::note_change(Bytes key, Change change, std::uint32_t cost_us) {
     Own &own = own_.get();
     const MutexLock lock(own.mutex);
     if (cost_us != 0) own.compile_us.note(cost_us);
-    ++own.changes[hash % own.changes.size()];
+    ++own.changes_of(hash);
     forget_late(own, hash);
     // What is stored is only noted where it may come: there is much of it. What is removed may be wanted by a file
     // that comes later.

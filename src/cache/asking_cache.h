@@ -108,6 +108,9 @@ class AskingCache final : public Cache {
         Usual compile_us GUARDED_BY(mutex);
         // Changes are counted by hash: keys that share a place cost each other an entry.
         std::array<std::uint32_t, 256> changes GUARDED_BY(mutex) = {};
+        std::uint32_t &changes_of(std::uint64_t hash) REQUIRES_LOCK(mutex) {
+            return changes[static_cast<std::size_t>(hash % changes.size())];
+        }
         bool is_over GUARDED_BY(mutex) = false;
     };
     // What is known of a key that was missed.

@@ -245,7 +245,7 @@ void plant(const Directory &own, const Seed &seed) {
     const auto folder = open_folder_of(own, last);
     if (!folder.ok()) return;
     if (seed.layout->can_link && folder->link_file(file.value(), std::string(last)).ok()) return;
-    std::vector<std::byte> content(seed.bytes);
+    std::vector<std::byte> content(static_cast<std::size_t>(seed.bytes));
     const auto size = file->read_at(0, content);
     if (size.ok() && size.value() == content.size()) (void)place(own, seed.name, content);
 }

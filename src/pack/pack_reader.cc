@@ -200,7 +200,7 @@ Result<BlobRef> PackPart::read_record(const PackSlot &slot) const {
         damaged_.fetch_add(1, std::memory_order_relaxed);
         return BlobRef();
     }
-    BlobRef blob = Blob::allocate(slot.size);
+    BlobRef blob = Blob::allocate(static_cast<std::size_t>(slot.size));
     if (!blob) return Error::no_memory;
     std::optional<PackRecord> record;
     if (pack_->read(slot.offset, blob->buffer())) {

@@ -145,7 +145,7 @@ Status PackWriter::add(const PackEntry &entry) {
     record.value_size = static_cast<std::uint32_t>(stored.size());
     record.raw_size = static_cast<std::uint32_t>(entry.value.size());
     record.cost_us = entry.cost_us;
-    record_.resize(record.size());
+    record_.resize(static_cast<std::size_t>(record.size()));
     PackRow &row = header_.rows.back();
     const std::uint64_t check =
         encode_pack_record(record, entry.key, stored, end_, row.seed(), record_);
@@ -162,7 +162,7 @@ std::vector<std::byte> PackWriter::make_index(PackRow &row) const {
     row.entry_count = static_cast<std::uint32_t>(placed_.size());
     row.bucket_count = buckets_for(placed_.size());
     row.probes_max = 1;
-    std::vector<std::byte> index(row.index_size());
+    std::vector<std::byte> index(static_cast<std::size_t>(row.index_size()));
     for (const Placed &each : placed_) {
         const auto home = static_cast<std::uint32_t>(each.hash) & (row.bucket_count - 1);
         auto number = home * static_cast<std::uint32_t>(kPackSlotsPerBucket);
@@ -197,7 +197,7 @@ Status PackWriter::end_part(std::span<const std::string> order) {
     PackRow &row = header_.rows.back();
     const std::vector<std::byte> index = make_index(row);
     // Buckets do not cross lines of the processor's cache, nor pages.
-    const std::vector<std::byte> gap(align_up(end_, 4096) - end_);
+    const std::vector<std::byte> gap(static_cast<std::size_t>(align_up(end_, 4096) - end_));
     TRY(append(gap));
     row.index_offset = end_;
     TRY(append(index));

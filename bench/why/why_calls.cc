@@ -86,7 +86,8 @@ class Subject {
         if (cairn_program_cache_open(&options, &cache_) != CAIRN_OK) fail("cannot open a cache");
         const std::string identifier = cairn_program_cache_identifier(cache_);
         if (others != 0) fill(root, identifier, others);
-        (void)cairn::open_counters(root);  // those of the first root count for all
+        // A process has one file of these.
+        [[maybe_unused]] static const bool counts = cairn::open_counters(root);
         day_.emplace("why", cairn::generation_number(identifier));
         history_ = open_history(root, identifier, 1, kOwnLimit);
         for (std::uint64_t i = 0; i < kKnown; ++i) history_->note(program(0, i), true);

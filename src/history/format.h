@@ -144,7 +144,7 @@ void store_record(Record &shared, const Record &record) {
     constexpr std::size_t kWords = sizeof(Record) / sizeof(std::uint64_t);
     using Words = std::array<std::uint64_t, kWords>;
     auto &words = reinterpret_cast<Words &>(shared);
-    const Words copy = std::bit_cast<Words>(record);
+    const auto copy = std::bit_cast<Words>(record);
     std::atomic_ref(words[kWords - 1]).store(0, std::memory_order_release);
     for (std::size_t i = 0; i + 1 < kWords; ++i) {
         std::atomic_ref(words[i]).store(copy[i], std::memory_order_relaxed);

@@ -270,7 +270,7 @@ void History::note_context(std::uint64_t digest,
     ContextRecord record = {digest, fields, {}, 0};
     record.check = check_of(record);
     // By its digest, so that two processes write the same to the same place.
-    const std::size_t first = static_cast<std::size_t>(digest % kContextRecords);
+    const auto first = static_cast<std::size_t>(digest % kContextRecords);
     constexpr std::size_t kPlaces = 8;
     for (std::size_t i = 0; i < kPlaces; ++i) {
         ContextRecord &place = own->context((first + i) % kContextRecords);

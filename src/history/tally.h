@@ -52,7 +52,8 @@ struct Numbers {
     Numbers &operator+=(const Numbers &other);
 };
 
-struct Tally {
+// 32-bit compilers align less than atomic accesses need, also of copies.
+struct alignas(8) Tally {
     std::array<std::uint64_t, kNumbers> words;
 
     void add(Number which, std::uint64_t amount) {

@@ -7,7 +7,7 @@ namespace cairn::gl::record {
 
 NumberMap::Place &NumberMap::find(uint64_t number) {
     const size_t mask = places_.size() - 1;
-    size_t at = mixed(0, number) & mask;
+    size_t at = static_cast<size_t>(mixed(0, number)) & mask;
     while (places_[at].number != 0 && places_[at].number != number) at = (at + 1) & mask;
     return places_[at];
 }

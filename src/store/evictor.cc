@@ -30,6 +30,8 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         if (lock.error() == Error::busy) return Progress::busy;
         return lock.error();
     }
+    // Puts leave the room for it, and the first copies take that.
+    if (ghosts_.prepare(index, writer_).error() == Error::busy) return Progress::busy;
     TRY(finish_unfinished_move(index, reader_, writer_));
     // If the victim is only named, the process that named it died before it looked for a writer.
     const std::uint64_t named = index.counter(Counter::victim).load();
@@ -176,6 +178,8 @@ void Evictor::discard(const std::string &name, bool wait) {
 }
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
+    // There may be an entry too many for a moment, but none is forgotten.
+    if (ghosts_.prepare(index, writer_).error() == Error::busy) return false;
     constexpr unsigned kSample = 16;
     std::vector<Index::PlacedSlot> seen;
     const auto take = [&](Index::Place place, Slot slot) {

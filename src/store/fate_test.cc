@@ -19,6 +19,7 @@
 #include "store/space.h"
 #include "store/store.h"
 #include "store/testing/cache_files.h"
+#include "store/writer.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/random.h"
@@ -112,6 +113,38 @@ TEST_F(FateTest, AllThatWasEvictedIsSaidToBe) {
     options_.access = Access::read_only;
     EXPECT_EQ(fates(*open(), kCount).evicted, seen.evicted);
     EXPECT_EQ(open()->stats().evicted, 0u) << "by this store";
+}
+
+// All entries of a segment but the last are worth a copy, and these copies take the last room.
+TEST_F(FateTest, TheFirstEvictionsOfAFullCacheAreRemembered) {
+    constexpr int kFirst = 400, kCount = 700;
+    value_.resize(4000);
+    int in_segment = 0;
+    {
+        const auto store = open();
+        for (int i = 0; i < kFirst; ++i) {
+            put(*store, i, i + 1);
+            const bool is_one = cairn_test::files_in(directory_, ".val").size() == 1;
+            if (is_one) in_segment = i + 1;
+        }
+        for (int i = 0; i < 4 * kFirst; ++i) {
+            const int number = i % kFirst;
+            if (number % in_segment == in_segment - 1) continue;
+            ASSERT_TRUE(*store->get(as_bytes(key(number))));
+        }
+    }
+    // What else is in the directory counts, too. No put has room now.
+    const auto used = [&] { return measure_disk_use(*Directory::open(directory_))->bytes; };
+    const std::uint64_t full = writer_limits(options_.limit_bytes).put_bytes;
+    ASSERT_LT(used(), full);
+    cairn_test::write_file(directory_ + "other", cairn_test::ByteVector(full - used(), 'o'));
+    ASSERT_FALSE(has_file());
+    const auto store = open();
+    put(*store, kFirst, kCount);
+    const Fates seen = fates(*store, kCount);
+    EXPECT_GT(seen.evicted, 30);
+    EXPECT_EQ(seen.unknown + seen.damaged, 0);
+    EXPECT_LE(used(), options_.limit_bytes);
 }
 
 TEST_F(FateTest, ALimitOnEntriesEvictsToo) {

@@ -80,11 +80,12 @@ Ghosts::Set Ghosts::Opened::read_set(std::uint64_t hash) const {
     return set;
 }
 
-void Ghosts::Opened::write_word(std::uint64_t hash, std::size_t place, std::uint64_t word) const {
-    std::array<std::byte, 8> bytes;
-    put_le(bytes, 0, word);
-    const Bytes piece(bytes);
-    (void)file.write_at(offset_of_set(hash) + place * 8, std::span(&piece, 1));
+void Ghosts::Opened::write(std::uint64_t hash, const Set &set, std::size_t begin,
+                           std::size_t end) const {
+    std::array<std::byte, sizeof(Set)> bytes = {};
+    for (std::size_t i = begin; i < end; ++i) put_le(bytes, i * 8, set[i]);
+    const Bytes piece = Bytes(bytes).subspan(begin * 8, (end - begin) * 8);
+    (void)file.write_at(offset_of_set(hash) + begin * 8, std::span(&piece, 1));
 }
 
 void Ghosts::note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind kind) {
@@ -98,13 +99,16 @@ void Ghosts::note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind 
         if (!is_ghost(word)) return 1;
         return minutes_of(word) > now ? 2 : 3 + minutes_of(word);
     };
-    const Set set = opened->read_set(hash);
-    const auto place =
-        std::min_element(set.begin(), set.end(),
-                         [&](std::uint64_t a, std::uint64_t b) { return rank(a) < rank(b); });
+    // Of those of one minute the last, which is the oldest.
+    Set set = opened->read_set(hash);
+    std::size_t place = kWordsPerSet - 1;
+    for (std::size_t i = kWordsPerSet - 1; i-- > 0;) {
+        if (rank(set[i]) < rank(set[place])) place = i;
+    }
+    std::copy_backward(set.begin(), set.begin() + place, set.begin() + place + 1);
     const std::uint64_t kind_bits = static_cast<unsigned>(kind);
-    opened->write_word(hash, static_cast<std::size_t>(place - set.begin()),
-                       print_of_hash(hash) << kPrintShift | kind_bits << kTimeBits | now);
+    set[0] = print_of_hash(hash) << kPrintShift | kind_bits << kTimeBits | now;
+    opened->write(hash, set, 0, place + 1);
 }
 
 std::optional<Ghost> Ghosts::find(const Index &index, std::uint64_t hash) {
@@ -125,9 +129,11 @@ void Ghosts::forget(const Index &index, std::uint64_t hash) {
     const Opened *const opened = look(index);
     if (opened == nullptr || opened->access == Access::read_only) return;
     if (!opened->is_in_place()) return;
-    const Set set = opened->read_set(hash);
+    Set set = opened->read_set(hash);
     for (std::size_t i = 0; i < kWordsPerSet; ++i) {
-        if (is_of(set[i], hash)) opened->write_word(hash, i, 0);
+        if (!is_of(set[i], hash)) continue;
+        set[i] = 0;
+        opened->write(hash, set, i, i + 1);
     }
 }
 
@@ -204,20 +210,27 @@ bool Ghosts::Opened::is_in_place() const {
     return now.ok() && now->inode == info.inode && now->device == info.device && now->links != 0;
 }
 
-const Ghosts::Opened *Ghosts::writable(Index &index, Writer &writer) {
+Status Ghosts::prepare(Index &index, Writer &writer) {
     const Opened *opened = look(index);
     if (opened != nullptr && !opened->is_in_place()) {
         reopen();
         opened = look(index);
     }
-    if (opened != nullptr) return opened->access == Access::read_write ? opened : nullptr;
-    if (coarse_monotonic_ns() < make_again_ns_.load(std::memory_order_relaxed)) return nullptr;
+    if (opened != nullptr) return {};
+    if (coarse_monotonic_ns() < make_again_ns_.load(std::memory_order_relaxed)) {
+        return Error::no_space;
+    }
     const Status made = guarded([&] { return make(index, writer); });
-    if (made.ok()) return look(index);
-    if (made.error() != Error::busy) {
+    if (!made.ok() && made.error() != Error::busy) {
         make_again_ns_.store(coarse_monotonic_ns() + kMakeAgainNs, std::memory_order_relaxed);
     }
-    return nullptr;
+    return made;
+}
+
+const Ghosts::Opened *Ghosts::writable(Index &index, Writer &writer) {
+    if (!prepare(index, writer).ok()) return nullptr;
+    const Opened *const opened = look(index);
+    return opened != nullptr && opened->access == Access::read_write ? opened : nullptr;
 }
 
 // One process makes it, and the others find it.

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: MIT
 //
 // A ghost says that the entry of a hash was evicted, or dropped as damaged, and when. There is room
-// for so many; the oldest of a few that share a place goes first. One write of eight bytes makes a
-// ghost, so a process that is killed leaves none half written, and no lock is taken for it. The
+// for so many; the oldest of a few that share a place goes first. One write inside a cache line makes
+// a ghost, so a process that is killed leaves none half written, and no lock is taken for it. The
 // file is not mapped: somebody may cut it while it is in use.
 //
-// The file is made for the first ghost. Other processes find it by Counter::ghosts, which costs
+// The file is made before the first eviction. Other processes find it by Counter::ghosts, which costs
 // them one load where there is none.
 //
 // Thread safety: all methods, from any thread. Any number of processes share the file. A child of
@@ -55,7 +55,11 @@ class Ghosts {
     Ghosts(const Ghosts &) = delete;
     Ghosts &operator=(const Ghosts &) = delete;
 
-    // Remembers it. Makes the file where it is missing, or of another cache.
+    // Makes the file where it is missing, or of another cache. Whoever evicts calls this before it
+    // copies anything: then there is room, see docs/formats/ghosts.md. busy: another thread or
+    // process is taking disk space; else nothing is remembered for now.
+    Status prepare(Index &index, Writer &writer);
+    // Remembers it, and prepares that.
     void note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind kind);
     // What is remembered. Makes no file.
     std::optional<Ghost> find(const Index &index, std::uint64_t hash);
@@ -85,7 +89,8 @@ class Ghosts {
         bool is_in_place() const;
         // Zeros for what cannot be read.
         Set read_set(std::uint64_t hash) const;
-        void write_word(std::uint64_t hash, std::size_t place, std::uint64_t word) const;
+        // A part of it, with one write.
+        void write(std::uint64_t hash, const Set &set, std::size_t begin, std::size_t end) const;
     };
 
     const Opened *look(const Index &index);

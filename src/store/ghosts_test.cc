@@ -137,6 +137,15 @@ TEST_F(GhostsTest, InAFullSetTheOldestGoes) {
         EXPECT_TRUE(kind(ghosts_, of_one_set(i))) << i;
 }
 
+// As of a cache that evicts much.
+TEST_F(GhostsTest, OfOneMinuteTheLatestStay) {
+    constexpr std::uint64_t kLast = 5 * Ghosts::kWordsPerSet;
+    for (std::uint64_t i = 1; i <= kLast; ++i) note(ghosts_, of_one_set(i));
+    for (std::uint64_t i = kLast - Ghosts::kWordsPerSet + 1; i <= kLast; ++i) {
+        EXPECT_TRUE(kind(ghosts_, of_one_set(i))) << i;
+    }
+}
+
 TEST_F(GhostsTest, OneOfTheFutureIsReplacedFirstAndHasNoTime) {
     for (std::uint64_t i = 1; i <= Ghosts::kWordsPerSet; ++i) note(ghosts_, of_one_set(i));
     change_word(of_one_set(2), [](std::uint64_t word) { return word | 0xFF'FFFF; });
@@ -357,11 +366,14 @@ TEST_F(GhostsTest, AFileMayBeCutWhileItIsInUse) {
 
 TEST_F(GhostsTest, ItNeedsSpaceBelowTheLimit) {
     testing::CacheFiles files(1 << 20);
+    const auto used = [&] { return measure_disk_use(files.directory())->bytes; };
     cairn_test::write_file(files.scratch() / "large",
-                           std::vector<std::uint8_t>((1 << 20) - 64 * 1024));
+                           std::vector<std::uint8_t>((1 << 20) - used()));
+    EXPECT_EQ(used(), 1u << 20);
     Ghosts ghosts(files.directory());
     ghosts.note(files.index(), files.writer(), 1, Kind::evicted);
     EXPECT_FALSE(ghosts.find(files.index(), 1));
+    EXPECT_EQ(used(), 1u << 20);
     fs::remove(files.scratch() / "large");
     sleep_us(200'000);
     ghosts.note(files.index(), files.writer(), 1, Kind::evicted);

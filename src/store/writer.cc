@@ -424,7 +424,7 @@ Status Writer::make_file(Index &index, std::uint64_t size, const std::function<S
     // A cache whose limit was just lowered is evicting for as long as it takes.
     const bool is_below = space.use.bytes <= limits_.limit_bytes;
     const std::uint64_t after = space.use.bytes + align_up(size, kPage);
-    if (is_below && after > allowed_bytes(Purpose::copy)) return Error::full;
+    if (is_below && after > limits_.limit_bytes) return Error::full;
     return make();
 }
 

@@ -56,6 +56,12 @@ Result<std::unique_ptr<History>> History::open(const Options &options) {
     return history;
 }
 
+History::History(Options options, Directory directory)
+    : options_(std::move(options)),
+      directory_(std::move(directory)),
+      sources_(directory_,
+               std::min<std::uint64_t>(options_.limit_bytes / kSourcesPart, kSourcesSizeMax)) {}
+
 History::~History() {
     delete view_.load();
 }
@@ -437,20 +443,7 @@ bool History::has_failed_to_store() {
 }
 
 void History::keep_sources(const LinkKey &key, std::string_view text) {
-    text = text.substr(0, kSourcesTextMax);
-    SourcesHead head = {kSourcesMagic, static_cast<std::uint32_t>(text.size()), key, 0};
-    head.check = check_of_sources(head, text);
-    auto opened = directory_.open_or_make_file(kSourcesFileName);
-    if (!opened.ok()) return;
-    const File file = std::move(*opened);
-    const auto alone = ByteLock::acquire(file, kHistoryChangeByte, kChangePatienceUs);
-    const auto info = file.info();
-    if (!alone.ok() || !info.ok()) return;
-    const std::uint64_t size_max =
-        std::min<std::uint64_t>(options_.limit_bytes / kSourcesPart, kSourcesSizeMax);
-    if (info->size_bytes + sizeof head + text.size() > size_max) return;
-    const std::array pieces = {std::as_bytes(std::span(&head, 1)), as_bytes(text)};
-    (void)file.write_at(info->size_bytes, pieces);
+    sources_.keep(key, text);
 }
 
 }  // namespace cairn

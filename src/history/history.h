@@ -26,6 +26,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "history/format.h"
+#include "history/kept_sources.h"
 #include "history/outcome.h"
 #include "history/program_table.h"
 #include "os/file.h"
@@ -96,7 +97,8 @@ class History {
     // Whether a run could not store an entry.
     bool has_failed_to_store();
 
-    // Adds the beginnings of a program's sources to the file `sources`, up to a 2048th of the limit.
+    // Adds the beginnings of a program's sources to the file `sources`, up to a 2048th of the limit,
+    // unless it has them.
     void keep_sources(const LinkKey &key, std::string_view text);
 
   private:
@@ -130,8 +132,7 @@ class History {
         }
     };
 
-    History(Options options, Directory directory)
-        : options_(std::move(options)), directory_(std::move(directory)) {}
+    History(Options options, Directory directory);
 
     View *view();
     View *view_in_place();
@@ -169,6 +170,7 @@ class History {
     std::uint64_t retry_ns_ GUARDED_BY(reopening_) = 0;
     unsigned opened_ GUARDED_BY(reopening_) = 0;
     PerProcess<Siblings> siblings_;
+    KeptSources sources_;
 };
 
 }  // namespace cairn

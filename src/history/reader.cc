@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "history/files.h"
+#include "history/kept_sources.h"
 
 namespace cairn {
 namespace {
@@ -65,21 +66,9 @@ std::map<LinkKey, std::string> read_sources(const Directory &cache) {
     std::map<LinkKey, std::string> found;
     const auto bytes = read_text_file(cache, kSourcesFileName, kSourcesSizeMax);
     if (!bytes.ok()) return found;
-    std::string_view left = bytes.value();
-    // Forged heads would cost a sum over a text each.
-    unsigned wrong = 0;
-    constexpr unsigned kWrongMax = 1000;
-    while (left.size() >= sizeof(SourcesHead) && wrong < kWrongMax) {
-        const auto head = record_at<SourcesHead>(left, 0);
-        const std::string_view behind = left.substr(sizeof head);
-        const bool is_whole = head.magic == kSourcesMagic &&
-                              head.size <= std::min(behind.size(), kSourcesTextMax) &&
-                              head.check == check_of_sources(head, behind.substr(0, head.size));
-        if (is_whole) found[head.key] = behind.substr(0, head.size);
-        if (!is_whole && head.magic == kSourcesMagic) ++wrong;
-        // Behind damage, the next record may begin anywhere.
-        left.remove_prefix(is_whole ? sizeof head + head.size : 1);
-    }
+    visit_kept_sources(bytes.value(), [&](const SourcesHead &head, std::string_view text) {
+        found[head.key] = text;
+    });
     return found;
 }
 

@@ -108,6 +108,29 @@ TEST_F(HistoryReaderTest, SourcesAreKept) {
     EXPECT_EQ(found.at({4}), std::string(kSourcesTextMax, 'b'));
 }
 
+TEST_F(HistoryReaderTest, SourcesAreKeptOnceByAllProcesses) {
+    const auto history = open();
+    const auto other = open();
+    history->keep_sources({1}, "void main() {}");
+    const std::uint64_t size = cairn_test::file_size(sources_);
+    for (int i = 0; i < 3; ++i) history->keep_sources({1}, "void main() {}");
+    other->keep_sources({1}, "void main() {}");
+    open()->keep_sources({1}, "void main() {}");
+    Child child([&] {
+        history->keep_sources({1}, "void main() {}");
+        return 0;
+    });
+    EXPECT_EQ(child.wait(), 0);
+    EXPECT_EQ(cairn_test::file_size(sources_), size);
+    // What another one adds meanwhile counts, too.
+    other->keep_sources({2}, "void main() {}");
+    history->keep_sources({2}, "void main() {}");
+    EXPECT_EQ(cairn_test::file_size(sources_), 2 * size);
+    forget_history(directory());
+    for (int i = 0; i < 2; ++i) history->keep_sources({1}, "void main() {}");
+    EXPECT_EQ(cairn_test::file_size(sources_), size) << "it was forgotten";
+}
+
 TEST_F(HistoryReaderTest, SourcesBehindDamageAreFound) {
     {
         const auto history = open();

@@ -18,7 +18,9 @@
 
 #include "history/outcome.h"
 #include "runner.h"
+#include "silent_agent.h"
 #include "support/cache.h"
+#include "support/eventually.h"
 #include "support/files.h"
 #include "support/process.h"
 
@@ -142,6 +144,15 @@ class OutcomesTest : public testing::TestWithParam<WindowSystem> {
                 cairn_test::flip_bit(path, 8 * middle);
             }
         }
+    }
+    // Removes the only program from the cache, with a call like an application's. Its key.
+    cairn_test::ByteVector remove_program() const {
+        const auto cache = open_cache();
+        const auto programs = programs_in(cache->handle());
+        if (programs.size() != 1) return {};
+        const auto &key = programs[0].key;
+        EXPECT_EQ(cairn_remove(cache->handle(), key.data(), key.size()), CAIRN_OK);
+        return key;
     }
     void write_configuration(const std::string &text) const {
         cairn_test::write_file(stage_.directory() / "configuration/cairn/config",
@@ -403,16 +414,29 @@ TEST_P(OutcomesTest, NotStoredForLackOfRoom) {
 
 TEST_P(OutcomesTest, LateWhileAnotherProcessMakesIt) {
     expect_all(Outcome::never_seen);
+    const auto key = remove_program();
+    ASSERT_FALSE(key.empty());
     const auto cache = open_cache();
-    const auto programs = programs_in(cache->handle());
-    ASSERT_EQ(programs.size(), 1u);
-    const auto &key = programs[0].key;
-    ASSERT_EQ(cairn_remove(cache->handle(), key.data(), key.size()), CAIRN_OK);
     cairn_lease *lease = nullptr;
     ASSERT_EQ(cairn_lease_acquire(cache->handle(), key.data(), key.size(), 0, &lease), CAIRN_OK);
     expect_all(Outcome::late, {{"CAIRN_EGL_LEASE", "20"}});
     cairn_lease_release(lease);
     EXPECT_EQ(only_miss()["why"], "another process was making it");
+}
+
+TEST_P(OutcomesTest, LateWhereTheAgentDoesNotAnswerInTime) {
+    expect_all(Outcome::never_seen);
+    const std::string run = stage_.directory() / "run";
+    const SilentAgent agent(stage_.cache_root(), only_cache(), remove_program(), run);
+    write_configuration("share = 1\nask_ms = 20\n");
+    expect_all(Outcome::late, {{"XDG_RUNTIME_DIR", run}});
+    EXPECT_TRUE(cairn_test::eventually([&] { return agent.questions() == 1; }));
+    const json miss = only_miss();
+    EXPECT_EQ(miss["outcome"], "late");
+    EXPECT_EQ(miss["why"], "the agent did not answer in time");
+    EXPECT_EQ(why()["outcomes"]["late"]["programs"], 1);
+    expect_all(Outcome::hit_disk, {{"XDG_RUNTIME_DIR", run}});
+    EXPECT_EQ(agent.questions(), 1);
 }
 
 // Each makes what the others make at the same moment: that is no entry which has vanished.

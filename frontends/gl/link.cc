@@ -58,6 +58,16 @@ std::optional<std::vector<Key>> keys_of(std::vector<ShaderRef> shaders) {
     return keys;
 }
 
+// Why these shaders have no keys.
+Detail why_no_keys(const std::vector<ShaderRef> &shaders) {
+    for (const ShaderRef &shader : shaders) {
+        if (shader == nullptr) continue;
+        const MutexLock lock(shader->mutex);
+        if (shader->may_include) return Detail::includes_others;
+    }
+    return Detail::shader_not_known;
+}
+
 // This link as a request, if it is of a kind that is cached; else `why_not` says why.
 std::optional<LinkRequest> request_of(const Context &context, const Program &program,
                                       const std::vector<ShaderRef> &shaders,
@@ -76,7 +86,10 @@ std::optional<LinkRequest> request_of(const Context &context, const Program &pro
         return std::nullopt;
     }
     auto keys = keys_of(shaders);
-    if (!keys) return std::nullopt;
+    if (!keys) {
+        why_not = why_no_keys(shaders);
+        return std::nullopt;
+    }
     return LinkRequest{.traits = context.traits,
                        .shaders = std::move(*keys),
                        .settings = std::span(program.settings),

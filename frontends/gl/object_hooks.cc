@@ -20,6 +20,7 @@ ShaderRef hand_over(GLuint name) {
         force_compile(*context, *shader);
         give_source(*context, *shader);
         shader->state = Shader::State::untouched;
+        shader->may_include = false;
     }
     return shader;
 }
@@ -198,7 +199,10 @@ void compile_shader(Real<PFNGLCOMPILESHADERPROC> &real, GLuint name) {
 void compile_shader_include(Real<PFNGLCOMPILESHADERINCLUDEARBPROC> &real, GLuint name,
                             GLsizei paths, const GLchar *const *path, const GLint *length) {
     const Stopwatch time(&RunReport::compile_ns, &RunReport::compile_calls);
-    hand_over(name);
+    if (const ShaderRef shader = hand_over(name)) {
+        const MutexLock lock(shader->mutex);
+        shader->may_include = true;
+    }
     real(name, paths, path, length);
     count(&RunReport::driver_compiles);
 }

@@ -197,9 +197,9 @@ void compile_untracked(const Context &context, Shader &shader, Real<void (*)(GLu
 void compile_tracked(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
     const uint64_t start = monotonic_ns();
     const SourceRef &source = shader.source;
-    const bool may_include = source != nullptr && context.group->has_named_strings &&
-                             (source->text.empty() || may_include_others(source->text));
-    if (source == nullptr || may_include || !context.can_cache() || shader.is_binary) {
+    shader.may_include = source != nullptr && context.group->has_named_strings &&
+                         (source->text.empty() || may_include_others(source->text));
+    if (source == nullptr || shader.may_include || !context.can_cache() || shader.is_binary) {
         compile_untracked(context, shader, compile);
         return;
     }
@@ -268,6 +268,7 @@ void give_source(const Context &context, Shader &shader) {
 void compile_shader(Context &context, Shader &shader, Real<void (*)(GLuint)> &compile) {
     const MutexLock lock(shader.mutex);
     shader.state = Shader::State::untouched;
+    shader.may_include = false;
     shader.compiled = nullptr;
     const auto compile_by_cache = [&] {
         compile_tracked(context, shader, compile);

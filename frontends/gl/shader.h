@@ -54,15 +54,16 @@ struct Shader {
     Mutex mutex;
     // Guarded by mutex.
     State state = State::untouched;
-    bool is_binary = false;   // was given SPIR-V or another binary: never deferred again
-    Key key = {};             // of the last compile; valid when deferred or compiled
-    Key source_hash = {};     // of the source of that
-    SourceRef source;         // the present one; null: only the driver has it
-    SourceRef compiled;       // that of the last compile, while deferred
-    SourceRef driver_source;  // the last of these that the driver was given; null: it has another
-    Report report;            // what the driver would say, while deferred
-    uint64_t compile_ns = 0;  // that the driver took, when it compiled
-    uint64_t lookup_ns = 0;   // that answering from the cache took, when deferred
+    bool may_include = false;  // the last compile may have read named strings: it is untouched then
+    bool is_binary = false;    // was given SPIR-V or another binary: never deferred again
+    Key key = {};              // of the last compile; valid when deferred or compiled
+    Key source_hash = {};      // of the source of that
+    SourceRef source;          // the present one; null: only the driver has it
+    SourceRef compiled;        // that of the last compile, while deferred
+    SourceRef driver_source;   // the last of these that the driver was given; null: it has another
+    Report report;             // what the driver would say, while deferred
+    uint64_t compile_ns = 0;   // that the driver took, when it compiled
+    uint64_t lookup_ns = 0;    // that answering from the cache took, when deferred
     uint64_t unaccounted_ns = 0;  // of compile_ns, what no link has been accounted with
     std::string beginning;        // of the source of the last compile, where it is kept
 

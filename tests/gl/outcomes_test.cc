@@ -382,6 +382,13 @@ TEST_P(OutcomesTest, NotCacheableAndWhy) {
     reason_of("separable", "the program was linked before and may be in use");
 }
 
+TEST_P(OutcomesTest, WhatIncludesNamedStringsIsNotCacheable) {
+    expect_all(Outcome::not_cacheable, {}, "included_source");
+    const json misses = why()["misses"];
+    EXPECT_EQ(misses.size(), 6u);
+    for (const json &miss : misses) EXPECT_EQ(miss["why"], "a source includes others") << miss;
+}
+
 TEST_P(OutcomesTest, SwitchedOff) {
     setenv("CAIRN_DEVELOPER_MODE", "1", 1);
     expect_all(Outcome::never_seen);

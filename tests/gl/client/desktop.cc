@@ -252,6 +252,11 @@ void main() { color = vec4(place, LEVEL, 1.0); }
     gl.NamedStringARB(kNamedString, -1, "/level.h", -1, "#define LEVEL 0.25\n");
     draw("hidden", make_including(kHidden));
     draw("split", make_including(kSplit));
+    const GLuint fragment = gl.CreateShader(GL_FRAGMENT_SHADER);
+    const char *source = kIncluding, *path = "/";
+    gl.ShaderSource(fragment, 1, &source, nullptr);
+    gl.CompileShaderIncludeARB(fragment, 1, &path, nullptr);
+    draw("by a path", make_program({make_shader(GL_VERTEX_SHADER, kCoreVertex), fragment}));
     gl.DeleteNamedStringARB(-1, "/level.h");
     note_program("including nothing", make_including(kIncluding));
 }

@@ -64,7 +64,9 @@ Account::Account(const Remembered &remembered)
                                  .identifier = identifier_of(cache_),
                                  .driver = remembered.driver,
                                  .limit_bytes = cairn_disk_limit(cache_)});
-    if (opened.ok()) history_ = std::move(opened.value());
+    if (!opened.ok()) return;
+    history_ = std::move(opened.value());
+    watch_queue();
 }
 
 Account::Account(const std::string &application, Detail unknown_because)
@@ -95,6 +97,13 @@ void Account::note_evictions() {
     const std::uint64_t evicted = cairn_evicted(cache_);
     const std::uint64_t before = evicted_seen_.exchange(evicted);
     if (evicted > before) add(Number::evicted, evicted - before);
+}
+
+void Account::watch_queue() {
+    const auto told = [](void *history, std::uint64_t entries, std::uint64_t bytes) {
+        static_cast<History *>(history)->note_queue(entries, bytes);
+    };
+    (void)cairn_watch_queue(cache_, told, history_.get());
 }
 
 // Whether another thread or process has made it since it was looked for, or a moment before: what is

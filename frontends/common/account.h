@@ -52,6 +52,7 @@ class Account {
     Link explain(Bytes key, const ProgramParts &program);
 
   private:
+    void watch_queue();
     bool is_made_meanwhile(Bytes key, const Seen &seen);
 
     cairn_cache *const cache_ = nullptr;

@@ -44,6 +44,14 @@ struct QueueStats {
     std::uint64_t failed;   // the cache behind the queue did not take them
 };
 
+// Who is told what is in a queue whenever that changes, by the thread that changed it. One call at a
+// time in a process, with a lock of the cache held: it must neither wait nor call the cache. A forked
+// child tells of its own queue.
+struct QueueWatcher {
+    void (*told)(void *user, std::uint64_t entries, std::uint64_t bytes);
+    void *user;
+};
+
 // Counted by a program cache only.
 struct ProgramStats {
     std::uint64_t memory_entries, memory_limit_bytes, memory_hits;
@@ -157,6 +165,8 @@ class Cache {
     virtual std::uint64_t evicted() { return 0; }
     // Bytes that it may take on disk; 0: it is not on disk. Costs nothing, either.
     virtual std::uint64_t disk_limit() { return 0; }
+    // Of a program cache: from now on, and for as long as it lives. The watcher outlives it.
+    virtual void watch_queue(const QueueWatcher &) {}
     virtual void enumerate(const Visit &) {}
     // The entry at a place in the order, 0 being the most recently used. Null: there are no more.
     virtual Result<BlobRef> nth(std::uint64_t) { return Error::unsupported; }

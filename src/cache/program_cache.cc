@@ -123,7 +123,8 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
         }
     }
     if (may_write && options_.queue_bytes != 0) {
-        cache = std::make_unique<QueuedCache>(std::move(cache), options_.queue_bytes);
+        cache =
+            std::make_unique<QueuedCache>(std::move(cache), options_.queue_bytes, &queue_watcher_);
     }
     if (has_memory) {
         MemoryCache::Options level;

@@ -80,6 +80,9 @@ class ProgramCache final : public Cache {
     CacheStats stats() override;
     std::uint64_t evicted() override { return existing_parts().cache->evicted(); }
     std::uint64_t disk_limit() override { return existing_parts().cache->disk_limit(); }
+    void watch_queue(const QueueWatcher &watcher) override {
+        queue_watcher_.store(&watcher, std::memory_order_release);
+    }
     void enumerate(const Visit &visit) override { parts().cache->enumerate(visit); }
     std::uint32_t begin_use(Bytes key) override;
 
@@ -134,6 +137,7 @@ class ProgramCache final : public Cache {
 
     const Options options_;
     const CachePlace place_;
+    std::atomic<const QueueWatcher *> queue_watcher_ = nullptr;  // of each process's queue
     PerProcess<Own> own_;
     std::atomic<bool> upkeep_stops_ = false;
     Worker upkeep_{[this] {

@@ -46,6 +46,7 @@ class QueuedCache::Pause {
         queue_.bytes_ -= size_of(*item);
         queue_.by_key_.erase(found);
         queue_.items_.erase(item);
+        queue_.tell();
         return true;
     }
     void cancel_all() {
@@ -53,6 +54,7 @@ class QueuedCache::Pause {
         queue_.by_key_.clear();
         queue_.items_.clear();
         queue_.bytes_ = 0;
+        queue_.tell();
     }
 
   private:
@@ -87,6 +89,7 @@ bool QueuedCache::push(BlobRef entry, const PutOptions &options) {
     ++last_number_;
     bytes_ += size_of(*place);
     items_.splice(items_.end(), added);
+    tell();
     const bool is_half_full = bytes_ > limit_bytes_ / 2;
     if (!is_idle_ && !is_half_full) return true;
     is_idle_ = !writer_.wake();
@@ -246,7 +249,14 @@ void QueuedCache::write_next() {
     if (!is_stored) ++failed_;
     bytes_ -= size_of(writing_.front());
     writing_.clear();
+    tell();
     written_.wake_all();
+}
+
+void QueuedCache::tell() const {
+    const QueueWatcher *watcher =
+        watcher_ == nullptr ? nullptr : watcher_->load(std::memory_order_acquire);
+    if (watcher != nullptr) watcher->told(watcher->user, items_.size() + writing_.size(), bytes_);
 }
 
 }  // namespace cairn

@@ -29,9 +29,13 @@ namespace cairn {
 
 class QueuedCache final : public Cache {
   public:
+    // At any time another one, or null. The place outlives the cache.
+    using WatcherPlace = std::atomic<const QueueWatcher *>;
+
     // `limit_bytes`: of keys and values.
-    QueuedCache(std::unique_ptr<Cache> inner, std::uint64_t limit_bytes)
-        : inner_(std::move(inner)), limit_bytes_(limit_bytes) {}
+    QueuedCache(std::unique_ptr<Cache> inner, std::uint64_t limit_bytes,
+                const WatcherPlace *watcher = nullptr)
+        : inner_(std::move(inner)), limit_bytes_(limit_bytes), watcher_(watcher) {}
 
     Result<BlobRef> get(Bytes key) override;
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
@@ -79,10 +83,12 @@ class QueuedCache final : public Cache {
     bool push(BlobRef entry, const PutOptions &options);
     void write_until_stopped();
     void write_next() REQUIRES_LOCK(mutex_);
+    void tell() const REQUIRES_LOCK(mutex_);
     bool all_written_up_to(std::uint64_t number) const REQUIRES_LOCK(mutex_);
 
     const std::unique_ptr<Cache> inner_;
     const std::uint64_t limit_bytes_;
+    const WatcherPlace *const watcher_;  // null: nobody is told
     std::atomic<std::uint64_t> hits_ = 0, bytes_read_ = 0;
 
     Mutex mutex_;

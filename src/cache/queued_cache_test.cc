@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <string>
@@ -179,6 +180,62 @@ TEST_F(QueuedCacheTest, WhatIsCancelledIsNeverStoredLater) {
     }
     EXPECT_TRUE(queue.flush(60 * kSecondUs).ok());
     EXPECT_EQ(stored("a"), "(nothing)");
+}
+
+// What a watcher was told last; it fails where it is told nonsense.
+struct Told {
+    static void tell(void *user, std::uint64_t entries, std::uint64_t bytes) {
+        auto &own = *static_cast<Told *>(user);
+        EXPECT_EQ(entries == 0, bytes == 0);
+        own.entries = entries;
+        own.bytes = bytes;
+        own.entries_max = std::max<std::uint64_t>(own.entries_max, entries);
+    }
+    QueueWatcher watcher{tell, this};
+    std::atomic<const QueueWatcher *> place = &watcher;
+    std::atomic<std::uint64_t> entries = 0, bytes = 0, entries_max = 0;
+};
+
+TEST_F(QueuedCacheTest, AWatcherIsToldWhatIsQueuedUntilItIsWritten) {
+    ASSERT_TRUE(disk_->put(as_bytes("warm"), as_bytes("up"), {}).ok());
+    Told told;
+    Gate gate;
+    QueuedCache queue(open(), 1u << 20, &told.place);
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        ASSERT_TRUE(put(queue, "key" + std::to_string(i), "123456"));
+        EXPECT_EQ(told.entries, i + 1);
+        EXPECT_EQ(told.bytes, (i + 1) * 10);
+    }
+    EXPECT_FALSE(queue.flush(1000).ok());
+    EXPECT_EQ(told.entries, 5u) << "nothing is written yet";
+    gate.open();
+    EXPECT_TRUE(queue.flush(60 * kSecondUs).ok());
+    EXPECT_EQ(told.entries, 0u);
+    EXPECT_EQ(told.entries_max, 5u);
+}
+
+TEST_F(QueuedCacheTest, AWatcherIsToldOfWhatIsReplacedCancelledAndRefused) {
+    ASSERT_TRUE(disk_->put(as_bytes("warm"), as_bytes("up"), {}).ok());
+    Told told;
+    {
+        Gate gate;
+        QueuedCache queue(open(), 100, &told.place);
+        ASSERT_TRUE(put(queue, "a", std::string(9, 'a')));
+        ASSERT_TRUE(put(queue, "b", std::string(9, 'b')));
+        ASSERT_TRUE(put(queue, "b", std::string(19, 'b')));
+        const std::uint64_t replaced = told.bytes;
+        EXPECT_GE(replaced, 30u) << "the older one may be in the writer's hands";
+        EXPECT_FALSE(put(queue, "c", std::string(90, 'c')));
+        EXPECT_EQ(told.bytes, replaced);
+        gate.open();
+        EXPECT_TRUE(queue.clear().ok());
+        EXPECT_EQ(told.entries, 0u);
+        ASSERT_TRUE(put(queue, "d", "1"));
+        (void)queue.remove(as_bytes("d"));
+        EXPECT_EQ(told.entries, 0u);
+        ASSERT_TRUE(put(queue, "e", "1"));
+    }
+    EXPECT_EQ(told.entries, 0u) << "its end writes what is queued";
 }
 
 // A thread that waits for an entry that is cancelled goes on: no write wakes it up then.

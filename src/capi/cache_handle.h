@@ -7,6 +7,7 @@
 #include <cairn/cairn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +21,8 @@ struct cairn_cache {
     cairn_cache(std::unique_ptr<cairn::Cache> opened, cairn::Access asked)
         : cache(std::move(opened)), access(asked), blobs(*cache, asked) {}
 
+    std::atomic<bool> is_watched = false;
+    cairn::QueueWatcher watcher = {};  // before the cache, which tells it to its end
     const std::unique_ptr<cairn::Cache> cache;
     const cairn::Access access;  // asked for at open; a directory may also turn out to be read-only
     cairn::DriverBlobs blobs;

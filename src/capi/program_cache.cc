@@ -172,6 +172,16 @@ void cairn_use_end(cairn_cache *cache, uint32_t ticket) {
     if (cache != nullptr) cache->cache->end_use(ticket);
 }
 
+int cairn_watch_queue(cairn_cache *cache,
+                      void (*told)(void *user, uint64_t entries, uint64_t bytes), void *user) {
+    return call(cache, told != nullptr, [&](Cache &own) -> int {
+        if (cache->is_watched.exchange(true)) return CAIRN_ERROR_INVALID_ARGUMENT;
+        cache->watcher = {told, user};
+        own.watch_queue(cache->watcher);
+        return CAIRN_OK;
+    });
+}
+
 int cairn_program_cache_stats_get(cairn_cache *cache, cairn_program_cache_stats *stats) {
     return call(cache, stats != nullptr && stats->size >= kStatsSizeMin, [&](Cache &own) -> int {
         const CacheStats all = own.stats();

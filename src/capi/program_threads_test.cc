@@ -1,5 +1,6 @@
 // Program caches used by many threads at once, beside a fork, and over a disk that stands.
 // SPDX-License-Identifier: MIT
+#include <cairn/internal/front_end.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -168,6 +169,40 @@ TEST_F(ProgramThreadsTest, AThreadThatIsCancelledWhileItGivesALeaseBackHasGivenI
     EXPECT_EQ(acquire(lease), CAIRN_OK);
     StandingDisk::stands = false;
     cairn_lease_release(lease);
+}
+
+TEST_F(ProgramThreadsTest, AQueueIsWatchedAndThatOfAForkedChildToo) {
+    if (const char *why = cairn_test::why_no_fork_beside_threads()) GTEST_SKIP() << why;
+    static std::atomic<std::uint64_t> entries, bytes;
+    const auto told = [](void *user, std::uint64_t entries_now, std::uint64_t bytes_now) {
+        EXPECT_EQ(user, &entries);
+        entries = entries_now;
+        bytes = bytes_now;
+    };
+    const StandingDisk disk;
+    const Programs programs(options());
+    EXPECT_EQ(cairn_watch_queue(nullptr, told, &entries), CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_watch_queue(programs.handle(), nullptr, &entries),
+              CAIRN_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(cairn_watch_queue(programs.handle(), told, &entries), CAIRN_OK);
+    EXPECT_EQ(cairn_watch_queue(programs.handle(), told, &entries), CAIRN_ERROR_INVALID_ARGUMENT);
+    StandingDisk::stands = true;
+    for (const char *key : {"a", "b", "c"}) programs.put(key, "12345");
+    EXPECT_EQ(entries, 3u);
+    EXPECT_EQ(bytes, 18u);
+    EXPECT_EQ(run_in_child(60,
+                           [&] {
+                               if (programs.put("child", "1") != CAIRN_OK) return 1;
+                               if (entries != 1 || bytes != 6) return 2;
+                               StandingDisk::stands = false;
+                               if (programs.flush() != CAIRN_OK) return 3;
+                               return entries == 0 && bytes == 0 ? 0 : 4;
+                           }),
+              "");
+    EXPECT_EQ(entries, 3u);
+    StandingDisk::stands = false;
+    EXPECT_EQ(programs.flush(), CAIRN_OK);
+    EXPECT_EQ(entries, 0u);
 }
 
 // A value too large for memory leaves room there, and a look-up may have read the value before it.

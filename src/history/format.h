@@ -64,7 +64,9 @@ struct RunRecord {
     // Since when the driver makes a program, by the monotonic clock; 0: it makes none.
     std::uint64_t making_us;
     std::uint64_t is_continued;  // not 0: the cache was cleared while the process ran
-    std::array<std::uint64_t, 2> reserved;
+    // Checked words: what was put and is not on disk yet.
+    std::uint64_t queued_entries;
+    std::uint64_t queued_bytes;  // of their keys and values
     Tally tally;
     std::array<std::uint64_t, 16> reserved_too;
 };
@@ -120,6 +122,8 @@ static_assert(kLinksOffset % 4096 == 0 && programs_offset(kLinksSmall, 0) % 4096
 inline constexpr std::uint64_t kLastPlace = kNumbers;
 inline constexpr std::uint64_t kMakingPlace = kNumbers + 1;
 inline constexpr std::uint64_t kLastLinkPlace = kNumbers + 2;
+inline constexpr std::uint64_t kQueuedEntriesPlace = kNumbers + 3;
+inline constexpr std::uint64_t kQueuedBytesPlace = kNumbers + 4;
 
 // Bytes of the file that are locked, behind its contents.
 inline constexpr std::uint64_t kHistoryChangeByte = std::uint64_t{1} << 40;

@@ -162,6 +162,8 @@ void History::begin_run(View &view, Begin begin) {
         Word(run.process).store(named.process);
         set_checked(run.last_ms, kLastPlace, named.start_ns / 1'000'000);
         set_checked(run.making_us, kMakingPlace, 0);
+        set_checked(run.queued_entries, kQueuedEntriesPlace, 0);
+        set_checked(run.queued_bytes, kQueuedBytesPlace, 0);
         Word(run.check).store(check_of(named));
         view.run = &run;
         view.run_start_ns = named.start_ns;
@@ -367,6 +369,13 @@ void History::note_making(bool is_making) {
     View *const own = view();
     if (own == nullptr || own->run == nullptr || !was_alone) return;
     set_checked(own->run->making_us, kMakingPlace, is_making ? monotonic_ns() / 1000 : 0);
+}
+
+void History::note_queue(std::uint64_t entries, std::uint64_t bytes) {
+    const View *const own = view_.load(std::memory_order_acquire);
+    if (own == nullptr || own->run == nullptr || !own->is_in_use()) return;
+    set_checked(own->run->queued_bytes, kQueuedBytesPlace, bytes);
+    set_checked(own->run->queued_entries, kQueuedEntriesPlace, entries);
 }
 
 std::uint64_t History::newest_link(const View &view) {

@@ -86,6 +86,9 @@ class History {
     void add(Number number, std::uint64_t amount);
     // A thread has the driver make a program, from now on or until now.
     void note_making(bool is_making);
+    // So many entries of this process, and bytes of them, are put and not on disk yet. Neither waits
+    // nor opens anything. REQUIRES: one call at a time in a process.
+    void note_queue(std::uint64_t entries, std::uint64_t bytes);
     // Its number; 0: it is not kept.
     std::uint64_t note_link(const Link &link);
     // What it turned out to cost to make what the link of this number had missed.

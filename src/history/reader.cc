@@ -24,9 +24,16 @@ void read_run(const File &file, std::string_view bytes, std::size_t place, Histo
     const auto run = record_at<RunRecord>(bytes, kRunsOffset + place * sizeof(RunRecord));
     if (run.start_ns == 0 || run.check != check_of(run)) return;
     const auto is_alive = file.is_locked(kFirstRunByte + place, LockKind::exclusive);
-    history.runs.push_back({run.start_ns, read_checked(run.last_ms, kLastPlace) * 1'000'000,
-                            run.process, read_checked(run.making_us, kMakingPlace) * 1000,
-                            is_alive.ok() && is_alive.value(), run.tally.read()});
+    RunRead &read = history.runs.emplace_back();
+    read.start_ns = run.start_ns;
+    read.last_ns = read_checked(run.last_ms, kLastPlace) * 1'000'000;
+    read.process = run.process;
+    read.making_ns = read_checked(run.making_us, kMakingPlace) * 1000;
+    read.is_alive = is_alive.ok() && is_alive.value();
+    read.numbers = run.tally.read();
+    if (!read.is_alive) return;  // what was queued is lost
+    read.queued_entries = read_checked(run.queued_entries, kQueuedEntriesPlace);
+    read.queued_bytes = read_checked(run.queued_bytes, kQueuedBytesPlace);
 }
 
 void read_link(std::string_view bytes, std::size_t place, HistoryRead &history) {

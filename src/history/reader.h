@@ -23,6 +23,9 @@ struct RunRead {
     std::uint64_t process = 0;
     std::uint64_t making_ns = 0;  // since when the driver makes a program, by the monotonic clock
     bool is_alive = false;
+    // Put by its processes, and not on disk yet.
+    std::uint64_t queued_entries = 0;
+    std::uint64_t queued_bytes = 0;
     Numbers numbers;
 };
 

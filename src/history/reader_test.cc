@@ -74,6 +74,50 @@ TEST_F(HistoryReaderTest, ALinkIsReadAsItWasNoted) {
     EXPECT_EQ(read_history(directory())->runs[0].last_ns / 1'000'000, read[1].time_ns / 1'000'000);
 }
 
+TEST_F(HistoryReaderTest, WhatIsQueuedIsReadUntilTheProcessEnds) {
+    const auto queue = [this] {
+        const auto read = read_history(directory());
+        const RunRead run = read.ok() && !read->runs.empty() ? read->runs.back() : RunRead();
+        return std::pair(run.queued_entries, run.queued_bytes);
+    };
+    const auto none = std::pair<std::uint64_t, std::uint64_t>(0, 0);
+    cairn_test::Shared<std::atomic<unsigned>> step;
+    Child process([&] {
+        const auto history = open();
+        const std::vector<std::pair<std::uint64_t, std::uint64_t>> notes = {
+            {3, 300}, {0, 0}, {UINT64_MAX, UINT64_MAX}, {7, 700}};
+        for (const auto &[entries, bytes] : notes) {
+            history->note_queue(entries, bytes);
+            const unsigned now = ++*step;
+            while (*step == now) cairn_test::pause_us(100);
+        }
+        return 0;
+    });
+    const auto next = [&] {
+        ++*step;
+        const unsigned now = *step;
+        while (*step == now) cairn_test::pause_us(100);
+    };
+    while (*step == 0) cairn_test::pause_us(100);
+    EXPECT_EQ(queue(), std::pair(std::uint64_t{3}, std::uint64_t{300}));
+    next();
+    EXPECT_EQ(queue(), none);
+    next();
+    EXPECT_EQ(queue(), std::pair(kCheckedMax, kCheckedMax));
+    next();
+    const std::size_t offset = kRunsOffset + offsetof(RunRecord, queued_entries);
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        cairn_test::flip_bit(cache_ + "/history", offset * 8 + bit);
+        EXPECT_EQ(queue(), std::pair(std::uint64_t{0}, std::uint64_t{700})) << bit;
+        cairn_test::flip_bit(cache_ + "/history", offset * 8 + bit);
+    }
+    EXPECT_EQ(queue(), std::pair(std::uint64_t{7}, std::uint64_t{700}));
+    process.kill();
+    EXPECT_EQ(queue(), none);
+    const auto another = open();
+    EXPECT_EQ(queue(), none);
+}
+
 TEST_F(HistoryReaderTest, TheLastLinksAreKeptInTheirOrder) {
     for (const auto &[limit, links_max] :
          {std::pair(63 * kMiB, kLinksSmall), std::pair(64 * kMiB, kLinksLarge)}) {

@@ -65,6 +65,14 @@ uint64_t cairn_evicted(cairn_cache *cache);
  * NULL, and for what is not on disk. */
 uint64_t cairn_disk_limit(cairn_cache *cache);
 
+/* From now on until the handle is closed, `told` is called whenever entries are queued or written, by
+ * the thread that does it: with `user`, and how many entries, and bytes of keys and values, this
+ * process has put that are not on disk yet. One call at a time for each handle in a process. It must
+ * neither wait nor use the handle. A forked child calls it for its own queue. A cache without a queue
+ * never calls it. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT, also when the handle is watched already. */
+int cairn_watch_queue(cairn_cache *cache,
+                      void (*told)(void *user, uint64_t entries, uint64_t bytes), void *user);
+
 enum {
     CAIRN_DRIVER_CACHE_OWN = 1u << 0, /* the user wants one: see cache/driver_cache.h */
     CAIRN_DRIVER_CACHE_LOOK = 1u << 1 /* nothing is made: is there to be one? */

@@ -268,7 +268,9 @@ nlohmann::ordered_json json_of(const std::string &root, const ApplicationRun &ru
                                    {"saved_ns", numbers[Number::saved_ns]},
                                    {"stored", numbers[Number::stored]},
                                    {"store_failed", numbers[Number::store_failed]},
-                                   {"evicted", numbers[Number::evicted]}};
+                                   {"evicted", numbers[Number::evicted]},
+                                   {"queued_entries", run.run.queued_entries},
+                                   {"queued_bytes", run.run.queued_bytes}};
     for (std::size_t i = 0; i < kOutcomes; ++i) {
         const auto outcome = static_cast<Outcome>(i);
         json["outcomes"][outcome_name(outcome)] = {{"programs", numbers.count(outcome)},

@@ -28,6 +28,8 @@ Json json_of_running(const cli::ApplicationRun &run) {
                  {"lookups", numbers.lookups()},
                  {"hits", numbers.hits()},
                  {"saved_ns", numbers[Number::saved_ns]},
+                 {"queued_entries", run.run.queued_entries},
+                 {"queued_bytes", run.run.queued_bytes},
                  {"making_ms", nullptr}};
     if (run.run.making_ns != 0 && run.run.making_ns <= now_ns) {
         json["making_ms"] = (now_ns - run.run.making_ns) / 1'000'000;

@@ -52,6 +52,24 @@ TEST_F(TopTest, OnceSaysWhatGoesOn) {
         << "it makes a program now";
 }
 
+TEST_F(TopTest, OnceSaysWhatIsNotOnDiskYet) {
+    const auto once = [&] {
+        return cairn({"top", "--once", "--interval", "0.1"}, environment()).standard_output;
+    };
+    HistoryRun run(root_, "gl-game", "GL_VERSION: 1\n"), other(root_, "gl-b", "GL_VERSION: 1\n");
+    run.hit(1, 1'000'000);
+    EXPECT_THAT(once(), Not(HasSubstr("not on disk yet")));
+    run.history().note_queue(3, 3 << 10);
+    EXPECT_THAT(once(), HasSubstr("3 entries (3.0 KiB) not on disk yet; "));
+    other.history().note_queue(1, 1 << 10);
+    EXPECT_THAT(once(), HasSubstr("4 entries (4.0 KiB) not on disk yet; "));
+    EXPECT_THAT(once(), testing::ContainsRegex("game .* - +3 +1.0 ms"));
+    run.history().note_queue(0, 0);
+    EXPECT_THAT(once(), HasSubstr("1 entry (1.0 KiB) not on disk yet; "));
+    other.history().note_queue(0, 0);
+    EXPECT_THAT(once(), Not(HasSubstr("not on disk yet")));
+}
+
 TEST_F(TopTest, AtATerminalItEndsCleanlyHoweverItIsAsked) {
     HistoryRun run(root_, "gl-game", "GL_VERSION: 1\n");
     run.hit(2, 1'000'000);

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/histories.h"
 #include "cli/program.h"
 
 namespace cairn::cli_test {
@@ -108,15 +109,19 @@ class DashboardServer : public testing::Test {
         return ask("POST /api/action", {host(), let_in(), "Content-Type: application/json"},
                    action.dump());
     }
+    // What the live view shows now.
+    nlohmann::json live() const {
+        const Connection connection(port_);
+        connection.send("GET /api/live HTTP/1.1\r\n" + host() + "\r\n" + let_in() + "\r\n\r\n");
+        connection.end_sending();
+        std::string line = connection.read_all();
+        line = line.substr(line.find("\r\n\r\n") + 4);
+        return nlohmann::json::parse(line.substr(0, line.find('\n')));
+    }
     // The state of the action once it has ended.
     nlohmann::json wait_for_action() const {
         for (int i = 0; i < 400; ++i) {
-            const Connection connection(port_);
-            connection.send("GET /api/live HTTP/1.1\r\n" + host() + "\r\n" + let_in() + "\r\n\r\n");
-            connection.end_sending();
-            std::string line = connection.read_all();
-            line = line.substr(line.find("\r\n\r\n") + 4);
-            const auto state = nlohmann::json::parse(line.substr(0, line.find('\n')));
+            const auto state = live();
             if (!state["action"]["is_running"].get<bool>()) return state["action"];
             std::this_thread::sleep_for(std::chrono::milliseconds(25));
         }
@@ -399,6 +404,21 @@ TEST_F(DashboardServer, DoesWhatThePageAsksFor) {
     // A name like an option is a name.
     EXPECT_TRUE(json(act({{"action", "clear"}, {"cache", "--all"}})).contains("number"));
     EXPECT_FALSE(wait_for_action()["is_done"].get<bool>());
+}
+
+TEST_F(DashboardServer, TheLiveViewSaysWhatIsNotOnDiskYet) {
+    HistoryRun run(root_, "gl-game", "GL_VERSION: 1\n");
+    const auto queued = [&] {
+        const auto running = live()["running"];
+        EXPECT_EQ(running.size(), 1u);
+        return std::pair(running[0]["queued_entries"].get<int>(),
+                         running[0]["queued_bytes"].get<int>());
+    };
+    EXPECT_EQ(queued(), std::pair(0, 0));
+    run.history().note_queue(3, 300);
+    EXPECT_EQ(queued(), std::pair(3, 300));
+    run.history().note_queue(0, 0);
+    EXPECT_EQ(queued(), std::pair(0, 0));
 }
 
 TEST(Dashboard, ExplainsItself) {

@@ -79,6 +79,8 @@ LiveSample LiveView::sample() {
             }
             numbers[key] = run.numbers;
             sample.total += run.numbers;
+            sample.queued_entries += run.queued_entries;
+            sample.queued_bytes += run.queued_bytes;
             sample.lookups_per_s += live.lookups_per_s;
             sample.runs.push_back(std::move(live));
         }

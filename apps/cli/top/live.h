@@ -38,8 +38,9 @@ struct LiveSample {
     std::vector<LiveRun> runs;     // that go on, the busiest first
     std::vector<LiveMiss> misses;  // the newest first, a hundred at most
     double lookups_per_s = 0;
-    Numbers total;                 // of these runs
-    std::uint64_t disk_bytes = 0;  // of all caches of programs
+    Numbers total;                                       // of these runs
+    std::uint64_t queued_entries = 0, queued_bytes = 0;  // of these runs: not on disk yet
+    std::uint64_t disk_bytes = 0;                        // of all caches of programs
     std::size_t caches = 0;
 };
 

@@ -38,10 +38,10 @@ std::string time_of_day(std::uint64_t time_ns) {
 std::string run_line(const LiveRun &run) {
     const Numbers &numbers = run.known.run.numbers;
     const std::string now = run.making_for_ns == 0 ? "-" : format_duration_ns(run.making_for_ns);
-    return fmt::format("{:<24} {:>7} {:>8.1f} {:>8} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8}",
+    return fmt::format("{:<24} {:>7} {:>8.1f} {:>8} {:>9} {:>9} {:>10} {:>8} {:>10} {:>9} {:>8}",
                        fitted(run.known.application, 24), run.known.run.process, run.lookups_per_s,
                        percent(numbers.hits(), numbers.lookups()), numbers.hits(),
-                       numbers.lookups() - numbers.hits(), now,
+                       numbers.lookups() - numbers.hits(), now, run.known.run.queued_entries,
                        format_duration_ns(numbers[Number::saved_ns]), format_bytes(run.disk_bytes),
                        numbers[Number::evicted]);
 }
@@ -76,12 +76,18 @@ std::vector<ScreenLine> lines_of(const std::string &root, const LiveSample &samp
                     sample.lookups_per_s, percent(sample.total.hits(), sample.total.lookups()),
                     format_duration_ns(sample.total[Number::saved_ns])),
         Kind::title);
-    add(fmt::format("{} in {} below {}", format_bytes(sample.disk_bytes),
-                    format_count(sample.caches, "cache", "caches"), root));
+    add(fmt::format("{}{} in {} below {}",
+                    sample.queued_entries == 0
+                        ? ""
+                        : fmt::format("{} ({}) not on disk yet; ",
+                                      format_count(sample.queued_entries, "entry", "entries"),
+                                      format_bytes(sample.queued_bytes)),
+                    format_bytes(sample.disk_bytes), format_count(sample.caches, "cache", "caches"),
+                    root));
     add("");
-    add(fmt::format("{:<24} {:>7} {:>8} {:>8} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8}", "APPLICATION",
-                    "PROCESS", "LOOKUP/S", "HITS %", "HITS", "MISSES", "MAKING NOW", "SAVED",
-                    "DISK", "EVICTED"),
+    add(fmt::format("{:<24} {:>7} {:>8} {:>8} {:>9} {:>9} {:>10} {:>8} {:>10} {:>9} {:>8}",
+                    "APPLICATION", "PROCESS", "LOOKUP/S", "HITS %", "HITS", "MISSES", "MAKING NOW",
+                    "QUEUED", "SAVED", "DISK", "EVICTED"),
         Kind::heading);
     for (const LiveRun &run : sample.runs) add(run_line(run));
     if (sample.runs.empty()) {

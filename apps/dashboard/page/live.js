@@ -22,6 +22,8 @@ function rates(next) {
   for (const run of next.running) before.set(keyOf(run), run.lookups);
 }
 
+const queue = (entries, bytes) => `${format.counted(entries, "entry", "entries")}, ${format.bytes(bytes)}`;
+
 function runningTable() {
   if (state.running.length === 0) {
     return empty("No application runs through Cairn now", "Start one with ", h("code", {}, "cairn run -- APP"), ": it appears here at its first program.");
@@ -33,6 +35,7 @@ function runningTable() {
     {label: "Each second", number: true, of: (run) => format.count(Math.round(run.per_second))},
     {label: "From the cache", number: true, of: (run) => format.percent(run.hits, run.lookups)},
     {label: "Saved", number: true, of: (run) => format.duration(run.saved_ns)},
+    {label: "Not on disk yet", number: true, of: (run) => (run.queued_entries === 0 ? "–" : queue(run.queued_entries, run.queued_bytes))},
     {label: "Just now", of: (run) => (run.making_ms === null ? "–" : h("span.badge.making", {}, `compiles, for ${format.duration(run.making_ms * 1e6)}`))},
   ], state.running);
 }
@@ -47,6 +50,10 @@ function draw() {
   const list = document.getElementById("live-events");
   if (!now || !list) return;
   now.replaceChildren(runningTable());
+  const sum = (member) => state.running.reduce((all, run) => all + run[member], 0);
+  const queued = sum("queued_entries");
+  document.getElementById("live-queue").textContent = queued === 0 ? "Nothing waits to be written to disk"
+    : `Waiting to be written to disk: ${queue(queued, sum("queued_bytes"))}`;
   const wanted = events.slice(0, SHOWN);
   // Nothing moves under somebody who has scrolled down to read.
   const isRead = list.childElementCount > 0 && list.getBoundingClientRect().top < 0;
@@ -80,7 +87,7 @@ export const live = {
     setTimeout(draw);
     return [
       h("div.head", {}, h("h1", {}, "Live"), h("p.hint", {}, "Once a second")),
-      h("section.card", {"aria-labelledby": "now-title"}, h("h2", {id: "now-title"}, "Running now"), h("div.live-now", {id: "live-now"}, runningTable())),
+      h("section.card", {"aria-labelledby": "now-title"}, h("h2", {id: "now-title"}, "Running now"), h("p.hint", {id: "live-queue"}, "\u00a0"), h("div.live-now", {id: "live-now"}, runningTable())),
       h("section.card", {"aria-labelledby": "events-title"}, h("h2", {id: "events-title"}, "Programs that were made anew"), h("ol.events", {id: "live-events"})),
     ];
   },

@@ -2,7 +2,7 @@
 // The dashboard in a real browser: every view and action in both themes and three sizes, an application that runs
 // beside it, a large root, the server that ends under it, and hostile pages.
 //
-// Usage: node browser.mjs FOLDER_OF_MODULES CHROMIUM CAIRN_DASHBOARD MAKE_ROOT CAIRN SCREENSHOTS
+// Usage: node browser.mjs FOLDER_OF_MODULES CHROMIUM CAIRN_DASHBOARD MAKE_ROOT CAIRN SCREENSHOTS [GAME]
 
 import {spawn, spawnSync} from "node:child_process";
 import {createRequire} from "node:module";
@@ -13,7 +13,7 @@ import path from "node:path";
 import assert from "node:assert/strict";
 
 // The names in ONLY, with commas, or all of them.
-const [modules, chromium, dashboard, makeRoot, cairn, screenshots] = process.argv.slice(2);
+const [modules, chromium, dashboard, makeRoot, cairn, screenshots, game = ""] = process.argv.slice(2);
 const require = createRequire(path.join(modules, "node_modules/"));
 const puppeteer = require("puppeteer-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -58,6 +58,14 @@ function makeDemo(name) {
   run(cairn, "pack", "create", "--dir", root, "--about", "For the living room", path.join(work, `${name}.pack`), "--application", "kodi");
   run(cairn, "pack", "install", "--unsigned", "--dir", root, path.join(work, `${name}.pack`));
   return root;
+}
+
+// A real game under Cairn, which links programs until it is ended. `held`: while this file is there, it writes none.
+async function play(root, held, ...options) {
+  const mesa = fs.mkdtempSync(path.join(work, "mesa-"));
+  const {child} = await start(cairn, ["run", "-q", ...options, "--", game, held],
+    {CAIRN_DIR: root, LIBGL_ALWAYS_SOFTWARE: "1", MESA_SHADER_CACHE_DIR: mesa});
+  return child;
 }
 
 let browser;
@@ -119,7 +127,7 @@ async function status(page, text) {
 const tests = {
   async everyViewInEveryThemeAndSize() {
     const server = await serve(makeDemo("views"));
-    const running = await start(makeRoot, ["run", path.join(work, "views")]);
+    const running = game && await play(path.join(work, "views"), path.join(work, "views-held"));
     for (const theme of THEMES) {
       for (const [name, size] of Object.entries(SIZES)) {
         for (const view of VIEWS) {
@@ -128,7 +136,8 @@ const tests = {
           assert.ok(!page.url().includes("token"), "the token has left the address");
           await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Overview");
           await open(page, view);
-          if (view === "live") await page.waitForFunction(() => document.querySelectorAll("#live-events > li").length > 20 && document.querySelector("#live-now table"));
+          if (view === "live") await page.waitForFunction(() => document.querySelectorAll("#live-events > li").length > 20);
+          if (view === "live" && running) await page.waitForSelector("#live-now table");
           await sleep(150);
           await page.screenshot({path: path.join(screenshots, `${view}-${theme}-${name}.png`), fullPage: name !== "large"});
           await judge(page, `${view}, ${theme}, ${name}`);
@@ -138,7 +147,7 @@ const tests = {
         }
       }
     }
-    running.child.kill("SIGKILL");
+    if (running) running.kill();
     server.child.kill();
   },
 
@@ -252,14 +261,34 @@ const tests = {
     const page = await tab(server.address);
     await open(page, "live");
     await page.waitForSelector("#live-now .empty");
-    const {child} = await start(makeRoot, ["run", root]);
-    await page.waitForFunction(() => document.querySelector("#live-now")?.textContent.includes("running-game"), {timeout: 8000});
-    await page.waitForFunction(() => Number(document.querySelector("#live-now td:nth-child(4)")?.textContent) > 0, {timeout: 8000});
-    await page.waitForFunction(() => document.querySelector("#live-events li")?.textContent.includes("running-game"), {timeout: 8000});
+    const held = path.join(work, "live-held");
+    await play(root, held);
+    const cell = (label) => page.$eval(`#live-now td[data-label="${label}"]`, (each) => each.textContent);
+    const shows = (id, text) => page.waitForFunction((name, wanted) => document.getElementById(name)?.textContent.includes(wanted), {timeout: 20000}, id, text);
+    await shows("live-now", "cli_linking_game");
+    const linked = Number(await cell("Programs"));
+    await page.waitForFunction((old) => Number(document.querySelector('#live-now td[data-label="Programs"]')?.textContent) > old, {timeout: 20000}, linked);
+    await page.waitForFunction(() => Number(document.querySelector('#live-now td[data-label="Each second"]')?.textContent) > 0, {timeout: 20000});
+    await shows("live-events", "cli_linking_game");
+    assert.match(await page.$eval("#live-events li", (each) => each.textContent), /never seen before/);
     const first = await page.$eval("#live-events li", (each) => each.textContent);
-    await page.waitForFunction((old) => document.querySelector("#live-events li").textContent !== old, {timeout: 8000}, first);
-    child.kill("SIGKILL");
-    await page.waitForSelector("#live-now .empty", {timeout: 8000});
+    await page.waitForFunction((old) => document.querySelector("#live-events li").textContent !== old, {timeout: 20000}, first);
+
+    await shows("live-queue", "Nothing waits");
+    fs.writeFileSync(held, "");
+    await shows("live-queue", "Waiting to be written to disk: ");
+    await page.waitForFunction(() => Number(document.querySelector('#live-now td[data-label="Not on disk yet"]').textContent.split(" ")[0]) > 1, {timeout: 20000});
+    await judge(page, "a queue");
+    await page.screenshot({path: path.join(screenshots, "queue-light-desktop.png")});
+    fs.rmSync(held);
+    await shows("live-queue", "Nothing waits");
+
+    // Where it is killed with a queue, that is gone, too.
+    fs.writeFileSync(held, "");
+    await shows("live-queue", "Waiting to be written to disk: ");
+    process.kill(Number(await cell("Process")), "SIGKILL");
+    await page.waitForSelector("#live-now .empty", {timeout: 20000});
+    assert.equal(await page.$eval("#live-queue", (each) => each.textContent.trim()), "Nothing waits to be written to disk");
     await page.done();
     server.child.kill();
   },

@@ -3,17 +3,14 @@
 //
 //     dashboard_make_root demo ROOT     some applications, as after some weeks
 //     dashboard_make_root large ROOT    100 generations with 100,000 entries
-//     dashboard_make_root run ROOT      an application that runs until it is killed; prints a line once it does
 #include <cairn/cairn.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cache/generations.h"
@@ -212,35 +209,12 @@ void make_large(const std::string &root) {
     }
 }
 
-void run(const std::string &root) {
-    const Made made = make_cache(root, "running-game", "1", identity_of(kDrivers[1], ""), 20, 9000);
-    const auto history = open_history(root, made);
-    history->add(count_of(Outcome::hit_disk), 1);
-    std::puts("running");
-    std::fflush(stdout);
-    for (std::uint64_t i = 0;; ++i) {
-        history->add(count_of(Outcome::hit_disk), 9);
-        history->add(Number::saved_ns, 90'000'000);
-        if (i % 4 == 0) {
-            history->note_making(true);
-            std::this_thread::sleep_for(std::chrono::milliseconds(120));
-            history->note_making(false);
-            const Link link = link_of(Outcome::never_seen);
-            history->add(count_of(link.outcome), 1);
-            history->add(ns_of(link.outcome), link.cost_ns);
-            history->note_link(link);
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    }
-}
-
 }  // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 3) give_up("demo, large or run, and a root");
+    if (argc != 3) give_up("demo or large, and a root");
     const std::string kind = argv[1];
     if (kind == "demo") make_demo(argv[2]);
     if (kind == "large") make_large(argv[2]);
-    if (kind == "run") run(argv[2]);
     return 0;
 }

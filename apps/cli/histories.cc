@@ -123,7 +123,7 @@ using KnownDifferences = std::map<std::uint64_t, std::vector<Difference>>;
 
 nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRun &run,
                                     const LinkRead &read, KnownDifferences &known,
-                                    const std::map<LinkKey, std::string> &sources) {
+                                    const Sources &sources) {
     const Link &link = read.link;
     const bool is_of_driver = link.outcome == Outcome::other_driver;
     const std::string other =
@@ -255,8 +255,26 @@ std::string details_of(const std::string &root, const ApplicationRun &run, const
     }
 }
 
+Sources sources_of(const std::string &root, const std::string &identifier) {
+    const auto all = Directory::open(root);
+    if (!all.ok()) return {};
+    const auto directory = all->open_directory(identifier);
+    return directory.ok() ? read_sources(directory.value()) : Sources();
+}
+
+Words source_lines(std::string_view sources) {
+    constexpr std::size_t kLinesMax = 60;  // of six stages: a name, and eight lines or a few more
+    Words lines;
+    while (!sources.empty() && lines.size() < kLinesMax) {
+        const std::string_view line = sources.substr(0, sources.find('\n'));
+        lines.push_back(printable_line(line));
+        sources.remove_prefix(std::min(line.size() + 1, sources.size()));
+    }
+    return lines;
+}
+
 nlohmann::ordered_json json_of(const std::string &root, const ApplicationRun &run,
-                               const std::map<LinkKey, std::string> &sources) {
+                               const Sources &sources) {
     const Numbers &numbers = run.run.numbers;
     nlohmann::ordered_json json = {{"application", run.application},
                                    {"cache", run.identifier},

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "history/reader.h"
@@ -56,8 +57,14 @@ std::string sibling_identifier(const std::string &root, const std::string &ident
 // What is known beyond the outcome of a link; "" for nothing. As a clause, for people.
 std::string details_of(const std::string &root, const ApplicationRun &run, const Link &link);
 
+// The beginnings of sources that a cache keeps (`cairn run --keep-sources`), by program.
+using Sources = std::map<LinkKey, std::string>;
+Sources sources_of(const std::string &root, const std::string &identifier);
+// One of them as people read it, whatever it holds: printable lines, and no more than a front end keeps.
+Words source_lines(std::string_view sources);
+
 // As `cairn why --json` shows it (docs/cli.md).
 nlohmann::ordered_json json_of(const std::string &root, const ApplicationRun &run,
-                               const std::map<LinkKey, std::string> &sources);
+                               const Sources &sources);
 
 }  // namespace cairn::cli

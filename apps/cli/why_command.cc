@@ -47,11 +47,6 @@ std::size_t number_of(const char *option, const std::string &text) {
     return number;
 }
 
-std::map<LinkKey, std::string> sources_of(const std::string &root, const ApplicationRun &run) {
-    const auto directory = Directory::open(root + "/" + run.identifier);
-    return directory.ok() ? read_sources(directory.value()) : std::map<LinkKey, std::string>();
-}
-
 // What the run is, in a line.
 std::string about_run(const ApplicationRun &run) {
     const Numbers &numbers = run.run.numbers;
@@ -117,7 +112,7 @@ void print_dearest(const std::string &root, const ApplicationRun &run, std::size
     if (links.empty()) return;
     print_line("Programs that cost most{}:",
                run.has_older_links ? fmt::format(" (of the last {})", run.links.size()) : "");
-    const auto sources = sources_of(root, run);
+    const auto sources = sources_of(root, run.identifier);
     for (const LinkRead &read : links) {
         const Link &link = read.link;
         const std::string key =
@@ -126,11 +121,8 @@ void print_dearest(const std::string &root, const ApplicationRun &run, std::size
                    outcome_words(link.outcome));
         const auto source = sources.find(link.key);
         if (source == sources.end()) continue;
-        std::string_view left = source->second;
-        while (!left.empty()) {
-            const std::size_t end = std::min(left.find('\n'), left.size());
-            print_line("            | {}", left.substr(0, end));
-            left.remove_prefix(std::min(end + 1, left.size()));
+        for (const std::string &line : source_lines(source->second)) {
+            print_line("            | {}", line);
         }
     }
     if (sources.empty()) {
@@ -189,7 +181,7 @@ int why(const Options &options) {
         print_json({{"root", root},
                     {"number", chosen},
                     {"runs", runs.size()},
-                    {"run", json_of(root, run, sources_of(root, run))}});
+                    {"run", json_of(root, run, sources_of(root, run.identifier))}});
         return kExitOk;
     }
     if (!options.last && !options.run) print_list(runs);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -11,9 +12,10 @@
 
 #include "cache/driver_cache.h"
 #include "cache/generations.h"
-#include "histories.h"
+#include "history/files.h"
 #include "history/outcome.h"
 #include "os/environment.h"
+#include "os/file.h"
 #include "os/root.h"
 #include "output.h"
 #include "pack/files.h"
@@ -228,11 +230,11 @@ Json Views::run(const std::string &identifier, const std::string &start_ms) {
             std::to_string(run.run.start_ns / 1'000'000) != start_ms) {
             continue;
         }
-        std::map<LinkKey, std::string> sources;
-        const auto directory = Directory::open(root_ + "/" + identifier);
-        if (directory.ok()) sources = read_sources(directory.value());
-        Json json = cli::json_of(root_, run, sources);
+        Json json = cli::json_of(root_, run, cli::sources_of(root_, identifier));
         for (Json &miss : json["misses"]) {
+            if (miss.contains("sources")) {
+                miss["sources"] = cli::source_lines(miss["sources"].get<std::string>());
+            }
             for (std::size_t i = 0; i < kOutcomes; ++i) {
                 const auto outcome = static_cast<Outcome>(i);
                 if (miss["outcome"] == outcome_name(outcome))
@@ -246,13 +248,21 @@ Json Views::run(const std::string &identifier, const std::string &start_ms) {
 
 const Views::Costs &Views::costs_of(const cli::CacheSummary &cache) {
     Costs &costs = costs_[cache.identifier];
-    if (costs.entries == cache.stats.entries && costs.used_at_ms == cache.used_at_ms) return costs;
-    costs = {cache.stats.entries, cache.used_at_ms, 0, {}};
+    if (costs.entries != cache.stats.entries || costs.used_at_ms != cache.used_at_ms) {
+        read_entries(cache, costs);
+    }
+    read_sources(cache.identifier, costs);
+    return costs;
+}
+
+void Views::read_entries(const cli::CacheSummary &cache, Costs &costs) const {
+    costs = {cache.stats.entries, cache.used_at_ms, 0, {}, {}, 0, 0};
     const cli::CacheHandle handle = cli::open_cache(root_, cache.identifier, Access::read_only);
     struct Dear {
         std::uint32_t cost_us;
         std::uint64_t size, stored_at_ms;
         std::string key;
+        LinkKey beginning;
     };
     // A heap whose top is the cheapest of the dearest.
     std::vector<Dear> dearest;
@@ -265,8 +275,12 @@ const Views::Costs &Views::costs_of(const cli::CacheSummary &cache) {
             std::ranges::pop_heap(dearest, is_cheaper);
             dearest.pop_back();
         }
+        LinkKey beginning = {};
+        if (entry.key_size >= beginning.size()) {
+            std::memcpy(beginning.data(), entry.key, beginning.size());
+        }
         dearest.push_back({entry.cost_us, entry.value_size, entry.stored_at_ms,
-                           cli::format_key(entry.key, entry.key_size, 16)});
+                           cli::format_key(entry.key, entry.key_size, 16), beginning});
         std::ranges::push_heap(dearest, is_cheaper);
         return true;
     });
@@ -277,8 +291,25 @@ const Views::Costs &Views::costs_of(const cli::CacheSummary &cache) {
                                  {"cost_us", each.cost_us},
                                  {"bytes", each.size},
                                  {"stored_at_ms", each.stored_at_ms}});
+        costs.keys.push_back(each.beginning);
     }
-    return costs;
+}
+
+// Where the user has them kept. The file is read again only when it has changed.
+void Views::read_sources(const std::string &identifier, Costs &costs) const {
+    const auto file = file_info(root_ + "/" + identifier + "/" + kSourcesFileName);
+    const std::uint64_t bytes = file.ok() ? file->size_bytes : 0;
+    const std::uint64_t modified_ns = file.ok() ? file->modified_ns : 0;
+    if (bytes == costs.sources_bytes && modified_ns == costs.sources_modified_ns) return;
+    costs.sources_bytes = bytes;
+    costs.sources_modified_ns = modified_ns;
+    const cli::Sources sources = cli::sources_of(root_, identifier);
+    for (std::size_t i = 0; i < costs.keys.size(); ++i) {
+        const auto found = sources.find(costs.keys[i]);
+        const bool has_one = costs.keys[i] != LinkKey() && found != sources.end();
+        costs.slowest[i].erase("sources");
+        if (has_one) costs.slowest[i]["sources"] = cli::source_lines(found->second);
+    }
 }
 
 Json Views::programs() {

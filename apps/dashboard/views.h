@@ -19,6 +19,7 @@
 
 #include "base/mutex.h"
 #include "caches.h"
+#include "histories.h"
 #include "history/counters.h"
 
 namespace cairn::dashboard {
@@ -55,10 +56,15 @@ class Views {
         std::uint64_t used_at_ms = 0;
         std::uint64_t pinned = 0;
         std::vector<Json> slowest;
+        std::vector<LinkKey> keys;  // of these
+        // Of the file of sources, when it was read.
+        std::uint64_t sources_bytes = 0, sources_modified_ns = 0;
     };
 
     const std::vector<cli::CacheSummary> &caches() REQUIRES_LOCK(mutex_);
     const Costs &costs_of(const cli::CacheSummary &cache) REQUIRES_LOCK(mutex_);
+    void read_entries(const cli::CacheSummary &cache, Costs &costs) const;
+    void read_sources(const std::string &identifier, Costs &costs) const;
 
     const std::string root_;
     Mutex mutex_;

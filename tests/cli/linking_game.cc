@@ -50,8 +50,8 @@ void attach(GLuint program, GLenum type, const std::string &source) {
 
 // What is between such brackets must never become an element of a page.
 std::string fragment_source(unsigned number) {
-    return "// <img src=x onerror=alert(4)> & <script>alert(5)</script>\n"
-           "precision mediump float;\nuniform vec4 c;\nvoid main() { gl_FragColor = c * " +
+    return "precision mediump float; /* <img src=x onerror=alert(4)><script>alert(5)</script> */\n"
+           "uniform vec4 c;\nvoid main() { gl_FragColor = c * " +
            std::to_string(number) + ".0; }\n";
 }
 

@@ -293,6 +293,34 @@ const tests = {
     server.child.kill();
   },
 
+  async sourcesAreShownAsText() {
+    const root = path.join(work, "sources");
+    fs.mkdirSync(root);
+    const child = await play(root, path.join(work, "sources-held"), "--keep-sources");
+    const server = await serve(root);
+    const page = await tab(server.address);
+    await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Overview");
+    await sleep(1500);
+    child.kill();
+    await open(page, "programs");
+    await page.waitForSelector("pre.sources");
+    const shown = await page.$eval("details[open] > pre.sources", (each) => each.textContent);
+    assert.match(shown, /^vertex:\nattribute vec4 p;\n/);
+    assert.match(shown, /fragment:\nprecision mediump float; \/\* <img src=x onerror=alert\(4\)><script>alert\(5\)<\/script> \*\/\n/);
+    assert.equal(await page.$("main img, main script"), null, "what is in caches is only text");
+    assert.ok(await page.$eval("details[open] > pre.sources", (each) => each.getClientRects().length > 0), "the slowest need no click");
+    await judge(page, "sources");
+    await page.screenshot({path: path.join(screenshots, "sources-light-desktop.png")});
+    await page.evaluate(() => { location.hash = "overview"; });
+    await page.waitForSelector("a[href^='#run/']");
+    await page.evaluate(() => document.querySelector("a[href^='#run/']").click());
+    await page.waitForSelector("pre.sources");
+    assert.match(await page.$eval("pre.sources", (each) => each.textContent), /^vertex:\n/);
+    await judge(page, "sources of a run");
+    await page.done();
+    server.child.kill();
+  },
+
   async aLargeRootIsQuick() {
     const root = path.join(work, "large");
     run(makeRoot, "large", root);

@@ -5,6 +5,7 @@
 //     dashboard_make_root large ROOT    100 generations with 100,000 entries
 #include <cairn/cairn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -63,6 +64,7 @@ struct Made {
     std::string identifier;
     std::string application;
     std::uint64_t number;
+    LinkKey dearest = {};  // the entry that took longest to make
 };
 
 // A cache of a program with so many entries.
@@ -84,6 +86,8 @@ Made make_cache(const std::string &root, const std::string &application, const s
     cairn_put_options put = {};
     put.size = sizeof put;
     std::vector<char> value(value_bytes);
+    LinkKey dearest = {};
+    std::uint32_t most_us = 0;
     for (std::uint64_t i = 0; i < entries; ++i) {
         std::array<std::uint64_t, 4> key = {i, entries, g_random.below(1u << 30), 5};
         for (std::size_t at = 0; at < value.size(); at += 64) {
@@ -94,9 +98,11 @@ Made make_cache(const std::string &root, const std::string &application, const s
         if (cairn_put(cache, key.data(), sizeof key, value.data(), size, &put) != CAIRN_OK) {
             give_up("cannot store an entry");
         }
+        if (put.cost_us > most_us) std::memcpy(dearest.data(), key.data(), dearest.size());
+        most_us = std::max(most_us, put.cost_us);
     }
     cairn_close(cache);
-    return {identifier, application, generation_number(identifier)};
+    return {identifier, application, generation_number(identifier), dearest};
 }
 
 std::unique_ptr<History> open_history(const std::string &root, const Made &made) {
@@ -119,6 +125,13 @@ Link link_of(Outcome outcome, std::uint64_t other = 0, Detail detail = Detail::n
     return link;
 }
 
+// Neither elements nor marks of the direction of writing may come of it.
+constexpr const char *kSources =
+    "vertex:\nattribute vec4 p;\nvoid main() { gl_Position = p; }\n"
+    "fragment:\nprecision mediump float; // <img src=x onerror=alert(6)><script>alert(7)</script>\n"
+    "uniform sampler2D image; // \xe2\x80\xae reversed, \xff no UTF-8, \x1b[2J\n"
+    "void main() { gl_FragColor = texture2D(image, vec2(0.5)); }\n";
+
 void add_run(const std::string &root, const Made &made, const Made *before, std::uint64_t hits,
              std::uint64_t misses) {
     const auto history = open_history(root, made);
@@ -133,7 +146,9 @@ void add_run(const std::string &root, const Made &made, const Made *before, std:
         history->add(count_of(link.outcome), 1);
         history->add(ns_of(link.outcome), link.cost_ns);
         history->note_link(link);
+        if (i == 0) history->keep_sources(link.key, kSources);
     }
+    history->keep_sources(made.dearest, kSources);
 }
 
 void count_days(const Made &made, std::uint64_t days, std::uint64_t programs) {

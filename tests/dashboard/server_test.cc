@@ -421,6 +421,42 @@ TEST_F(DashboardServer, TheLiveViewSaysWhatIsNotOnDiskYet) {
     EXPECT_EQ(queued(), std::pair(0, 0));
 }
 
+TEST_F(DashboardServer, TheSlowestProgramsHaveTheFirstLinesOfTheirSources) {
+    ASSERT_EQ(std::system((std::string(DASHBOARD_MAKE_ROOT) + " demo " + root_).c_str()), 0);
+    const auto with_sources = [&] {
+        std::vector<nlohmann::json> found;
+        const auto programs = json(get("/api/programs"))["programs"];
+        for (const auto &program : programs) {
+            if (program.contains("sources")) found.push_back(program);
+        }
+        return found;
+    };
+    const auto found = with_sources();
+    ASSERT_GT(found.size(), 0u);
+    const auto lines = found[0]["sources"].get<Lines>();
+    ASSERT_EQ(lines.size(), 7u);
+    EXPECT_EQ(lines[0], "vertex:");
+    EXPECT_EQ(lines[2], "void main() { gl_Position = p; }");
+    EXPECT_EQ(lines[5], "uniform sampler2D image; // ? reversed, ? no UTF-8, ?[2J");
+    // They are read again when the file has changed, and only as many lines as front ends keep.
+    const std::string key = found[0]["key"].get<std::string>();
+    LinkKey beginning = {};
+    for (std::size_t i = 0; i < beginning.size(); ++i) {
+        beginning[i] = static_cast<std::uint8_t>(std::stoi(key.substr(2 * i, 2), nullptr, 16));
+    }
+    const auto history = History::open({.root = root_,
+                                        .identifier = found[0]["cache"].get<std::string>(),
+                                        .driver = 0,
+                                        .limit_bytes = 1u << 30});
+    ASSERT_TRUE(history.ok());
+    std::string many;
+    for (int i = 0; i < 5000; ++i) many += "line\n";
+    history.value()->keep_sources(beginning, many);
+    EXPECT_EQ(with_sources()[0]["sources"].size(), 60u);
+    fs::remove(root_ + "/" + found[0]["cache"].get<std::string>() + "/sources");
+    EXPECT_LT(with_sources().size(), found.size());
+}
+
 TEST(Dashboard, ExplainsItself) {
     const Finished help = cairn({"dashboard", "--help"});
     EXPECT_EQ(help.exit_code, 0);

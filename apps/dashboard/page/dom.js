@@ -50,3 +50,8 @@ export function table(caption, columns, rows) {
 export function empty(title, ...what) {
   return h("div.empty", {}, h("strong", {}, title), h("p", {}, what));
 }
+
+// The first lines of a program's sources, where they were kept. `id`: another one for each on the page.
+export function sources(lines, id, isOpen) {
+  return lines && h("details", {id, open: isOpen}, h("summary", {}, "First lines of its sources"), h("pre.sources", {}, lines.join("\n")));
+}

@@ -1,5 +1,5 @@
 import {causes} from "./charts.js";
-import {empty, h, table} from "./dom.js";
+import {empty, h, sources, table} from "./dom.js";
 import * as format from "./format.js";
 
 export function runTable(runs) {
@@ -34,7 +34,7 @@ export const run = {
           {label: "When", head: true, of: (miss) => format.clock(miss.time_ms)},
           {label: "Cause", of: (miss) => [miss.words ?? miss.outcome, miss.why && h("span.sub", {}, miss.why)], wide: true},
           {label: "Took", number: true, of: (miss) => format.duration(miss.cost_ns)},
-          {label: "Program", wide: true, of: (miss) => [h("span.mono", {}, miss.key ?? "–"), miss.sources && h("span.sub.mono", {}, miss.sources.slice(0, 200))]},
+          {label: "Program", wide: true, of: (miss) => [h("span.mono", {}, miss.key ?? "–"), sources(miss.sources, `sources-${data.misses.indexOf(miss)}`, false)]},
         ], [...data.misses].reverse()) : empty("None is remembered", "The cache keeps the last ones only."),
         data.has_older_misses && h("p.hint", {}, "There were more, which are no longer remembered.")),
     ];

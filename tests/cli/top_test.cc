@@ -52,6 +52,16 @@ TEST_F(TopTest, OnceSaysWhatGoesOn) {
         << "it makes a program now";
 }
 
+TEST_F(TopTest, TwoProcessesOfAnApplicationAreOneApplication) {
+    const HistoryRun run(root_, "gl-game", "GL_VERSION: 1\n");
+    const HistoryRun other(root_, "gl-game", "GL_VERSION: 2\n");
+    EXPECT_THAT(cairn({"top", "--once", "--interval", "0.1"}, environment()).standard_output,
+                HasSubstr("1 application running"));
+    const HistoryRun third(root_, "gl-tool", "GL_VERSION: 1\n");
+    EXPECT_THAT(cairn({"top", "--once", "--interval", "0.1"}, environment()).standard_output,
+                HasSubstr("2 applications running"));
+}
+
 TEST_F(TopTest, OnceSaysWhatIsNotOnDiskYet) {
     const auto once = [&] {
         return cairn({"top", "--once", "--interval", "0.1"}, environment()).standard_output;

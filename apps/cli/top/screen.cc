@@ -9,6 +9,7 @@
 #include <array>
 #include <clocale>
 #include <cstdlib>
+#include <set>
 
 #include "output.h"
 #include "top/known_terminal.h"
@@ -33,6 +34,13 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 std::string time_of_day(std::uint64_t time_ns) {
     const std::string text = format_time(time_ns / 1'000'000);
     return text.substr(std::min<std::size_t>(text.size(), 11));
+}
+
+// Several processes of one, and several caches of a process, have a run each.
+std::size_t applications_in(const LiveSample &sample) {
+    std::set<std::string_view> names;
+    for (const LiveRun &run : sample.runs) names.insert(run.known.application);
+    return names.size();
 }
 
 std::string run_line(const LiveRun &run) {
@@ -72,7 +80,7 @@ std::vector<ScreenLine> lines_of(const std::string &root, const LiveSample &samp
     };
     add(fmt::format("cairn top - {}  {} running, {:.1f} look-ups/s, {} from the cache, {} saved",
                     time_of_day(sample.time_ns),
-                    format_count(sample.runs.size(), "application", "applications"),
+                    format_count(applications_in(sample), "application", "applications"),
                     sample.lookups_per_s, percent(sample.total.hits(), sample.total.lookups()),
                     format_duration_ns(sample.total[Number::saved_ns])),
         Kind::title);

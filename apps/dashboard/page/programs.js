@@ -8,7 +8,7 @@ export const programs = {
   load: (get) => get("programs"),
   show(data) {
     return [
-      h("div.head", {}, h("h1", {}, "The slowest programs"), h("p.hint", {}, "What each cost when it was made; a hit saves about as much")),
+      h("div.head", {}, h("h1", {}, "The slowest programs"), h("p.hint", {}, "What each program or shader cost when it was made; a hit saves about as much")),
       h("section.card", {"aria-label": "The slowest programs"},
         data.programs.length ? table("The slowest programs", [
           {label: "Application", head: true, of: (each) => each.application || h("span.mono", {}, each.cache)},

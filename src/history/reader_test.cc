@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "history/files.h"
@@ -12,6 +17,7 @@
 #include "support/files.h"
 #include "support/process.h"
 #include "support/random.h"
+#include "support/shared.h"
 #include "support/temp_directory.h"
 
 namespace cairn {
@@ -81,7 +87,7 @@ TEST_F(HistoryReaderTest, WhatIsQueuedIsReadUntilTheProcessEnds) {
         return std::pair(run.queued_entries, run.queued_bytes);
     };
     const auto none = std::pair<std::uint64_t, std::uint64_t>(0, 0);
-    cairn_test::Shared<std::atomic<unsigned>> step;
+    const cairn_test::Shared<std::atomic<unsigned>> step;
     Child process([&] {
         const auto history = open();
         const std::vector<std::pair<std::uint64_t, std::uint64_t>> notes = {
@@ -89,16 +95,16 @@ TEST_F(HistoryReaderTest, WhatIsQueuedIsReadUntilTheProcessEnds) {
         for (const auto &[entries, bytes] : notes) {
             history->note_queue(entries, bytes);
             const unsigned now = ++*step;
-            while (*step == now) cairn_test::pause_us(100);
+            while (*step == now) std::this_thread::sleep_for(std::chrono::microseconds(100));
         }
         return 0;
     });
     const auto next = [&] {
         ++*step;
         const unsigned now = *step;
-        while (*step == now) cairn_test::pause_us(100);
+        while (*step == now) std::this_thread::sleep_for(std::chrono::microseconds(100));
     };
-    while (*step == 0) cairn_test::pause_us(100);
+    while (*step == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
     EXPECT_EQ(queue(), std::pair(std::uint64_t{3}, std::uint64_t{300}));
     next();
     EXPECT_EQ(queue(), none);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "history/files.h"
 #include "os/byte_lock.h"
@@ -48,9 +49,10 @@ Status KeptSources::read_on(Known &known, const File &file, const FileInfo &info
     TRY_ASSIGN(const std::size_t got,
                file.read_at(known.end, std::as_writable_bytes(std::span(bytes))));
     bytes.resize(got);
-    auto &checks = known.checks;
+    std::vector<std::uint64_t> checks;
     visit_kept_sources(
-        bytes, [&](const SourcesHead &head, std::string_view) { checks.insert(head.check); });
+        bytes, [&](const SourcesHead &head, std::string_view) { checks.push_back(head.check); });
+    known.checks.insert(checks.begin(), checks.end());
     known.end += got;
     return {};
 }

@@ -81,9 +81,26 @@ TEST_F(BothKinds, EvictTogether) {
     EXPECT_EQ(ask(1, "read", place(4), kCount), found);
     EXPECT_GT(std::stoul(found), 0u);
     EXPECT_LT(std::stoul(found), (kWriters + 1) * kCount) << "nothing was evicted";
+    EXPECT_GT(std::stoul(found.substr(found.find(' '))), 100u) << "nothing is said to be";
     for (const auto &cache : std::filesystem::directory_iterator(directory_ / "caches")) {
         EXPECT_LE(blocks_held(cache.path()), std::uint64_t{4} << 20) << cache.path();
     }
+}
+
+// One after the other, as of two that note at once one may lose something.
+TEST_F(BothKinds, RememberAndCountForEachOther) {
+    constexpr unsigned kCount = 500;
+    const std::string root = directory_ / "root", cache = root + "/gl-app-0123456789abcdef";
+    std::filesystem::create_directories(cache);
+    for (const std::string &each : {root, cache}) {
+        std::filesystem::permissions(each, std::filesystem::perms::owner_all);
+    }
+    for (unsigned i = 0; i < kWriters; ++i) {
+        Child child = start({peer(i), "remember", root, std::to_string(i), std::to_string(kCount)});
+        EXPECT_EQ(describe_status(child.wait()), "");
+    }
+    ask(0, "know", root, kCount);
+    ask(1, "know", root, kCount);
 }
 
 // A killed process leaves nothing that another one of the other kind takes for a value.

@@ -4,17 +4,26 @@
 //   i386_peer put PLACE WRITER WRITERS COUNT    puts COUNT values of its own and as many that all
 //                                               writers put, and reads those of all
 //   i386_peer check PLACE WRITERS COUNT         exit code 0: the values of all writers are there
-//   i386_peer read PLACE WRITERS COUNT          prints how many of them are there
+//   i386_peer read PLACE WRITERS COUNT          prints how many of them are there, and how many are said to be
+//                                               evicted
+//   i386_peer remember ROOT WRITER COUNT        notes and counts so many programs for the cache there
+//   i386_peer know ROOT WRITERS COUNT           exit code 0: what all writers have noted and counted is known
 //
 // PLACE is `LIMIT:DIRECTORY`, or `broker:SOCKET`. Exit code 3: a value was wrong; 4: one was missing;
 // 5: a call failed; 2: wrong usage.
 #include <cairn/cairn_broker.h>
+#include <cairn/internal/front_end.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "history/counters.h"
+#include "history/history.h"
+#include "history/reader.h"
 #include "support/cache.h"
 #include "support/random.h"
 #include "support/stamped_value.h"
@@ -64,6 +73,13 @@ class Peer {
     void flush() {
         const int result = cairn_flush(cache_, 60'000);
         if (result != CAIRN_OK) fail(5, "flush " + std::to_string(result));
+    }
+    bool is_evicted(std::uint64_t family, std::uint64_t number) {
+        const ByteVector key = numbered_key(family, number, 60);
+        std::uint32_t fate = 0;
+        std::uint64_t when_s = 0;
+        return cairn_fate(cache_, key.data(), key.size(), &fate, &when_s) == CAIRN_OK &&
+               fate == CAIRN_FATE_EVICTED;
     }
     // Whether it is there.
     bool get(std::uint64_t family, std::uint64_t number) {
@@ -116,8 +132,11 @@ void put_all(Peer &peer, std::uint64_t self, std::uint64_t writers, std::uint64_
     peer.flush();
 }
 
-std::uint64_t read_all(Peer &peer, std::uint64_t writers, std::uint64_t count, bool must) {
-    std::uint64_t found = 0;
+struct Found {
+    std::uint64_t there = 0, evicted = 0;
+};
+Found read_all(Peer &peer, std::uint64_t writers, std::uint64_t count, bool must) {
+    Found found;
     for (std::uint64_t family = 0; family <= writers; ++family) {
         const std::uint64_t name = family == writers ? kSharedFamily : family;
         for (std::uint64_t i = 0; i < count; ++i) {
@@ -126,10 +145,83 @@ std::uint64_t read_all(Peer &peer, std::uint64_t writers, std::uint64_t count, b
                 fail(4, "value " + std::to_string(i) + " of family " + std::to_string(name) +
                             " is missing");
             }
-            found += is_there ? 1 : 0;
+            found.there += is_there ? 1 : 0;
+            if (!is_there && peer.is_evicted(name, i)) ++found.evicted;
         }
     }
     return found;
+}
+
+constexpr const char *kRemembering = "gl-app-0123456789abcdef";
+constexpr std::uint64_t kDay = 20'000;
+
+std::unique_ptr<cairn::History> open_history(const std::string &root) {
+    auto opened = cairn::History::open({root, kRemembering, 1, 256u << 20});
+    if (!opened.ok()) fail(5, "the history does not open");
+    return std::move(*opened);
+}
+
+cairn::ProgramParts program(std::uint64_t writer, std::uint64_t i) {
+    const std::uint64_t mixed = mix(writer, i);
+    return {mixed, mix(mixed), static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(i)};
+}
+
+cairn::LinkKey link_key(std::uint64_t writer) {
+    cairn::LinkKey key = {};
+    key.fill(static_cast<std::uint8_t>(writer + 1));
+    return key;
+}
+
+std::string sources(std::uint64_t writer) {
+    return "fragment:\nof writer " + std::to_string(writer) + "\n";
+}
+
+void remember(const std::string &root, std::uint64_t self, std::uint64_t count) {
+    cairn::pretend_day(kDay);
+    if (!cairn::open_counters(root)) fail(5, "the counters do not open");
+    cairn::DayTally day("app", 7);
+    const auto history = open_history(root);
+    history->note_context(self, {static_cast<std::uint32_t>(self), 1});
+    for (std::uint64_t i = 0; i < count; ++i) {
+        history->note(program(self, i), true);
+        history->add(cairn::Number::stored, 1);
+        day.add(cairn::Number::stored, 1);
+    }
+    history->note_link({.key = link_key(self), .cost_ns = 1000 * (self + 1), .other = self});
+    history->keep_sources(link_key(self), sources(self));
+}
+
+void know(const std::string &root, std::uint64_t writers, std::uint64_t count) {
+    const auto directory = cairn::Directory::open(root + "/" + kRemembering);
+    const auto read = cairn::read_history(directory.value());
+    const auto texts = cairn::read_sources(directory.value());
+    if (!read.ok()) fail(4, "there is no history");
+    std::uint64_t runs = 0;  // but for those of others that have looked
+    for (const cairn::RunRead &run : read->runs) {
+        const std::uint64_t stored = run.numbers[cairn::Number::stored];
+        if (run.is_alive || (stored != 0 && stored != count)) fail(3, "a wrong run");
+        runs += stored == count ? 1 : 0;
+    }
+    if (runs != writers) fail(4, "a run is missing");
+    const auto history = open_history(root);
+    for (std::uint64_t writer = 0; writer < writers; ++writer) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const cairn::Seen seen = history->find(program(writer, i));
+            if (seen.how != cairn::Seen::How::same) fail(4, "a program is missing");
+        }
+        const auto text = texts.find(link_key(writer));
+        if (text == texts.end() || text->second != sources(writer)) fail(4, "sources are missing");
+        const bool has_link = std::ranges::any_of(read->links, [&](const cairn::LinkRead &each) {
+            return each.link.key == link_key(writer) && each.link.other == writer &&
+                   each.link.cost_ns == 1000 * (writer + 1);
+        });
+        if (!has_link) fail(4, "a link is missing");
+    }
+    const auto days = cairn::read_counters(root);
+    const bool is_counted = days.size() == 1 && days[0].day == kDay &&
+                            days[0].application == "app" && days[0].generation == 7 &&
+                            days[0].numbers[cairn::Number::stored] == writers * count;
+    if (!is_counted) fail(3, "wrong numbers of the day");
 }
 
 }  // namespace
@@ -142,8 +234,14 @@ int main(int argc, char **argv) {
         put_all(peer, number(3), number(4), number(5));
     } else if ((what == "check" || what == "read") && argc == 5) {
         Peer peer(argv[2]);
-        const auto found = read_all(peer, number(3), number(4), what == "check");
-        std::printf("%llu\n", static_cast<unsigned long long>(found));
+        const Found found = read_all(peer, number(3), number(4), what == "check");
+        std::printf("%llu", static_cast<unsigned long long>(found.there));
+        if (what == "read") std::printf(" %llu", static_cast<unsigned long long>(found.evicted));
+        std::printf("\n");
+    } else if (what == "remember" && argc == 5) {
+        remember(argv[2], number(3), number(4));
+    } else if (what == "know" && argc == 5) {
+        know(argv[2], number(3), number(4));
     } else {
         return 2;
     }

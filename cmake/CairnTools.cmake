@@ -1,6 +1,10 @@
 # All that is built besides the library: front ends, programs, tests and benchmarks.
 
 cairn_subdirectories(frontends/common frontends/gl frontends/egl frontends/glx frontends/d3d12)
+# Of 32 bits, all that follows is for tests only.
+if(CAIRN_DEVELOPER_MODE AND CMAKE_SIZEOF_VOID_P LESS 8)
+    add_compile_options(${CAIRN_SMALL_NUMBERS})
+endif()
 if(NOT CAIRN_FUZZ)
     cairn_subdirectories(apps/broker)
 endif()
@@ -22,9 +26,6 @@ cairn_precompile_headers(standard.h cairn_base_objects
 cairn_precompile_headers(standard.h cairn_frontends_common cairn_gl_parts EGL_cairn_parts GLX_cairn_parts)
 cairn_precompile_headers(program.h cairn_cli)
 if(CAIRN_DEVELOPER_MODE)
-    if(CMAKE_SIZEOF_VOID_P LESS 8)
-        add_compile_options(${CAIRN_SMALL_NUMBERS})
-    endif()
     if(TARGET EGL_cairn AND NOT CAIRN_FUZZ)
         cairn_subdirectories(examples/packed_game)
     endif()

@@ -22,10 +22,6 @@ inline constexpr const char *kSourcesFileName = "sources";
 
 // Removes the first of them.
 void remove_history(const Directory &cache);
-// Whether the file `history` is the one that this is said of.
-bool is_history(const Directory &cache, const Result<FileInfo> &info);
-// Tells processes that have the file mapped that it is no longer in use. REQUIRES: it has lost its name.
-void make_void(const File &history);
 // Removes both.
 void forget_history(const Directory &cache);
 

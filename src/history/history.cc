@@ -6,7 +6,6 @@
 
 #include "base/guarded.h"
 #include "history/counters.h"
-#include "history/enlarge.h"
 #include "history/files.h"
 #include "os/byte_lock.h"
 #include "os/environment.h"
@@ -80,9 +79,10 @@ Result<std::unique_ptr<History::View>> History::open_file(Begin begin) const {
             return view;
         }
         // Another process may have put a new one there already.
-        if (view.error() == Error::corrupt && is_history(directory_, info)) {
-            remove_history(directory_);
-        }
+        const auto named = directory_.info(kHistoryFileName);
+        const bool is_there =
+            named.ok() && named->inode == info.inode && named->device == info.device;
+        if (view.error() == Error::corrupt && is_there) remove_history(directory_);
     }
     return Error::corrupt;
 }
@@ -90,7 +90,7 @@ Result<std::unique_ptr<History::View>> History::open_file(Begin begin) const {
 // Zeroes are all that a new file needs, so several processes may make it at once. Its blocks are
 // there before it is mapped, also where somebody has copied it without its zeroes: a full disk
 // cannot raise SIGBUS later.
-// corrupt: it is no such file, or is no longer in use. busy: another one has just been made.
+// corrupt: it is no such file, or is no longer in use. busy: another process has just made it.
 Result<std::unique_ptr<History::View>> History::map(File file, const FileInfo &info,
                                                     Begin begin) const {
     auto view = std::make_unique<View>();
@@ -103,12 +103,6 @@ Result<std::unique_ptr<History::View>> History::map(File file, const FileInfo &i
         header.magic != 0 ? header.magic : wanted_magic(options_.limit_bytes);
     const bool is_known = magic == kHistoryMagicSmall || magic == kHistoryMagicLarge;
     if (!is_known || header.is_void != 0) return Error::corrupt;
-    // Once, as another process may have a lower limit.
-    const bool is_too_small = begin == Begin::run && magic != wanted_magic(options_.limit_bytes) &&
-                              magic == kHistoryMagicSmall;
-    if (is_too_small && enlarge_history(directory_, view->file, info, size_max()).ok()) {
-        return Error::busy;
-    }
     const bool is_new = got < sizeof header || header.magic == 0;
     const std::size_t size = programs_offset(links_of(magic), 1);
     // A larger one is of a time when the limit was, or something has been added to it.

@@ -92,46 +92,6 @@ TEST_F(HistoryLimitsTest, ALowerLimitReplacesALargerFile) {
     EXPECT_EQ(history->find(program(2)).how, How::same);
 }
 
-TEST_F(HistoryLimitsTest, AHigherLimitKeepsWhatIsKnownAndMoreLinks) {
-    constexpr std::uint64_t kPrograms = 1000, kLinks = 300;
-    const auto user = open(63 * kMiB);
-    user->note_context(context_of(7, 8), {1, 2, 3, 4, 5, 6});
-    user->add(Number::stored, 5);
-    for (std::uint64_t i = 0; i < kPrograms; ++i) user->note(program(i), true);
-    for (std::uint64_t i = 0; i < kLinks; ++i)
-        user->note_link({Outcome::unknown, Detail::none, {}, 0, i});
-    EXPECT_EQ(read().links_max, kLinksSmall);
-    const auto known = [&](History &history) {
-        std::set<std::uint64_t> found;
-        for (std::uint64_t i = 0; i < kPrograms; ++i) {
-            if (history.find(program(i)).how == How::same) found.insert(i);
-        }
-        return found;
-    };
-    const auto before = known(*user);
-    EXPECT_GT(before.size(), kPrograms / 2);
-
-    const auto history = open(64 * kMiB);
-    EXPECT_FALSE(history->is_first_run());
-    EXPECT_EQ(known(*history), before);
-    history->note({1, context_of(7, 9), 3, 4}, true);
-    history->note_context(context_of(7, 9), {1, 22, 3, 4, 5, 6});
-    EXPECT_EQ(history->find({1, context_of(7, 8), 3, 4}).fields,
-              1u << static_cast<unsigned>(ContextField::version));
-    // Who has the smaller one open comes along.
-    user->note_link({Outcome::unknown, Detail::none, {}, 0, kLinks});
-    history->note_link({Outcome::unknown, Detail::none, {}, 0, kLinks + 1});
-    const HistoryRead found = read();
-    EXPECT_EQ(found.links_max, kLinksLarge);
-    EXPECT_EQ(found.links.size(), kLinksSmall + 2);
-    for (std::size_t i = 0; i < found.links.size(); ++i) {
-        EXPECT_EQ(found.links[i].link.other, kLinks - kLinksSmall + i);
-    }
-    ASSERT_EQ(found.runs.size(), 3u) << "the user has another one, as after a clear";
-    EXPECT_EQ(found.runs[0].numbers[Number::stored], 5u);
-    EXPECT_LE(size(), 64 * kMiB / 192);
-}
-
 // Each of these would replace the file of the other for ever.
 TEST_F(HistoryLimitsTest, ProcessesWithALowerAndAHigherLimitAgree) {
     const auto low = open(3 * kMiB);
@@ -143,52 +103,6 @@ TEST_F(HistoryLimitsTest, ProcessesWithALowerAndAHigherLimitAgree) {
     for (std::uint64_t i = 2; i < 40; ++i) {
         EXPECT_EQ(low->find(program(i)).how, How::same) << i;
         EXPECT_EQ(high->find(program(i)).how, How::same) << i;
-    }
-}
-
-TEST_F(HistoryLimitsTest, ProcessesEnlargeItAtOnce) {
-    for (std::uint64_t round = 0; round < 20; ++round) {
-        {
-            const auto small = open(63 * kMiB);
-            small->note(program(round), true);
-        }
-        std::vector<Child> children;
-        for (std::uint64_t p = 0; p < 4; ++p) {
-            children.emplace_back([&, p] {
-                const auto history = open(64 * kMiB);
-                if (history == nullptr) return 1;
-                history->note(program(1000 + p), true);
-                return history->find(program(round)).how == How::same ? 0 : 2;
-            });
-        }
-        for (Child &child : children) {
-            EXPECT_EQ(cairn_test::describe_status(child.wait()), "");
-        }
-        EXPECT_EQ(read().links_max, kLinksLarge);
-        EXPECT_EQ(open(64 * kMiB)->find(program(round)).how, How::same);
-        forget();
-    }
-}
-
-TEST_F(HistoryLimitsTest, WhereItCannotBeEnlargedTheSmallerOneIsUsed) {
-    testing::FailingCalls calls;
-    for (const int error : {ENOSPC, EACCES, EIO}) {
-        for (std::uint64_t first = 1;; ++first) {
-            forget();
-            open(63 * kMiB)->note(program(1), true);
-            testing::Fault fault;
-            fault.error = error;
-            fault.first = first;
-            calls.arm(fault);
-            (void)open(64 * kMiB);
-            const bool is_through = calls.failures() == 0;
-            calls.disarm();
-            const auto history = open(64 * kMiB);
-            ASSERT_NE(history, nullptr);
-            EXPECT_EQ(history->find(program(1)).how, How::same) << first;
-            EXPECT_EQ(read().links_max, kLinksLarge) << first;
-            if (is_through) break;
-        }
     }
 }
 

@@ -2,22 +2,16 @@
 // How many programs and links a history keeps, and how large its file gets.
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <set>
-#include <vector>
 
 #include "history/testing/history_fixture.h"
-#include "os/testing/failing_calls.h"
-#include "support/process.h"
 
 namespace cairn {
 namespace {
 
 namespace fs = std::filesystem;
-using cairn_test::Child;
-using testing::context_of;
 using testing::kMiB;
 using testing::kOwn;
 using testing::program;

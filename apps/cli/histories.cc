@@ -19,15 +19,15 @@ namespace {
 constexpr std::size_t kGenerationTextMax = 256 * 1024;
 constexpr std::string_view kSessionPrefix = "d3d12-";
 
-// The application that a D3D12 session's text names; else what its cache is called.
+// The application that the second line of a D3D12 session's text names; else what its caches are called.
 std::string application_of_session(const std::string &root, const std::string &identifier) {
-    constexpr std::string_view kField = "\napplication: ";
+    constexpr std::string_view kField = "application: ";
     const std::string about = about_text(root, identifier);
-    const std::size_t found = about.find(kField);
-    if (found == std::string::npos) return identifier;
-    const std::size_t begin = found + kField.size();
-    const std::string name = about.substr(begin, about.find('\n', begin) - begin);
-    return valid_application(name) ? name : identifier;
+    const std::size_t begin = std::min(about.find('\n'), about.size() - 1) + 1;
+    const std::string line = about.substr(begin, about.find('\n', begin) - begin);
+    const std::string name = line.starts_with(kField) ? line.substr(kField.size()) : "";
+    if (valid_application(name)) return name;
+    return identifier.substr(0, identifier.size() - generation_end_size(identifier));
 }
 
 // Every run of one cache.
@@ -118,34 +118,38 @@ Words field_names(const std::string &identifier, std::uint64_t fields) {
     return names;
 }
 
-// How a run's cache differs from others of its application, by their numbers.
-using KnownDifferences = std::map<std::uint64_t, std::vector<Difference>>;
+// Other caches of a run's application, by their numbers, and how it differs from them.
+struct Sibling {
+    std::string identifier;
+    std::vector<Difference> differences;
+};
+using KnownSiblings = std::map<std::uint64_t, Sibling>;
 
 nlohmann::ordered_json json_of_link(const std::string &root, const ApplicationRun &run,
-                                    const LinkRead &read, KnownDifferences &known,
+                                    const LinkRead &read, KnownSiblings &known,
                                     const Sources &sources) {
     const Link &link = read.link;
     const bool is_of_driver = link.outcome == Outcome::other_driver;
-    const std::string other =
-        is_of_driver ? sibling_identifier(root, run.identifier, link.other) : "";
     if (is_of_driver && !known.contains(link.other)) {
-        known[link.other] = differences(root, other, run.identifier);
+        const std::string other = sibling_identifier(root, run.identifier, link.other);
+        known[link.other] = {other, differences(root, other, run.identifier)};
     }
-    nlohmann::ordered_json json = {{"outcome", outcome_name(link.outcome)},
-                                   {"why", is_of_driver ? words_of_other_driver(known[link.other])
-                                                        : details_of(root, run, link)},
-                                   {"time_ms", read.time_ns / 1'000'000},
-                                   {"cost_ns", link.cost_ns},
-                                   {"key", nullptr}};
+    nlohmann::ordered_json json = {
+        {"outcome", outcome_name(link.outcome)},
+        {"why", is_of_driver ? words_of_other_driver(known[link.other].differences)
+                             : details_of(root, run, link)},
+        {"time_ms", read.time_ns / 1'000'000},
+        {"cost_ns", link.cost_ns},
+        {"key", nullptr}};
     if (link.key != LinkKey()) {
         json["key"] = format_key(link.key.data(), link.key.size(), link.key.size());
     }
     if (link.outcome == Outcome::other_context)
         json["fields"] = field_names(run.identifier, link.other);
     if (is_of_driver) {
-        json["other_cache"] = other;
+        json["other_cache"] = known[link.other].identifier;
         json["differences"] = nlohmann::ordered_json::array();
-        for (const Difference &each : known[link.other]) {
+        for (const Difference &each : known[link.other].differences) {
             json["differences"].push_back(
                 {{"field", each.field}, {"from", each.from}, {"to", each.to}});
         }
@@ -296,7 +300,7 @@ nlohmann::ordered_json json_of(const std::string &root, const ApplicationRun &ru
     }
     json["has_older_misses"] = run.has_older_links;
     json["misses"] = nlohmann::ordered_json::array();
-    KnownDifferences known;
+    KnownSiblings known;
     for (const LinkRead &link : run.links) {
         json["misses"].push_back(json_of_link(root, run, link, known, sources));
     }

@@ -112,6 +112,10 @@ std::string format_duration_ns(uint64_t nanoseconds) {
     return fmt::format("{} min {} s", seconds / 60, seconds % 60);
 }
 
+std::string format_cost_ns(uint64_t nanoseconds) {
+    return nanoseconds == 0 ? "-" : format_duration_ns(nanoseconds);
+}
+
 std::string format_time(uint64_t milliseconds_since_1970) {
     const auto seconds = static_cast<std::time_t>(milliseconds_since_1970 / 1000);
     std::tm parts = {};

@@ -19,6 +19,9 @@ std::string format_bytes(uint64_t bytes);
 // "0 ms", "850 us", "12.3 ms", "1.25 s", "3 min 20 s".
 std::string format_duration_ns(uint64_t nanoseconds);
 
+// The same of what a program cost; "-": nobody knows.
+std::string format_cost_ns(uint64_t nanoseconds);
+
 // "2025-03-01 14:05:09", local time.
 std::string format_time(uint64_t milliseconds_since_1970);
 

@@ -27,6 +27,8 @@ TEST(Text, BytesKeepOneDecimalAndNeverReadAs1024) {
 TEST(Text, DurationsChangeUnitsWhereTheyShould) {
     EXPECT_EQ(format_duration_ns(0), "0 ms");
     EXPECT_EQ(format_duration_ns(1), "1 us");
+    EXPECT_EQ(format_cost_ns(0), "-");
+    EXPECT_EQ(format_cost_ns(850'000), "850 us");
     EXPECT_EQ(format_duration_ns(850'000), "850 us");
     EXPECT_EQ(format_duration_ns(999'700), "1.0 ms");
     EXPECT_EQ(format_duration_ns(12'340'000), "12.3 ms");

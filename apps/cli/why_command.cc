@@ -117,7 +117,7 @@ void print_dearest(const std::string &root, const ApplicationRun &run, std::size
         const Link &link = read.link;
         const std::string key =
             link.key == LinkKey() ? "no key" : format_key(link.key.data(), link.key.size(), 8);
-        print_line("  {:>8}  {:<18} {}", format_duration_ns(link.cost_ns), key,
+        print_line("  {:>8}  {:<18} {}", format_cost_ns(link.cost_ns), key,
                    outcome_words(link.outcome));
         const auto source = sources.find(link.key);
         if (source == sources.end()) continue;

@@ -56,25 +56,26 @@ Link link_of(Outcome outcome, Detail detail, std::uint64_t other) {
 }
 
 Account::Account(const Remembered &remembered)
-    : cache_(remembered.cache),
-      day_(remembered.application, generation_number(identifier_of(remembered.cache))),
-      unknown_because_(Detail::not_remembered) {
-    [[maybe_unused]] static const bool counts = open_counters(remembered.counters_root);
+    : cache_(remembered.cache), unknown_because_(Detail::not_remembered) {
+    const std::string identifier = identifier_of(cache_);
+    if (!remembered.counters_root.empty() && open_counters(remembered.counters_root)) {
+        day_.emplace(remembered.application, generation_number(identifier));
+    }
     auto opened = History::open({.root = remembered.root,
-                                 .identifier = identifier_of(cache_),
+                                 .identifier = identifier,
                                  .driver = remembered.driver,
                                  .limit_bytes = cairn_disk_limit(cache_)});
-    if (!opened.ok()) return;
-    history_ = std::move(opened.value());
-    watch_queue();
+    if (opened.ok()) history_ = std::move(opened.value());
 }
 
 Account::Account(const std::string &application, Detail unknown_because)
-    : day_(application, 0), unknown_because_(unknown_because) {}
+    : unknown_because_(unknown_because) {
+    if (unknown_because != Detail::not_remembered) day_.emplace(application, 0);
+}
 
 void Account::add(Number number, std::uint64_t amount) {
     if (history_ != nullptr) history_->add(number, amount);
-    day_.add(number, amount);
+    if (day_) day_->add(number, amount);
 }
 
 void Account::count(Outcome outcome, std::uint64_t spent_ns) {
@@ -100,6 +101,7 @@ void Account::note_evictions() {
 }
 
 void Account::watch_queue() {
+    if (history_ == nullptr) return;
     const auto told = [](void *history, std::uint64_t entries, std::uint64_t bytes) {
         static_cast<History *>(history)->note_queue(entries, bytes);
     };
@@ -112,7 +114,7 @@ bool Account::is_made_meanwhile(Bytes key, const Seen &seen) {
     constexpr std::uint64_t kMomentS = 120;
     if (cairn_contains(cache_, key.data(), key.size()) == CAIRN_OK) return true;
     const std::uint64_t now_s = wall_clock_ns() / 1'000'000'000;
-    return seen.when_s + kMomentS > now_s && history_->has_other_run();
+    return seen.was_stored && seen.when_s + kMomentS > now_s && history_->has_other_run();
 }
 
 Link Account::explain(Bytes key, const ProgramParts &program) {

@@ -5,7 +5,8 @@
 // One Account for each cache, and one for look-ups without any. What is counted goes to the launcher
 // (RunReport), to the cache's history, and to the numbers of the day.
 //
-// Thread safety: any thread. Ownership: the cache outlives its account.
+// Thread safety: any thread. Ownership: the cache outlives its account; the account outlives a cache
+// whose queue it watches.
 // Failure: what cannot be remembered is not; then the outcome of a miss is `unknown`, with a reason.
 // Construction and explain() throw where there is no memory, the others never.
 #pragma once
@@ -15,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
@@ -31,11 +33,11 @@ class Account {
         cairn_cache *cache;
         std::string application;    // as people know it
         std::string root;           // of the cache
-        std::string counters_root;  // below which the numbers of the day are
+        std::string counters_root;  // below which the numbers of the day are; empty: none are kept
         std::uint64_t driver;       // see HistoryHeader
     };
     explicit Account(const Remembered &remembered);
-    // Of look-ups of which nothing is remembered, and why.
+    // Of look-ups of which nothing is remembered, and why. Of `not_remembered` nothing is counted, either.
     Account(const std::string &application, Detail unknown_because);
 
     // Null: nothing is remembered.
@@ -45,6 +47,8 @@ class Account {
     void count(Outcome outcome, std::uint64_t spent_ns);
     // One that was a hit, of an entry that it had cost `cost_ns` to make.
     void count_hit(Outcome outcome, std::uint64_t cost_ns, std::uint64_t spent_ns);
+    // From now on the history says what is queued.
+    void watch_queue();
     // Entries that the cache has evicted since this was called last.
     void note_evictions();
 
@@ -52,12 +56,11 @@ class Account {
     Link explain(Bytes key, const ProgramParts &program);
 
   private:
-    void watch_queue();
     bool is_made_meanwhile(Bytes key, const Seen &seen);
 
     cairn_cache *const cache_ = nullptr;
     std::unique_ptr<History> history_;
-    DayTally day_;
+    std::optional<DayTally> day_;
     const Detail unknown_because_;
     std::atomic<std::uint64_t> evicted_seen_ = 0;
 };

@@ -146,10 +146,15 @@ const Permission &own_permission() {
     return *permission;
 }
 
-bool own_lookups_are_remembered() {
+bool own_lookups_are_remembered(const std::string &application) {
     const Configuration configuration = Configuration::read(Log());
-    return permission_for(own_circumstances(), configuration).is_served &&
-           configuration.record(application_name()).value_or(true);
+    Circumstances own = own_circumstances();
+    for (const std::string &name : {application_name(), application}) {
+        own.application = name;
+        if (!permission_for(own, configuration).is_served) return false;
+        if (!configuration.record(name).value_or(true)) return false;
+    }
+    return true;
 }
 
 std::span<const DeniedByDefault> denied_by_default() {

@@ -44,8 +44,9 @@ Permission permission_for(const Circumstances &own, const Configuration &configu
 const Permission &own_permission();
 
 // Whether it may be remembered what becomes of this process's look-ups, where it uses a library of
-// ours by itself: not where `cairn` would not serve it, or its record is not wanted.
-bool own_lookups_are_remembered();
+// ours by itself: not where `cairn` would not serve it, or its record is not wanted, by its own name or by
+// that which it gives the library. Reads the configuration and the environment.
+bool own_lookups_are_remembered(const std::string &application);
 
 // An application that is not served unless the configuration has `enabled = 1` in its section, or
 // `cairn run` starts it.

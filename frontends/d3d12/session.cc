@@ -70,9 +70,11 @@ std::string application_part(const Setting &setting, const std::string &guid) {
     return name.empty() ? "" : name + "-";
 }
 
-std::string application_for_people(const Setting &setting) {
-    const std::string given = setting.application.value_or("");
-    return given.empty() ? application_name() : given;
+// In a text of lines.
+std::string as_line(std::string text) {
+    const auto breaks = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+    std::ranges::replace_if(text, breaks, '?');
+    return text;
 }
 
 // `desc` has no zeros that stand for defaults any more.
@@ -83,9 +85,10 @@ CacheOptions cache_options(const SessionDesc &desc, const Setting &setting) {
     const std::string application = result.is_on_disk ? application_part(setting, guid) : "";
     result.identifier = kPrefix + application + guid;
     result.about = "D3D12 shader cache " + guid + "\n";
-    result.application = application_for_people(setting);
+    result.application = kPrefix + guid;  // where all share it
     if (!application.empty()) {
-        result.about += "application: " + application.substr(0, application.size() - 1) + "\n";
+        result.application = application.substr(0, application.size() - 1);
+        result.about += "application: " + result.application + "\n";
     }
     if ((desc.Flags & kFlagDriverVersioned) != 0) {
         const AdapterNames &names = setting.names;
@@ -93,7 +96,8 @@ CacheOptions cache_options(const SessionDesc &desc, const Setting &setting) {
         result.identifier.append("-").append(short_hash(names.adapter));
         result.identifier.append("-").append(short_hash(names.driver_version));
         result.driver = names.adapter + "\n" + names.driver_version;
-        result.about += "adapter: " + names.adapter + "\ndriver: " + names.driver_version + "\n";
+        result.about += "adapter: " + as_line(names.adapter) + "\n";
+        result.about += "driver: " + as_line(names.driver_version) + "\n";
     }
     result.root = result.control_root = setting.root;
     if (result.is_on_disk && (desc.Flags & kFlagUseWorkingDir) != 0) {

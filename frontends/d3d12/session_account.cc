@@ -34,18 +34,28 @@ uint32_t digest_of(uint64_t number) {
     return static_cast<uint32_t>(checksum(std::as_bytes(std::span(&number, 1)), sizeof number));
 }
 
+LinkKey link_key(const KeyHash &hash) {
+    LinkKey beginning = {};
+    std::copy_n(hash.begin(), beginning.size(), beginning.begin());
+    return beginning;
+}
+
 // Of the driver that a session is bound to; 0: of all.
 uint64_t driver_digest(const CacheOptions &options) {
     return options.driver.empty() ? 0 : checksum(as_bytes(options.driver), options.driver.size());
 }
 
 Account account_for(const CacheOptions &options, cairn_cache *cache) {
-    if (cache == nullptr) return Account(options.application, Detail::in_memory_only);
-    if (!own_lookups_are_remembered()) return Account(options.application, Detail::not_remembered);
+    if (!options.is_on_disk) return Account(options.application, Detail::in_memory_only);
+    if (cache == nullptr || !own_lookups_are_remembered(options.application)) {
+        return Account(options.application, Detail::not_remembered);
+    }
+    // A cache in the application's own folder leaves nothing in the user's.
+    const bool is_users = options.root == options.control_root;
     return Account({.cache = cache,
                     .application = options.application,
                     .root = options.root,
-                    .counters_root = options.control_root,
+                    .counters_root = is_users ? options.root : "",
                     .driver = driver_digest(options)});
 }
 
@@ -89,26 +99,35 @@ void SessionAccount::found(const KeyHash &hash, const Entry &entry, uint64_t sta
         [] {});
 }
 
-// An application that asks for the same again and again has no more reasons for it.
-bool SessionAccount::is_missed_again(const KeyHash &hash, uint64_t spent_ns) {
-    if (t_missed.account != number_ || t_missed.hash != hash) return false;
-    account_.count(t_missed.outcome, spent_ns);
-    t_missed.since_ns = monotonic_ns();
-    return true;
+bool SessionAccount::is_noted(const KeyHash &hash, const Link &link) {
+    const uint64_t what =
+        static_cast<uint64_t>(link.outcome) << 8 | static_cast<uint64_t>(link.detail);
+    const uint64_t mark = checksum(std::as_bytes(std::span(hash)), what + 1);
+    // The latest goes first. Where threads write at once, one may be forgotten.
+    auto &set = noted_[mark % noted_.size()];
+    uint64_t next = mark;
+    for (std::atomic<uint64_t> &place : set) {
+        next = place.exchange(next, std::memory_order_relaxed);
+        if (next == mark) return true;
+    }
+    return false;
 }
 
 void SessionAccount::note_miss(const KeyHash &hash, const Link &link, uint64_t spent_ns) {
-    Link noted = link;
-    std::copy_n(hash.begin(), noted.key.size(), noted.key.begin());
+    const bool is_same = t_missed.account == number_ && t_missed.hash == hash;
+    uint64_t number = is_same && t_missed.outcome == link.outcome ? t_missed.link : 0;
     account_.count(link.outcome, spent_ns);
     History *const history = account_.history();
-    t_missed = {number_, hash, 0, link.outcome, history == nullptr ? 0 : history->note_link(noted)};
-    t_missed.since_ns = monotonic_ns();
+    if (history != nullptr && !is_noted(hash, link)) {
+        Link noted = link;
+        noted.key = link_key(hash);
+        number = history->note_link(noted);
+    }
+    t_missed = {number_, hash, monotonic_ns(), link.outcome, number};
 }
 
 void SessionAccount::missed(const KeyHash &hash, uint64_t start_ns) {
     const uint64_t spent_ns = monotonic_ns() - start_ns;
-    if (is_missed_again(hash, spent_ns)) return;
     Link link;
     guarded([&] { link = account_.explain(std::as_bytes(std::span(hash)), parts_of(hash)); },
             [] {});
@@ -116,7 +135,6 @@ void SessionAccount::missed(const KeyHash &hash, uint64_t start_ns) {
 }
 
 void SessionAccount::refused(const KeyHash &hash, Detail why) {
-    if (is_missed_again(hash, 0)) return;
     note_miss(hash, link_of(cairn::Outcome::not_cacheable, why), 0);
 }
 
@@ -129,7 +147,7 @@ void SessionAccount::stored(const KeyHash &hash, Outcome outcome, size_t size, u
     History *const history = account_.history();
     if (cost_ns != 0) {
         account_.add(ns_of(t_missed.outcome), cost_ns);
-        if (history != nullptr) history->note_cost(t_missed.link, cost_ns);
+        if (history != nullptr) history->note_cost(t_missed.link, link_key(hash), cost_ns);
         t_missed.account = 0;
     }
     const bool is_there = outcome == Outcome::ok || outcome == Outcome::exists;

@@ -8,6 +8,8 @@
 // Failure: as an Account's; construction throws where there is no memory, nothing else does.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "common/account.h"
@@ -18,7 +20,7 @@ namespace cairn::d3d12 {
 
 class SessionAccount {
   public:
-    // `cache`: null for a MEMORY session, of which nothing is remembered.
+    // `cache`: null for a MEMORY session, and where entries are hidden: then nothing is remembered.
     SessionAccount(const CacheOptions &options, cairn_cache *cache);
 
     // A look-up since `start_ns`, by the monotonic clock.
@@ -34,13 +36,16 @@ class SessionAccount {
 
   private:
     ProgramParts parts_of(const KeyHash &hash) const;
-    bool is_missed_again(const KeyHash &hash, uint64_t spent_ns);
     void note_miss(const KeyHash &hash, const Link &link, uint64_t spent_ns);
+    bool is_noted(const KeyHash &hash, const Link &link);
 
     const uint64_t number_;   // of this account, among all of the process
     const uint64_t context_;  // see ProgramParts
     const bool is_on_disk_;
     Account account_;
+    // Of misses that have a record, by what they are of: who asks for a few keys again and again would
+    // have no room for others.
+    std::array<std::array<std::atomic<uint64_t>, 4>, 64> noted_ = {};
 };
 
 }  // namespace cairn::d3d12

@@ -86,12 +86,17 @@ Outcome SessionCache::open(const CacheOptions &options, std::unique_ptr<SessionC
     }
     if (outcome != Outcome::ok) {
         cache.reset();
-        return outcome;
     }
-    const bool is_on_disk = cache->disk_ != nullptr;
-    cache->account_ = std::make_unique<SessionAccount>(
-        cache->options_, is_on_disk ? cache->disk_->visible() : nullptr);
     return outcome;
+}
+
+// A run begins with the first look-up: who only opens sessions leaves none.
+SessionAccount &SessionCache::account() {
+    if (SessionAccount *const there = account_.load(std::memory_order_acquire)) return *there;
+    cairn_cache *const cache = disk_ == nullptr ? nullptr : disk_->visible();
+    auto made = std::make_unique<SessionAccount>(options_, cache);
+    SessionAccount *there = nullptr;
+    return account_.compare_exchange_strong(there, made.get()) ? *made.release() : *there;
 }
 
 bool SessionCache::disabled() const {
@@ -110,7 +115,7 @@ void SessionCache::follow_clears() {
 
 Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
     if (disabled()) {
-        account_->refused(options_.hash(key), Detail::switched_off);
+        account().refused(options_.hash(key), Detail::switched_off);
         return Outcome::disabled;
     }
     follow_clears();
@@ -120,14 +125,14 @@ Outcome SessionCache::find(Bytes key, Wanted wanted, EntryRef &entry) {
     const KeyHash hash = options_.hash(key);
     entry = disk_ == nullptr ? memory_.find(hash) : disk_->find(hash);
     if (entry == nullptr) {
-        account_->missed(hash, start_ns);
+        account().missed(hash, start_ns);
         return Outcome::not_found;
     }
     if (!entry->has_key(key)) {
-        account_->refused(hash, Detail::hash_collision);
+        account().refused(hash, Detail::hash_collision);
         return Outcome::collision;
     }
-    account_->found(hash, *entry, start_ns);
+    account().found(hash, *entry, start_ns);
     return Outcome::ok;
 }
 
@@ -152,11 +157,11 @@ Outcome SessionCache::store(Bytes key, Bytes value) {
     follow_clears();
     (void)take_held(key);
     const KeyHash hash = options_.hash(key);
-    const uint64_t cost_ns = account_->cost_ns(hash);
+    const uint64_t cost_ns = account().cost_ns(hash);
     const auto cost_us = static_cast<uint32_t>(std::min<uint64_t>(cost_ns / 1000, UINT32_MAX));
     const EntryRef entry = Entry::copy(key, value, cost_us);
     const Outcome outcome = entry == nullptr ? Outcome::no_memory : store(hash, key, entry);
-    account_->stored(hash, outcome, value.size(), cost_ns);
+    account().stored(hash, outcome, value.size(), cost_ns);
     return outcome;
 }
 

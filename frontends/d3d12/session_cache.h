@@ -58,6 +58,7 @@ class SessionCache {
   public:
     // `cache` is null after anything but ok; else the log of the options is one of its listeners.
     static Outcome open(const CacheOptions &options, std::unique_ptr<SessionCache> &cache);
+    ~SessionCache() { delete account_.load(); }
     SessionCache(const SessionCache &) = delete;
     SessionCache &operator=(const SessionCache &) = delete;
 
@@ -81,6 +82,7 @@ class SessionCache {
 
   private:
     explicit SessionCache(const CacheOptions &options);
+    SessionAccount &account();
     void follow_clears();
     EntryRef take_held(Bytes key);
     Outcome store(const KeyHash &hash, Bytes key, const EntryRef &entry);
@@ -96,7 +98,7 @@ class SessionCache {
     std::thread::id held_by_ GUARDED_BY(held_mutex_);
     std::unique_ptr<DiskLevel>
         disk_;  // null for MEMORY; behind the log, of which it hears to its end
-    std::unique_ptr<SessionAccount> account_;
+    std::atomic<SessionAccount *> account_ = nullptr;  // owned; made with the first look-up
 };
 
 // Joins the cache of this identity, which is opened where nobody has it open. `cache` is the

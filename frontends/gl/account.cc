@@ -61,6 +61,7 @@ Account *new_account(cairn_cache *cache, std::string_view identity) {
                                        .root = root,
                                        .counters_root = root,
                                        .driver = driver_digest(identity)});
+    account->watch_queue();
     Account *none = nullptr;
     g_first.compare_exchange_strong(none, account);
     return account;

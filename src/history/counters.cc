@@ -156,7 +156,11 @@ class CounterFile {
 };
 
 // Of this process, for ever; null: it counts nothing.
-std::atomic<CounterFile *> g_file = nullptr;
+struct OpenedCounters {
+    std::string root;
+    std::unique_ptr<CounterFile> file;
+};
+std::atomic<OpenedCounters *> g_opened = nullptr;
 
 // Zeros are all that a new file needs, so several processes may make it at once. Its blocks are
 // there before it is mapped: a full disk cannot raise SIGBUS later.
@@ -420,12 +424,19 @@ void finish_fold_of(std::vector<CounterRow> &slots) {
 
 }  // namespace
 
+// No function-local static: a thread that forks meanwhile would leave its child one that waits for ever.
 bool open_counters(const std::string &root) {
+    if (const OpenedCounters *there = g_opened.load(std::memory_order_acquire)) {
+        return there->root == root;
+    }
     const auto directory = open_root(root, Create::yes, Log());
     if (!directory.ok()) return false;
     auto opened = CounterFile::open(directory.value(), Create::yes);
     if (!opened.ok()) return false;
-    g_file.store(opened.value().release(), std::memory_order_release);
+    auto own = std::make_unique<OpenedCounters>(OpenedCounters{root, std::move(opened.value())});
+    OpenedCounters *there = nullptr;
+    if (!g_opened.compare_exchange_strong(there, own.get())) return there->root == root;
+    (void)own.release();
     return true;
 }
 
@@ -451,7 +462,7 @@ DayTally::DayTally(const std::string &application, std::uint64_t generation)
     : identity_(application, generation), seed_(identity_.seed()) {}
 
 void DayTally::add(Number which, std::uint64_t amount) {
-    if (g_file.load(std::memory_order_acquire) == nullptr) return;
+    if (g_opened.load(std::memory_order_acquire) == nullptr) return;
     const std::uint64_t day = counters_today();
     CounterRow *row = row_.load(std::memory_order_acquire);
     // Another thread may be changing the three. Then the row is at worst that of the day before, which
@@ -469,7 +480,7 @@ CounterRow *DayTally::find_row(std::uint64_t day) {
     const std::uint64_t now_ns = coarse_monotonic_ns();
     if (now_ns < retry_ns_.load(std::memory_order_relaxed)) return nullptr;
     const std::uint64_t check = counter_check(seed_, day);
-    CounterFile &file = *g_file.load(std::memory_order_acquire);
+    CounterFile &file = *g_opened.load(std::memory_order_acquire)->file;
     CounterRow *row = file.find(check);
     if (row == nullptr) {
         (void)file.alone([&] { row = file.claim(identity_, day, check); });

@@ -2,11 +2,10 @@
 // of a user share: docs/formats/counters.md.
 // SPDX-License-Identifier: MIT
 //
-// Use: open_counters() once the process has a cache on disk. Each cache has a DayTally, and adds to it.
+// Use: open_counters() when the process opens a cache on disk. Each cache has a DayTally, and adds to it.
 // Both may lock the file: a process in a sandbox that ends it for that has no cache on disk, either.
 //
-// Thread safety: open_counters() once, other threads may add() meanwhile; all else from any thread, in a forked
-// child, too. Ownership: a process keeps the file open and mapped until it ends.
+// Thread safety: any thread, in a forked child, too. Ownership: a process keeps the file open and mapped until it ends.
 // Failure: what cannot be counted is lost, and nothing else. A process that was killed has counted
 // all that add() had returned from.
 #pragma once
@@ -26,7 +25,8 @@ namespace cairn {
 // The name of the file in the root of all caches.
 inline constexpr const char *kCountersName = ".counters";
 
-// False: this process counts nothing, as there is no such file and none can be made.
+// False: this process counts nothing there, as there is no such file and none can be made, or it counts
+// below another root: it does below the first that this was called with.
 bool open_counters(const std::string &root);
 
 // Generations of one application have identifiers that differ in their ends only: in "-" and 16

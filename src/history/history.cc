@@ -412,13 +412,14 @@ std::uint64_t History::note_link(const Link &link) {
     return record.number;
 }
 
-void History::note_cost(std::uint64_t number, std::uint64_t cost_ns) {
+void History::note_cost(std::uint64_t number, const LinkKey &key, std::uint64_t cost_ns) {
     View *const own = view();
     if (own == nullptr) return;
     LinkRecord &place = own->link_at(static_cast<std::size_t>(number % own->links));
     LinkRecord record = load_record(place);
     if (number == 0 || record.number != number || record.check != check_of(record) ||
-        record.run_start_ns != own->run_start_ns) {
+        record.run_start_ns != own->run_start_ns ||
+        record.key != std::bit_cast<decltype(record.key)>(key)) {
         return;
     }
     record.what = (record.what & 0xffff) | cost_bits(cost_ns);

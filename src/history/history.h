@@ -91,8 +91,8 @@ class History {
     void note_queue(std::uint64_t entries, std::uint64_t bytes);
     // Its number; 0: it is not kept.
     std::uint64_t note_link(const Link &link);
-    // What it turned out to cost to make what the link of this number had missed.
-    void note_cost(std::uint64_t number, std::uint64_t cost_ns);
+    // What it turned out to cost to make what the link of this number and key had missed.
+    void note_cost(std::uint64_t number, const LinkKey &key, std::uint64_t cost_ns);
     // Whether no whole run went before this one in what the file knows.
     bool is_first_run();
     // Whether another process goes on.

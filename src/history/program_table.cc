@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::uint64_t kGrowPatienceUs = 2000;
 constexpr std::uint64_t kLookNs = 1'000'000'000;
-constexpr std::uint64_t kReadNs = 60'000'000'000;
-constexpr std::size_t kSmallLevels = 2;  // 72 KiB
 constexpr std::uint64_t kExtendRetryNs = 10'000'000'000;
 
 // The first record of a bucket in its level. Each level goes by other bits of the digest, so that
@@ -175,21 +173,23 @@ bool SiblingPrograms::look() {
     const bool is_known =
         header_.magic == kHistoryMagicSmall || header_.magic == kHistoryMagicLarge;
     if (!got.ok() || got.value() != sizeof header_ || !info.ok() || !is_known) return false;
-    levels_ = 0;
-    while (levels_ < kLevelsMax &&
-           programs_offset(links_of(header_.magic), levels_ + 1) <= info->size_bytes) {
-        ++levels_;
-    }
-    return header_.is_void == 0 && header_.driver_check == check_of_driver(header_.driver);
+    if (header_.is_void != 0 || header_.driver_check != check_of_driver(header_.driver))
+        return false;
+    // A hole may have no block on a full disk, even for being read.
+    return info->disk_bytes >= info->size_bytes && map(info->size_bytes);
 }
 
-void SiblingPrograms::read_small_levels() {
-    const std::size_t levels = std::min(levels_, kSmallLevels);
-    const std::size_t first = programs_offset(links_of(header_.magic), 0);
-    small_levels_.assign(
-        (programs_offset(links_of(header_.magic), levels) - first) / sizeof(ProgramRecord), {});
-    const auto got = file_.read_at(first, std::as_writable_bytes(std::span(small_levels_)));
-    small_levels_.resize(got.ok() ? got.value() / sizeof(ProgramRecord) : 0);
+bool SiblingPrograms::map(std::uint64_t file_size) {
+    const std::size_t links = links_of(header_.magic);
+    std::size_t levels = 0;
+    while (levels < kLevelsMax && programs_offset(links, levels + 1) <= file_size) ++levels;
+    const std::size_t size = programs_offset(links, levels);
+    if (levels == levels_ && mapping_.size() == size) return true;
+    auto mapped = Mapping::file(file_, Access::read_only, 0, size);
+    if (!mapped.ok()) return false;
+    mapping_ = std::move(mapped.value());
+    levels_ = levels;
+    return true;
 }
 
 std::optional<std::uint64_t> SiblingPrograms::driver() {
@@ -198,34 +198,21 @@ std::optional<std::uint64_t> SiblingPrograms::driver() {
         is_usable_ = look();
         look_ns_ = now_ns + kLookNs;
     }
-    if (is_usable_ && now_ns >= read_ns_) {
-        read_small_levels();
-        read_ns_ = now_ns + kReadNs;
-    }
     return is_usable_ ? std::optional(header_.driver) : std::nullopt;
 }
 
 std::optional<ContextRecord> SiblingPrograms::context(std::uint64_t digest) const {
-    std::array<ContextRecord, kContextRecords> records = {};
-    const auto got =
-        file_.read_at(sizeof(HistoryHeader), std::as_writable_bytes(std::span(records)));
-    if (!got.ok()) return std::nullopt;
-    return find_context(digest, [&](std::size_t i) { return records[i]; });
+    const auto *const records = reinterpret_cast<const ContextRecord *>(mapping_.data());
+    return find_context(digest, [&](std::size_t i) { return load_record(records[1 + i]); });
 }
 
 void SiblingPrograms::visit(std::uint64_t sources, const ProgramTable::Visit &visit) const {
-    const std::size_t first = programs_offset(links_of(header_.magic), 0);
     for (std::size_t level = 0; level < levels_; ++level) {
-        alignas(8) std::array<ProgramRecord, kBucketRecords> records = {};
         const std::size_t offset = programs_offset(links_of(header_.magic), level) +
                                    first_in_bucket(level, sources) * sizeof(ProgramRecord);
-        const std::size_t index = (offset - first) / sizeof(ProgramRecord);
-        if (index + kBucketRecords <= small_levels_.size()) {
-            std::copy_n(small_levels_.data() + index, kBucketRecords, records.data());
-        } else if (!file_.read_at(offset, std::as_writable_bytes(std::span(records))).ok()) {
-            return;
-        }
-        if (!visit_bucket(records.data(), sources, visit)) return;
+        const auto *const bucket =
+            reinterpret_cast<const ProgramRecord *>(mapping_.data() + offset);
+        if (!visit_bucket(bucket, sources, visit)) return;
     }
 }
 

@@ -1,5 +1,5 @@
 // The programs that a history knows: a table of several levels in its file, mapped, and those of
-// other generations, which are only read.
+// other generations, which are only looked at.
 // SPDX-License-Identifier: MIT
 //
 // A record's bucket is chosen by the digest of its sources, so that all programs of the same sources
@@ -64,9 +64,8 @@ class ProgramTable {
     std::array<Mapping, kLevelsMax> mapped_;          // each is of all up to the level's end
 };
 
-// The programs of another generation. Reads the file: those who change it cannot harm us. What it says
-// of itself, and its size, are looked at once a second. A copy of the smallest levels is kept for a
-// minute, as each read is a system call.
+// The programs of another generation, mapped for reading, as each read would be a system call. What
+// the file says of itself, and its size, are looked at once a second.
 // Thread safety: externally synchronised.
 class SiblingPrograms {
   public:
@@ -83,7 +82,7 @@ class SiblingPrograms {
 
   private:
     bool look();
-    void read_small_levels();
+    bool map(std::uint64_t file_size);
 
     File file_;
     std::uint64_t generation_;
@@ -92,8 +91,7 @@ class SiblingPrograms {
     bool is_usable_ = false;
     HistoryHeader header_ = {};
     std::size_t levels_ = 0;
-    std::uint64_t read_ns_ = 0;  // when to read the copy anew
-    std::vector<ProgramRecord> small_levels_;
+    Mapping mapping_;  // of all of them
 };
 
 }  // namespace cairn

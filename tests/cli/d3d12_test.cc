@@ -217,6 +217,26 @@ TEST(WhyOfSessions, AnotherDriverAndAnotherVersion) {
     EXPECT_EQ(miss["fields"], nlohmann::json({"the session's Version"}));
 }
 
+// What an adapter calls itself is one line of the cache's text, whatever is in it.
+TEST(WhyOfSessions, NamesThatLookLikeOtherLines) {
+    Stage stage;
+    stage.set_adapter("one\napplication: victim\ndriver: 9", "1\r\n2");
+    cairn_d3d12_options options = stage.options();
+    options.application = "";  // all programs share the cache
+    auto desc = disk_desc();
+    desc.Flags = D3D12_SHADER_CACHE_FLAG_DRIVER_VERSIONED;
+    {
+        Session session;
+        ASSERT_EQ(CAIRN_TEST_FUNCTION(create_session)(
+                      nullptr, &options, &desc, &IID_ID3D12ShaderCacheSession, session.receive()),
+                  0);
+        EXPECT_EQ(look(session, "key"), d3d12_test::kNotFound);
+    }
+    const auto run = why(stage);
+    EXPECT_EQ(run["application"], "d3d12-00000001-1234-5678-0102-030405060708");
+    EXPECT_THAT(cairn({"ls"}, environment_of(stage)).standard_output, Not(HasSubstr("victim")));
+}
+
 TEST(Command, ShowsSessionsThatAreOpen) {
     Stage stage;
     Session session;

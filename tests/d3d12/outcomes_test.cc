@@ -23,6 +23,7 @@
 #include "os/file.h"
 #include "setting.h"
 #include "support/files.h"
+#include "support/process.h"
 
 namespace d3d12_test {
 namespace {
@@ -280,6 +281,109 @@ TEST_F(Outcomes, WhatFoundNoRoom) {
     expect_last(Outcome::unusable, Detail::not_stored);
 }
 
+TEST_F(Outcomes, WhatFoundNoRoomInAProcessThatGoesOn) {
+    Desc desc = disk_desc();
+    desc.MaximumValueFileSizeBytes = 4 << 20;
+    Session session;
+    Peer other(
+        [&] {
+            const HRESULT created = stage_.create_without_device(desc, session);
+            if (created != kOk) return created;
+            (void)look(session, "key");
+            return store(session, "key", bytes_of(1, 5 << 20));
+        },
+        [] { return kOk; });
+    ASSERT_EQ(other.begun(), kCacheFull);
+    ASSERT_EQ(run(desc, [](const Session &own) { return look(own, "key"); }), kNotFound);
+    expect_last(Outcome::unusable, Detail::not_stored);
+    EXPECT_EQ(other.finish(), kOk);
+}
+
+TEST_F(Outcomes, WhoAsksAgainHearsHowItIsNow) {
+    const DeveloperMode mode;
+    const auto control = [&](D3D12_SHADER_CACHE_CONTROL_FLAGS flags) {
+        return stage_.control(D3D12_SHADER_CACHE_KIND_FLAG_APPLICATION_MANAGED, flags);
+    };
+    ASSERT_EQ(run(disk_desc(),
+                  [&](const Session &session) {
+                      (void)look(session, "key");
+                      if (control(D3D12_SHADER_CACHE_CONTROL_FLAG_DISABLE) != kOk) return kFail;
+                      for (unsigned i = 0; i < 3; ++i) (void)look(session, "key");
+                      if (control(D3D12_SHADER_CACHE_CONTROL_FLAG_ENABLE) != kOk) return kFail;
+                      return use(session, "key");
+                  }),
+              kOk);
+    const Numbers numbers = last_numbers();
+    EXPECT_EQ(numbers.count(Outcome::never_seen), 2u);
+    EXPECT_EQ(numbers.count(Outcome::not_cacheable), 3u);
+    EXPECT_GE(numbers.ns(Outcome::never_seen), kMakingMs * kMs);
+    EXPECT_LT(numbers.ns(Outcome::not_cacheable), kMakingMs * kMs);
+}
+
+// The cost of a value is that of the link that missed it, and of no other of the same number.
+TEST_F(Outcomes, AClearBetweenAMissAndItsStore) {
+    const DeveloperMode mode;
+    ASSERT_EQ(run(disk_desc(),
+                  [&](const Session &session) {
+                      (void)look(session, "first");
+                      const HRESULT cleared =
+                          stage_.control(D3D12_SHADER_CACHE_KIND_FLAG_APPLICATION_MANAGED,
+                                         D3D12_SHADER_CACHE_CONTROL_FLAG_CLEAR);
+                      if (cleared != kOk) return cleared;
+                      std::thread([&] { (void)look(session, "another"); }).join();
+                      std::this_thread::sleep_for(std::chrono::milliseconds(kMakingMs));
+                      return store(session, "first", "value");
+                  }),
+              kOk);
+    ASSERT_EQ(history().links.size(), 1u);
+    EXPECT_EQ(last_miss().link.cost_ns, 0u);
+}
+
+TEST_F(Outcomes, AFewKeysThatAreAskedForInTurnLeaveRoomForOthers) {
+    ASSERT_EQ(run(disk_desc(),
+                  [](const Session &session) {
+                      (void)look(session, "first");
+                      for (unsigned i = 0; i < 2000; ++i) {
+                          for (const char *key : {"p", "q", "r"}) (void)look(session, key);
+                      }
+                      return kOk;
+                  }),
+              kOk);
+    EXPECT_EQ(last_numbers().count(Outcome::never_seen), 6001u);
+    EXPECT_EQ(history().links.size(), 4u);
+}
+
+TEST_F(Outcomes, WhoOnlyOpensSessionsLeavesNoRun) {
+    ASSERT_EQ(run_using(disk_desc()), kOk);
+    for (unsigned i = 0; i < 20; ++i) {
+        ASSERT_EQ(run(disk_desc(), [](const Session &) { return kOk; }), kOk);
+    }
+    EXPECT_EQ(history().runs.size(), 1u);
+    EXPECT_EQ(last_numbers().lookups(), 1u);
+}
+
+TEST_F(Outcomes, ACacheInTheWorkingDirectoryLeavesNothingElsewhere) {
+    const std::string folder = stage_.root() + "/../work";
+    std::filesystem::create_directories(folder);
+    Desc desc = disk_desc();
+    desc.Flags = D3D12_SHADER_CACHE_FLAG_USE_WORKING_DIR;
+    ASSERT_EQ(in_other_process([&] {
+                  std::filesystem::current_path(folder);
+                  Session session;
+                  const HRESULT created = stage_.create_without_device(desc, session);
+                  return created == kOk ? use(session, "key") : created;
+              }),
+              kOk);
+    EXPECT_TRUE(stage_.caches().empty());
+    EXPECT_FALSE(std::filesystem::exists(stage_.root() + "/.counters"));
+    EXPECT_FALSE(std::filesystem::exists(folder + "/d3d12-shader-cache/.counters"));
+    for (const auto &cache : std::filesystem::directory_iterator(folder + "/d3d12-shader-cache")) {
+        if (cache.is_directory()) {
+            EXPECT_TRUE(std::filesystem::exists(cache.path() / "history"));
+        }
+    }
+}
+
 TEST_F(Outcomes, WhatSomebodyHasRemoved) {
     ASSERT_EQ(run_using(disk_desc()), kOk);
     const std::string path = stage_.caches()[0];
@@ -326,6 +430,78 @@ TEST_F(Outcomes, WhoWantsNoRecordLeavesNone) {
         EXPECT_FALSE(std::filesystem::exists(stage_.caches()[0] + "/history")) << line;
         EXPECT_FALSE(std::filesystem::exists(stage_.root() + "/.counters")) << line;
     }
+}
+
+// By the name that the application gives the library, too.
+TEST_F(Outcomes, ANamedApplicationThatWantsNoRecordLeavesNone) {
+    configure("[application MyGame]\nrecord = 0\n");
+    for (const char *name : {"MyGame", "Another"}) {
+        ASSERT_EQ(in_other_process([&] {
+                      cairn_d3d12_options options = stage_.options();
+                      options.application = name;
+                      const Desc desc = disk_desc();
+                      Session session;
+                      const HRESULT created = CAIRN_TEST_FUNCTION(create_session)(
+                          nullptr, &options, &desc, &IID_ID3D12ShaderCacheSession,
+                          session.receive());
+                      return created == kOk ? use(session, "key") : created;
+                  }),
+                  kOk);
+    }
+    for (const std::string &cache : stage_.caches()) {
+        const bool is_of_another = cache.find("Another") != std::string::npos;
+        EXPECT_EQ(std::filesystem::exists(cache + "/history"), is_of_another) << cache;
+    }
+    const auto rows = cairn::read_counters(stage_.root());
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].application, "Another");
+}
+
+// A process counts below one root; what it does below another one is not counted there.
+TEST_F(Outcomes, EachRootHasItsOwnNumbers) {
+    Stage other;
+    ASSERT_EQ(in_other_process([&] {
+                  Session session;
+                  Session elsewhere;
+                  if (stage_.create_without_device(disk_desc(), session) != kOk) return kFail;
+                  if (other.create_without_device(disk_desc(), elsewhere) != kOk) return kFail;
+                  const HRESULT used = use(session, "key");
+                  for (unsigned i = 0; i < 3; ++i) (void)look(elsewhere, "key");
+                  return used;
+              }),
+              kOk);
+    Numbers all;
+    for (const cairn::DayRow &row : cairn::read_counters(stage_.root())) all += row.numbers;
+    EXPECT_EQ(all.lookups(), 1u);
+    EXPECT_TRUE(cairn::read_counters(other.root()).empty());
+}
+
+// What a thread was just opening is in nobody's way.
+TEST_F(Outcomes, ChildrenThatAreForkedWhileSessionsBegin) {
+    if (const char *why = cairn_test::why_no_fork_beside_threads()) GTEST_SKIP() << why;
+    ASSERT_EQ(in_other_process([&] {
+                  for (unsigned round = 0; round < 30; ++round) {
+                      cairn_d3d12_options options = stage_.options();
+                      const std::string root = stage_.root() + std::to_string(round);
+                      options.root = root.c_str();
+                      options.log = nullptr;
+                      options.message = nullptr;
+                      const Desc desc = disk_desc();
+                      const auto begin = [&] {
+                          Session session;
+                          const HRESULT created = CAIRN_TEST_FUNCTION(create_session)(
+                              nullptr, &options, &desc, &IID_ID3D12ShaderCacheSession,
+                              session.receive());
+                          return created == kOk ? look(session, "key") : created;
+                      };
+                      std::thread thread(begin);
+                      cairn_test::Child child([&] { return begin() == kNotFound ? 0 : 1; });
+                      thread.join();
+                      if (!cairn_test::describe_status(child.wait()).empty()) return kFail;
+                  }
+                  return kOk;
+              }),
+              kOk);
 }
 
 // A session is at worst without a memory.

@@ -107,7 +107,7 @@ std::vector<ScreenLine> lines_of(const std::string &root, const LiveSample &samp
     for (const LiveMiss &miss : misses) {
         const Link &link = miss.link.link;
         add(fmt::format("{:<8} {:<24} {:>9}  {}{}{}", time_of_day(miss.link.time_ns),
-                        fitted(miss.application, 24), format_duration_ns(link.cost_ns),
+                        fitted(miss.application, 24), format_cost_ns(link.cost_ns),
                         outcome_words(link.outcome), miss.details.empty() ? "" : ": ",
                         miss.details));
     }

@@ -15,6 +15,11 @@ export function bytes(value) {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
+/** What a program cost; nobody knows a cost of 0. */
+export function cost(ns) {
+  return ns === 0 ? "–" : duration(ns);
+}
+
 export function duration(ns) {
   const ms = ns / 1e6;
   if (ns === 0) return "0 s";

@@ -42,7 +42,7 @@ function runningTable() {
 
 function eventItem(event) {
   return h("li", {}, h("span.when", {}, format.clock(event.time_ms)), h("span.app", {}, event.application),
-    h("span.why", {}, event.words, event.why && h("span.sub", {}, `: ${event.why}`)), h("span.cost", {}, format.duration(event.cost_ns)));
+    h("span.why", {}, event.words, event.why && h("span.sub", {}, `: ${event.why}`)), h("span.cost", {}, format.cost(event.cost_ns)));
 }
 
 function draw() {

@@ -33,7 +33,7 @@ export const run = {
         data.misses.length ? table("Programs that were made anew", [
           {label: "When", head: true, of: (miss) => format.clock(miss.time_ms)},
           {label: "Cause", of: (miss) => [miss.words ?? miss.outcome, miss.why && h("span.sub", {}, miss.why)], wide: true},
-          {label: "Took", number: true, of: (miss) => format.duration(miss.cost_ns)},
+          {label: "Took", number: true, of: (miss) => format.cost(miss.cost_ns)},
           {label: "Program", wide: true, of: (miss) => [h("span.mono", {}, miss.key ?? "–"), sources(miss.sources, `sources-${data.misses.indexOf(miss)}`, false)]},
         ], [...data.misses].reverse()) : empty("None is remembered", "The cache keeps the last ones only."),
         data.has_older_misses && h("p.hint", {}, "There were more, which are no longer remembered.")),

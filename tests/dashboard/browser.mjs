@@ -222,6 +222,12 @@ const tests = {
     await perform("clear-blender", "dialog-yes", "Clear blender: done");
     assert.equal(entries("blender"), 0);
     await perform("compress-kodi", "dialog-yes", "Compress kodi: done");
+    // Opened again before the browser has told that it was closed.
+    await page.evaluate(() => ["limit-kodi", "dialog-no", "limit-kodi"].forEach((id) => document.getElementById(id).click()));
+    await page.waitForSelector("dialog[open]");
+    await sleep(200);
+    await click(page, "dialog-no");
+    await page.waitForSelector("dialog:not([open])");
     await perform("limit-kodi", "dialog-yes", "", "much");
     assert.match(await page.$eval("#dialog-error", (each) => each.textContent), /Write a number/);
     await click(page, "dialog-no");

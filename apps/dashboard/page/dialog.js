@@ -22,21 +22,23 @@ export function ask({title, text, yes, isDangerous = false, field = null}) {
   return new Promise((resolve) => {
     const gone = new AbortController();
     const options = {signal: gone.signal};
-    let answer = null;
+    const end = (answer) => {
+      gone.abort();
+      dialog.close();
+      // The view may have been made anew behind the dialog.
+      if (cameFrom) document.getElementById(cameFrom)?.focus();
+      resolve(answer);
+    };
     part("dialog-form").addEventListener("submit", (event) => {
       event.preventDefault();
       const problem = field?.check?.(input.value) ?? "";
       part("dialog-error").textContent = problem;
-      if (problem) return;
-      answer = field ? input.value : "";
-      dialog.close();
+      if (!problem) end(field ? input.value : "");
     }, options);
-    part("dialog-no").addEventListener("click", () => dialog.close(), options);
+    part("dialog-no").addEventListener("click", () => end(null), options);
+    // By the Escape key. The event comes late: one that finds the dialog open is of the time before.
     dialog.addEventListener("close", () => {
-      gone.abort();
-      // The view may have been made anew behind the dialog.
-      if (cameFrom) document.getElementById(cameFrom)?.focus();
-      resolve(answer);
+      if (!dialog.open) end(null);
     }, options);
   });
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "history/files.h"
@@ -38,11 +39,13 @@ void visit_kept_sources(std::string_view left,
 }
 
 // Another file, or one that was cut, is read from its beginning.
-Status KeptSources::read_on(Known &known, const File &file, const FileInfo &info) {
+Status KeptSources::read_on(Known &known, const File &file, const FileInfo &info) const {
     if (info.inode != known.info.inode || info.device != known.info.device ||
         info.size_bytes < known.end) {
         known.checks.clear();
         known.end = 0;
+        auto held = directory_.open_file(kSourcesFileName, Access::read_only);
+        known.file = held.ok() ? std::move(held.value()) : File();
     }
     known.info = info;
     std::string bytes(static_cast<std::size_t>(info.size_bytes - known.end), '\0');

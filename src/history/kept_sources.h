@@ -39,11 +39,12 @@ class KeptSources {
     // What this process has read of the file.
     struct Known {
         Mutex mutex;
-        FileInfo info GUARDED_BY(mutex) = {};                        // of it
-        std::uint64_t end GUARDED_BY(mutex) = 0;                     // read up to here
+        File file GUARDED_BY(mutex);              // held, so that no other one gets its number
+        FileInfo info GUARDED_BY(mutex) = {};     // of it
+        std::uint64_t end GUARDED_BY(mutex) = 0;  // read up to here
         std::unordered_set<std::uint64_t> checks GUARDED_BY(mutex);  // of the records
     };
-    static Status read_on(Known &known, const File &file, const FileInfo &info)
+    Status read_on(Known &known, const File &file, const FileInfo &info) const
         REQUIRES_LOCK(known.mutex);
 
     const Directory &directory_;

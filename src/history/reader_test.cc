@@ -181,6 +181,17 @@ TEST_F(HistoryReaderTest, SourcesAreKeptOnceByAllProcesses) {
     EXPECT_EQ(cairn_test::file_size(sources_), size) << "it was forgotten";
 }
 
+// The new file may get the old one's number, and its size.
+TEST_F(HistoryReaderTest, SourcesThatWereDeletedAreKeptAgainBehindThoseOfAnother) {
+    const auto history = open();
+    const auto other = open();
+    history->keep_sources({1}, "void main() {}");
+    fs::remove(sources_);
+    other->keep_sources({2}, "void main() {}");
+    history->keep_sources({1}, "void main() {}");
+    EXPECT_EQ(read_sources(directory()).size(), 2u);
+}
+
 TEST_F(HistoryReaderTest, SourcesBehindDamageAreFound) {
     {
         const auto history = open();

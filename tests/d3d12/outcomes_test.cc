@@ -259,9 +259,9 @@ TEST_F(Outcomes, Damaged) {
     for (const auto &file : std::filesystem::directory_iterator(stage_.caches()[0])) {
         auto bytes = cairn_test::read_file(file.path());
         constexpr std::string_view kValue = "value of key";
-        const auto found = std::ranges::search(bytes, kValue);
-        if (found.empty()) continue;
-        found.front() = 'V';
+        const auto found = std::search(bytes.begin(), bytes.end(), kValue.begin(), kValue.end());
+        if (found == bytes.end()) continue;
+        *found = 'V';
         cairn_test::write_file(file.path(), bytes);
     }
     ASSERT_EQ(run_using(disk_desc()), kOk);

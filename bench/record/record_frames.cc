@@ -4,8 +4,6 @@
 //
 // A frame is 512 objects in the order of an engine that sorts them: by program, then by texture. All
 // are so small that hardly any pixel is drawn.
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
 #include <GLES3/gl32.h>
 #include <sched.h>
 
@@ -17,26 +15,13 @@
 #include <iostream>
 #include <string>
 
+#include "bench/surfaceless.h"
+
 namespace {
 
+constexpr const char *kName = "record_frames";
+
 constexpr unsigned kObjects = 512, kPrograms = 8, kTextures = 32, kArrays = 64;
-
-[[noreturn]] void fail(const char *what) {
-    fprintf(stderr, "record_frames: %s\n", what);
-    exit(1);
-}
-
-void make_context() {
-    EGLDisplay display =
-        eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-    const EGLint es[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 2, EGL_NONE};
-    if (eglInitialize(display, nullptr, nullptr) == EGL_FALSE) fail("no display");
-    eglBindAPI(EGL_OPENGL_ES_API);
-    EGLContext context = eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, es);
-    if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE) {
-        fail("no context of OpenGL ES 3.2");
-    }
-}
 
 GLuint make_shader(GLenum type, const std::string &text) {
     const GLuint shader = glCreateShader(type);
@@ -139,7 +124,8 @@ class Scene {
         programs_[number] = program;
         matrices_[number] = glGetUniformLocation(program, "m");
         colors_[number] = glGetUniformLocation(program, "c");
-        if (matrices_[number] < 0 || colors_[number] < 0) fail("a program does not link");
+        if (matrices_[number] < 0 || colors_[number] < 0)
+            bench::fail(kName, "a program does not link");
     }
 
     std::array<GLuint, kPrograms> programs_ = {};
@@ -154,7 +140,8 @@ void stay_here() {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(0, &one);
-    if (sched_setaffinity(0, sizeof(one), &one) != 0) fail("cannot stay on a processor");
+    if (sched_setaffinity(0, sizeof(one), &one) != 0)
+        bench::fail(kName, "cannot stay on a processor");
 }
 
 // Of this thread: the driver's own draw the pixels.
@@ -167,7 +154,7 @@ double processor_ns() {
 }  // namespace
 
 int main() {
-    make_context();
+    bench::make_surfaceless_context(kName);
     Scene scene;
     stay_here();
     for (unsigned frames = 0; std::cin >> frames && frames > 0;) {
@@ -176,7 +163,7 @@ int main() {
         glFinish();
         printf("%.0f\n", (processor_ns() - start) / frames);
         fflush(stdout);
-        if (glGetError() != GL_NO_ERROR) fail("a GL error");
+        if (glGetError() != GL_NO_ERROR) bench::fail(kName, "a GL error");
     }
     return 0;
 }

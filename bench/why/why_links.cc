@@ -3,8 +3,6 @@
 // of that number on. The answer is a line: how many were hits, how many of these in memory, and for each program the
 // nanoseconds of glLinkProgram, and of these what was Cairn's own time where the driver had to link. The first line, without
 // being asked: the nanoseconds from eglInitialize to a context with a shader, and Cairn's own of opening the cache among them.
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
 #include <GLES3/gl32.h>
 #include <sched.h>
 
@@ -15,36 +13,27 @@
 #include <string>
 
 #include "bench/harness/stats.h"
+#include "bench/surfaceless.h"
 #include "common/run_report.h"
 
 namespace {
 
+constexpr const char *kName = "why_links";
+
 using cairn::Outcome;
 using cairn::RunReport;
-
-[[noreturn]] void fail(const char *what) {
-    std::fprintf(stderr, "why_links: %s\n", what);
-    std::exit(1);
-}
 
 // On one processor, of which those that take turns find the same. The driver's threads have been made by then.
 void stay_here() {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(0, &one);
-    if (sched_setaffinity(0, sizeof(one), &one) != 0) fail("cannot stay on a processor");
+    if (sched_setaffinity(0, sizeof(one), &one) != 0)
+        bench::fail(kName, "cannot stay on a processor");
 }
 
 void make_context() {
-    EGLDisplay display =
-        eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-    const EGLint es[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 2, EGL_NONE};
-    if (eglInitialize(display, nullptr, nullptr) == EGL_FALSE) fail("no display");
-    eglBindAPI(EGL_OPENGL_ES_API);
-    EGLContext context = eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, es);
-    if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE) {
-        fail("no context of OpenGL ES 3.2");
-    }
+    bench::make_surfaceless_context(kName);
     glDeleteShader(glCreateShader(GL_VERTEX_SHADER));  // with the first call the cache is opened
 }
 
@@ -98,7 +87,7 @@ void link_programs(const Counted &counted, std::uint64_t first, std::uint64_t co
                  std::to_string(counted.own_ns() - own_ns);
         GLint status = GL_FALSE;
         glGetProgramiv(program, GL_LINK_STATUS, &status);
-        if (status == GL_FALSE) fail("a program does not link");
+        if (status == GL_FALSE) bench::fail(kName, "a program does not link");
         glDeleteProgram(program);
     }
     std::printf("%llu %llu%s\n", static_cast<unsigned long long>(counted.hits() - hits),
@@ -112,7 +101,7 @@ void link_programs(const Counted &counted, std::uint64_t first, std::uint64_t co
 int main() {
     const char *const path = std::getenv(cairn::kRunReportVariable);
     const RunReport *const report = path == nullptr ? nullptr : cairn::attach_run_report(path);
-    if (report == nullptr) fail("it must be started by `cairn run`");
+    if (report == nullptr) bench::fail(kName, "it must be started by `cairn run`");
     const Counted counted(*report);
     const std::uint64_t start_ns = bench::now_ns();
     make_context();

@@ -51,6 +51,12 @@ std::optional<Link> fate_of(cairn_cache *cache, Bytes key, const Seen &seen,
 
 }  // namespace
 
+LinkKey link_key(std::span<const std::uint8_t> key) {
+    LinkKey beginning = {};
+    std::copy_n(key.begin(), std::min(key.size(), beginning.size()), beginning.begin());
+    return beginning;
+}
+
 Link link_of(Outcome outcome, Detail detail, std::uint64_t other) {
     return {outcome, detail, {}, 0, other};
 }

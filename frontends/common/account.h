@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -64,6 +65,9 @@ class Account {
     const Detail unknown_because_;
     std::atomic<std::uint64_t> evicted_seen_ = 0;
 };
+
+// By which a history names the program of this key: by its beginning.
+LinkKey link_key(std::span<const std::uint8_t> key);
 
 // A link of which only this is known.
 Link link_of(Outcome outcome, Detail detail = Detail::none, std::uint64_t other = 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "session_account.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -32,12 +31,6 @@ uint64_t next_number() {
 
 uint32_t digest_of(uint64_t number) {
     return static_cast<uint32_t>(checksum(std::as_bytes(std::span(&number, 1)), sizeof number));
-}
-
-LinkKey link_key(const KeyHash &hash) {
-    LinkKey beginning = {};
-    std::copy_n(hash.begin(), beginning.size(), beginning.begin());
-    return beginning;
 }
 
 // Of the driver that a session is bound to; 0: of all.

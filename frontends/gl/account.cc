@@ -81,12 +81,6 @@ Account &account_of_process() {
     return first == nullptr ? account_of_none() : *first;
 }
 
-LinkKey link_key(const ProgramKey &key) {
-    LinkKey beginning = {};
-    std::copy_n(key.begin(), beginning.size(), beginning.begin());
-    return beginning;
-}
-
 Link why_missed(Context &context, const LookedFor &wanted, Outcome found) {
     Link link = link_of(found, found == Outcome::late ? Detail::leased : Detail::none);
     if (found == Outcome::never_seen) {

@@ -36,9 +36,6 @@ struct LookedFor {
     std::span<const Call> settings;
 };
 
-// By which a history names a program.
-LinkKey link_key(const ProgramKey &key);
-
 // Why a program was not found. `found` says what is known already: never_seen if nothing is.
 Link why_missed(Context &context, const LookedFor &wanted, Outcome found);
 // The same for a link of a kind that is not cached.

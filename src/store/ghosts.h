@@ -55,7 +55,7 @@ class Ghosts {
     Ghosts(const Ghosts &) = delete;
     Ghosts &operator=(const Ghosts &) = delete;
 
-    // Makes the file where it is missing, or of another cache. Whoever evicts calls this before it
+    // Makes the file where it is missing, or of another cache. Who evicts calls this before it
     // copies anything: then there is room, see docs/formats/ghosts.md. busy: another thread or
     // process is taking disk space; else nothing is remembered for now.
     Status prepare(Index &index, Writer &writer);

@@ -183,6 +183,7 @@ bool SiblingPrograms::map(std::uint64_t file_size) {
     const std::size_t links = links_of(header_.magic);
     std::size_t levels = 0;
     while (levels < kLevelsMax && programs_offset(links, levels + 1) <= file_size) ++levels;
+    if (levels == 0) return false;  // cut, or not yet of its size: what is not there is not mapped
     const std::size_t size = programs_offset(links, levels);
     if (levels == levels_ && mapping_.size() == size) return true;
     auto mapped = Mapping::file(file_, Access::read_only, 0, size);

@@ -7,14 +7,16 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 KILLS ?= 200
 # How long `make fuzz` runs each fuzz target.
 SECONDS ?= 60
-# Where `make install` puts things; DESTDIR is honoured too.
+# Where `make install` puts things; DESTDIR is honoured too. More is said by CMake's options, such as
+# CMAKE_OPTIONS=-DCMAKE_INSTALL_LIBDIR=lib64.
 PREFIX ?= /usr/local
+CMAKE_OPTIONS ?=
 # Single steps of `make check`, such as STEPS="format layers".
 STEPS ?=
 # What `make compatibility` is told, such as OPTIONS="--headless glmark2"; scripts/compatibility --help has all of it.
 OPTIONS ?=
 
-export JOBS
+export JOBS CMAKE_OPTIONS
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench torture fuzz conformance test-i386 test-flatpak test-ceph compatibility \
@@ -29,21 +31,21 @@ help: ## Explain these targets (the default)
 	@echo 'INSTALL_PACKAGES=no leaves that to you. JOBS=$(JOBS) sets how many jobs run at once (of tests one more).'
 
 run: ## Build, then run a real GL application on new machines, cold and warm, and show what was saved
-	@scripts/install-packages
+	@scripts/install-packages demo
 	@scripts/build ship demo
 	@scripts/run-demo
 
 test: ## Build and run all tests
-	@scripts/install-packages convert tests large
+	@scripts/install-packages convert demo tests large
 	@scripts/build dev
 	@scripts/run-tests dev
 
 check: ## Everything a change must pass: style, layers, both compilers, tests, sanitizers, install
-	@scripts/install-packages convert tests bench large
+	@scripts/install-packages convert demo tests bench large
 	@scripts/check $(STEPS)
 
 bench: ## Compare the store with its rivals, and links with the driver's; writes build/bench/*.json
-	@scripts/install-packages tests bench
+	@scripts/install-packages demo tests bench
 	@scripts/build release bench
 	@bench/run
 	@bench/link/run --quick
@@ -59,7 +61,7 @@ fuzz: ## Run every fuzz target for SECONDS=60
 	@scripts/run-fuzz $(SECONDS)
 
 conformance: ## Run the conformance suites, one line per row
-	@scripts/install-packages convert tests large
+	@scripts/install-packages convert demo tests large
 	@scripts/build dev
 	@scripts/run-conformance
 
@@ -68,25 +70,25 @@ test-i386: ## Build for 32-bit programs, in a root of their own, and test them b
 	@scripts/i386 test
 
 compatibility: ## Run the installed ones of 49 real programs cold and warm; writes docs/compatibility.md
-	@scripts/install-packages
+	@scripts/install-packages demo
 	@scripts/build ship cairn_command EGL_cairn EGL_cairn_last GLX_cairn cairn_warm_player
 	@scripts/compatibility $(OPTIONS)
 
 test-flatpak: ## Run a GL program in Debian's Flatpak with the override that docs/cli.md describes
-	@scripts/install-packages tests flatpak
+	@scripts/install-packages demo tests flatpak
 	@scripts/build dev cairn_command EGL_cairn EGL_cairn_last GLX_cairn egl_client_linked glx_client_linked
 	@scripts/test-flatpak build/dev || test $$? = 77
 
 test-ceph: ## Run the tests of S3 with Debian's Ceph, which takes 0.3 GB
-	@scripts/install-packages tests
+	@scripts/install-packages demo tests
 	@scripts/install-packages ceph || true
 	@scripts/build dev remotes_contract_test remotes_servers_test remotes_faults_test fleet_engines_test \
 	    fleet_ceph_test
 	@scripts/test-ceph build/dev || test $$? = 77
 
-install: ## Install below PREFIX=/usr/local (DESTDIR is honoured)
+install: ## Install below PREFIX=/usr/local (DESTDIR and CMAKE_OPTIONS are honoured)
 	@scripts/install-packages convert
-	@scripts/build ship ship
+	@CMAKE_OPTIONS='-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_OPTIONS)' scripts/build ship ship
 	@DESTDIR="$(DESTDIR)" cmake --install build/ship --prefix "$(PREFIX)"
 
 install-i386: ## Install the libraries for 32-bit programs, after `make install`, below the same PREFIX

@@ -1,6 +1,6 @@
 # What `cmake --install` puts on a system: headers, libraries, the CMake package, pkg-config, the EGL manifest and the
-# licences; apps/cli, frontends/egl and frontends/glx add their programs and libraries. Everything but the manifest and
-# the broker's service, which name files, may be moved elsewhere afterwards.
+# licences; apps/cli, frontends/egl and frontends/glx add their programs and libraries. Everything but the
+# manifests and the services, which name files (CairnInstalledPlaces.cmake), may be moved elsewhere afterwards.
 include(CMakePackageConfigHelpers)
 
 if(TARGET cairn)
@@ -27,8 +27,18 @@ if(TARGET cairn)
     install(FILES ${PROJECT_BINARY_DIR}/cairn-config.cmake ${PROJECT_BINARY_DIR}/cairn-config-version.cmake
         DESTINATION ${package_directory})
 
-    # pkg-config finds the prefix from where the .pc file lies.
-    file(RELATIVE_PATH CAIRN_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+    # pkg-config finds the prefix from where the .pc file lies, unless that is told by an absolute path.
+    set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+    if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+        file(RELATIVE_PATH PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+        string(PREPEND PC_PREFIX "\${pcfiledir}/")
+    endif()
+    foreach(folder LIBDIR INCLUDEDIR)
+        set(PC_${folder} ${CMAKE_INSTALL_${folder}})
+        if(NOT IS_ABSOLUTE "${PC_${folder}}")
+            string(PREPEND PC_${folder} "\${prefix}/")
+        endif()
+    endforeach()
     function(cairn_install_pkg_config PC_NAME PC_LIBRARY PC_DESCRIPTION)
         configure_file(${PROJECT_SOURCE_DIR}/cmake/cairn.pc.in ${PROJECT_BINARY_DIR}/${PC_NAME}.pc @ONLY)
         install(FILES ${PROJECT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -42,29 +52,40 @@ if(TARGET cairn)
     endif()
 endif()
 
-# cairn_install_manifest(DIRECTORY NAME LIBRARY [INSTALL_OPTION...]): a GLVND manifest in a folder that is absolute, or below
-# the prefix that is chosen when installing.
-function(cairn_install_manifest directory name library)
-    if(NOT IS_ABSOLUTE "${directory}")
-        set(directory "\${CMAKE_INSTALL_PREFIX}/${directory}")
-    endif()
-    install(CODE "
-        set(library_path \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${library}.so.0\")
-        set(manifest \"${directory}/${name}\")
-        message(STATUS \"Installing: \$ENV{DESTDIR}\${manifest}\")
-        configure_file(\"${PROJECT_SOURCE_DIR}/frontends/egl/cairn_egl.json.in\" \"\$ENV{DESTDIR}\${manifest}\" @ONLY)
-        list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${manifest}\")" ${ARGN})
-endfunction()
-
 if(TARGET EGL_cairn)
-    # Each alone in its folder: `cairn run` names the folders to libEGL. Those for 32-bit programs lie below those for
-    # 64-bit ones, and have other names where all drivers' manifests lie together.
-    set(folder ${CMAKE_INSTALL_DATADIR}/cairn)
-    set(suffix)
-    if(CMAKE_SIZEOF_VOID_P LESS 8)
-        set(folder ${folder}/i386)
-        set(suffix _i386)
+    # GLVND's manifests. Where the loader looks by itself, they have the libraries' names, which do for programs of 64 and of
+    # 32 bits. Elsewhere they have paths, those for 32-bit programs lie below those for 64-bit ones, and they have other names
+    # where all drivers' manifests lie together.
+    set(searched /lib /usr/lib)
+    if(CMAKE_LIBRARY_ARCHITECTURE)
+        list(APPEND searched /lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+    elseif(CMAKE_SIZEOF_VOID_P EQUAL 8)
+        list(APPEND searched /lib64 /usr/lib64)
     endif()
+    set(folder_32)
+    set(suffix_32)
+    if(CMAKE_SIZEOF_VOID_P LESS 8)
+        set(folder_32 /i386)
+        set(suffix_32 _i386)
+    endif()
+    cairn_installed_folder(libraries "${CMAKE_INSTALL_LIBDIR}")
+    install(CODE "
+        set(cairn_library_folder \"${libraries}/\")
+        set(cairn_folder_32 \"${folder_32}\")
+        set(cairn_suffix_32 \"${suffix_32}\")
+        set(cairn_searched \"${searched}\")
+        list(FIND cairn_searched \"${libraries}\" cairn_place)
+        if(NOT cairn_place EQUAL -1)
+            set(cairn_library_folder)
+            set(cairn_folder_32)
+            set(cairn_suffix_32)
+        endif()" ALL_COMPONENTS)
+    function(cairn_install_manifest folder name library)
+        cairn_install_configured(${PROJECT_SOURCE_DIR}/frontends/egl/cairn_egl.json.in
+            ${folder} ${name} library_path "\${cairn_library_folder}${library}.so.0" ${ARGN})
+    endfunction()
+    # Each alone in its folder: `cairn run` names the folders to libEGL.
+    set(folder "${CMAKE_INSTALL_DATADIR}/cairn\${cairn_folder_32}")
     cairn_install_manifest(${folder} cairn_egl.json libEGL_cairn)
     cairn_install_manifest(${folder}/last cairn_egl_last.json libEGL_cairn_last)
     # The EGL programs of all users: `cmake --install BUILD --component enable_for_all`, or the option. Whatever the prefix,
@@ -74,6 +95,7 @@ if(TARGET EGL_cairn)
     if(NOT CAIRN_ENABLE_FOR_ALL)
         list(APPEND for_all EXCLUDE_FROM_ALL)
     endif()
+    set(suffix "\${cairn_suffix_32}")
     cairn_install_manifest(/etc/glvnd/egl_vendor.d 05_cairn${suffix}.json libEGL_cairn ${for_all})
     cairn_install_manifest(/usr/share/glvnd/egl_vendor.d 95_cairn_last${suffix}.json libEGL_cairn_last ${for_all})
 endif()

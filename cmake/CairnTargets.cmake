@@ -58,6 +58,23 @@ target_link_libraries(cairn_guest INTERFACE cairn_common)
 target_compile_options(cairn_guest INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
 
+# For all that is shipped. Somebody else's project has its own flags, and so may a distribution: what it says of one of these
+# stands. Sanitizers look further than the first two.
+if(PROJECT_IS_TOP_LEVEL)
+    if(NOT CAIRN_SANITIZE AND NOT CAIRN_FUZZ)
+        if(NOT CMAKE_CXX_FLAGS MATCHES "-fstack-protector")
+            add_compile_options(-fstack-protector-strong)
+        endif()
+        if(NOT CMAKE_CXX_FLAGS MATCHES "_FORTIFY_SOURCE")
+            # It is for optimised code, and some compilers define it by themselves.
+            add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+        endif()
+    endif()
+    include(CheckPIESupported)
+    check_pie_supported()
+    add_link_options(-Wl,-z,relro,-z,now)
+endif()
+
 # cairn_subdirectories(DIR...): those that hold a CMakeLists.txt.
 macro(cairn_subdirectories)
     foreach(directory ${ARGN})

@@ -1,5 +1,8 @@
 # All that is built besides the library: front ends, programs, tests and benchmarks.
 
+set(CAIRN_SHIPPED cairn cairn_static cairn_command cairn_agent cairn_dashboard cairn_convert cairn_warm_player cairnd EGL_cairn
+    EGL_cairn_last GLX_cairn cairn_d3d12 cairn_vkd3d)
+
 cairn_subdirectories(frontends/common frontends/gl frontends/egl frontends/glx frontends/d3d12)
 # Of 32 bits, all that follows is for tests only.
 if(CAIRN_DEVELOPER_MODE AND CMAKE_SIZEOF_VOID_P LESS 8)
@@ -40,8 +43,7 @@ cairn_subdirectories(tests/demo)
 
 # Everything that is installed, without tests and benchmarks: `scripts/build ship ship`.
 add_custom_target(ship)
-foreach(target cairn cairn_static cairn_command cairn_agent cairn_dashboard cairn_convert cairn_warm_player cairnd EGL_cairn EGL_cairn_last GLX_cairn
-        cairn_d3d12 cairn_vkd3d)
+foreach(target ${CAIRN_SHIPPED})
     if(TARGET ${target})
         add_dependencies(ship ${target})
     endif()

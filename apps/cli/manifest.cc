@@ -141,7 +141,16 @@ std::pair<std::string, std::string> front_end_environment(const std::string &man
 }
 
 std::string glx_library_of(const std::string &manifest) {
-    const fs::path folder = fs::path(library_of(manifest)).parent_path();
+    const std::string egl_library = library_of(manifest);
+    if (!egl_library.empty() && egl_library.find('/') == std::string::npos) {
+        // Both lie where the loader looks by itself.
+        for (const char *folder : kLoaderFolders) {
+            const std::string library = fmt::format("{}/{}", folder, kGlxLibrary);
+            if (access(library.c_str(), R_OK) == 0) return library;
+        }
+        return {};
+    }
+    const fs::path folder = fs::path(egl_library).parent_path();
     // Where the loader looks; in a folder of its own, so that nothing else is found there; and in the
     // build tree.
     for (const char *place : {".", "cairn", "../glx"}) {

@@ -135,7 +135,7 @@ typedef enum cairn_result {
 /* A static, lower-case English description of a result, such as "no such entry". Never NULL. */
 CAIRN_API const char *cairn_result_string(int result);
 
-/* The library's version, such as "0.1.0". Static. */
+/* The library's version, such as "0.2.0". Static. */
 CAIRN_API const char *cairn_version_string(void);
 
 /* -------------------------------------------------------------------------------------------------

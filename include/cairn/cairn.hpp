@@ -59,7 +59,7 @@ inline const char *describe(Status status) noexcept {
     return cairn_result_string(static_cast<int>(status));
 }
 
-// The version of the library in use, such as "0.1.0".
+// The version of the library in use, such as "0.2.0".
 inline const char *version() noexcept {
     return cairn_version_string();
 }

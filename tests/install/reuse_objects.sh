@@ -14,7 +14,8 @@ for word; do
     esac
     case $word in
         */src/capi/gl.cc) ;;
-        */src/os/*.cc | */src/ipc/*.cc | */src/store/*.cc | */src/cache/*.cc | */src/capi/*.cc) source=$word ;;
+        */src/os/*.cc | */src/history/*.cc | */src/recipe/*.cc | */src/store/*.cc | */src/pack/*.cc | */src/ipc/*.cc | \
+            */src/cache/*.cc | */src/capi/*.cc) source=$word ;;
     esac
     last=$word
 done

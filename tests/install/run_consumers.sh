@@ -91,8 +91,11 @@ case $how in
             first=etc/glvnd/egl_vendor.d/05_cairn.json last=usr/share/glvnd/egl_vendor.d/95_cairn_last.json
             [ "$(cd "$work/for_all" && find . -type f | sort | tr '\n' ' ')" = "./$first ./$last " ] ||
                 { find "$work/for_all" >&2; exit 1; }
-            grep -q "\"$some/lib/libEGL_cairn.so.0\"" "$work/for_all/$first"
-            grep -q "\"$some/lib/libEGL_cairn_last.so.0\"" "$work/for_all/$last"
+            # Where the loader looks, by name.
+            folder=$some/lib/
+            [ $some = /usr ] && folder=
+            grep -q "\"${folder}libEGL_cairn.so.0\"" "$work/for_all/$first"
+            grep -q "\"${folder}libEGL_cairn_last.so.0\"" "$work/for_all/$last"
         done
         rm -rf "$work/for_all"
         # systemd takes a path apart at spaces.
@@ -111,7 +114,7 @@ case $how in
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
             include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_gl.h include/cairn/cairn_program_cache.h include/cairn/cairn_warm.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
-            include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.0 lib/libcairn_vkd3d.so.0 bin/cairn share/doc/cairn/LICENSE \
+            include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.1 lib/libcairn_vkd3d.so.1 bin/cairn share/doc/cairn/LICENSE \
             share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json "${warm[@]}" "${agent[@]}"; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done
@@ -155,7 +158,7 @@ case $how in
         fi
         ;;
     pkg_config)
-        [ "$(pkg-config --modversion cairn)" = 0.1.0 ]
+        [ "$(pkg-config --modversion cairn)" = 0.2.0 ]
         compile "$scratch/consumer_c" "$here/consumer/consumer.c"
         compile "$scratch/consumer_cc" "$here/consumer/consumer.cc"
         compile "$scratch/consumer_d3d12" "$here/consumer/consumer_d3d12.c" cairn-d3d12 cairn-vkd3d
@@ -169,9 +172,22 @@ case $how in
         ;;
     library_only)
         cmake -G Ninja -S "$top" -B "$scratch/build" -DCAIRN_LIBRARY_ONLY=ON -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
-            >/dev/null
+            -DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_objects.sh;$build" -DCMAKE_INSTALL_LIBDIR=lib64 >/dev/null
         grep -qx 'CMAKE_BUILD_TYPE:STRING=Release' "$scratch/build/CMakeCache.txt"
         library_alone "$scratch/build"
+        # A library folder of one's own, a prefix that is chosen when installing, and a root for packages, all at once.
+        cmake --build "$scratch/build"
+        DESTDIR=$scratch/root cmake --install "$scratch/build" --prefix /opt/cairn >/dev/null
+        installed=$scratch/root/opt/cairn
+        [ "$(ls "$scratch/root") $(ls "$scratch/root/opt")" = 'opt cairn' ] || { find "$scratch/root" >&2; exit 1; }
+        [ -f "$installed/lib64/libcairn.so.1" ] && [ -f "$installed/lib64/cmake/cairn/cairn-config.cmake" ]
+        [ "$(PKG_CONFIG_PATH=$installed/lib64/pkgconfig pkg-config --variable=libdir cairn)" -ef "$installed/lib64" ]
+        # And folders that no prefix tells of.
+        cmake -S "$top" -B "$scratch/build" -DCMAKE_INSTALL_LIBDIR=/libraries -DCMAKE_INSTALL_INCLUDEDIR=/headers >/dev/null
+        DESTDIR=$scratch/absolute cmake --install "$scratch/build" --prefix /opt/cairn >/dev/null
+        [ -f "$scratch/absolute/libraries/libcairn.so.1" ] && [ -f "$scratch/absolute/headers/cairn/cairn.h" ]
+        flags=$(PKG_CONFIG_PATH=$scratch/absolute/libraries/pkgconfig pkg-config --cflags --libs cairn)
+        [ "${flags% }" = '-I/headers -L/libraries -lcairn' ] || { echo "cairn.pc says $flags" >&2; exit 1; }
         ;;
     subproject)
         cmake -G Ninja -S "$here/subproject" -B "$scratch/build" -DCAIRN_SOURCE="$top" -DCMAKE_BUILD_TYPE=Debug \

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
 
     CHECK(argc == 2);
     options.root = argv[1];
-    CHECK(strcmp(cairn_version_string(), "0.1.0") == 0);
+    CHECK(strcmp(cairn_version_string(), "0.2.0") == 0);
     CHECK(cairn_open(&options, &cache) == CAIRN_OK);
     CHECK(cairn_get(cache, "key", 3, &blob) == CAIRN_MISS && blob == NULL);
     CHECK(cairn_put(cache, "key", 3, "value", 5, NULL) == CAIRN_OK);

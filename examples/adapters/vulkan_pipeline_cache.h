@@ -88,6 +88,9 @@ class VulkanPipelineCache {
         const int got = cairn_lease_acquire(cache_, turn.data(), turn.size(), patience_ms, &handle);
         if (got == CAIRN_ERROR_BUSY) return got;
         const cairn::Lease lease(got == CAIRN_OK ? handle : nullptr);
+        // A program cache has in memory what this process has found, and not what others have
+        // stored since. A cache in memory has no identifier, and keeps what it has.
+        if (cairn_program_cache_identifier(cache_) != nullptr) cairn_trim(cache_, 0, nullptr);
         const int result = store(mine, cost_us);
         if (result >= 0) saved_ = now;
         return result;

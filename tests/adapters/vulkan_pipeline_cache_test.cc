@@ -192,9 +192,9 @@ TEST(VulkanPipelineCacheTest, WhatAnotherHasStoredMeanwhileIsNotStoredAgain) {
     });
 }
 
-// Each way in which a stored header may be another device's, or none.
+// The vendor, and the UUID. vulkan_trouble_test.cc has all of the header.
 TEST(VulkanPipelineCacheTest, AHeaderOfAnotherDeviceIsRefusedAndReplaced) {
-    for (const std::size_t at : {0U, 4U, 8U, 12U, 16U, 31U}) {
+    for (const std::size_t at : {8U, 31U}) {
         const TempDirectory root;
         IN_PROCESS([&] {
             Process first(root);

@@ -199,19 +199,60 @@ TEST_F(VulkanTroubleTest, ACacheInMemoryServesOneProcess) {
     EXPECT_EQ(fake_vulkan::numbers(pipelines(cache).handle()), Numbers({1, 2}));
 }
 
+cairn_cache *open_program_cache(const std::string &root) {
+    cairn_program_cache_options options{};
+    options.size = sizeof(options);
+    options.root = root.c_str();
+    options.application = "engine";
+    options.identity = "fake";
+    cairn_cache *cache = nullptr;
+    EXPECT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
+    return cache;
+}
+
+// What a process keeps in memory of an entry is older than what another has stored.
+TEST_F(VulkanTroubleTest, WhatOthersStoreStaysWithAnyKindOfCache) {
+    const std::string root = root_ / "root";
+    const auto open_plain = [&] {
+        cairn_options options{};
+        options.size = sizeof(options);
+        options.root = root.c_str();
+        options.identifier = "plain";
+        cairn_cache *cache = nullptr;
+        EXPECT_EQ(cairn_open(&options, &cache), CAIRN_OK);
+        return cache;
+    };
+    const auto open_program = [&] { return open_program_cache(root); };
+    const auto check = [&](const std::function<cairn_cache *()> &open) {
+        const auto make_and_save = [&](cairn_cache *cache, std::uint32_t number) {
+            VulkanPipelineCache made(cache, VK_NULL_HANDLE, driver_.properties, fake_vulkan::find);
+            fake_vulkan::add(made.handle(), number);
+            EXPECT_EQ(made.save(), CAIRN_OK);
+        };
+        cairn_cache *first = open();
+        cairn_cache *second = open();
+        for (std::uint32_t round = 0; round < 8; ++round) {
+            make_and_save(first, 2 * round);
+            make_and_save(second, 2 * round + 1);
+        }
+        cairn_close(first);
+        cairn_close(second);
+        cairn_cache *third = open();
+        EXPECT_EQ(fake_vulkan::numbers(VulkanPipelineCache(third, VK_NULL_HANDLE,
+                                                           driver_.properties, fake_vulkan::find)
+                                           .handle())
+                      .size(),
+                  16);
+        cairn_close(third);
+    };
+    check(open_plain);
+    check(open_program);
+}
+
 // A driver that dies of what it is given does so once, in a program cache.
 TEST_F(VulkanTroubleTest, AProgramCacheDropsWhatTheDriverDiedOf) {
     const std::string root = root_ / "root";
-    const auto open = [&] {
-        cairn_program_cache_options options{};
-        options.size = sizeof(options);
-        options.root = root.c_str();
-        options.application = "engine";
-        options.identity = "fake";
-        cairn_cache *cache = nullptr;
-        EXPECT_EQ(cairn_program_cache_open(&options, &cache), CAIRN_OK);
-        return cache;
-    };
+    const auto open = [&] { return open_program_cache(root); };
     const auto loads = [&] {
         cairn_cache *cache = open();
         const bool is_loaded =

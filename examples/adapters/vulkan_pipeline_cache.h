@@ -45,7 +45,8 @@ class VulkanPipelineCache {
     VulkanPipelineCache(const VulkanPipelineCache &) = delete;
     VulkanPipelineCache &operator=(const VulkanPipelineCache &) = delete;
 
-    // For vkCreate...Pipelines. VK_NULL_HANDLE where the driver can make none: that is allowed there, too.
+    // For vkCreate...Pipelines. VK_NULL_HANDLE where the driver can make none, which these calls
+    // take as well.
     [[nodiscard]] VkPipelineCache handle() const { return own_; }
     // Whether there was something stored for this driver, which the driver has been given.
     [[nodiscard]] bool loaded() const { return loaded_; }
@@ -53,15 +54,18 @@ class VulkanPipelineCache {
     // Whether these bytes are a pipeline cache of this device and driver. Drivers have to check
     // that as well, and not all of them do.
     static bool fits(cairn::Bytes data, const VkPhysicalDeviceProperties &properties) {
-        VkPipelineCacheHeaderVersionOne header;
-        static_assert(sizeof(header) == 32);
+        // As VkPipelineCacheHeaderVersionOne, but for its enumeration, which bytes may not have.
+        struct Header {
+            std::uint32_t size, version, vendor, device;
+            std::uint8_t uuid[VK_UUID_SIZE];
+        } header;
+        static_assert(sizeof(header) == sizeof(VkPipelineCacheHeaderVersionOne));
         if (data.size() < sizeof(header)) return false;
         std::memcpy(&header, data.data(), sizeof(header));
-        return header.headerSize == sizeof(header) &&
-               header.headerVersion == VK_PIPELINE_CACHE_HEADER_VERSION_ONE &&
-               header.vendorID == properties.vendorID && header.deviceID == properties.deviceID &&
-               std::memcmp(header.pipelineCacheUUID, properties.pipelineCacheUUID, VK_UUID_SIZE) ==
-                   0;
+        return header.size == sizeof(header) &&
+               header.version == VK_PIPELINE_CACHE_HEADER_VERSION_ONE &&
+               header.vendor == properties.vendorID && header.device == properties.deviceID &&
+               std::memcmp(header.uuid, properties.pipelineCacheUUID, VK_UUID_SIZE) == 0;
     }
 
     // Stores what has been made, merged with what other processes have stored meanwhile. Call it

@@ -1,12 +1,12 @@
-// The part of bgfx's callbacks that keeps programs and pipelines, in Cairn. Derive yours from it and
-// write the other callbacks as before.
+// The part of bgfx's callbacks that keeps programs and pipelines, in Cairn. Derive yours from it
+// and write the other callbacks as before.
 // SPDX-License-Identifier: MIT
 //
 //   struct Callbacks : cairn_adapters::BgfxCallback { void fatal(...) override ...
 //   init.callback = &callbacks;                                // of bgfx::Init
 //
-// bgfx's id is a hash of 64 bits of the shaders and states, with OpenGL also of the driver's name and
-// version. Give the application a cache of its own, for the driver alone (docs/embedding.md).
+// bgfx's id is a hash of 64 bits of the shaders and states. Give the application a cache of its own,
+// for the driver alone (docs/embedding.md).
 //
 // Threads: any. bgfx calls from its render thread.
 // Lifetime: it outlives bgfx::shutdown, and the cache outlives it.

@@ -1,11 +1,11 @@
-// Dawn's blob cache in Cairn, by a descriptor that is chained to a device's: plain webgpu.h, with no
-// class of Dawn's. Tested with the headers of Dawn of Chromium m154.
+// Dawn's blob cache in Cairn, by a descriptor that is chained to a device's: plain webgpu.h, with
+// no class of Dawn's. Tested with the headers of Dawn of Chromium m154.
 // SPDX-License-Identifier: MIT
 //
 //   WGPUDawnCacheDeviceDescriptor blobs = cairn_adapters::dawn_device_cache(cache);
 //   device_descriptor.nextInChain = &blobs.chain;             // of the WGPUDeviceDescriptor
 //
-// Dawn's keys hold its version, the adapter, the driver, the device's toggles and `isolationKey`.
+// Dawn's keys hold its version, the adapter, the driver, toggles and `isolationKey`.
 //
 // Threads: any, at once, as Dawn calls it.
 // Lifetime: the cache outlives the device.

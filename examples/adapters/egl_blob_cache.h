@@ -1,7 +1,7 @@
 /* The two functions of EGL_ANDROID_blob_cache over one cache of Cairn's, for whom cairn_egl.h does
  * not do: code that takes such functions and hands them to EGL itself. Where you have the display,
- * call cairn_egl_blob_cache_attach instead, which is all there is to do. docs/embedding.md says when
- * to use which.
+ * call cairn_egl_blob_cache_attach instead, which is all there is to do. docs/embedding.md says
+ * when to use which.
  * SPDX-License-Identifier: MIT
  *
  * The functions have no argument of ours, so there is one cache for the process (in C, for each
@@ -11,8 +11,8 @@
  * writes nothing. ANGLE wants that. Mesa takes that answer for bytes that it has, so do not give
  * them to Mesa; cairn_egl_blob_cache_attach knows.
  *
- * Threads: drivers call from any thread, and so may you. The cache must stay open until the displays
- * that have these functions are terminated: no call says when a driver is done.
+ * Threads: drivers call from any thread, and so may you. The cache must stay open until the
+ * displays that have these functions are terminated: no call says when a driver is done.
  */
 #ifndef CAIRN_ADAPTERS_EGL_BLOB_CACHE_H
 #define CAIRN_ADAPTERS_EGL_BLOB_CACHE_H

@@ -1,5 +1,5 @@
-// Filament's blob cache in Cairn: the two functions of Platform::setBlobFunc. Tested with the headers
-// of Filament with materials of version 68.
+// Filament's blob cache in Cairn: the two functions of Platform::setBlobFunc. Tested with the
+// headers of Filament with materials of version 68.
 // SPDX-License-Identifier: MIT
 //
 //   cairn_adapters::filament_use(*engine->getPlatform(), cache);

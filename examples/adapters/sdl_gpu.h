@@ -1,6 +1,6 @@
-/* Shader code for SDL's GPU interface from Cairn: what SDL_shadercross, or any other converter, makes
- * of a source for the format that a device takes is made once. SDL 3 keeps no compiled pipelines and
- * has no interface to do so; drivers do (docs/embedding.md).
+/* Shader code for SDL's GPU interface from Cairn: what SDL_shadercross, or any other converter,
+ * makes of a source for the format that a device takes is made once. SDL 3 keeps no compiled
+ * pipelines and has no interface to do so; drivers do (docs/embedding.md).
  * SPDX-License-Identifier: MIT
  *
  * C99 or C++. Threads: any, each with its own cairn_sdl_code.
@@ -50,8 +50,8 @@ static inline void cairn_sdl_key(const cairn_sdl_source *source,
     cairn_key_finish(builder, key);
 }
 
-/* The code, found or converted. A cache that is NULL or fails costs the conversion and no more. False
- * where `convert` cannot do it. Give `*code` back with cairn_sdl_code_free either way. */
+/* The code, found or converted. A cache that is NULL or fails costs the conversion and no more.
+ * False where `convert` cannot do it. Give `*code` back with cairn_sdl_code_free either way. */
 static inline bool cairn_sdl_code_get(cairn_cache *cache, const cairn_sdl_source *source,
                                       cairn_sdl_convert convert, void *user, cairn_sdl_code *code) {
     uint8_t key[CAIRN_PROGRAM_KEY_SIZE];

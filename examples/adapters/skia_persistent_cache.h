@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 //   cairn_adapters::SkiaPersistentCache programs(cache);
-//   options.fPersistentCache = &programs;        // of GrContextOptions, for GrDirectContexts::Make...
+//   options.fPersistentCache = &programs;   // of GrContextOptions, for GrDirectContexts::Make...
 //
 // Skia's keys say which program it is and nothing of the driver. So `cache` must be one for this
 // driver alone: a program cache whose identity names it, as docs/embedding.md shows.

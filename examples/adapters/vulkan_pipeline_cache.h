@@ -1,5 +1,6 @@
-// Keeps a Vulkan device's pipelines in Cairn: a VkPipelineCache that begins with what other processes
-// have made, and is merged with theirs when it is saved. docs/embedding.md says when to call what.
+// Keeps a Vulkan device's pipelines in Cairn: a VkPipelineCache that begins with what other
+// processes have made, and is merged with theirs when it is saved. docs/embedding.md says when to
+// call what.
 // SPDX-License-Identifier: MIT
 //
 // It needs no prototype of Vulkan's and no loader, only vkGetDeviceProcAddr, so it goes with volk,

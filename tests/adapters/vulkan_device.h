@@ -1,8 +1,8 @@
 // A device of one of Mesa's Vulkan drivers that need no hardware, and pipelines on it.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: externally synchronised. The driver is chosen by the environment, so one process has
-// one driver.
+// Thread safety: externally synchronised. The driver is chosen by the environment, so one process
+// has one driver.
 // Ownership: a VulkanDevice destroys its device and instance.
 // Failure: is_open() is false where this machine has no such driver.
 #pragma once

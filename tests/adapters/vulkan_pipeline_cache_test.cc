@@ -1,5 +1,5 @@
-// The adapter for VkPipelineCache on real drivers: RADV, which compiles for a GPU that is not there,
-// and lavapipe.
+// The adapter for VkPipelineCache on real drivers: RADV, which compiles for a GPU that is not
+// there, and lavapipe.
 // SPDX-License-Identifier: MIT
 #include <adapters/vulkan_pipeline_cache.h>
 #include <gtest/gtest.h>

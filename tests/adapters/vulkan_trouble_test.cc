@@ -1,4 +1,5 @@
-// The adapter for VkPipelineCache with a driver, a cache and a program that do what they should not.
+// The adapter for VkPipelineCache with a driver, a cache and a program that do what they should
+// not.
 // SPDX-License-Identifier: MIT
 #include <adapters/vulkan_pipeline_cache.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The functions of the adapter for EGL_ANDROID_blob_cache, called by ANGLE on SwiftShader. The first
-// process stores what ANGLE makes of a program, and the second one finds it.
+// The functions of the adapter for EGL_ANDROID_blob_cache, called by ANGLE on SwiftShader. The
+// first process stores what ANGLE makes of a program, and the second one finds it.
 // Usage: angle LIBEGL ROOT
 // SPDX-License-Identifier: MIT
 #include <GLES3/gl3.h>

@@ -5,8 +5,8 @@
 //   struct Callbacks : cairn_adapters::BgfxCallback { void fatal(...) override ...
 //   init.callback = &callbacks;                                // of bgfx::Init
 //
-// bgfx's id is a hash of 64 bits of the shaders and states. Give the application a cache of its own,
-// for the driver alone (docs/embedding.md).
+// bgfx's id is a hash of 64 bits of the shaders and states. Give the application a cache of its
+// own, for the driver alone (docs/embedding.md).
 //
 // Threads: any. bgfx calls from its render thread.
 // Lifetime: it outlives bgfx::shutdown, and the cache outlives it.

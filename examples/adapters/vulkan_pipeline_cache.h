@@ -8,7 +8,8 @@
 //
 // Threads: pipelines may be made with handle() while save() runs. Calls of save() itself are
 // externally synchronised.
-// Lifetime: destroy it before the device and before the cache is closed. It does not save by itself.
+// Lifetime: destroy it before the device and before the cache is closed. It does not save by
+// itself.
 #pragma once
 
 #include <cairn/cairn_program_cache.h>

@@ -26,8 +26,21 @@ namespace fs = std::filesystem;
 
 constexpr const char *kLockFile = "cache.lock";
 constexpr const char *kAboutFile = "about";
+// Of the names that front ends for GL give applications.
+constexpr std::string_view kFrontEnd = "gl-";
 
 std::string root_of_command;  // see choose_root()
+
+// The broker keeps what a front end stores by it in one cache for all drivers, which is named as the
+// front end names the application. Other caches of front ends end in the digits of a hash.
+bool is_behind_a_broker(std::string_view identifier) {
+    if (!identifier.starts_with(kFrontEnd) || identifier.size() == kFrontEnd.size()) return false;
+    constexpr std::size_t kHashSize = 16;
+    const std::size_t dash = identifier.rfind('-');
+    const std::string_view end = identifier.substr(dash + 1);
+    return dash < kFrontEnd.size() || end.size() != kHashSize ||
+           end.find_first_not_of("0123456789abcdef") != std::string_view::npos;
+}
 
 std::string explanation(const CacheHandle &cache, int result) {
     const std::string line = first_line(*cache.get_deleter().log);
@@ -166,7 +179,6 @@ Failure no_such_cache(const std::string &root, const std::string &identifier) {
 }
 
 std::string application_name(const std::string &application) {
-    constexpr std::string_view kFrontEnd = "gl-";
     return application.starts_with(kFrontEnd) ? application.substr(kFrontEnd.size()) : application;
 }
 
@@ -190,6 +202,9 @@ std::map<std::string, std::string> list_applications(const std::string &root) {
         for (const KnownGeneration &each : list_generations(directory.value())) {
             applications.emplace(each.identifier, each.application);
         }
+    }
+    for (const std::string &identifier : list_caches(root)) {
+        if (is_behind_a_broker(identifier)) applications.emplace(identifier, identifier);
     }
     return applications;
 }

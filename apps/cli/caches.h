@@ -73,7 +73,8 @@ bool is_of_application(const std::string &application, const std::string &meant)
 // The machine code that drivers keep below the root for an application, or for all.
 uint64_t driver_caches_bytes(const std::string &root, const std::string &application);
 
-// The program caches below a root, by identifier: each one's application, as the cache says it.
+// The caches of applications below a root, by identifier: each one's application, as a program cache
+// says it, or as one that the broker keeps for a front end is named.
 std::map<std::string, std::string> list_applications(const std::string &root);
 
 // The cache's own text about itself; empty when it has none.

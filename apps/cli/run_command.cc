@@ -2,6 +2,7 @@
 // `cairn run`: starts an application with the front ends for GL in front of its driver, and reports at
 // exit how much that saved.
 #include <cairn/cairn.h>
+#include <cairn/cairn_broker.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -35,6 +36,8 @@ Examples:
   cairn run --json saved.json -- APP --its-own-option
   cairn run --dir ./cache -- APP       keep the compiled programs in another place
   cairn run --limit 8G -- APP          keep more of them
+  cairn run --private -- chromium --incognito --user-data-dir=/tmp/NEW
+                                       keep nothing
 
 Exit codes: that of the application; 128 + n when signal n ended it; 125 when cairn itself could not
 do its work or was used wrongly; 126 when the application cannot be executed; 127 when it is not found.
@@ -56,6 +59,7 @@ struct RunOptions {
     std::optional<std::string> limit;
     bool record = false;
     bool keep_sources = false;
+    bool is_private = false;
 };
 
 // The least that CAIRN_LIMIT stands for; see cairn_program_cache.h.
@@ -112,6 +116,19 @@ void write_result(OutputFile &json, const RunResult &result) {
     }
 }
 
+// A place in which nobody can make a folder.
+constexpr const char *kNowhere = "/dev/null/cairn";
+
+void require_nothing_kept(const RunOptions &options) {
+    const char *other = options.limit          ? "--limit"
+                        : options.record       ? "--record"
+                        : options.keep_sources ? "--keep-sources"
+                                               : nullptr;
+    if (!options.is_private || other == nullptr) return;
+    throw Failure(kExitRunFailed, "with --private nothing is kept; leave out {}, or --private",
+                  other);
+}
+
 // The kinds of caches that `cairn control` has switched off below the root.
 uint32_t disabled_kinds(const std::string &root) {
     CacheLog log;
@@ -120,10 +137,22 @@ uint32_t disabled_kinds(const std::string &root) {
                               open_control(root, CAIRN_CONTROL_OPEN_READ_ONLY, log).get());
 }
 
+// The front ends keep programs in their process only. What the application keeps in Cairn by itself
+// finds no place for a cache.
+void keep_nothing(const std::string &root) {
+    // The application does not see the state below the root any more.
+    if ((disabled_kinds(root) & CAIRN_KIND_CACHE_FOR_DRIVER) != 0) setenv(kDisableEnv, "1", 1);
+    setenv("CAIRN_EGL_PERSIST", "0", 1);
+    setenv("CAIRN_EGL_BROKER", "0", 1);
+    unsetenv(CAIRN_BROKER_FD_ENV);
+    setenv("CAIRN_DIR", kNowhere, 1);
+}
+
 // No cache has such a name.
 constexpr const char *kFolder = ".no-driver-cache";
 
-// The folder, or nothing where it cannot be made.
+// One below the root, where a folder stands in the place of the index of Mesa's cache; nothing where
+// it cannot be made.
 std::string folder_without_cache(const std::string &root) {
     const fs::path folder = fs::path(root) / kFolder;
     const fs::path index = folder / "mesa_shader_cache" / "index";
@@ -136,12 +165,9 @@ std::string folder_without_cache(const std::string &root) {
 // Switches off what drivers keep by themselves.
 //
 // Mesa gives no program binaries where its cache is switched off by MESA_SHADER_CACHE_DISABLE, and
-// then Cairn could not keep programs either. With `keeps_binaries` it is given a directory instead
-// in which it can keep nothing: one below the root, where a directory stands in the place of the
-// cache's index.
-void switch_off_driver_caches(const std::string &root, bool keeps_binaries) {
+// then Cairn could not keep programs either. So it is given a folder in which it can keep nothing.
+void switch_off_driver_caches(const std::string &folder) {
     setenv("__GL_SHADER_DISK_CACHE", "0", 1);
-    const std::string folder = keeps_binaries ? folder_without_cache(root) : std::string();
     if (folder.empty()) {
         setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
     } else {
@@ -156,7 +182,7 @@ void switch_off_driver_caches(const std::string &root, bool keeps_binaries) {
 
 // Sets the environment in which the application runs cached. If something is missing, the
 // application runs uncached, and RunResult::problem says why.
-void prepare_cached(const std::string &trace_path, RunResult &result,
+void prepare_cached(const RunOptions &options, const std::string &trace_path, RunResult &result,
                     std::optional<SharedReport> &report) {
     try {
         result.root = resolve_root();
@@ -164,7 +190,7 @@ void prepare_cached(const std::string &trace_path, RunResult &result,
             result.problem = fmt::format("{} is set", kDisableEnv);
             return;
         }
-        result.problem = root_problem(result.root);
+        if (!options.is_private) result.problem = root_problem(result.root);
         if ((disabled_kinds(result.root) & CAIRN_KIND_CACHE_FOR_DRIVER) != 0) {
             result.problem =
                 "it is switched off; `cairn control --kind cache-for-driver --enable` switches it "
@@ -175,7 +201,7 @@ void prepare_cached(const std::string &trace_path, RunResult &result,
             result.problem = manifest.problem;
             return;
         }
-        report.emplace(result.root);
+        report.emplace(options.is_private ? "" : result.root);
         setenv(kRunReportVariable, report->path().c_str(), 1);
         if (!trace_path.empty()) setenv("CAIRN_TRACE", trace_path.c_str(), 1);
         const auto [name, value] = front_end_environment(manifest.path);
@@ -192,17 +218,21 @@ void prepare_cached(const std::string &trace_path, RunResult &result,
 }
 
 int run(const RunOptions &options, const Words &command) {
+    require_nothing_kept(options);
     const std::string limit = options.limit ? limit_bytes(*options.limit) : "";
     Outputs outputs = open_outputs(options);
     RunResult result;
     result.command = command;
     std::optional<SharedReport> report;
-    prepare_cached(outputs.trace_path, result, report);
-    if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
-        switch_off_driver_caches(result.root, !result.manifest.empty());
+    prepare_cached(options, outputs.trace_path, result, report);
+    if (options.is_private) {
+        switch_off_driver_caches(result.manifest.empty() ? "" : kNowhere);
+    } else if ((disabled_kinds(result.root) & CAIRN_KIND_DRIVER_MANAGED) != 0) {
+        switch_off_driver_caches(result.manifest.empty() ? "" : folder_without_cache(result.root));
     }
     if (!limit.empty()) setenv("CAIRN_LIMIT", limit.c_str(), 1);
     if (!chosen_root().empty()) setenv("CAIRN_DIR", chosen_root().c_str(), 1);
+    if (options.is_private) keep_nothing(result.root);
     if (options.keep_sources) setenv(kKeepSourcesVariable, "1", 1);
     if (options.record) setenv(kRecordVariable, name_of_recording().c_str(), 1);
     const uint64_t start_ns = monotonic_ns();
@@ -249,6 +279,8 @@ Run define(Arguments &take) {
               "Have the driver keep what it makes for APP by itself, for `cairn pack create`");
     take.flag("--keep-sources", options->keep_sources,
               "Keep the first lines of sources that are compiled, for `cairn why`");
+    take.flag("--private", options->is_private,
+              "Keep nothing of what APP compiles, and find nothing that was kept");
     take.quiet("Say nothing, except when APP cannot be started");
     return [options, &command] {
         if (command.empty()) {

@@ -214,7 +214,7 @@ nlohmann::ordered_json counters_json(const RunReport &report) {
 }  // namespace
 
 SharedReport::SharedReport(const std::string &root) {
-    if (!make_file(root)) make_memory();
+    if (root.empty() || !make_file(root)) make_memory();
     auto mapping = Mapping::file(file_, Access::read_write, 0, sizeof(RunReport));
     if (!mapping.ok()) fail("mmap");
     mapping_ = std::move(mapping.value());

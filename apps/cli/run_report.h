@@ -30,7 +30,7 @@ namespace cairn::cli {
 // left.
 class SharedReport {
   public:
-    // `root` holds the caches; made where it is missing. Throws a Failure that says why it cannot
+    // `root` holds the caches; made where it is missing. Empty: in memory. Throws a Failure that says why it cannot
     // be had; nothing is left behind.
     explicit SharedReport(const std::string &root);
     SharedReport(const SharedReport &) = delete;

@@ -8,7 +8,10 @@ Each WAY is a test of its own:
   unsandboxed   without Chromium's sandboxes, as root has to start it; the profile is Chromium's own
   sandboxed     with its sandboxes, as another user where root runs this; its own profile, then a temporary one
   window        the same in a window, with Chromium's own cache of programs and without
-  gpu_sandbox   with a driver that lets the GPU process close its sandbox, too: uncached without a broker, cached with one
+  gpu_sandbox   with a driver that lets the GPU process close its sandbox, too: uncached without a broker, cached with one,
+                first in a session that `cairn enable` has set up
+  private       an incognito window under `cairn run`, which keeps its programs, and under `cairn run --private`, which
+                keeps, changes and finds nothing
 
 Exits with 77, which ctest shows as skipped, where this machine lacks what the way needs.
 """
@@ -113,6 +116,12 @@ class Person:
         return subprocess.Popen(command, env=self.variables | variables, start_new_session=True, cwd=self.folder,
                                 stdin=subprocess.DEVNULL, **self.user, **streams)
 
+    def output_of(self, command):
+        with self.start(command, {}, stdout=subprocess.PIPE) as process:
+            text = process.stdout.read().decode()
+            check(process.wait() == 0, f"failed: {' '.join(command)}")
+            return text
+
     def can(self, command):
         try:
             with self.start(command, {}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -137,7 +146,7 @@ class Browser:
         own = [] if self.has_profile else [f"--user-data-dir={self.person.folder}/tmp/profile{self.starts}"]
         command = [*before, self.machine.chromium, *self.options, *own, *OPTIONS, self.machine.site.address]
         # Mesa's own cache is empty each time.
-        variables = {"MESA_SHADER_CACHE_DIR": str(self.person.folder / f"mesa{self.starts}")} | self.variables | variables
+        variables = {"MESA_SHADER_CACHE_DIR": str(self.mesa_cache())} | self.variables | variables
         process = self.person.start(command, variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         results = self.machine.site.results
 
@@ -171,15 +180,20 @@ class Browser:
     def start_plain(self):
         return self.start([], {})
 
-    def start_cached(self, plain, variables=None):
+    def start_cached(self, plain, variables=None, options=()):
         """The report; the page is as without Cairn."""
         report = self.person.folder / "report.json"
-        found = self.start([self.machine.cairn, "run", "--dir", self.root, "--json", str(report), "--"], variables or {})
+        run = [self.machine.cairn, "run", *options, "--dir", self.root, "--json", str(report), "--"]
+        found = self.start(run, variables or {})
         check(found == plain, f"another result with Cairn:\n{found}\nwithout:\n{plain}")
         told = json.loads(report.read_text())
         check(told["problem"] is None, told["problem"])
         check(told["report"]["rejected"] == 0, "the driver refused binaries")
         return told["report"]
+
+    def mesa_cache(self):
+        """That of the last start."""
+        return self.person.folder / f"mesa{self.starts}"
 
     def caches(self):
         return [path.name for path in pathlib.Path(self.root).iterdir() if path.is_dir()]
@@ -263,16 +277,55 @@ class Machine:
         alone = browser.start_cached(plain)
         check(closed_sandbox("gpu-process", browser.log), "the GPU process left its sandbox open because of Cairn")
         print(f"GPU sandbox, no broker: {alone['link_calls']} links, {alone['driver_links']} by the driver")
-        browser.root = str(person.folder / "lent")
-        address = str(person.folder / "broker.sock")
-        command = [self.cairnd, "--socket", address, "--root", browser.root, "--log"]
-        with person.start(command, {}, stderr=subprocess.PIPE) as broker:
+        # All where people have it: what the units start, and what a session has after `cairn enable`.
+        home = pathlib.Path(person.variables["HOME"])
+        browser.root = str(home / ".cache/cairn")
+        with person.start([self.cairnd, "--log"], {}, stderr=subprocess.PIPE) as broker:
             try:
                 check(b"serving" in broker.stderr.readline(), "the broker does not serve")
-                browser.expect_warm(plain, "GPU sandbox, broker", {"CAIRN_EGL_BROKER": "1", "CAIRN_BROKER": address})
-                check(closed_sandbox("gpu-process", browser.log), "the GPU process left its sandbox open because of Cairn")
+                self.behind_broker(browser, plain, home)
             finally:
                 broker.terminate()
+
+    def behind_broker(self, browser, plain, home):
+        def listed():
+            listing = browser.person.output_of([self.cairn, "ls", "--json", "--dir", browser.root])
+            return [(each["application"], each["entries"]) for each in json.loads(listing)["caches"]]
+
+        browser.person.output_of([self.cairn, "enable", "--quiet"])
+        lines = (home / ".config/environment.d/50-cairn.conf").read_text().splitlines()
+        session = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+        broker = {"CAIRN_EGL_BROKER": "1"}
+        check(browser.start([], session | broker) == plain, "another result in a session with Cairn")
+        check(closed_sandbox("gpu-process", browser.log), "the GPU process left its sandbox open because of Cairn")
+        check(browser.caches() == ["gl-chromium"], f"not the cache of the broker: {browser.caches()}")
+        check(listed()[0][0] == "chromium" and listed()[0][1] >= PROGRAMS, f"the first start stored nothing: {listed()}")
+        warm = browser.start_cached(plain, broker)
+        check(closed_sandbox("gpu-process", browser.log), "the GPU process left its sandbox open because of Cairn")
+        print(f"GPU sandbox, broker, second start: {warm['link_calls']} links, {warm['driver_links']} by the driver")
+        check(warm["hits"] >= PROGRAMS and warm["driver_links"] * 100 <= warm["link_calls"] * ALLOWED_PERCENT,
+              f"the second start linked again: {warm}")
+        browser.person.output_of([self.cairn, "clear", "--dir", browser.root, "--application", "chromium"])
+        check(listed() == [("chromium", 0)], f"not cleared: {listed()}")
+
+    def private(self):
+        browser = Browser(self, self.person("one"), "--headless=new", "--incognito", NO_OWN_CACHE)
+        plain = browser.start_plain()
+        kept = browser.start_cached(plain)
+        check(kept["stored"] >= PROGRAMS and any(browser.mesa_cache().rglob("*")), f"incognito keeps nothing: {kept}")
+        before = tree_of(browser.root)
+        alone = browser.start_cached(plain, options=["--private"])
+        print(f"--private: {alone['link_calls']} links, {alone['driver_links']} by the driver")
+        check(alone["processes"] > 0 and alone["driver_links"] >= PROGRAMS, f"something was found: {alone}")
+        check(tree_of(browser.root) == before, "something was changed")
+        check(not browser.mesa_cache().exists(), "the driver has kept something")
+        warm = browser.start_cached(plain)
+        check(warm["hits"] >= PROGRAMS, f"what was kept before is not found: {warm}")
+
+
+def tree_of(folder):
+    """Every file with its bytes."""
+    return {path: path.read_bytes() if path.is_file() else b"" for path in pathlib.Path(folder).rglob("*")}
 
 
 def main():

@@ -311,8 +311,8 @@ case $how in
         fi
         ;;
     examples)
-        # Windows without a screen.
-        export SDL_VIDEODRIVER=offscreen
+        # Windows without a screen; programs that came with the library.
+        export SDL_VIDEODRIVER=offscreen PATH="$prefix/bin:$PATH"
         for source in "$top"/examples/*.c "$top"/examples/*.cc; do
             echo "== ${source##*/}"
             read -ra needs < <(needs_of "$source")

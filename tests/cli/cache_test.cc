@@ -12,6 +12,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -421,6 +422,22 @@ TEST_F(CacheTest, ClearTakesATimeRange) {
         EXPECT_EQ(run({"clear", "--all", "--since", time}).exit_code, 2) << time;
     }
     EXPECT_EQ(run({"clear", "--all", "--since", tomorrow, "--until", yesterday}).exit_code, 2);
+}
+
+// The broker keeps the programs of all drivers in one cache.
+TEST_F(CacheTest, ACacheBehindABrokerIsOfItsApplication) {
+    make_cache("gl-game", 3);
+    make_cache("gl-game-0123456789abcdef", 2);  // of what application it is, is lost
+    make_cache("gl-", 1);
+    const auto json = nlohmann::json::parse(run({"ls", "--json"}).standard_output);
+    std::map<std::string, nlohmann::json> applications;
+    for (const auto &each : json["caches"]) applications[each["identifier"]] = each["application"];
+    EXPECT_EQ(applications["gl-game"], "game");
+    EXPECT_EQ(applications["gl-game-0123456789abcdef"], nullptr);
+    EXPECT_EQ(applications["gl-"], nullptr);
+    EXPECT_THAT(run({"clear", "--application", "game"}).standard_output,
+                HasSubstr("Cleared gl-game: removed 3 entries"));
+    EXPECT_THAT(run({"ls"}).standard_output, HasSubstr("gl-game-0123456789abcdef"));
 }
 
 TEST_F(CacheTest, AnApplicationIsCalledAsPeopleCallIt) {

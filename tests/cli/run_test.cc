@@ -32,7 +32,9 @@ class RunTest : public testing::Test {
     }
 
     nlohmann::json run_for_json(std::vector<std::string> application) const {
-        application.insert(application.begin(), {"--json", folder_ / "out.json", "--"});
+        const bool is_private = application.front() == "--private";
+        application.insert(application.begin() + (is_private ? 1 : 0),
+                           {"--json", folder_ / "out.json", "--"});
         run(application);
         return nlohmann::json::parse(read_file(folder_ / "out.json"));
     }
@@ -238,6 +240,44 @@ TEST_F(RunTest, WhereTheCachesCannotBeWrittenTheReportIsInMemory) {
     const auto json = run_for_json({CAIRN_REPORT_CLIENT, "count", "5", "kill"});
     EXPECT_EQ(json["report"]["hits"], 5);
     EXPECT_EQ(run({CAIRN_REPORT_CLIENT, "resize"}).exit_code, 0) << "nobody can cut it short";
+}
+
+TEST_F(RunTest, PrivateKeepsNothing) {
+    environment_["CAIRN_BROKER_FD"] = "7";
+    environment_["CAIRN_EGL_BROKER"] = "1";
+    const Finished finished = run({"--private", "env"});
+    for (const char *line :
+         {"CAIRN_EGL_PERSIST=0\n", "CAIRN_EGL_BROKER=0\n", "CAIRN_DIR=/dev/null/cairn\n",
+          "MESA_SHADER_CACHE_DIR=/dev/null/cairn\n", "__GL_SHADER_DISK_CACHE=0\n",
+          "CAIRN_REPORT=/proc/"}) {
+        EXPECT_THAT(finished.standard_output, HasSubstr(line));
+    }
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("CAIRN_BROKER_FD")));
+    EXPECT_THAT(finished.standard_output, Not(HasSubstr("CAIRN_DISABLE")));
+    const auto json = run_for_json({"--private", CAIRN_REPORT_CLIENT, "count", "5", "kill"});
+    EXPECT_EQ(json["report"]["hits"], 5);
+    EXPECT_EQ(json["problem"], nullptr);
+    EXPECT_FALSE(fs::exists(folder_ / "root"));
+}
+
+TEST_F(RunTest, PrivateGoesWithNothingThatKeeps) {
+    for (const std::vector<std::string> &other : std::vector<std::vector<std::string>>{
+             {"--limit", "1G"}, {"--record"}, {"--keep-sources"}}) {
+        std::vector<std::string> arguments = {"--private"};
+        arguments.insert(arguments.end(), other.begin(), other.end());
+        arguments.insert(arguments.end(), {"touch", folder_ / "started"});
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.exit_code, 125);
+        EXPECT_THAT(finished.standard_error, HasSubstr("leave out " + other.front()));
+        EXPECT_FALSE(fs::exists(folder_ / "started"));
+    }
+}
+
+TEST_F(RunTest, PrivateIsUncachedWhereCachingIsSwitchedOff) {
+    environment_["CAIRN_DEVELOPER_MODE"] = "1";
+    ASSERT_EQ(cairn({"control", "--kind", "cache-for-driver", "--disable"}, environment_).exit_code,
+              0);
+    EXPECT_THAT(run({"--private", "env"}).standard_output, HasSubstr("CAIRN_DISABLE=1\n"));
 }
 
 TEST_F(RunTest, RunsWithinRunsCountForTheInnermost) {

@@ -44,7 +44,7 @@ static void close_sandbox(void) {
         SCMP_SYS(getpid),  SCMP_SYS(futex),      SCMP_SYS(clone),  SCMP_SYS(clone3),
         SCMP_SYS(fcntl),
     };
-    /* What the C library uses to allocate memory, to begin and end a thread, to print and to end. */
+    /* What the C library uses to allocate memory, for threads, to print and to end. */
     static const int other_calls[] = {
         SCMP_SYS(brk),   SCMP_SYS(mprotect),        SCMP_SYS(mremap),         SCMP_SYS(rseq),
         SCMP_SYS(exit),  SCMP_SYS(set_robust_list), SCMP_SYS(rt_sigprocmask), SCMP_SYS(getrandom),
@@ -162,8 +162,8 @@ static int connect_to_broker(void) {
     return connection;
 }
 
-/* Without exec, as from a zygote. With exec, clear the descriptor's FD_CLOEXEC in the child, and tell
- * its number by an option of the GPU process, or by CAIRN_BROKER_FD where the front end is used. */
+/* Without exec, as from a zygote. With exec, clear the descriptor's FD_CLOEXEC in the child, and
+ * tell its number by an option of the GPU process, or by CAIRN_BROKER_FD for the front end. */
 static void run_gpu_process(int connection) {
     fflush(stdout);
     const pid_t pid = fork();

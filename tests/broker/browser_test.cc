@@ -1,4 +1,4 @@
-// What docs/browser.md tells those who embed Cairn in a browser: profiles, private sessions, clearing.
+// What docs/browser.md tells those who build browsers: profiles, private sessions, clearing.
 // SPDX-License-Identifier: MIT
 #include <cairn/cairn_program_cache.h>
 #include <gtest/gtest.h>

@@ -88,7 +88,8 @@ static void draw(cairn_cache *cache, const char *session) {
         const int result = cairn_put(cache, key, sizeof key, binary, sizeof binary, NULL);
         printf("%s, frame %d: compiled; storing: %s\n", session, frame,
                cairn_result_string(result));
-        /* Only so that the next frame of this small program finds it for certain. */
+        /* Not needed but in a program that ends at once. The next frame may still miss it: look-ups
+         * behind a broker are moments late. */
         cairn_flush(cache, 2000);
     }
 }

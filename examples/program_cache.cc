@@ -1,54 +1,69 @@
-// How a program that compiles shaders uses Cairn from C++: make a key of everything that can change
-// the result, look it up, and compile only on a miss. Run it twice.
+// How an engine keeps what it compiles: it looks a program up, and on a miss compiles and stores it.
+// Of several processes that miss it at once, one compiles and the others wait. Run it twice.
 // SPDX-License-Identifier: MIT
 //
 // c++ -std=c++20 program_cache.cc $(pkg-config --cflags --libs cairn)
+#include <cairn/cairn_program_cache.h>
+
 #include <cairn/cairn.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <span>
-#include <string_view>
-#include <vector>
+#include <ctime>
+#include <string>
 
 namespace {
 
-// Field numbers of our keys. A change of their meaning needs a new domain, here "example/2".
-enum KeyField : std::uint32_t { kSource = 1, kSampleCount = 2, kDriver = 3 };
+// These two stand for the engine's compiler, and for the driver's call that takes a binary.
+std::string compile(const std::string &source, unsigned samples) {
+    for (const auto begin = std::clock(); std::clock() - begin < CLOCKS_PER_SEC / 20;) continue;
+    return "binary of " + source + ", " + std::to_string(samples) + " samples";
+}
+bool load(cairn::Bytes binary) {
+    return binary.size() > 6 && binary[0] == std::byte{'b'};
+}
 
-// Stands for what takes long.
-std::vector<std::uint32_t> compile(std::string_view source) {
-    return std::vector<std::uint32_t>(1000, static_cast<std::uint32_t>(source.size()));
+bool find(const cairn::Cache &cache, const cairn::ProgramKey &key) {
+    const auto blob = cache.get(key);
+    if (!blob) return false;
+    // If the driver dies of the binary, the next start does not find it.
+    std::uint32_t ticket;
+    cairn_use_begin(cache.handle(), key.data(), key.size(), &ticket);
+    const bool is_loaded = load(blob->bytes());
+    cairn_use_end(cache.handle(), ticket);
+    return is_loaded;
+}
+
+// Says what it did. A cache that is not open finds nothing and stores nothing: the engine needs no
+// second path.
+const char *make_program(cairn::Cache &cache, const std::string &source, unsigned samples) {
+    // All that can change the result, but for the driver, which the cache is opened for. When the
+    // fields get another meaning, the domain gets another name: "example/2".
+    const cairn::ProgramKey key =
+        cairn::KeyBuilder("example/1").add(1, source).add_number(2, samples).finish().value();
+
+    if (find(cache, key)) return "found";
+    // Where another process compiles it just now, this waits for that, 2 s at most.
+    const auto leased = cache.lease(key, 2000);
+    if (leased.status == cairn::Status::exists && find(cache, key)) return "found";
+
+    const auto begin = std::clock();
+    const std::string binary = compile(source, samples);
+    const auto cost_us = static_cast<std::uint32_t>((std::clock() - begin) * 1e6 / CLOCKS_PER_SEC);
+    const auto stored = cache.put(key, cairn::bytes(binary), {.cost_us = cost_us});
+    return stored == cairn::Status::ok ? "compiled, stored" : "compiled, not stored";
 }
 
 }  // namespace
 
 int main() {
-    auto [cache, status] = cairn::Cache::open({
-        .identifier = "cairn-example-cpp",
-        .version = 1,  // of what we store: another one empties the cache
-        .about = "Example program of Cairn, in C++",
-    });
-    if (status != cairn::Status::ok)
-        std::fprintf(stderr, "no cache: %s\n", cairn::describe(status));
-
-    const std::string_view source = "void main() { gl_FragColor = vec4(1.0); }";
-    const auto key = cairn::KeyBuilder("example/1")
-                         .add(kSource, source)
-                         .add_number(kSampleCount, 4)
-                         .add(kDriver, "example driver, build 42")
-                         .finish();
-    if (!key) return 1;
-
-    // A cache that is not open finds nothing and stores nothing: the program needs no second path.
-    if (const auto found = cache.get(*key)) {
-        std::printf("found: %zu bytes that cost %u us to make\n", found->size(), found->cost_us());
-    } else {
-        const auto binary = compile(source);
-        const auto stored = cache.put(*key, cairn::bytes(binary), {.cost_us = 12000});
-        std::printf("compiled: %s\n", cairn::describe(stored));
-    }
-
-    (void)cache.enumerate([](const cairn::Entry &entry) {
-        std::printf("an entry of %zu bytes\n", entry.value_size);
-    });
+    cairn_program_cache_options options{};
+    options.size = sizeof(options);
+    options.application = "cairn-example";
+    options.identity = "example GPU, driver 42";  // of one driver's binaries another has no use
+    options.version = 1;                          // of what is stored: another empties the cache
+    cairn_cache *handle = nullptr;
+    const int opened = cairn_program_cache_open(&options, &handle);
+    if (opened != CAIRN_OK) std::fprintf(stderr, "no cache: %s\n", cairn_result_string(opened));
+    cairn::Cache cache(handle);
+    std::puts(make_program(cache, "void main() {}", 4));
 }

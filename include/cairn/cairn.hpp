@@ -192,6 +192,8 @@ class Cache {
   public:
     // A cache that is not open.
     Cache() noexcept = default;
+    // Takes over a handle of cairn_program_cache_open or another call, or none.
+    explicit Cache(cairn_cache *handle) noexcept : handle_(handle) {}
 
     // Opens a cache and creates it where it is missing; `status` of the result is what cairn_open
     // returned.

@@ -7,12 +7,13 @@
 #        pkg_config    through pkg-config, shared and static
 #        library_only  the sources, configured for the library alone
 #        subproject    the sources, as a part of another CMake project
-#        meson         the sources, as a part of a meson project; skipped (exit code 77) where there is none
 #        headers       each header alone, in every language version that is promised
 #        readme        the examples of README.md, compiled and run as they stand there
 #        convert       the same for docs/convert.md, which finds the program that converts
 #        d3d12_page    the programs of docs/d3d12.md, by the command that stands there below each
-#        examples      the programs in examples/
+#        examples      the programs in examples/, in C and C++
+#        python, rust  those in these languages; skipped where there is none
+#        project_cmake, project_meson   examples/project with that build system: the installed library and the sources
 set -euo pipefail
 how=$1 build=$2 work=$3 cc=$4 cxx=$5
 here=$(cd "$(dirname "$0")" && pwd)
@@ -48,6 +49,32 @@ compile() {
 needs_of() {
     { head -n 15 "$1" | tr -d '\n*'; echo; } | sed 's,//, ,g' |
         sed -nE 's/.*pkg-config --cflags --libs ([a-z0-9 -]+)\)(( +-l[a-z0-9-]+)*).*/\1 \2/p'
+}
+
+# stores_then_finds PROGRAM...: what the first run makes, the second finds.
+stores_then_finds() {
+    rm -rf "$scratch/root"
+    CAIRN_DIR=$scratch/root "$@" | tee "$scratch/first"
+    CAIRN_DIR=$scratch/root "$@" | tee "$scratch/second"
+    grep -q '^compiled' "$scratch/first"
+    grep -q '^found' "$scratch/second"
+}
+
+# is_program_cache PROGRAM...: it does so, three that start at once compile once, and it goes on where there is no cache.
+is_program_cache() {
+    local each pids=()
+    stores_then_finds "$@"
+    rm -rf "$scratch/root"
+    for each in 1 2 3; do
+        CAIRN_DIR=$scratch/root "$@" >"$scratch/at_once$each" &
+        pids+=($!)
+    done
+    for each in "${pids[@]}"; do wait "$each"; done
+    [ "$(sort "$scratch"/at_once? | sed 's/[, ].*//' | tr '\n' ' ')" = 'compiled found found ' ] ||
+        { head "$scratch"/at_once? >&2; exit 1; }
+    CAIRN_DIR=/dev/null/none "$@" >"$scratch/first" 2>"$scratch/errors"
+    grep -q '^compiled' "$scratch/first"
+    grep -q '^no cache: .' "$scratch/errors"
 }
 
 needs_no_libcairn() {
@@ -204,23 +231,6 @@ case $how in
         cmake -G Ninja -S "$here/cxx_only" -B "$scratch/cxx_only" -DCAIRN_SOURCE="$top" \
             -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
         ;;
-    meson)
-        command -v meson >/dev/null || exit 77
-        cp -r "$here/meson" "$here/consumer/consumer.c" "$here/consumer/consumer.cc" "$scratch"
-        mv "$scratch"/consumer.* "$scratch/meson"
-        mkdir "$scratch/meson/subprojects"
-        ln -s "$top" "$scratch/meson/subprojects/cairn"
-        # meson and CMake each want one word for the compiler.
-        printf '#!/bin/sh\nexec "%s" "%s" "%s" "$@"\n' "$here/reuse_objects.sh" "$build" "$cxx" >"$scratch/c++"
-        chmod +x "$scratch/c++"
-        unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
-        CC=$cc CXX=$scratch/c++ meson setup "$scratch/build" "$scratch/meson" >"$scratch/log" ||
-            { cat "$scratch/log" >&2; exit 1; }
-        ninja -C "$scratch/build" -j2 consumer_c consumer_cc
-        "$scratch/build/consumer_c" "$scratch/c"
-        "$scratch/build/consumer_cc" "$scratch/cc"
-        needs_no_libcairn "$scratch/build/consumer_c"
-        ;;
     headers)
         for standard in c11 c17; do
             "$cc" -std=$standard "${strict[@]}" -pedantic-errors -Wstrict-prototypes -Wconversion -fsyntax-only \
@@ -253,13 +263,7 @@ case $how in
             echo "== ${source##*/}"
             [ -f "$source" ] || { echo "README.md has no such example" >&2; exit 1; }
             compile "$scratch/program" "$source"
-            # Each example stores in its first run and finds in its second.
-            mkdir "$scratch/root"
-            CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/first"
-            CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/second"
-            grep -q '^compiled' "$scratch/first"
-            grep -q '^found' "$scratch/second"
-            rm -r "$scratch/root"
+            stores_then_finds "$scratch/program"
         done
         ;;
     convert)
@@ -326,13 +330,94 @@ case $how in
                 continue
             fi
             compile "$scratch/program" "$source" "${needs[@]}"
-            mkdir "$scratch/root"
-            CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/first"
-            CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/second"
-            # What the first run makes, the second finds.
-            ! cmp -s "$scratch/first" "$scratch/second" ||
-                { echo "the second run says what the first does" >&2; exit 1; }
-            rm -r "$scratch/root"
+            case $source in
+                */program_cache.*) is_program_cache "$scratch/program" ;;
+                *)
+                    rm -rf "$scratch/root"
+                    CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/first"
+                    CAIRN_DIR=$scratch/root "$scratch/program" | tee "$scratch/second"
+                    # What the first run makes, the second finds.
+                    ! cmp -s "$scratch/first" "$scratch/second" ||
+                        { echo "the second run says what the first does" >&2; exit 1; }
+                    ;;
+            esac
         done
+        ;;
+    python)
+        command -v python3 >/dev/null || exit 77
+        export LD_LIBRARY_PATH=$libraries PYTHONDONTWRITEBYTECODE=1
+        is_program_cache python3 "$top/examples/program_cache.py"
+        # Each member of its structs is where the header has it.
+        cd "$scratch"
+        PYTHONPATH=$top/examples python3 - >offsets.c <<'END'
+import program_cache as example
+print("#include <cairn/cairn_program_cache.h>")
+for ours, theirs in (example.Options, "cairn_program_cache_options"), (example.PutOptions, "cairn_put_options"):
+    for name, kind in ours._fields_:
+        print(f"_Static_assert(offsetof({theirs}, {name}) == {getattr(ours, name).offset}, \"{name}\");")
+        print(f"_Static_assert(sizeof((({theirs} *)0)->{name}) == {example.ctypes.sizeof(kind)}, \"{name}\");")
+END
+        [ "$(grep -c offsetof offsets.c)" -ge 18 ]
+        "$cc" -std=c11 "${strict[@]}" -fsyntax-only -I"$prefix/include" offsets.c
+        ;;
+    rust)
+        # Debian's, where another one is first in PATH.
+        PATH=/usr/bin:$PATH
+        command -v rustc >/dev/null || exit 77
+        export LD_LIBRARY_PATH=$libraries
+        command=$(sed -n 's,^//! \(rustc .*\),\1,p' "$top/examples/program_cache.rs")
+        cp "$top/examples/program_cache.rs" "$scratch"
+        cd "$scratch"
+        echo "== $command"
+        sh -e -c "$command"
+        is_program_cache ./program_cache
+        ;;
+    project_cmake)
+        mkdir "$scratch/project"
+        cp -r "$top/examples/project/." "$scratch/project"
+        # No sources are beside it: it has to find the installed library.
+        cmake -S "$scratch/project" -B "$scratch/installed" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+            -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_FLAGS="${strict[*]}" >/dev/null
+        cmake --build "$scratch/installed"
+        readelf --dynamic "$scratch/installed/program" | grep -q 'NEEDED.*libcairn\.so\.1'
+        stores_then_finds "$scratch/installed/program"
+        # And no installed library: it has to build the sources.
+        mkdir "$scratch/project/third_party"
+        ln -s "$top" "$scratch/project/third_party/cairn"
+        cmake -G Ninja -S "$scratch/project" -B "$scratch/sources" -DCMAKE_DISABLE_FIND_PACKAGE_cairn=ON \
+            -DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_objects.sh;$build" -DCMAKE_C_COMPILER="$cc" \
+            -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+        library_alone "$scratch/sources"
+        cmake --build "$scratch/sources" --target program
+        stores_then_finds "$scratch/sources/program"
+        ;;
+    project_meson)
+        command -v meson >/dev/null || exit 77
+        mkdir -p "$scratch/project/subprojects"
+        cp -r "$top/examples/project/." "$here/consumer/consumer.cc" "$scratch/project"
+        # A C++ program, too.
+        cat >>"$scratch/project/meson.build" <<'END'
+executable('consumer_cc', 'consumer.cc', dependencies: cairn, override_options: ['cpp_std=c++20'])
+END
+        # meson and CMake each want one word for the compiler.
+        printf '#!/bin/sh\nexec "%s" "%s" "%s" "$@"\n' "$here/reuse_objects.sh" "$build" "$cxx" >"$scratch/c++"
+        chmod +x "$scratch/c++"
+        unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
+        with_meson() { # FOLDER OPTION...
+            CC=$cc CXX=$scratch/c++ meson setup "$scratch/$1" "$scratch/project" "${@:2}" >"$scratch/log" ||
+                { cat "$scratch/log" >&2; exit 1; }
+            ninja -C "$scratch/$1" -j2 program consumer_cc
+            stores_then_finds "$scratch/$1/program"
+            "$scratch/$1/consumer_cc" "$(mktemp -d -p "$scratch")"
+        }
+        LD_LIBRARY_PATH=$libraries with_meson installed
+        readelf --dynamic "$scratch/installed/program" | grep -q 'NEEDED.*libcairn\.so\.1'
+        PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/nowhere
+        export PKG_CONFIG_LIBDIR
+        ln -s "$top" "$scratch/project/subprojects/cairn"
+        for kind in shared static; do
+            with_meson "$kind" -Ddefault_library=$kind
+        done
+        needs_no_libcairn "$scratch/static/program"
         ;;
 esac

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "cairn/cairn.hpp"
+#include "cairn/cairn_program_cache.h"
 
 namespace {
 
@@ -251,6 +252,27 @@ TEST(Wrapper, ADiskCacheIsFoundAgainByTheNextHandle) {
     EXPECT_EQ(cache.enumerate([&](const cairn::Entry &entry) { pinned = entry.pinned; }),
               Status::ok);
     EXPECT_TRUE(pinned);
+}
+
+TEST(Wrapper, AHandleOfAnotherCallIsTakenOverAndClosed) {
+    const TemporaryFolder folder;
+    cairn_program_cache_options options = {};
+    options.size = sizeof options;
+    options.root = folder.path().c_str();
+    options.application = "test";
+    options.identity = "driver";
+    for (const bool is_there : {false, true}) {
+        cairn_cache *handle = nullptr;
+        ASSERT_EQ(cairn_program_cache_open(&options, &handle), CAIRN_OK);
+        Cache cache(handle);
+        EXPECT_EQ(cache.handle(), handle);
+        EXPECT_EQ(cache.contains(bytes("key")), is_there);
+        // It is queued; closing writes it, so the next handle finds it.
+        EXPECT_EQ(cache.put(bytes("key"), bytes("value")), Status::ok);
+    }
+    Cache none(nullptr);
+    EXPECT_FALSE(none);
+    EXPECT_EQ(none.put(bytes("key"), bytes("value")), Status::invalid_argument);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ OPTIONS ?=
 export JOBS CMAKE_OPTIONS
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench torture fuzz conformance test-i386 test-flatpak test-ceph compatibility \
+.PHONY: help run test check bench torture fuzz conformance test-i386 test-flatpak test-ceph test-container compatibility \
     install install-i386 clean
 
 help: ## Explain these targets (the default)
@@ -68,6 +68,12 @@ conformance: ## Run the conformance suites, one line per row
 test-i386: ## Build for 32-bit programs, in a root of their own, and test them beside 64-bit ones
 	@scripts/install-packages i386 || true # the script says what it lacks, and that it is skipped
 	@scripts/i386 test
+
+test-container: ## Build the container image of examples/container from build/packages, and start it
+	@scripts/install-packages tests
+	@scripts/install-packages container || true
+	@scripts/build dev cairn_command
+	@scripts/test-container build/dev build/packages || test $$? = 77
 
 compatibility: ## Run the installed ones of 49 real programs cold and warm; writes docs/compatibility.md
 	@scripts/install-packages demo

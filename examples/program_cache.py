@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """How a program keeps what it compiles, by ctypes alone: it looks a program up, and on a miss compiles and stores it.
 
 Of several processes that miss it at once, one compiles and the others wait. Run it twice: python3 program_cache.py

@@ -395,9 +395,9 @@ typedef struct cairn_lease cairn_lease;
  *   CAIRN_OK          no other thread has it, and the entry is not there: make it. `*lease` is
  *                     given back with cairn_lease_release, by any thread, and before cairn_close.
  *   CAIRN_EXISTS      the entry is there, from the beginning or since another made it: get it.
- *   CAIRN_ERROR_BUSY  another thread still has it. Also returned at once where the calling thread
- *                     has a lease already, of any key and cache, so that no two threads wait for
- *                     each other.
+ *   CAIRN_ERROR_BUSY  another thread still has it. A thread that has a lease already, of any key
+ *                     and cache, does not wait for that, so that no two threads wait for each
+ *                     other.
  *   CAIRN_ERROR_INVALID_ARGUMENT
  *
  * Every other error says that there can be no lease: CAIRN_ERROR_UNSUPPORTED;

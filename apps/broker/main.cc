@@ -32,19 +32,26 @@ void print_log_line(void *, int, const char *line) {
 
 void add_options(CLI::App &app, BrokerSettings &settings) {
     app.add_option("--socket", settings.socket_path,
-                   "Where to listen [$XDG_RUNTIME_DIR/cairn/broker.sock]");
-    app.add_option("--root", settings.root, "Directory that holds the caches [~/.cache/cairn]");
+                   "Where to listen [$XDG_RUNTIME_DIR/cairn/broker.sock]")
+        ->type_name("PATH");
+    app.add_option("--root", settings.root, "Directory that holds the caches [~/.cache/cairn]")
+        ->type_name("DIR");
     app.add_option("--limit-bytes", settings.limit_bytes,
-                   "Disk space of each cache [1 GiB]; at least 1 MiB");
+                   "Disk space of each cache [1 GiB]; at least 1 MiB")
+        ->type_name("N");
     app.add_option("--clients", settings.clients_max, "How many at once [32]")
+        ->type_name("N")
         ->check(CLI::Range(1, 4096));
     app.add_option("--value-bytes", settings.value_size_max, "Largest value taken [16 MiB]")
+        ->type_name("N")
         ->check(CLI::Range(1u, CAIRN_VALUE_SIZE_MAX));
     app.add_option("--messages-per-second", settings.messages_per_second,
                    "Quota of each client [2000]; what is above is read later")
+        ->type_name("N")
         ->check(CLI::Range(1.0, 1e9));
     app.add_option("--bytes-per-second", settings.bytes_per_second,
                    "Quota of each client [32 MiB]; what is above is read later")
+        ->type_name("N")
         ->check(CLI::Range(1.0, 1e12));
     app.add_flag("--require-read-only-mount", settings.require_read_only_mount,
                  "Lend nothing where the system lets us make no read-only mount");

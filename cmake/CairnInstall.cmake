@@ -1,5 +1,5 @@
-# What `cmake --install` puts on a system: headers, libraries, the CMake package, pkg-config, the EGL manifest and the
-# licences; apps/cli, frontends/egl and frontends/glx add their programs and libraries. Everything but the
+# What `cmake --install` puts on a system: headers, libraries, the CMake package, pkg-config and the EGL manifest; apps/cli,
+# frontends/egl and frontends/glx add their programs and libraries, CairnDocuments.cmake what people read. Everything but the
 # manifests and the services, which name files (CairnInstalledPlaces.cmake), may be moved elsewhere afterwards.
 include(CMakePackageConfigHelpers)
 
@@ -99,15 +99,3 @@ if(TARGET EGL_cairn)
     cairn_install_manifest(/etc/glvnd/egl_vendor.d 05_cairn${suffix}.json libEGL_cairn ${for_all})
     cairn_install_manifest(/usr/share/glvnd/egl_vendor.d 95_cairn_last${suffix}.json libEGL_cairn_last ${for_all})
 endif()
-
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-    DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-# The licences of the libraries that are linked in statically ask to be passed on with the binaries.
-set(packages libxxhash-dev libzstd-dev)
-if(TARGET cairn_convert)
-    list(APPEND packages glslang-dev spirv-tools)
-endif()
-foreach(package ${packages})
-    install(FILES /usr/share/doc/${package}/copyright
-        DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.${package} OPTIONAL)
-endforeach()

@@ -141,7 +141,7 @@ case $how in
         for file in include/cairn/cairn.h include/cairn/cairn.hpp include/cairn/cairn_broker.h \
             include/cairn/cairn_egl.h bin/cairnd lib/systemd/user/cairnd.service lib/systemd/user/cairnd.socket \
             include/cairn/cairn_control.h include/cairn/cairn_convert.h include/cairn/cairn_gl.h include/cairn/cairn_program_cache.h include/cairn/cairn_warm.h include/cairn/eglext_cairn.h include/cairn/cairn_d3d12.h \
-            include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.1 lib/libcairn_vkd3d.so.1 bin/cairn share/doc/cairn/LICENSE \
+            include/cairn/cairn_d3d12_session.h lib/libcairn_d3d12.so.1 lib/libcairn_vkd3d.so.1 bin/cairn share/doc/cairn/copyright \
             share/cairn/cairn_egl.json share/cairn/last/cairn_egl_last.json "${warm[@]}" "${agent[@]}"; do
             [ -f "$prefix/$file" ] || { echo "not installed: $file" >&2; exit 1; }
         done

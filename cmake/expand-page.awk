@@ -7,7 +7,7 @@
 #
 # A name that is not there, or a line @... that is not understood, ends it with an error.
 #
-# Usage: awk -v include=FOLDER -f expand-page.awk PAGE.scd
+# Usage: awk -v headers=FOLDER -f expand-page.awk PAGE.scd
 
 function fail(text) {
     print FILENAME ": " text > "/dev/stderr"
@@ -116,15 +116,15 @@ function keep(declaration) {
     items_text[items] = declaration
     items_comment[items] = comment
     items_comment_id[items] = comment_id
-    number_of[loaded, items_name[items]] = items
+    number_of[present_header, items_name[items]] = items
 }
 function depth_of(text) {
     return gsub(/\{/, "", text) - gsub(/\}/, "", text)
 }
-function load(header,    path, line, declaration, depth, is_comment, status, is_first) {
-    if (loaded == header) return
-    loaded = header
-    path = include "/cairn/" header
+function read_header(header,    path, line, declaration, depth, is_comment, status, is_first) {
+    if (present_header == header) return
+    present_header = header
+    path = headers "/cairn/" header
     is_first = 1
     comment = declaration = ""
     while ((status = (getline line < path)) > 0) {
@@ -162,7 +162,7 @@ function load(header,    path, line, declaration, depth, is_comment, status, is_
     close(path)
 }
 function item(header, name) {
-    load(header)
+    read_header(header)
     if (!((header, name) in number_of)) fail(header " declares no " name)
     return number_of[header, name]
 }
@@ -202,7 +202,7 @@ function print_description(    i, j, n, names) {
 
 /^@synopsis / { print_synopsis(); next }
 /^@describe / { print_description(); next }
-/^@head / { load($2); print_comment(heads[$2]); next }
+/^@head / { read_header($2); print_comment(heads[$2]); next }
 /^@/ { fail("there is no " $1) }
 { print }
 END { exit failed }

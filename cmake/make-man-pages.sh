@@ -18,7 +18,7 @@ for section in "$@"; do
     for source in "$sources"/*."$section".scd; do
         page=$(basename "$source" .scd)
         # What stands in the corners of a page comes to its first line.
-        awk -v include="$headers" -f "$expand" "$source" >"$out/page.scd"
+        awk -v headers="$headers" -f "$expand" "$source" >"$out/page.scd"
         sed -i "1s/\$/ \"Cairn $version\" \"Cairn\"/" "$out/page.scd"
         "$scdoc" <"$out/page.scd" >"$folder/$page" || {
             echo "$source: not as scdoc wants it" >&2

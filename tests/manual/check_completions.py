@@ -186,6 +186,16 @@ def check_that_bash_is_silent_where_the_program_fails():
         expect(answers == {"cairn key revoke x": []}, f"with a broken program: {answers}")
 
 
+def check_that_names_with_signs_of_the_shell_are_left_out():
+    program = fresh_folder(WORK / "hostile") / "cairn"
+    program.write_text("#!/bin/sh\n"
+                       "printf '%s  %s  1\\n' '$(touch${IFS}stepped_in)' '`touch${IFS}stepped_in`' good game '-rf' '--all' ';x' '&x'\n")
+    program.chmod(0o755)
+    answers = bash_answers(["cairn ls ", "cairn why "], f"PATH={program.parent}:$PATH")
+    expect(answers == {"cairn ls ": ["good"], "cairn why ": ["game"]}, f"offered: {answers}")
+    expect(not list(WORK.rglob("stepped_in")), "bash ran a name of a cache")
+
+
 def check_in_fish():
     fish = need("fish")
     lines = list(wanted())

@@ -17,9 +17,9 @@ WORK = fresh_folder(sys.argv[2])
 PREFIX = pathlib.Path(sys.argv[3]).resolve() if len(sys.argv) > 3 else None
 # Packages of which headers only declare what is in shared libraries, in the system, or is nobody's text.
 DECLARATIONS = {
-    "libbrotli-dev", "libc6-dev", "libcurl4-openssl-dev", "libegl-dev", "libexpat1-dev", "libgcc-12-dev", "libgl-dev",
+    "libbrotli-dev", "libc6-dev", "libcurl4-openssl-dev", "libegl-dev", "libexpat1-dev", "libgcc-dev", "libgl-dev",
     "libgles-dev", "libglvnd-core-dev", "libglx-dev", "libhiredis-dev", "libspirv-cross-c-shared-dev", "libssl-dev",
-    "libstdc++-12-dev", "libvkd3d-dev", "libvkd3d-headers", "libx11-dev", "linux-libc-dev", "x11proto-dev", "zlib1g-dev"}
+    "libstdc++-dev", "libvkd3d-dev", "libvkd3d-headers", "libx11-dev", "linux-libc-dev", "x11proto-dev", "zlib1g-dev"}
 
 
 def repository_pages():
@@ -105,7 +105,8 @@ def packages_of(files):
     owners = set()
     for line in run(["dpkg", "-S", *files]).stdout.splitlines():
         owners.update(name.strip().split(":")[0] for name in line.rsplit(": ", 1)[0].split(","))
-    return owners
+    # The compiler's packages have its version in their names.
+    return {re.sub(r"-\d+-dev$", "-dev", name) for name in owners}
 
 
 def check_licences_of_what_is_linked_in():

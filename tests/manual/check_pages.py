@@ -246,6 +246,17 @@ def check_that_a_wrong_page_ends_the_build():
         expect(result.returncode != 0 and "wrong.3.scd" in result.stderr, f"made {text!r}: {result.stderr}")
 
 
+def check_that_every_awk_makes_the_same():
+    page = PAGES / "cairn_control_open.3.scd"
+    tools = [tool for tool in (["mawk"], ["gawk"], ["original-awk"], ["busybox", "awk"])
+             if run(["sh", "-c", f"command -v {tool[0]}"]).returncode == 0]
+    answers = {" ".join(tool): run([*tool, "-v", f"headers={ROOT / 'include'}", "-f", ROOT / "cmake/expand-page.awk", page])
+               for tool in tools}
+    for tool, answer in answers.items():
+        expect(answer.returncode == 0 and "cairn_control_apply" in answer.stdout, f"{tool}: {answer.stderr}")
+    expect(len({answer.stdout for answer in answers.values()}) <= 1, f"they differ: {list(answers)}")
+
+
 def check_that_man_and_mandoc_find_nothing():
     folder = made()
     tools = []

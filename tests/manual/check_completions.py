@@ -5,6 +5,7 @@
 Usage: check_completions.py BUILD WORK LIBRARY
 """
 import ctypes
+import functools
 import os
 import pathlib
 import sys
@@ -68,13 +69,14 @@ def make_home():
 
 
 HOME, ENVIRONMENT, (CACHE, OTHER, FAR) = make_home()
-COMMANDS = command_help.describe(BUILD) if (BUILD / "apps/agent/cairn-agent").exists() else None
 
 
+@functools.cache
 def commands():
-    if COMMANDS is None:
-        raise Skip("a part of Cairn is not built")
-    return COMMANDS
+    try:
+        return command_help.describe(BUILD)
+    except command_help.Missing as missing:
+        raise Skip(str(missing)) from missing
 
 
 def top_level():

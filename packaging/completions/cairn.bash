@@ -13,7 +13,7 @@ _cairn_describe()
             options='-h --help -V --version'
             ;;
         'run')
-            options='-h --help --json --trace --dir --limit --record --keep-sources -q --quiet'
+            options='-h --help --json --trace --dir --limit --record --keep-sources --private -q --quiet'
             ;;
         'enable')
             options='-h --help --dir -q --quiet'

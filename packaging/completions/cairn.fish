@@ -109,6 +109,7 @@ complete -c cairn -n '__cairn_is run' -l dir -x -a '(__fish_complete_directories
 complete -c cairn -n '__cairn_is run' -l limit -x -d 'The room on disk that APP\'s caches may take; 1G where nothing else is said'
 complete -c cairn -n '__cairn_is run' -l record -d 'Have the driver keep what it makes for APP by itself, for `cairn pack create`'
 complete -c cairn -n '__cairn_is run' -l keep-sources -d 'Keep the first lines of sources that are compiled, for `cairn why`'
+complete -c cairn -n '__cairn_is run' -l private -d 'Keep nothing of what APP compiles, and find nothing that was kept'
 complete -c cairn -n '__cairn_is run' -s q -l quiet -d 'Say nothing, except when APP cannot be started'
 complete -c cairn -n '__cairn_is run' -a '(__fish_complete_command)'
 complete -c cairn -n '__cairn_has_application' -a '(__cairn_application_words)'

@@ -162,6 +162,8 @@ def check_that_references_lead_to_pages():
         for name, section in re.findall(r"\*([A-Za-z][\w-]*)\*\((\d)\)", path.read_text()):
             if name.lower().startswith(("cairn", "egl")):
                 expect(f"{name}({section})" in known, f"{path.name} refers to {name}({section}), which is no page")
+        for document in re.findall(r"\b(?:docs|examples)/[\w./-]+\.\w+", plain(path.read_text())):
+            expect((ROOT / document).exists(), f"{path.name} refers to {document}, which is not there")
 
 
 def check_environment():

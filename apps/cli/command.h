@@ -44,6 +44,9 @@ class Arguments {
     void required(const char *name, std::string &value, const char *about);
     void exclusive(std::initializer_list<CLI::Option *> options);
 
+    // An option with a value that is for the command itself, and in no help.
+    void hidden(const char *name, std::string &value);
+
     // --dir and --quiet mean the same in all commands. --dir chooses the root, see choose_root().
     void dir();
     void quiet(const char *about = "Say nothing but what fails");
@@ -82,6 +85,7 @@ struct Command {
     X(disable)            \
     X(stats)              \
     X(status)             \
+    X(doctor)             \
     X(why)                \
     X(dashboard)          \
     X(top)                \

@@ -68,6 +68,7 @@ Run define(const Command &command, CLI::App &app, const Words &foreign) {
 Words option_names(const CLI::App &app) {
     Words names;
     for (const CLI::Option *option : app.get_options()) {
+        if (option->get_group().empty()) continue;
         for (const std::string &name : option->get_lnames()) names.push_back("--" + name);
     }
     return names;
@@ -183,6 +184,10 @@ CLI::Option *Arguments::values(const char *names, Words &values, const char *abo
 
 void Arguments::required(const char *name, std::string &value, const char *about) {
     app_.add_option(name, value, about)->type_name("")->required();
+}
+
+void Arguments::hidden(const char *name, std::string &value) {
+    app_.add_option(name, value)->group("");
 }
 
 void Arguments::exclusive(std::initializer_list<CLI::Option *> options) {

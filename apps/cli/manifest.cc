@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/glvnd.h"
@@ -30,6 +29,8 @@ constexpr const char *kManifestFromBuiltProgram = "../../frontends/egl/" CAIRN_M
 // Below the folder of the front end's manifest: that of the front end for 32-bit programs, where one
 // is installed. It has a last one of its own. A process passes over libraries of the other kind.
 constexpr const char *kManifest32 = "i386/" CAIRN_MANIFEST_NAME;
+
+constexpr std::size_t kManifestMax = 64 << 10;
 
 bool same_file(const std::string &one, const std::string &other) {
     std::error_code error;
@@ -76,8 +77,10 @@ bool is_searched(const fs::path &folder) {
 }  // namespace
 
 std::string library_of(const std::string &manifest) {
-    std::ifstream file(manifest);
-    const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    // A fifo of such a name would have us wait.
+    const auto text = read_text_file(manifest, kManifestMax);
+    const auto json = nlohmann::json::parse(text.ok() ? text.value() : std::string(), nullptr,
+                                            /*allow_exceptions=*/false);
     const auto name = nlohmann::json::json_pointer("/ICD/library_path");
     if (json.is_discarded() || !json.contains(name) || !json.at(name).is_string()) return "";
     const auto library = json.at(name).get<std::string>();
@@ -86,8 +89,8 @@ std::string library_of(const std::string &manifest) {
 }
 
 Manifest check_manifest(const std::string &path) {
-    std::ifstream file(path);
-    if (!file) return {"", fmt::format("the EGL front end's manifest {} cannot be read", path)};
+    if (access(path.c_str(), R_OK) != 0)
+        return {"", fmt::format("the EGL front end's manifest {} cannot be read", path)};
     const std::string library = library_of(path);
     if (library.empty()) return {"", fmt::format("{} is not a manifest of an EGL library", path)};
     // A bare name is looked for by the dynamic linker, whose search is not repeated here.

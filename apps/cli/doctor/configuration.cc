@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Whether the user's configuration is followed, and keeps Cairn from what it could do.
+#include <algorithm>
+
+#include "common/words.h"
+#include "doctor/checks.h"
+#include "output.h"
+
+namespace cairn::cli::doctor {
+namespace {
+
+constexpr uint64_t kLimitSmall = 32u << 20;  // about what one application of a few scenes stores
+
+// Lines of the file are named by `PATH:NUMBER:`.
+bool is_about_a_line(const std::string &path, const std::string &line) {
+    return line.starts_with(path + ":");
+}
+
+void check_lines(const Examined &examined, Findings &findings) {
+    const std::string path = configuration_path().value_or("");
+    for (const std::string &line : examined.configuration_lines) {
+        if (is_about_a_line(path, line)) {
+            findings.add(Id::config_mistake, line, fmt::format("edit {}", path));
+        } else {
+            findings.add(
+                Id::config_refused, line,
+                fmt::format("chmod go-w '{0}', and see that it is your file: ls -l '{0}'", path));
+        }
+    }
+}
+
+// Whether the file allows some application by its own section.
+bool allows_some(const Examined &examined) {
+    const auto path = configuration_path();
+    const auto text = path ? read_beginning(*path, 64 << 10) : std::nullopt;
+    for (const std::string &line : split(text.value_or(""), '\n')) {
+        const std::size_t end = line.find(']');
+        constexpr std::string_view kBeginning = "[application ";
+        if (!line.starts_with(kBeginning) || end == std::string::npos) continue;
+        const std::string name = line.substr(kBeginning.size(), end - kBeginning.size());
+        if (examined.configuration.enabled(name).value_or(false)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+void check_configuration(const Examined &examined, Findings &findings) {
+    check_lines(examined, findings);
+    const std::string path = configuration_path().value_or("");
+    const Configuration &configuration = examined.configuration;
+    if (configuration.enabled() == std::optional(false)) {
+        if (allows_some(examined)) {
+            findings.add(Id::only_allowed,
+                         fmt::format("{} says `enabled = 0` for all but some", path),
+                         "cairn enable APP, for each that is to be served");
+        } else {
+            findings.add(Id::all_off, fmt::format("{} says `enabled = 0` for all", path),
+                         fmt::format("take that line out of {}, or run `cairn enable APP` for one "
+                                     "application",
+                                     path));
+        }
+    }
+    if (configuration.record("") == std::optional(false)) {
+        findings.add(Id::record_off, fmt::format("{} says `record = 0`", path),
+                     fmt::format("take that line out of {}, if you want to know", path));
+    }
+    for (const std::string &application : {std::string(), examined.application}) {
+        const auto limit = configuration.limit_bytes(application);
+        if (!limit || *limit >= kLimitSmall || findings.has(Id::limit_small)) continue;
+        findings.add(Id::limit_small,
+                     fmt::format("{} says `limit = {}`, which is little for programs of a game or "
+                                 "a browser",
+                                 path, format_bytes(*limit)),
+                     fmt::format("write a larger one into {}, such as 1G", path));
+    }
+}
+
+}  // namespace cairn::cli::doctor

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/driver_trial.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "common/run_report.h"
+#include "common/words.h"
+#include "os/environment.h"
+#include "output.h"
+#include "run_report.h"
+
+namespace cairn::cli::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of ours that is gone at the end. Drivers keep things, too, and doctor leaves nothing behind.
+class Scratch {
+  public:
+    Scratch() {
+        std::string name = (fs::temp_directory_path() / "cairn-doctor-XXXXXX").string();
+        if (::mkdtemp(name.data()) != nullptr) path_ = name;
+    }
+    Scratch(const Scratch &) = delete;
+    Scratch &operator=(const Scratch &) = delete;
+    ~Scratch() {
+        std::error_code error;
+        if (!path_.empty()) fs::remove_all(path_, error);
+    }
+    const std::string &path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+using Changes = std::map<std::string, std::optional<std::string>>;
+
+// The environment with these; nullopt: without.
+Words environment_with(const Changes &changes) {
+    Words variables;
+    for (const std::string_view each : environment_variables()) {
+        const std::string name(each.substr(0, each.find('=')));
+        if (!changes.contains(name)) variables.emplace_back(each);
+    }
+    for (const auto &[name, value] : changes) {
+        if (!value) continue;
+        std::string variable = name;
+        variable.append("=").append(*value);
+        variables.push_back(std::move(variable));
+    }
+    return variables;
+}
+
+// Nothing of the user's changes, and nothing of the user's settings holds.
+Changes alone_in(const std::string &scratch) {
+    Changes changes = {{"XDG_CACHE_HOME", scratch},        {"XDG_CONFIG_HOME", scratch},
+                       {"MESA_SHADER_CACHE_DIR", scratch}, {"__GL_SHADER_DISK_CACHE_PATH", scratch},
+                       {"CAIRN_DIR", scratch + "/caches"}, {"CAIRN_DISABLE", "1"}};
+    for (const char *name : {"CAIRN_BROKER_FD", "CAIRN_EGL_BROKER", "CAIRN_EGL_PERSIST",
+                             "CAIRN_KEEP_SOURCES", "CAIRN_LIMIT", "CAIRN_LOG", "CAIRN_PACKS",
+                             "CAIRN_RECORD", "CAIRN_REPORT", "CAIRN_TRACE", "CAIRN_WARM"}) {
+        changes[name] = std::nullopt;
+    }
+    const auto vendor = environment_variable(kGlxVendorEnv);
+    if (vendor == kGlxVendor) changes[kGlxVendorEnv] = environment_variable(kGlxRealVendorEnv);
+    return changes;
+}
+
+DriverAnswer ask(const Examined &examined, const std::string &api, const Changes &changes) {
+    return answer_of(run_with_patience({examined.machine.executable, "doctor", "--ask-driver", api},
+                                       environment_with(changes), examined.machine.patience_ms));
+}
+
+}  // namespace
+
+DriverAnswer answer_of(Ended ended) {
+    DriverAnswer answer;
+    for (const std::string &line : split(ended.output, '\n')) {
+        const std::size_t equals = line.find('=');
+        if (equals == std::string::npos) continue;
+        answer.said[line.substr(0, equals)] = line.substr(equals + 1);
+    }
+    answer.ended = std::move(ended);
+    return answer;
+}
+
+DriverTrial try_driver(const Examined &examined, const std::string &api) {
+    DriverTrial trial;
+    const Scratch scratch;
+    if (scratch.path().empty()) {
+        trial.problem = "no folder for a trial can be made where temporary files are";
+        return trial;
+    }
+    Changes changes = alone_in(scratch.path());
+    trial.alone = ask(examined, api, changes);
+    const bool has_front_end =
+        api == "glx" ? !examined.glx_library.empty() : !examined.manifest.path.empty();
+    if (!trial.alone.has_context() || !trial.alone.is_done() || !has_front_end) return trial;
+    try {
+        const SharedReport report(*changes["CAIRN_DIR"]);
+        changes["CAIRN_DISABLE"] = std::nullopt;
+        changes[kRunReportVariable] = report.path();
+        const auto [name, value] = front_end_environment(examined.manifest.path);
+        changes[name] = value;
+        if (!examined.glx_library.empty()) {
+            for (const auto &[variable, text] : glx_environment(examined.manifest.path)) {
+                changes[variable] = text;
+            }
+        }
+        trial.was_tried = true;
+        trial.first = ask(examined, api, changes);
+        if (trial.first.is_done()) trial.second = ask(examined, api, changes);
+        trial.hits = report.read().hits;
+    } catch (const std::exception &failure) {
+        trial.problem = failure.what();
+    }
+    return trial;
+}
+
+}  // namespace cairn::cli::doctor

@@ -60,7 +60,9 @@ void enable_warming(const WarmUnits &units) {
 
 int enable_session() {
     const Manifest manifest = find_manifest(canonical_path("/proc/self/exe"));
-    if (manifest.path.empty()) throw Failure(kExitFailure, manifest.problem);
+    if (manifest.path.empty()) {
+        throw Failure(kExitFailure, "{}; `cairn doctor` tells more", manifest.problem);
+    }
     const std::string glx_library = find_glx_library();
     const SessionVariables variables = session_variables(manifest.path, glx_library);
     const SessionFiles files = session_files();

@@ -65,12 +65,13 @@ std::string drew_past_us(const RunResult &result) {
                "or cannot be loaded (`make install-i386` installs them)";
     }
     if (seen.past_us) {
-        return "a process drew that cannot see or load Cairn's library, as in a container";
+        return "a process drew that cannot see or load Cairn's library, as in a container (`cairn "
+               "doctor` looks for the reason)";
     }
     if (seen.vulkan) return "the application used Vulkan, which is not covered";
     return "the application was not seen to use EGL or GLX through this `cairn run` (Vulkan and "
            "set-user-id programs are not covered; the application, or another `cairn run` inside, "
-           "may have changed the variables)";
+           "may have changed the variables); `cairn doctor APP` tells more";
 }
 
 std::string nothing_linked(const RunResult &result) {

@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char *kFooter =
     R"(It looks at the environment that it was started with, so start it from the session in question.
+`cairn doctor` looks for what else may be wrong.
 
 Examples:
   cairn status

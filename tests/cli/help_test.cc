@@ -13,8 +13,8 @@ using testing::HasSubstr;
 
 TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
     for (const char *name :
-         {"run", "enable", "disable", "stats", "status", "metrics", "ls", "clear", "rm", "compress",
-          "control", "pack", "key", "path", "version", "help"}) {
+         {"run", "enable", "disable", "stats", "status", "doctor", "metrics", "ls", "clear", "rm",
+          "compress", "control", "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({name, "--help"});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_error, "") << name;
@@ -27,9 +27,9 @@ TEST(Help, EverySubcommandExplainsItselfWithExamplesAndExitCodes) {
 TEST(Help, TheProgramNamesItsSubcommands) {
     const Finished finished = cairn({"--help"});
     EXPECT_EQ(finished.exit_code, 0);
-    for (const char *name :
-         {"run", "enable", "disable", "stats", "status", "metrics", "ls", "clear", "rm", "compress",
-          "control", "dashboard", "pack", "key", "path", "version", "help", "CAIRN_DIR"}) {
+    for (const char *name : {"run", "enable", "disable", "stats", "status", "doctor", "metrics",
+                             "ls", "clear", "rm", "compress", "control", "dashboard", "pack", "key",
+                             "path", "version", "help", "CAIRN_DIR"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(name));
     }
 }
@@ -44,8 +44,8 @@ TEST(Help, VersionIsThatOfTheLibrary) {
 TEST(Help, HelpIsACommandToo) {
     EXPECT_EQ(cairn({"help"}).standard_output, cairn({"--help"}).standard_output);
     for (const char *name :
-         {"run", "enable", "disable", "stats", "status", "metrics", "ls", "clear", "rm", "compress",
-          "control", "pack", "key", "path", "version", "help"}) {
+         {"run", "enable", "disable", "stats", "status", "doctor", "metrics", "ls", "clear", "rm",
+          "compress", "control", "pack", "key", "path", "version", "help"}) {
         const Finished finished = cairn({"help", name});
         EXPECT_EQ(finished.exit_code, 0) << name;
         EXPECT_EQ(finished.standard_output, cairn({name, "--help"}).standard_output) << name;

@@ -18,7 +18,7 @@ class DoctorPartsTest : public DoctorTest {
     const std::string conf_ = home_ + "/.config/environment.d/50-cairn.conf";
     const std::string shell_ = home_ + "/.xsessionrc";
 
-    Finished enable() const { return cairn({"enable"}); }
+    Finished enable() const { return run({"enable"}); }
 };
 
 TEST_F(DoctorPartsTest, AHealthyMachineHasNothingWrong) {
@@ -115,8 +115,9 @@ TEST_F(DoctorPartsTest, DriversThatAreMissingOrBroken) {
     EXPECT_FINDS(look(), "glvnd.no-vendor");
     // Another machine's driver is none.
     ElfText other = program({});
-    other.machine = 183;  // EM_AARCH64
-    write_elf(libraries_ + "/libEGL_mesa.so.0", other);
+    other.machine = 243;  // EM_RISCV
+    write_elf(libraries_ + "/other.so", other);
+    write(manifests_ + "/50_mesa.json", R"({"ICD": {"library_path": "/usr/lib/other.so"}})");
     EXPECT_FINDS(look(), "glvnd.no-vendor");
     EXPECT_FALSE(look().has(doctor::Id::vendor_missing));
 }
@@ -204,6 +205,7 @@ TEST_F(DoctorPartsTest, SessionFilesThatLeadNowhere) {
     set("__GLX_VENDOR_LIBRARY_NAME", "cairn");
     EXPECT_FINDS(look(), "session.cannot-load", "GLX");
     fs::remove_all(installed_);
+    set("CAIRN_EGL_MANIFEST", folder_ / "nothing.json");
     EXPECT_FINDS(look(), "session.files-broken", "files for EGL that are gone");
     fs::remove(shell_);
     fs::create_directory(shell_);

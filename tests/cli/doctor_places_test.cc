@@ -167,20 +167,21 @@ TEST_F(DoctorPlacesTest, CachesThatAreOffOrDamaged) {
     make_cache(root_, "plain");
     EXPECT_FALSE(look().has(doctor::Id::cache_damaged));
     ASSERT_EQ(
-        cairn({"control", "--kind", "all", "--disable"}, {{"CAIRN_DEVELOPER_MODE", "1"}}).exit_code,
+        run({"control", "--kind", "all", "--disable"}, {{"CAIRN_DEVELOPER_MODE", "1"}}).exit_code,
         0);
     EXPECT_FINDS(look(), "caches.switched-off", "cache-for-driver");
     EXPECT_FINDS(look(), "caches.kinds-off", "application-managed");
     switch_off_by_crashes();
     EXPECT_FINDS(look(), "caches.crashed", "game died twice");
     for (const auto &entry : fs::directory_iterator(root_ + "/plain")) {
-        if (entry.path().filename() == "index") fs::resize_file(entry.path(), 100);
+        if (entry.path().filename() == "cache.idx") fs::resize_file(entry.path(), 100);
     }
     EXPECT_FINDS(look(), "caches.damaged", "plain");
 }
 
 TEST_F(DoctorPlacesTest, Packs) {
-    const std::string folder = root_ + "/.packs/game";
+    // The folder of the application, as front ends call it.
+    const std::string folder = root_ + "/.packs/gl-cli_view_client";
     write(folder + "/a.pack", "no pack");
     EXPECT_FINDS(look(), "caches.pack-refused", "a.pack");
     fs::permissions(folder, fs::perms::all);
@@ -190,16 +191,16 @@ TEST_F(DoctorPlacesTest, Packs) {
 
     // A whole one, of another cache than the application has here.
     make_cache(root_, "other");
-    ASSERT_EQ(cairn({"key", "create", "me"}).exit_code, 0);
+    ASSERT_EQ(run({"key", "create", "me"}).exit_code, 0);
     const std::string pack = folder_ / "b.pack";
-    ASSERT_EQ(cairn({"pack", "create", "--sign", "me", pack, "other"}).exit_code, 0);
+    ASSERT_EQ(run({"pack", "create", "--sign", "me", pack, "other"}).exit_code, 0);
     fs::copy_file(pack, folder + "/b.pack");
-    make_cache(root_, "game");
+    ASSERT_EQ(run({"run", "-q", "--", CLI_VIEW_CLIENT}).exit_code, 0);
     const doctor::Findings signed_once = look();
     EXPECT_FALSE(signed_once.has(doctor::Id::pack_refused)) << all_of(signed_once);
     EXPECT_FALSE(signed_once.has(doctor::Id::pack_untrusted));
-    EXPECT_FINDS(signed_once, "caches.pack-other-driver", "game");
-    ASSERT_EQ(cairn({"key", "revoke", "me"}).exit_code, 0);
+    EXPECT_FINDS(signed_once, "caches.pack-other-driver", "cli_view_client");
+    ASSERT_EQ(run({"key", "revoke", "me"}).exit_code, 0);
     fs::create_directories(folder);
     fs::copy_file(pack, folder + "/b.pack", fs::copy_options::overwrite_existing);
     EXPECT_FINDS(look(), "caches.pack-untrusted", "b.pack");

@@ -233,7 +233,7 @@ TEST_F(DoctorApplicationTest, WhatIsKnownOfItByName) {
     EXPECT_FINDS(look(make("sway", program({"libEGL.so.1"}))), "application.off", "compositor");
     configure("");
     // A real one, which then has runs.
-    ASSERT_EQ(cairn({"run", "-q", "--", CLI_VIEW_CLIENT}).exit_code, 0);
+    ASSERT_EQ(run({"run", "-q", "--", CLI_VIEW_CLIENT}).exit_code, 0);
     machine_ = doctor::this_machine();
     machine_.executable = CAIRN_PROGRAM;
     EXPECT_FINDS(look(CLI_VIEW_CLIENT), "application.runs", "cli_view_client");

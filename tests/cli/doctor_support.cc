@@ -146,10 +146,12 @@ void DoctorTest::write(const std::string &path, const std::string &text) const {
 
 void DoctorTest::set(const std::string &name, const std::string &value) const {
     ::setenv(name.c_str(), value.c_str(), 1);
+    set_[name] = value;
 }
 
 void DoctorTest::unset(const std::string &name) const {
     ::unsetenv(name.c_str());
+    set_[name] = "";
 }
 
 void DoctorTest::configure(const std::string &text) const {
@@ -168,6 +170,12 @@ void DoctorTest::install_front_ends() const {
     install(CLI_FRONT_END_LAST, "libEGL_cairn_last.so.0", "last/cairn_egl_last.json");
     fs::create_directories(installed_ + "/cairn");
     fs::create_symlink(CLI_GLX_FRONT_END, installed_ + "/cairn/libGLX_cairn.so.0");
+}
+
+Finished DoctorTest::run(const std::vector<std::string> &arguments, const Environment &more) const {
+    Environment environment = set_;
+    for (const auto &[name, value] : more) environment[name] = value;
+    return cairn(arguments, environment);
 }
 
 doctor::Findings DoctorTest::look(const std::string &application) const {

@@ -53,6 +53,8 @@ class DoctorTest : public testing::Test {
     // Cairn as it is installed: a folder with one manifest, and the libraries.
     void install_front_ends() const;
 
+    // `cairn`, with what set() has set.
+    Finished run(const std::vector<std::string> &arguments, const Environment &more = {}) const;
     doctor::Findings look(const std::string &application = "") const;
     // Whether there is one of this name that says so. It counts as brought about.
     bool finds(const doctor::Findings &findings, const std::string &name,
@@ -73,6 +75,7 @@ class DoctorTest : public testing::Test {
 
   private:
     std::vector<std::string> environment_before_;
+    mutable Environment set_;
 };
 
 #define EXPECT_FINDS(...) EXPECT_TRUE(finds(__VA_ARGS__))

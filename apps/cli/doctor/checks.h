@@ -24,12 +24,12 @@ struct Examined {
     Machine machine;
     std::string application;
     bool asks_driver;
-    Manifest manifest;         // of the EGL front end that `cairn run` would use
-    std::string glx_library;   // beside it
-    std::string root;          // empty: there is none
-    std::string root_problem;  // why
+    Manifest manifest;          // of the EGL front end that `cairn run` would use
+    std::string glx_library;    // beside it
+    std::string root;           // empty: there is none
+    std::string root_problem;   // why
+    Words configuration_lines;  // what the configuration says of itself
     Configuration configuration;
-    Words configuration_lines;  // what it says of itself
     std::vector<Source> sources;
     Interface egl, glx;
     Elf own;  // of the command: what the machine's usual programs are

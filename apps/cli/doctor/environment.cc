@@ -53,6 +53,7 @@ constexpr Variable kVariables[] = {{"CAIRN_AGENT_SPEED", false},
                                    {"CAIRN_WARM_EXECUTABLE", false},
                                    {"CAIRN_WARM_INVOCATION", false},
                                    {"CAIRN_WARM_PLAYER", false},
+                                   {"CAIRN_WARM_PROGRAM", false},
                                    {"CAIRN_WARM_TIMEOUT_MS", false}};
 
 bool is_on(const char *name) {

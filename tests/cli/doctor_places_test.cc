@@ -103,6 +103,7 @@ TEST_F(DoctorPlacesTest, RootsThatCannotBeUsed) {
     set("CAIRN_DIR", root_);
     fs::permissions(root_, fs::perms::all);
     EXPECT_FINDS(look(), "directories.refused", "chmod go-w");
+    EXPECT_THAT(all_of(look()), HasSubstr("-> chmod go-w '" + root_ + "'\n"));
     fs::permissions(root_, fs::perms::owner_all);
     fs::create_directory_symlink(root_, folder_ / "link");
     set("CAIRN_DIR", folder_ / "link");
@@ -110,6 +111,13 @@ TEST_F(DoctorPlacesTest, RootsThatCannotBeUsed) {
     write(folder_ / "file", "");
     set("CAIRN_DIR", folder_ / "file");
     EXPECT_FINDS(look(), "directories.refused");
+    machine_ = doctor::this_machine();
+    set("CAIRN_DIR", "/proc/caches");
+    const doctor::Findings in_proc = look();
+    EXPECT_FALSE(in_proc.has(doctor::Id::disk_full)) << all_of(in_proc);
+    if (::geteuid() != 0) {
+        EXPECT_FINDS(in_proc, "directories.cannot-make", "/proc");
+    }
 }
 
 TEST_F(DoctorPlacesTest, DisksThatTakeNothing) {

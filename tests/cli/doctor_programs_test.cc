@@ -129,6 +129,26 @@ TEST_F(DoctorDriverTest, XServers) {
     EXPECT_FINDS(findings, "driver.no-glx-context", "no context can be had");
 }
 
+TEST_F(DoctorDriverTest, WithoutTemporaryFilesItIsNotAsked) {
+    doctor::DriverTrial trial;
+    trial.alone = answer(kGood);
+    trial.was_asked = true;
+    trial.problem = "no counters can be had";
+    doctor::Findings findings;
+    doctor::judge_egl(trial, findings);
+    EXPECT_FINDS(findings, "driver.not-asked", "no counters");
+    // Where nothing can be written at all.
+    Program probe({"bwrap", "--ro-bind", "/", "/", "true"}, {});
+    if (probe.wait() != 0) GTEST_SKIP() << "no container can be had";
+    Program program({"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--remount-ro", "/dev",
+                     CAIRN_PROGRAM, "doctor"},
+                    {{"CAIRN_DIR", root_}});
+    EXPECT_EQ(program.wait(), 1);
+    EXPECT_THAT(program.standard_output(), testing::HasSubstr("driver.not-asked"));
+    EXPECT_THAT(program.standard_output(), testing::HasSubstr("directories.not-writable"));
+    EXPECT_THAT(program.standard_output(), testing::Not(testing::HasSubstr("driver.ends")));
+}
+
 TEST_F(DoctorDriverTest, DriversOwnCaches) {
     set("__GL_SHADER_DISK_CACHE", "0");
     set("MESA_SHADER_CACHE_DIR", "/mesa");
@@ -180,7 +200,10 @@ TEST_F(DoctorApplicationTest, WhatBringsItsOwnLibraries) {
     write_elf(programs_ + "/own/libEGL.so.1", program({}));
     EXPECT_FINDS(look(make("bundled", bundled)), "application.own-gl", "own/libEGL.so.1");
     write(programs_ + "/electron/icudtl.dat", "");
-    EXPECT_FINDS(look(make("electron/app", program({"libc.so.6"}))), "application.browser");
+    write_elf(programs_ + "/electron/libEGL.so", program({}));
+    const doctor::Findings browser = look(make("electron/app", program({"libc.so.6"})));
+    EXPECT_FINDS(browser, "application.browser");
+    EXPECT_FALSE(browser.has(doctor::Id::app_own_gl)) << "it is ANGLE's";
 }
 
 TEST_F(DoctorApplicationTest, WhatCannotBeServed) {

@@ -133,15 +133,15 @@ void check_drawing(const Examined &examined, const std::string &path, const Elf 
     for (const Toolkit &each : kToolkits) {
         if (has(libraries, each.library)) toolkits.emplace_back(each.name);
     }
-    const Words own = own_gl(path, elf, libraries, examined);
-    if (!own.empty()) {
-        findings.add(Id::app_own_gl, fmt::format("it brings {}", fmt::join(own, ", ")),
-                     "if it is not served, move these files away: the system's are used then");
-    }
     if (is_browser(path)) {
+        // Its own libEGL is ANGLE's, which calls the system's.
         findings.add(Id::app_browser, "it is built like Chromium: its GPU process draws by ANGLE",
-                     "CAIRN_EGL_BROKER=1, with cairnd, for a GPU process in its sandbox "
+                     "for a GPU process in its sandbox: CAIRN_EGL_BROKER=1, with cairnd "
                      "(docs/broker.md)");
+    } else if (const Words own = own_gl(path, elf, libraries, examined); !own.empty()) {
+        findings.add(Id::app_own_gl, fmt::format("it brings {}", fmt::join(own, ", ")),
+                     "if `cairn run` says that it is not served: move these files away, for the "
+                     "system's to be used");
     }
     const char *glx_off = examined.glx_library.empty() ? ", which is not installed" : "";
     if (egl && glx) {

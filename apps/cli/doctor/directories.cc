@@ -113,6 +113,14 @@ void check_other_roots(const Examined &examined, Findings &findings) {
     }
 }
 
+// The library's own lines say what to do; some have a command.
+std::string mend_of(const std::string &problem) {
+    constexpr std::string_view kRun = "; run: ";
+    const std::size_t at = problem.find(kRun);
+    return at == std::string::npos ? "set CAIRN_DIR to a folder of yours on a local disk"
+                                   : problem.substr(at + kRun.size());
+}
+
 }  // namespace
 
 void check_directories(const Examined &examined, Findings &findings) {
@@ -124,13 +132,12 @@ void check_directories(const Examined &examined, Findings &findings) {
         return;
     }
     if (const std::string problem = root_problem(examined.root); !problem.empty()) {
-        findings.add(Id::root_refused, problem, "do what the line says");
+        findings.add(Id::root_refused, problem, mend_of(problem));
         return;
     }
-    if (const auto disk = examined.machine.disk_of(examined.root)) {
-        check_writing(examined, *disk, findings);
-        check_room(examined, *disk, findings);
-    }
+    const auto disk = examined.machine.disk_of(examined.root);
+    if (disk) check_room(examined, *disk, findings);
+    check_writing(examined, disk.value_or(Machine::Disk()), findings);
     check_other_roots(examined, findings);
 }
 

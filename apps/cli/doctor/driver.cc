@@ -75,7 +75,7 @@ void judge_binaries(const DriverAnswer &answer, Findings &findings) {
 void judge_front_end(const DriverTrial &trial, const char *api, const char *library,
                      Findings &findings) {
     if (!trial.problem.empty()) {
-        findings.add(Id::not_kept, trial.problem, "set TMPDIR to a folder that you may write");
+        findings.add(Id::not_asked, trial.problem, "set TMPDIR to a folder that you may write");
     }
     if (!trial.was_tried || trial.alone.word("formats") == "0") return;
     const std::string who = fmt::format("the driver behind Cairn's front end for {}", api);
@@ -170,9 +170,16 @@ void check_own_caches(Findings &findings) {
 void check_driver(const Examined &examined, Findings &findings) {
     check_own_caches(findings);
     if (!examined.asks_driver) return;
-    judge_egl(try_driver(examined, "egl"), findings);
+    const DriverTrial egl = try_driver(examined, "egl");
+    if (!egl.was_asked) {
+        findings.add(Id::not_asked, "there is no folder for temporary files that can be written",
+                     "set TMPDIR to a folder that you may write");
+        return;
+    }
+    judge_egl(egl, findings);
     if (value_of("DISPLAY").empty()) return;
-    judge_glx(try_driver(examined, "glx"), findings);
+    const DriverTrial glx = try_driver(examined, "glx");
+    if (glx.was_asked) judge_glx(glx, findings);
 }
 
 }  // namespace cairn::cli::doctor

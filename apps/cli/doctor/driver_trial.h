@@ -26,6 +26,7 @@ DriverAnswer answer_of(Ended ended);
 
 // Of "egl" or "glx": the driver alone; and the front end before it, twice, in an empty folder of caches.
 struct DriverTrial {
+    bool was_asked = false;  // there is a folder for that
     bool was_tried = false;  // with the front end
     std::string problem;     // why not
     DriverAnswer alone, first, second;

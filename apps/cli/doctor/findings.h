@@ -122,6 +122,7 @@ std::string_view level_name(Level level);
     X(device_denied, "sandbox.device-denied", warning, "drivers draw with the processor")          \
     X(driver_offers, "driver.offers", ok, "")                                                      \
     X(driver_kept, "driver.kept", ok, "")                                                          \
+    X(not_asked, "driver.not-asked", warning, "nobody knows what it offers")                       \
     X(driver_ends, "driver.ends", wrong, "it ends each program that uses it, without Cairn, too")  \
     X(driver_hangs, "driver.hangs", wrong, "programs wait for it for ever, without Cairn, too")    \
     X(no_context, "driver.no-context", wrong, "no program can draw by EGL")                        \

@@ -110,6 +110,7 @@ std::optional<Machine::Disk> disk_of(const std::string &path) {
     if (::statvfs(folder.c_str(), &room) != 0 || ::statfs(folder.c_str(), &kind) != 0) {
         return std::nullopt;
     }
+    if (room.f_blocks == 0) return std::nullopt;  // of no size, as /proc
     Machine::Disk disk;
     disk.free_bytes = uint64_t{room.f_bavail} * room.f_frsize;
     disk.files = room.f_files;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -32,6 +33,7 @@ constexpr std::string_view kEnvironmentHead =
 constexpr std::string_view kBegin = "# >>> cairn enable >>>";
 constexpr std::string_view kEnd = "# <<< cairn enable <<<";
 constexpr uint64_t kTextMax = 1 << 20;
+constexpr unsigned kLoadPatienceS = 10;
 
 // What neither a shell within '' nor environment.d takes for anything else.
 void require_plain(const SessionVariable &variable) {
@@ -320,6 +322,7 @@ std::string load_problem(const std::string &library) {
     if (::pipe(pipe.data()) != 0) return error_text(errno);
     const pid_t child = ::fork();
     if (child == 0) {
+        ::alarm(kLoadPatienceS);
         const bool is_loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
         const std::string problem = is_loaded ? "" : ::dlerror();
         const ssize_t written = ::write(pipe[1], problem.data(), problem.size());
@@ -336,7 +339,10 @@ std::string load_problem(const std::string &library) {
     int status = 0;
     const bool has_ended = child > 0 && ::waitpid(child, &status, 0) == child;
     if (has_ended && WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-    return problem.empty() ? "it ends the process that loads it" : problem;
+    if (!problem.empty()) return problem;
+    const bool is_late = has_ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    return is_late ? "the process that loads it does not come back"
+                   : "it ends the process that loads it";
 }
 
 }  // namespace cairn::cli

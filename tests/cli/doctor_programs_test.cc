@@ -17,6 +17,7 @@ class DoctorDriverTest : public DoctorTest {
         // The drivers are the machine's own.
         machine_ = doctor::this_machine();
         machine_.executable = CAIRN_PROGRAM;
+        machine_.patience_ms = 60'000;  // sanitizers and busy machines are slow
         asks_driver_ = true;
     }
     doctor::Findings look_at_driver() const {
@@ -239,6 +240,12 @@ TEST_F(DoctorApplicationTest, WhatStartsSomethingElse) {
     EXPECT_FINDS(look(script("flat", "#!/bin/sh\nexec flatpak run org.game\n")),
                  "application.flatpak");
     EXPECT_FINDS(look(script("snapped", "#!/bin/sh\nexec /snap/bin/game\n")), "application.snap");
+    // As they are linked into PATH.
+    const std::string snap = make("snap", program({"libc.so.6"}));
+    fs::create_symlink(snap, programs_ + "/snapped_game");
+    EXPECT_FINDS(look(programs_ + "/snapped_game"), "application.snap", "snapped_game");
+    EXPECT_FINDS(look(script("flatpak/exports/bin/org.game", "#!/bin/sh\n")), "application.flatpak",
+                 "org.game");
     ElfText image = program({"libc.so.6"});
     const std::string path = make("game.AppImage", image);
     std::string bytes = read_file(path);

@@ -110,13 +110,19 @@ std::optional<Machine::Disk> disk_of(const std::string &path) {
     if (::statvfs(folder.c_str(), &room) != 0 || ::statfs(folder.c_str(), &kind) != 0) {
         return std::nullopt;
     }
-    if (room.f_blocks == 0) return std::nullopt;  // of no size, as /proc
+    const auto type = static_cast<uint32_t>(kind.f_type);
     Machine::Disk disk;
+    // Folders of the kernel's own take no files, whatever their mode.
+    if (type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC) {
+        disk.free_bytes = UINT64_MAX;
+        disk.is_read_only = true;
+        return disk;
+    }
+    if (room.f_blocks == 0) return std::nullopt;  // it does not tell its size
     disk.free_bytes = uint64_t{room.f_bavail} * room.f_frsize;
     disk.files = room.f_files;
     disk.free_files = room.f_favail;
     disk.is_read_only = (room.f_flag & ST_RDONLY) != 0;
-    const auto type = static_cast<uint32_t>(kind.f_type);
     disk.is_in_memory = type == TMPFS_MAGIC || type == static_cast<uint32_t>(RAMFS_MAGIC);
     return disk;
 }

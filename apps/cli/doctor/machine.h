@@ -35,7 +35,7 @@ struct FolderTrial {
 struct Machine {
     std::string root;               // before the paths of the system; empty: the machine itself
     std::string executable;         // of the command
-    unsigned patience_ms = 10'000;  // with a driver
+    unsigned patience_ms = 20'000;  // with a driver
     // What a command of the system prints: "" where it is not there, or does not end in time.
     std::function<std::string(const Words &command)> ask;
     std::function<FolderTrial(const std::string &folder)> try_folder;

@@ -33,14 +33,14 @@ void check_lines(const Examined &examined, Findings &findings) {
 bool allows_some(const Examined &examined) {
     const auto path = configuration_path();
     const auto text = path ? read_beginning(*path, 64 << 10) : std::nullopt;
-    for (const std::string &line : split(text.value_or(""), '\n')) {
+    constexpr std::string_view kBeginning = "[application ";
+    const Words lines = split(text.value_or(""), '\n');
+    return std::ranges::any_of(lines, [&](const std::string &line) {
         const std::size_t end = line.find(']');
-        constexpr std::string_view kBeginning = "[application ";
-        if (!line.starts_with(kBeginning) || end == std::string::npos) continue;
+        if (!line.starts_with(kBeginning) || end == std::string::npos) return false;
         const std::string name = line.substr(kBeginning.size(), end - kBeginning.size());
-        if (examined.configuration.enabled(name).value_or(false)) return true;
-    }
-    return false;
+        return examined.configuration.enabled(name).value_or(false);
+    });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "common/words.h"
@@ -154,8 +155,8 @@ std::string machine_name(const Elf &elf) {
     }
 }
 
-LibrarySearch::LibrarySearch(const Machine &machine, const Elf &kind)
-    : machine_(machine), kind_(kind) {
+LibrarySearch::LibrarySearch(const Machine &machine, Elf kind)
+    : machine_(machine), kind_(std::move(kind)) {
     own_folders_ = split(environment_variable("LD_LIBRARY_PATH").value_or(""), ':');
     for (const std::string &line : split(machine.ask({"/sbin/ldconfig", "-p"}), '\n')) {
         const std::size_t arrow = line.find(" => ");

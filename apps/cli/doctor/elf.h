@@ -37,7 +37,7 @@ std::string machine_name(const Elf &elf);
 // Finds libraries as the loader of a program of this kind does.
 class LibrarySearch {
   public:
-    LibrarySearch(const Machine &machine, const Elf &kind);
+    LibrarySearch(const Machine &machine, Elf kind);
 
     // Where it is; "": nowhere. `run_paths` are those of the file that needs it.
     std::string find(const std::string &name, const Words &run_paths = {}) const;

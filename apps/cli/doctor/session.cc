@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "common/words.h"
 #include "doctor/checks.h"
@@ -16,8 +15,6 @@
 
 namespace cairn::cli::doctor {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char *kEnable = "cairn enable, and log in again";
 
@@ -124,14 +121,14 @@ bool shares(const Examined &examined) {
     if (examined.configuration.share("").value_or(false)) return true;
     const auto path = configuration_path();
     const auto text = path ? read_beginning(*path, 64 << 10) : std::nullopt;
-    for (const std::string &line : split(text.value_or(""), '\n')) {
-        const std::size_t at = line.find("[application ");
+    constexpr std::string_view kBeginning = "[application ";
+    const Words lines = split(text.value_or(""), '\n');
+    return std::ranges::any_of(lines, [&](const std::string &line) {
         const std::size_t end = line.find(']');
-        if (at != 0 || end == std::string::npos) continue;
-        const std::string name = line.substr(13, end - 13);
-        if (examined.configuration.share(name).value_or(false)) return true;
-    }
-    return false;
+        if (!line.starts_with(kBeginning) || end == std::string::npos) return false;
+        const std::string name = line.substr(kBeginning.size(), end - kBeginning.size());
+        return examined.configuration.share(name).value_or(false);
+    });
 }
 
 void check_agent(const Examined &examined, Findings &findings) {

@@ -9,7 +9,7 @@ _cairn_describe()
     commands='' options='' arguments=''
     case $1 in
         '')
-            commands='run enable disable stats status why dashboard top metrics ls clear rm compress control convert pack warm push pull remote key path version help'
+            commands='run enable disable stats status doctor why dashboard top metrics ls clear rm compress control convert pack warm push pull remote key path version help'
             options='-h --help -V --version'
             ;;
         'run')
@@ -29,6 +29,10 @@ _cairn_describe()
             ;;
         'status')
             options='-h --help --json --dir'
+            ;;
+        'doctor')
+            options='-h --help --json --strict --no-driver --dir'
+            arguments='application'
             ;;
         'why')
             options='-h --help --last --run --programs --json --dir'
@@ -176,6 +180,7 @@ _cairn_value_of()
             'enable --dir' | \
             'stats --dir' | \
             'status --dir' | \
+            'doctor --dir' | \
             'why --dir' | \
             'dashboard --dir' | \
             'top --dir' | \

@@ -171,6 +171,8 @@ def check_environment():
     page = plain((PAGES / "cairn-environment.7.scd").read_text())
     told = set(re.findall(r"\*([A-Z_][A-Z0-9_]+)\*", page))
     expect_same(told, read, "cairn-environment(7) and what the code reads")
+    ours = {name for name in read if name.startswith("CAIRN_")}
+    expect_same(sources.doctors_variables(), ours, "what doctor knows and what the code reads")
 
 
 def check_configuration():

@@ -24,6 +24,8 @@ LOOK_AT_ALL = {
     "src/cache/warm_process.cc": None,  # hands all of them on
     "apps/cli/warm/environment.cc": None,  # hands all of them on
 }
+# It looks at what the others read.
+DOCTOR = "apps/cli/doctor/"
 NAME = re.compile(r"[A-Z_][A-Z0-9_]+")
 
 
@@ -52,7 +54,7 @@ def constants(texts):
 
 def read_variables():
     """The variables that are read, each with a file that reads it."""
-    texts = {name: without_comments(text) for name, text in shipped_files()}
+    texts = {name: without_comments(text) for name, text in shipped_files() if not name.startswith(DOCTOR)}
     known = constants(texts)
     found = {}
     for file, text in texts.items():
@@ -81,6 +83,12 @@ def read_variables():
         # So is what is set.
         found.update({word: file for word in re.findall(r'setenv\(\s*"([A-Z_][A-Z0-9_]+)"', text)})
     return {name: file for name, file in found.items() if NAME.fullmatch(name)}
+
+
+def doctors_variables():
+    """Those of ours that `cairn doctor` takes for known."""
+    text = (ROOT / DOCTOR / "environment.cc").read_text()
+    return set(re.findall(r'\{"(CAIRN_\w+)", (?:true|false)\}', text))
 
 
 def configuration_keys():

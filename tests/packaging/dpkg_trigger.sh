@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # dpkg in a folder: packages with what a Debian package of Cairn has, and with drivers.
-# Usage: dpkg_trigger.sh PACKAGING; exit code 77 where there is no dpkg or fakeroot.
+# Usage: dpkg_trigger.sh DEBIAN; exit code 77 where there is no dpkg or fakeroot.
 set -euo pipefail
-packaging=$1
+debian=$1
 command -v dpkg >/dev/null && command -v dpkg-deb >/dev/null && command -v fakeroot >/dev/null || exit 77
 export PATH=$PATH:/usr/sbin:/sbin
 
@@ -42,8 +42,8 @@ age() { touch -d 2001-01-01 "$stamp"; }
 is_new() { [ -f "$stamp" ] && [ "$(stat -c %Y "$stamp")" -gt 1000000000 ]; }
 
 mkdir -p "$work/cairn/DEBIAN"
-cp "$packaging/debian/cairn.triggers" "$work/cairn/DEBIAN/triggers"
-cp "$packaging/debian/cairn.postinst" "$work/cairn/DEBIAN/postinst"
+cp "$debian/cairn.triggers" "$work/cairn/DEBIAN/triggers"
+install -m 755 "$debian/cairn.postinst" "$work/cairn/DEBIAN/postinst"
 package cairn 1 /usr/bin/cairn
 dpkg_here --install "$work/cairn.deb"
 [ ! -e "$stamp" ] || fail "installing Cairn is no update of a driver"
@@ -69,7 +69,22 @@ for file in /usr/lib/x86_64-linux-gnu/dri/iris_dri.so /usr/lib/x86_64-linux-gnu/
 done
 [ "$(stat -c %a "$stamp") $(stat -c %a "${stamp%/*}")" = "644 755" ] || fail "others may write the stamp, or not see it"
 
+# What is there for all users goes with a purge, and not before.
+install -m 755 "$debian/cairn.postrm" "$work/cairn/DEBIAN/postrm"
+package cairn 2 /usr/bin/cairn
+mkdir "$root/var/lib/cairn/packs"
+touch "$root/var/lib/cairn/packs/game.pack"
+dpkg_here --install "$work/cairn.deb"
+dpkg_here --remove cairn
+[ -e "$root/var/lib/cairn/packs/game.pack" ] || fail "removing Cairn has removed packs"
+dpkg_here --purge cairn
+[ ! -e "$root/var/lib/cairn" ] || fail "a purge has left $(ls -A "$root/var/lib/cairn") in /var/lib/cairn"
+rm -rf "$work/cairn/DEBIAN/postrm"
+package cairn 3 /usr/bin/cairn
+dpkg_here --install "$work/cairn.deb"
+dpkg_here --install "$work/driver.deb"
+
 # Root does this much and no more.
 files=$(cd "$root" && find . -type f ! -path './var/lib/dpkg/*' | sort | tr '\n' ' ')
-[ "$files" = "./usr/bin/cairn ./usr/lib/x86_64-linux-gnu/libeditor.so.0 ./usr/share/editor/words ./var/lib/cairn/driver-changed " ] ||
+[ "$files" = "./usr/bin/cairn ./usr/lib/x86_64-linux-gnu/libeditor.so.0 ./usr/share/editor/words ./usr/share/glvnd/egl_vendor.d/50_mesa.json ./var/lib/cairn/driver-changed " ] ||
     fail "more was written: $files"

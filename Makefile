@@ -20,7 +20,7 @@ export JOBS CMAKE_OPTIONS
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench torture fuzz conformance test-i386 test-flatpak test-ceph test-container compatibility \
-    install install-i386 clean
+    install install-i386 packages test-packages clean
 
 help: ## Explain these targets (the default)
 	@echo 'Cairn: a GPU program cache. make TARGET, where TARGET is one of'
@@ -100,6 +100,14 @@ install: ## Install below PREFIX=/usr/local (DESTDIR and CMAKE_OPTIONS are honou
 install-i386: ## Install the libraries for 32-bit programs, after `make install`, below the same PREFIX
 	@scripts/install-packages i386
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/i386 install
+
+packages: ## Build the Debian packages in build/packages, and judge them by lintian
+	@scripts/install-packages convert packages
+	@scripts/packages
+
+test-packages: ## Install, use, upgrade and purge the packages in a root of its own; OPTIONS="--reproducible --fresh-root"
+	@scripts/install-packages convert packages
+	@scripts/test-packages $(OPTIONS) || test $$? = 77
 
 clean: ## Remove build/
 	@rm -rf build

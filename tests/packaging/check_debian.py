@@ -98,6 +98,7 @@ def names_in(tree):
             continue
         inside = libraries in path.parents and "systemd" not in path.parts
         name = path.relative_to(libraries if inside else tree)
+        name = str(name).replace("zsh/site-functions", "zsh/vendor-completions")  # as debian/rules says
         yield f"usr/lib/{TRIPLET}/{name}" if inside else f"usr/{name}"
 
 

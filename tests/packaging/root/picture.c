@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Draws with one program after the other without a window, and prints a line for each: its number and a sum of its picture.
-// Usage: picture FIRST COUNT [GO]: with GO, a name, it stops after the first half until a file of that name is there.
+// Draws with one program after the other without a window, and prints a line for each: its number
+// and a sum of its picture. Usage: picture FIRST COUNT [GO]: with GO, a name, it stops after the
+// first half until a file of that name is there.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES2/gl2.h>
@@ -36,9 +37,10 @@ static uint32_t draw(int number) {
              number % 64, number + 2);
     const GLuint program = glCreateProgram();
     GLint is_ok = 0;
-    glAttachShader(program, shader(GL_VERTEX_SHADER,
-                                   "attribute vec2 place; varying vec2 at; void main() {"
-                                   " at = place * 0.5 + 0.5; gl_Position = vec4(place, 0.0, 1.0); }"));
+    glAttachShader(program,
+                   shader(GL_VERTEX_SHADER,
+                          "attribute vec2 place; varying vec2 at; void main() {"
+                          " at = place * 0.5 + 0.5; gl_Position = vec4(place, 0.0, 1.0); }"));
     glAttachShader(program, shader(GL_FRAGMENT_SHADER, source));
     glBindAttribLocation(program, 0, "place");
     glLinkProgram(program);
@@ -61,17 +63,20 @@ static uint32_t draw(int number) {
 int main(int argc, char **argv) {
     require(argc >= 3, "reading the arguments");
     const int first = atoi(argv[1]), count = atoi(argv[2]);
-    const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+    const EGLDisplay display =
+        eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
     require(eglInitialize(display, NULL, NULL), "eglInitialize");
-    static const EGLint config_attributes[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
-                                               EGL_OPENGL_ES2_BIT, EGL_NONE};
+    static const EGLint config_attributes[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT,
+                                               EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_NONE};
     EGLConfig config;
     EGLint configs = 0;
-    require(eglChooseConfig(display, config_attributes, &config, 1, &configs) && configs == 1, "eglChooseConfig");
+    require(eglChooseConfig(display, config_attributes, &config, 1, &configs) && configs == 1,
+            "eglChooseConfig");
     static const EGLint surface_attributes[] = {EGL_WIDTH, SIDE, EGL_HEIGHT, SIDE, EGL_NONE};
     static const EGLint context_attributes[] = {EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE};
     const EGLSurface surface = eglCreatePbufferSurface(display, config, surface_attributes);
-    const EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, context_attributes);
+    const EGLContext context =
+        eglCreateContext(display, config, EGL_NO_CONTEXT, context_attributes);
     require(eglMakeCurrent(display, surface, surface, context), "eglMakeCurrent");
     for (int i = 0; i < count; i++) {
         printf("%d %08x\n", first + i, draw(first + i));

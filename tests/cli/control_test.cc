@@ -134,7 +134,7 @@ TEST_F(ControlCommandTest, ClearingAKindEmptiesItsCachesOnly) {
     EXPECT_EQ(control({"--kind", "application-managed", "--clear"}).exit_code, 0);
     const std::string listed = run({"ls"}).standard_output;
     EXPECT_THAT(listed, MatchesRegex("(.|\n)*conversions +- +1 (.|\n)*d3d12-0 +- +0 (.|\n)*"
-                                     "gl-0 +- +1 (.|\n)*mine +- +1 (.|\n)*"));
+                                     "gl-0 +0 +1 (.|\n)*mine +- +1 (.|\n)*"));
 }
 
 TEST_F(ControlCommandTest, DriversFilesAreClearedAndOthersAreNot) {

@@ -72,6 +72,7 @@ test-i386: ## Build for 32-bit programs, in a root of their own, and test them b
 test-container: ## Build the container image of examples/container from build/packages, and start it
 	@scripts/install-packages tests
 	@scripts/install-packages container || true
+	@[ -d build/packages ] || $(MAKE) --no-print-directory packages
 	@scripts/build dev cairn_command
 	@scripts/test-container build/dev build/packages || test $$? = 77
 

@@ -223,7 +223,7 @@ TEST_F(DoctorPlacesTest, LimitsOfProcesses) {
     for (const auto &[limit, name] :
          {std::pair("-n 100", "limits.files"), std::pair("-f 1000", "limits.file-size"),
           std::pair("-v 1000000", "limits.memory")}) {
-#ifdef CAIRN_IS_SANITIZED
+#ifdef __SANITIZE_ADDRESS__
         // Sanitizers map more than that.
         if (std::string(name) == "limits.memory") {
             claimed_findings().insert(name);

@@ -17,7 +17,7 @@ struct Options {
     build: *const c_char,
     identity: *const c_char,
     version: u64,
-    others: [u64; 8], // two numbers of 32 bits, four of 64, the log and its user
+    others: [u64; 7], // two numbers of 32 bits, four of 64, the log and its user
     limit_percent: u32,
 }
 

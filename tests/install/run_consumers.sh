@@ -371,6 +371,19 @@ END
         echo "== $command"
         sh -e -c "$command"
         is_program_cache ./program_cache
+        # Its structs end where the header's members do that it has.
+        cat >sizes.c <<'END'
+#include <cairn/cairn_program_cache.h>
+#include <stdio.h>
+int main(void) {
+    printf("const _: [(); %zu] = [(); mem::size_of::<Options>()];\n", offsetof(cairn_program_cache_options, layers));
+    printf("const _: [(); %zu] = [(); mem::size_of::<PutOptions>()];\n", sizeof(cairn_put_options));
+}
+END
+        "$cc" -std=c11 "${strict[@]}" -I"$prefix/include" sizes.c -o sizes
+        ./sizes >>program_cache.rs
+        [ "$(grep -c '^const _: ' program_cache.rs)" = 2 ]
+        rustc --emit=metadata program_cache.rs
         ;;
     project_cmake)
         mkdir "$scratch/project"

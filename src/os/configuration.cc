@@ -252,16 +252,19 @@ std::optional<bool> Configuration::enabled(std::string_view application) const {
     return as_truth(find(std::string(kApplication).append(application), kEnabled));
 }
 
-std::vector<std::string> Configuration::disabled_applications() const {
+std::vector<std::string> Configuration::applications() const {
     std::vector<std::string> names;
     for (const Setting &setting : settings_) {
-        if (setting.name != kEnabled || !setting.section.starts_with(kApplication)) continue;
+        if (!setting.section.starts_with(kApplication)) continue;
         std::string name = setting.section.substr(kApplication.size());
-        const bool is_off = enabled(name) == std::optional(false);
-        if (is_off && std::ranges::find(names, name) == names.end()) {
-            names.push_back(std::move(name));
-        }
+        if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
+    return names;
+}
+
+std::vector<std::string> Configuration::disabled_applications() const {
+    std::vector<std::string> names = applications();
+    std::erase_if(names, [&](const std::string &name) { return enabled(name).value_or(true); });
     return names;
 }
 

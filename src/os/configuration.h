@@ -61,7 +61,9 @@ class Configuration {
     std::optional<bool> enabled() const;
     // What the application's own section says; nullopt: nothing.
     std::optional<bool> enabled(std::string_view application) const;
-    // The applications that are switched off in a section of their own.
+    // The applications that have a section of their own with a line that counts; each once.
+    std::vector<std::string> applications() const;
+    // Those that are switched off in it.
     std::vector<std::string> disabled_applications() const;
     // These: by the application's section, else by the line for all; nullopt: by neither.
     std::optional<bool> compress(std::string_view application) const;

@@ -156,6 +156,7 @@ TEST_F(ConfigurationTest, ApplicationsAreSwitchedOffOneByOneOrAllButSome) {
     EXPECT_EQ(deny.enabled("one"), true) << "the last one counts";
     EXPECT_EQ(deny.enabled("other"), std::nullopt);
     EXPECT_EQ(deny.disabled_applications(), std::vector<std::string>{"game"});
+    EXPECT_EQ(deny.applications(), (std::vector<std::string>{"game", "one"}));
     const Configuration allow = in("enabled = off\n[application game]\nenabled = on\n");
     EXPECT_EQ(allow.enabled(), false);
     EXPECT_EQ(allow.enabled("game"), true);

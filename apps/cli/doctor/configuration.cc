@@ -2,7 +2,6 @@
 // Whether the user's configuration is followed, and keeps Cairn from what it could do.
 #include <algorithm>
 
-#include "common/words.h"
 #include "doctor/checks.h"
 #include "output.h"
 
@@ -30,16 +29,10 @@ void check_lines(const Examined &examined, Findings &findings) {
 }
 
 // Whether the file allows some application by its own section.
-bool allows_some(const Examined &examined) {
-    const auto path = configuration_path();
-    const auto text = path ? read_beginning(*path, 64 << 10) : std::nullopt;
-    constexpr std::string_view kBeginning = "[application ";
-    const Words lines = split(text.value_or(""), '\n');
-    return std::ranges::any_of(lines, [&](const std::string &line) {
-        const std::size_t end = line.find(']');
-        if (!line.starts_with(kBeginning) || end == std::string::npos) return false;
-        const std::string name = line.substr(kBeginning.size(), end - kBeginning.size());
-        return examined.configuration.enabled(name).value_or(false);
+bool allows_some(const Configuration &configuration) {
+    const Words names = configuration.applications();
+    return std::ranges::any_of(names, [&](const std::string &name) {
+        return configuration.enabled(name).value_or(false);
     });
 }
 
@@ -50,7 +43,7 @@ void check_configuration(const Examined &examined, Findings &findings) {
     const std::string path = configuration_path().value_or("");
     const Configuration &configuration = examined.configuration;
     if (configuration.enabled() == std::optional(false)) {
-        if (allows_some(examined)) {
+        if (allows_some(configuration)) {
             findings.add(Id::only_allowed,
                          fmt::format("{} says `enabled = 0` for all but some", path),
                          "cairn enable APP, for each that is to be served");

@@ -117,23 +117,17 @@ void check_units(const Examined &examined, Findings &findings) {
 }
 
 // Whether some application is to be shared.
-bool shares(const Examined &examined) {
-    if (examined.configuration.share("").value_or(false)) return true;
-    const auto path = configuration_path();
-    const auto text = path ? read_beginning(*path, 64 << 10) : std::nullopt;
-    constexpr std::string_view kBeginning = "[application ";
-    const Words lines = split(text.value_or(""), '\n');
-    return std::ranges::any_of(lines, [&](const std::string &line) {
-        const std::size_t end = line.find(']');
-        if (!line.starts_with(kBeginning) || end == std::string::npos) return false;
-        const std::string name = line.substr(kBeginning.size(), end - kBeginning.size());
-        return examined.configuration.share(name).value_or(false);
-    });
+bool shares(const Configuration &configuration) {
+    const Words names = configuration.applications();
+    return configuration.share("").value_or(false) ||
+           std::ranges::any_of(names, [&](const std::string &name) {
+               return configuration.share(name).value_or(false);
+           });
 }
 
 void check_agent(const Examined &examined, Findings &findings) {
     const auto socket = default_agent_socket();
-    if (!shares(examined) || (socket && ::access(socket->c_str(), W_OK) == 0)) return;
+    if (!shares(examined.configuration) || (socket && ::access(socket->c_str(), W_OK) == 0)) return;
     findings.add(Id::agent_off, "the configuration has `share = 1`, and no agent listens",
                  "systemctl --user enable --now cairn-agent.socket");
 }

@@ -283,6 +283,15 @@ TEST_F(DoctorApplicationTest, HostileFilesAreReadNoFurtherThanTheyGo) {
         const auto elf = doctor::read_elf(path);
         EXPECT_LE(elf ? elf->needed.size() : 0, 4u) << at;
     }
+    // No end of libraries, each to be looked for in no end of folders.
+    ElfText endless = program({});
+    for (int i = 0; i < 2000; ++i) endless.needed.push_back("lib" + std::to_string(i) + ".so");
+    for (int i = 0; i < 2000; ++i) endless.run_path.append("a:");
+    const auto elf = doctor::read_elf(make("endless", endless));
+    ASSERT_TRUE(elf);
+    EXPECT_LE(elf->needed.size(), 512u);
+    EXPECT_LE(elf->run_paths.size(), 64u);
+    EXPECT_FINDS(look(programs_ + "/endless"), "application.library-missing", "lib0.so");
     ASSERT_EQ(::mkfifo((programs_ + "/fifo").c_str(), 0700), 0);
     EXPECT_FALSE(doctor::read_elf(programs_ + "/fifo"));
     EXPECT_FINDS(look(programs_ + "/fifo"), "application.missing");

@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kSegmentsMax = 256;
 constexpr std::size_t kDynamicMax = 4096;  // entries
 constexpr std::size_t kNameMax = 4096;
+constexpr std::size_t kNeededMax = 512;
+constexpr std::size_t kFoldersMax = 64;  // each library is looked for in each of them
 constexpr std::size_t kLibrariesMax = 2000;
 
 class Reader {
@@ -73,6 +75,7 @@ std::optional<uint64_t> offset_of(const std::vector<Segment> &loaded, uint64_t a
 
 void add_folders(Words &folders, const std::string &list, const std::string &origin) {
     for (std::string folder : split(list, ':')) {
+        if (folders.size() == kFoldersMax) return;
         for (const char *word : {"$ORIGIN", "${ORIGIN}"}) {
             const std::size_t at = folder.find(word);
             if (at != std::string::npos) folder.replace(at, std::strlen(word), origin);
@@ -106,10 +109,10 @@ std::optional<Elf> read_as(const Reader &reader, const std::string &origin) {
         Dynamic entry = {};
         if (!reader.read(dynamic.offset + i * sizeof entry, entry)) return std::nullopt;
         if (entry.d_tag == DT_NULL) break;
-        if (entry.d_tag == DT_NEEDED) needed.push_back(entry.d_un.d_val);
-        if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH) {
-            run_paths.push_back(entry.d_un.d_val);
-        }
+        if (entry.d_tag == DT_NEEDED && needed.size() < kNeededMax)
+            needed.push_back(entry.d_un.d_val);
+        const bool is_run_path = entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
+        if (is_run_path && run_paths.size() < kFoldersMax) run_paths.push_back(entry.d_un.d_val);
         if (entry.d_tag == DT_STRTAB) names = offset_of(loaded, entry.d_un.d_ptr);
     }
     if (!names) return elf;

@@ -3,9 +3,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -331,6 +333,8 @@ void ask_glx() {
 }  // namespace
 
 void ask_driver(const std::string &api) {
+    // A driver that hangs does not outlive a `cairn doctor` that is interrupted.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     answers = take_standard_output();
     api == "glx" ? ask_glx() : ask_egl();
     say("done", "1");

@@ -41,7 +41,8 @@ last=$(dpkg-query -W -f '${Version}' cairn)
 as_user cairn --version
 [ ! -e /home/tester/.cache ] || fail "installing has written to a home"
 [ ! -e /var/lib/cairn/driver-changed ] || fail "installing Cairn is no update of a driver"
-find /etc/systemd /home/tester/.config -name '*cairn*' 2>/dev/null | grep . && fail "something is enabled that nobody asked for"
+enabled=$(find /etc /home/tester -name '*cairn*')
+[ -z "$enabled" ] || fail "something is enabled that nobody asked for: $enabled"
 
 step "libraries, programs and units are whole"
 for file in $(dpkg -L cairn libegl-cairn0 libglx-cairn0); do

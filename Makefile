@@ -95,7 +95,7 @@ test-ceph: ## Run the tests of S3 with Debian's Ceph, which takes 0.3 GB
 
 install: ## Install below PREFIX=/usr/local (DESTDIR and CMAKE_OPTIONS are honoured)
 	@scripts/install-packages convert
-	@CMAKE_OPTIONS='-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_OPTIONS)' scripts/build ship ship
+	@INSTALL_PREFIX='$(PREFIX)' scripts/build ship ship
 	@DESTDIR="$(DESTDIR)" cmake --install build/ship --prefix "$(PREFIX)"
 
 install-i386: ## Install the libraries for 32-bit programs, after `make install`, below the same PREFIX

@@ -83,6 +83,8 @@ TEST_F(DoctorPlacesTest, Configurations) {
     configure("enabled = 0\n[application game]\nenabled = 1\n");
     EXPECT_FINDS(look(), "configuration.only-allowed");
     EXPECT_FALSE(look().has(doctor::Id::all_off));
+    configure("enabled = 0\n[ application\tgame ]\nenabled = 1\n");
+    EXPECT_FINDS(look(), "configuration.only-allowed");
     configure("[application game]\nlimit = 5M\n");
     EXPECT_FINDS(look("game"), "configuration.limit-small");
     EXPECT_FALSE(look("other").has(doctor::Id::limit_small));

@@ -85,7 +85,7 @@ extern "C" {
 
 /* The version that a program is compiled with; cairn_version_string() has that of the library. */
 #define CAIRN_VERSION_MAJOR 0
-#define CAIRN_VERSION_MINOR 1
+#define CAIRN_VERSION_MINOR 2
 #define CAIRN_VERSION_PATCH 0
 
 /* Limits of every cache. */

@@ -65,6 +65,13 @@ const char *cairn_result_string(int result) {
     return "unknown result";
 }
 
+// The header, which is installed as it is, and CMakeLists.txt have the same.
+#define CAIRN_TEXT_OF(number) #number
+#define CAIRN_VERSION_OF(major, minor, patch) \
+    CAIRN_TEXT_OF(major) "." CAIRN_TEXT_OF(minor) "." CAIRN_TEXT_OF(patch)
+static_assert(std::string_view(CAIRN_VERSION) ==
+              CAIRN_VERSION_OF(CAIRN_VERSION_MAJOR, CAIRN_VERSION_MINOR, CAIRN_VERSION_PATCH));
+
 const char *cairn_version_string(void) {
     return CAIRN_VERSION;
 }

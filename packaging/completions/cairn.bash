@@ -356,7 +356,7 @@ _cairn()
                 _cairn_kind "$value"
                 return
             fi
-            [[ $word != --dir ]] || dir=${COMP_WORDS[i]/#\~\//$HOME/}
+            [[ $word != --dir ]] || dir=${COMP_WORDS[i]/#\~\//${HOME-}/}
         elif [[ -n $commands ]]; then
             command=${command:+$command }$word
             _cairn_describe "$command"
@@ -364,7 +364,7 @@ _cairn()
             _cairn_of_application "$i"
             return
         else
-            ((number++))
+            number=$((number + 1))
         fi
     done
     if [[ -z $options_end && $present == -* ]]; then
@@ -374,11 +374,12 @@ _cairn()
     elif [[ $command == run ]]; then
         _cairn_of_application "$COMP_CWORD"
     else
-        local kinds
+        local kinds kind
         read -ra kinds <<<"$arguments"
         local last=$((${#kinds[@]} - 1))
         if ((last >= 0 && number > last)) && [[ ${kinds[last]} == *\* ]]; then number=$last; fi
-        _cairn_kind "${kinds[number]%\*}"
+        kind=${kinds[number]-}
+        _cairn_kind "${kind%\*}"
     fi
 }
 

@@ -178,6 +178,12 @@ def check_that_bash_takes_values_with_equals():
     expect_same(answers["cairn ls --dir = elsewhere gl-"], [FAR], "in another folder")
 
 
+def check_that_bash_bears_a_strict_shell():
+    lines = ["cairn status ", "cairn doctor game ", "cairn ls --dir ~/x ", "cairn pack verify x y "]
+    answers = bash_answers(lines, "set -eu; unset HOME; compopt() { :; }")
+    expect(answers["cairn status "] == answers["cairn doctor game "] == [], f"offered: {answers}")
+
+
 def check_that_bash_is_silent_where_the_program_fails():
     broken = fresh_folder(WORK / "broken")
     for body in ("echo gl-wrong; echo no >&2; exit 1", "exec sleep 60"):
@@ -266,6 +272,19 @@ def check_in_zsh():
     parts = [part.split("\n") for part in (WORK / "zsh_answer").read_text().split("==\n")]
     expect(len(parts) == len(lines) + 1, f"zsh answered {len(parts) - 1} of {len(lines)} lines: {result.stdout}")
     compare({line: [word for word in words if word] for line, words in zip(lines, parts)}, "zsh")
+
+
+def check_that_zsh_takes_folders_for_no_patterns():
+    zsh = need("zsh")
+    script = f"""
+        source {FILES / '_cairn'} 2>/dev/null
+        typeset -A opt_args
+        opt_args[--dir]="'*(e:touch stepped_in:)'"; _cairn_ask ls
+        opt_args[--dir]='~/elsewhere'; _cairn_ask ls --no-header
+    """
+    result = run([zsh, "-f", "-c", script], cwd=HOME, env=ENVIRONMENT)
+    expect(FAR in result.stdout, f"in a folder below the home: {result.stdout}{result.stderr}")
+    expect(not list(WORK.rglob("stepped_in")), "zsh ran what was typed as a folder")
 
 
 run_checks({name: check for name, check in list(globals().items()) if name.startswith("check_")})

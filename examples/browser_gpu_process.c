@@ -115,26 +115,12 @@ static int gpu_process(int connection) {
 
 /* ---- the browser process --------------------------------------------------------------------- */
 
-static char socket_path[] = "/tmp/my-browser-XXXXXX/broker.sock";
+static char socket_path[] = "/tmp/my-browser-XXXXXX/broker.sock"; /* a socket's path is short */
+static pid_t browser, broker;
 
-/* A broker of the browser's own, which ends with it. The caches are where all of the user's are; a
- * browser that has them in its profile says --root PROFILE/programs. */
-static pid_t start_broker(void) {
-    const size_t folder_size = sizeof socket_path - sizeof "/broker.sock";
-    socket_path[folder_size] = '\0';
-    if (mkdtemp(socket_path) == NULL) fail(socket_path, strerror(errno));
-    socket_path[folder_size] = '/';
-    const pid_t browser = getpid();
-    const pid_t broker = fork();
-    if (broker != 0) return broker;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != browser) _exit(0); /* it has ended already */
-    execlp("cairnd", "cairnd", "--socket", socket_path, (char *)NULL);
-    fail("cairnd", strerror(errno));
-    return -1;
-}
-
-static void end_broker(pid_t broker) {
+/* Also where the browser has failed; not where a GPU process has. */
+static void end_broker(void) {
+    if (getpid() != browser) return;
     kill(broker, SIGTERM);
     waitpid(broker, NULL, 0);
     char lock[sizeof socket_path + sizeof ".lock"];
@@ -143,6 +129,27 @@ static void end_broker(pid_t broker) {
     unlink(lock);
     *strrchr(socket_path, '/') = '\0';
     rmdir(socket_path);
+}
+
+/* A broker of the browser's own, which ends with it. The caches are where all of the user's are; a
+ * browser that has them in its profile says --root PROFILE/programs. */
+static void start_broker(void) {
+    const size_t folder_size = sizeof socket_path - sizeof "/broker.sock";
+    socket_path[folder_size] = '\0';
+    if (mkdtemp(socket_path) == NULL) fail(socket_path, strerror(errno));
+    socket_path[folder_size] = '/';
+    browser = getpid();
+    broker = fork();
+    if (broker < 0) fail("cairnd", strerror(errno));
+    if (broker > 0) {
+        atexit(end_broker);
+        return;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != browser) _exit(0); /* it has ended already */
+    execlp("cairnd", "cairnd", "--socket", socket_path, (char *)NULL);
+    perror("browser: cairnd");
+    _exit(1);
 }
 
 /* Binds the connection to the profile's cache: the GPU process can reach no other by it. */
@@ -198,9 +205,8 @@ int main(int argc, char **argv) {
         clear_last_hour();
         return 0;
     }
-    const pid_t broker = start_broker();
+    start_broker();
     run_gpu_process(connect_to_broker());
     run_gpu_process(-1);
-    end_broker(broker);
     return 0;
 }

@@ -156,6 +156,18 @@ std::string printable_text(std::string_view text) {
     return lines;
 }
 
+std::string shell_word(std::string_view text) {
+    std::string word = "'";
+    for (const char c : text) {
+        if (c == '\'') {
+            word += "'\\''";
+        } else {
+            word += c;
+        }
+    }
+    return word += '\'';
+}
+
 std::string printable_json(const nlohmann::ordered_json &json, int indent) {
     const std::string raw =
         json.dump(indent, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);

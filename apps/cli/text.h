@@ -38,6 +38,9 @@ std::string printable_line(std::string_view text);
 // The same for each of its lines.
 std::string printable_text(std::string_view text);
 
+// `text` as one word of a shell, in quotes, whatever is in it.
+std::string shell_word(std::string_view text);
+
 // Text of a JSON value, in which the same characters are written as \uXXXX, so that nothing is
 // lost. Each level is indented by so many; below 0: it is one line.
 std::string printable_json(const nlohmann::ordered_json &json, int indent = 2);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,19 @@ TEST(Text, JsonKeepsWhatItEscapes) {
     EXPECT_EQ(text, "{\n  \"about\": \"a\\u009b\\u202e\\u007f\\u001b\\n\u00fc\\udb40\\udc41\"\n}");
     EXPECT_EQ(nlohmann::ordered_json::parse(text), json);
     EXPECT_EQ(printable_json("\xff"), "\"\ufffd\"");
+}
+
+TEST(Text, AWordIsOneWordForAShell) {
+    for (const std::string word :
+         {"", "plain", "two words", "a'; echo b; 'c", "$(d) `e` \\ \"f\"\n"}) {
+        const std::string command = "printf %s " + shell_word(word);
+        FILE *pipe = ::popen(command.c_str(), "r");
+        ASSERT_NE(pipe, nullptr);
+        std::string said(100, '\0');
+        said.resize(fread(said.data(), 1, said.size(), pipe));
+        ::pclose(pipe);
+        EXPECT_EQ(said, word);
+    }
 }
 
 TEST(Suggestion, OneSlipIsUnderstood) {

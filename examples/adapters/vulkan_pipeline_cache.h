@@ -168,7 +168,8 @@ class VulkanPipelineCache {
         VkPipelineCache made = VK_NULL_HANDLE;
         const auto entry = key("vulkan-pipeline-cache/1");
         std::uint32_t ticket = 0;
-        const bool noted = cairn_use_begin(cache_, entry.data(), entry.size(), &ticket) == CAIRN_OK;
+        const bool noted = !data.empty() &&
+                           cairn_use_begin(cache_, entry.data(), entry.size(), &ticket) == CAIRN_OK;
         if (create_(device_, &info, nullptr, &made) != VK_SUCCESS) made = VK_NULL_HANDLE;
         if (noted) cairn_use_end(cache_, ticket);
         return made;

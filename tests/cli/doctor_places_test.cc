@@ -88,6 +88,9 @@ TEST_F(DoctorPlacesTest, Configurations) {
     configure("[application game]\nlimit = 5M\n");
     EXPECT_FINDS(look("game"), "configuration.limit-small");
     EXPECT_FALSE(look("other").has(doctor::Id::limit_small));
+    write(programs_ + "/game", "#!/bin/sh\n");
+    fs::permissions(programs_ + "/game", fs::perms::all);
+    EXPECT_TRUE(look(programs_ + "/game").has(doctor::Id::limit_small)) << "by its path, too";
     fs::permissions(config_, fs::perms::all);
     EXPECT_FINDS(look(), "configuration.refused", "is not followed");
     fs::remove(config_);

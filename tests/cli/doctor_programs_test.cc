@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "doctor/driver_trial.h"
 #include "doctor_support.h"
+#include "support/eventually.h"
 
 namespace cairn::cli_test {
 namespace {
@@ -63,6 +65,19 @@ TEST_F(DoctorDriverTest, ADriverThatCrashesOrHangsIsAFinding) {
     use_bad_vendor("hang");
     machine_.patience_ms = 500;
     EXPECT_FINDS(look_at_driver(), "driver.hangs", "does not come back");
+}
+
+TEST_F(DoctorDriverTest, AKilledDoctorLeavesNothing) {
+    const std::string temporary = folder_ / "temporary";
+    fs::create_directory(temporary);
+    use_bad_vendor("hang");
+    for (const int signal : {SIGTERM, SIGKILL}) {
+        Program killed({CAIRN_PROGRAM, "doctor"}, {{"TMPDIR", temporary}});
+        ASSERT_TRUE(cairn_test::eventually([&] { return !fs::is_empty(temporary); }));
+        ASSERT_EQ(::kill(killed.pid(), signal), 0);
+        EXPECT_EQ(killed.wait(), 1000 + signal);
+        EXPECT_TRUE(cairn_test::eventually([&] { return fs::is_empty(temporary); })) << signal;
+    }
 }
 
 TEST_F(DoctorDriverTest, ACrashBehindTheFrontEndOnly) {

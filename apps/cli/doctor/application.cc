@@ -22,6 +22,7 @@
 #include "os/helper_process.h"
 #include "output.h"
 #include "session.h"
+#include "text.h"
 
 namespace cairn::cli::doctor {
 namespace {
@@ -265,14 +266,6 @@ bool check_switches(const Examined &examined, const std::string &name, Findings 
     return record.ok() || has_cache || !runs.empty();
 }
 
-std::string application_name_of(const std::string &path, bool is_script) {
-    ProcessStart start;
-    start.file = canonical_path(path);
-    if (is_script) start.called = path;
-    start.arguments = {path};
-    return application_of(start);
-}
-
 void check_missing(const Examined &examined, Findings &findings) {
     Words known;
     if (!examined.root.empty()) {
@@ -296,7 +289,7 @@ bool is_app_image(const std::string &beginning) {
 void check_file(const Examined &examined, const std::string &path, Findings &findings) {
     if (::access(path.c_str(), X_OK) != 0) {
         findings.add(Id::app_not_executable, fmt::format("{} may not be executed", path),
-                     fmt::format("chmod +x '{}'", path));
+                     fmt::format("chmod +x {}", shell_word(path)));
         return;
     }
     const std::string whole = canonical_path(path);
@@ -321,7 +314,7 @@ void check_file(const Examined &examined, const std::string &path, Findings &fin
     if (is_app_image(beginning)) {
         findings.add(Id::app_image,
                      fmt::format("{} is an AppImage; what is in it inherits Cairn", path),
-                     fmt::format("cairn run -- '{}'", path));
+                     fmt::format("cairn run -- {}", shell_word(path)));
         return;
     }
     if (!check_kind(examined, path, *elf, findings)) return;
@@ -339,22 +332,30 @@ void check_file(const Examined &examined, const std::string &path, Findings &fin
 
 }  // namespace
 
+std::string known_name(const std::string &application) {
+    const std::string path = application.empty() ? "" : find_executable(application);
+    if (path.empty()) return application_name(application);
+    ProcessStart start;
+    start.file = canonical_path(path);
+    if (read_beginning(path, 2).value_or("") == "#!") start.called = path;
+    start.arguments = {path};
+    return application_of(start);
+}
+
 void check_application(const Examined &examined, Findings &findings) {
     if (examined.application.empty()) return;
     const std::string path = find_executable(examined.application);
     if (path.empty()) {
         Findings heard;
-        const std::string name = application_name(examined.application);
-        const bool is_name = name.find('/') == std::string::npos;
-        if (!is_name || !check_switches(examined, name, heard)) {
+        const bool is_name = examined.name.find('/') == std::string::npos;
+        if (!is_name || !check_switches(examined, examined.name, heard)) {
             return check_missing(examined, findings);
         }
         for (const Finding &each : heard.all()) findings.add(each.id, each.what, each.mend);
         return;
     }
     check_file(examined, path, findings);
-    const bool is_script = read_beginning(path, 2).value_or("") == "#!";
-    (void)check_switches(examined, application_name_of(path, is_script), findings);
+    (void)check_switches(examined, examined.name, findings);
 }
 
 }  // namespace cairn::cli::doctor

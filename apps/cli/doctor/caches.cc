@@ -18,6 +18,7 @@
 #include "output.h"
 #include "pack/pack_reader.h"
 #include "signature.h"
+#include "text.h"
 
 namespace cairn::cli::doctor {
 namespace {
@@ -64,8 +65,9 @@ void check_whole(const std::string &root, Findings &findings) {
         try {
             (void)open_cache(root, name, Access::read_only);
         } catch (const Failure &failure) {
-            findings.add(Id::cache_damaged, failure.what(),
-                         fmt::format("start its application once, or: cairn rm '{}'", name));
+            findings.add(
+                Id::cache_damaged, failure.what(),
+                fmt::format("start its application once, or: cairn rm {}", shell_word(name)));
         }
     }
 }
@@ -128,10 +130,11 @@ void check_signer(const std::string &path, const std::set<std::string> &revoked,
         const auto file = Directory::working().open_file(path, Access::read_only);
         const auto trailer = file.ok() ? read_trailer(file.value(), path) : std::nullopt;
         if (!trailer || !revoked.contains(fingerprint(trailer->key))) return;
-        findings.add(Id::pack_untrusted,
-                     fmt::format("{} is signed with a key that you have revoked ({})", path,
-                                 fingerprint(trailer->key)),
-                     fmt::format("cairn pack remove '{}'", fs::path(path).filename().string()));
+        findings.add(
+            Id::pack_untrusted,
+            fmt::format("{} is signed with a key that you have revoked ({})", path,
+                        fingerprint(trailer->key)),
+            fmt::format("cairn pack remove {}", shell_word(fs::path(path).filename().string())));
     } catch (const Failure &) {
         return;
     }

@@ -33,6 +33,7 @@ void keep_line(void *user, int, const char *line) {
 Examined::Examined(Machine the_machine, std::string the_application, bool asks)
     : machine(std::move(the_machine)),
       application(std::move(the_application)),
+      name(known_name(application)),
       asks_driver(asks),
       manifest(find_manifest(machine.executable)),
       configuration(Configuration::read(Log(keep_line, &configuration_lines))),

@@ -23,6 +23,8 @@ struct Examined {
 
     Machine machine;
     std::string application;
+    std::string
+        name;  // by which caches and the configuration know it; empty: no application is asked for
     bool asks_driver;
     Manifest manifest;          // of the EGL front end that `cairn run` would use
     std::string glx_library;    // beside it
@@ -58,6 +60,9 @@ struct Group {
     Check check;
 };
 std::span<const Group> groups();
+
+// The name by which caches and the configuration know what a person has named; empty for nothing.
+std::string known_name(const std::string &application);
 
 // All of them, in the order of groups().
 Findings examine(const Examined &examined);

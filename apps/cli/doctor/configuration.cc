@@ -4,11 +4,12 @@
 
 #include "doctor/checks.h"
 #include "output.h"
+#include "text.h"
 
 namespace cairn::cli::doctor {
 namespace {
 
-constexpr uint64_t kLimitSmall = 32u << 20;  // about what one application of a few scenes stores
+constexpr uint64_t kLimitSmall = 32u << 20;
 
 // Lines of the file are named by `PATH:NUMBER:`.
 bool is_about_a_line(const std::string &path, const std::string &line) {
@@ -21,9 +22,9 @@ void check_lines(const Examined &examined, Findings &findings) {
         if (is_about_a_line(path, line)) {
             findings.add(Id::config_mistake, line, fmt::format("edit {}", path));
         } else {
-            findings.add(
-                Id::config_refused, line,
-                fmt::format("chmod go-w '{0}', and see that it is your file: ls -l '{0}'", path));
+            findings.add(Id::config_refused, line,
+                         fmt::format("chmod go-w {0}, and see that it is your file: ls -l {0}",
+                                     shell_word(path)));
         }
     }
 }
@@ -58,7 +59,7 @@ void check_configuration(const Examined &examined, Findings &findings) {
         findings.add(Id::record_off, fmt::format("{} says `record = 0`", path),
                      fmt::format("take that line out of {}, if you want to know", path));
     }
-    for (const std::string &application : {std::string(), examined.application}) {
+    for (const std::string &application : {std::string(), examined.name}) {
         const auto limit = configuration.limit_bytes(application);
         if (!limit || *limit >= kLimitSmall || findings.has(Id::limit_small)) continue;
         findings.add(Id::limit_small,

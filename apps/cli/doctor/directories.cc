@@ -10,6 +10,7 @@
 #include "doctor/checks.h"
 #include "os/environment.h"
 #include "output.h"
+#include "text.h"
 
 namespace cairn::cli::doctor {
 namespace {
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kFullBelow = 16u << 20;
 constexpr uint64_t kFilesLeast = 64;
-constexpr uint64_t kDefaultLimit = 1u << 30;
 
 void check_room(const Examined &examined, const Machine::Disk &disk, Findings &findings) {
     const std::string &root = examined.root;
@@ -29,7 +29,7 @@ void check_room(const Examined &examined, const Machine::Disk &disk, Findings &f
             "make room; `cairn stats` says what caches take, `cairn clear` empties them");
     } else {
         const uint64_t limit =
-            examined.configuration.limit_bytes(examined.application).value_or(kDefaultLimit);
+            examined.configuration.limit_bytes(examined.name).value_or(CAIRN_LIMIT_BYTES_DEFAULT);
         if (disk.free_bytes < limit) {
             findings.add(Id::little_space,
                          fmt::format("{} is on a disk with {} free, and caches may take {}", root,
@@ -80,7 +80,7 @@ void check_writing(const Examined &examined, const Machine::Disk &disk, Findings
     if (is_there) {
         findings.add(Id::not_writable, fmt::format("{} {}", root, why),
                      disk.is_read_only ? "set CAIRN_DIR to a folder that you may write"
-                                       : fmt::format("chmod u+rwx '{}'", root));
+                                       : fmt::format("chmod u+rwx {}", shell_word(root)));
     } else {
         findings.add(Id::cannot_make,
                      fmt::format("{} is not there and cannot be made: {} {}", root, folder, why),
@@ -105,10 +105,11 @@ void check_other_roots(const Examined &examined, Findings &findings) {
             continue;
         }
         if (count == 0) continue;
-        findings.add(Id::other_root,
-                     fmt::format("{} has {}, and {} is used", other,
-                                 format_count(count, "cache", "caches"), examined.root),
-                     fmt::format("cairn rm --all --dir '{}', if you need them no more", other));
+        findings.add(
+            Id::other_root,
+            fmt::format("{} has {}, and {} is used", other, format_count(count, "cache", "caches"),
+                        examined.root),
+            fmt::format("cairn rm --all --dir {}, if you need them no more", shell_word(other)));
         return;
     }
 }

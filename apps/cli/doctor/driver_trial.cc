@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/driver_trial.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -11,6 +16,7 @@
 #include "common/run_report.h"
 #include "common/words.h"
 #include "os/environment.h"
+#include "os/file.h"
 #include "output.h"
 #include "run_report.h"
 
@@ -19,30 +25,69 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of ours that is gone at the end. Drivers keep things, too, and doctor leaves nothing behind.
+// Of the places for temporary files, the first that takes one; empty: none does.
+std::string make_temporary_folder() {
+    std::error_code error;
+    for (const std::string &place :
+         {fs::temp_directory_path(error).string(),
+          environment_variable("XDG_RUNTIME_DIR").value_or(""), std::string("/dev/shm")}) {
+        std::string name = place + "/cairn-doctor-XXXXXX";
+        if (place.starts_with('/') && ::mkdtemp(name.data()) != nullptr) return name;
+    }
+    return "";
+}
+
+// A folder of ours that is gone at the end. Drivers keep things, too, and doctor leaves nothing behind: a
+// process makes the folder, and removes it when this one has ended, by whatever signal.
 class Scratch {
   public:
     Scratch() {
-        std::error_code error;
-        for (const std::string &place :
-             {fs::temp_directory_path(error).string(),
-              environment_variable("XDG_RUNTIME_DIR").value_or(""), std::string("/dev/shm")}) {
-            std::string name = place + "/cairn-doctor-XXXXXX";
-            if (!place.starts_with('/') || ::mkdtemp(name.data()) == nullptr) continue;
-            path_ = name;
-            return;
+        std::array<int, 2> sockets = {};
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) return;
+        end_.reset(sockets[0]);
+        UniqueFd other(sockets[1]);
+        keeper_ = ::fork();
+        if (keeper_ == 0) {
+            end_.reset(-1);
+            keep(other.get());
         }
+        other.reset(-1);
+        path_ = read_all(end_.get());
     }
     Scratch(const Scratch &) = delete;
     Scratch &operator=(const Scratch &) = delete;
     ~Scratch() {
-        std::error_code error;
-        if (!path_.empty()) fs::remove_all(path_, error);
+        end_.reset(-1);
+        if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
     }
     const std::string &path() const { return path_; }
 
   private:
+    static std::string read_all(int fd) {
+        std::string text;
+        std::array<char, 512> part = {};
+        for (ssize_t size = 1; size != 0;) {
+            size = ::read(fd, part.data(), part.size());
+            if (size < 0 && errno != EINTR) break;
+            text.append(part.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+        }
+        return text;
+    }
+    [[noreturn]] static void keep(int fd) {
+        ::setsid();  // the terminal's signals are not for it
+        for (const int used : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(used);
+        const std::string made = make_temporary_folder();
+        (void)!::send(fd, made.data(), made.size(), MSG_NOSIGNAL);
+        ::shutdown(fd, SHUT_WR);
+        (void)read_all(fd);
+        std::error_code error;
+        if (!made.empty()) fs::remove_all(made, error);
+        ::_exit(0);
+    }
+
     std::string path_;
+    UniqueFd end_;  // closed when this process ends
+    pid_t keeper_ = -1;
 };
 
 using Changes = std::map<std::string, std::optional<std::string>>;

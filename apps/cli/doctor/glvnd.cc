@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -26,7 +25,6 @@ namespace fs = std::filesystem;
 constexpr const char *kFilenamesEnv = "__EGL_VENDOR_LIBRARY_FILENAMES";
 constexpr const char *kDirsEnv = "__EGL_VENDOR_LIBRARY_DIRS";
 constexpr const char *kDispatch = "libGLdispatch.so.0";
-constexpr std::size_t kManifestMax = 64 << 10;
 constexpr std::size_t kManifestsMax = 200;
 
 bool is_glvnd(const std::string &path) {
@@ -69,21 +67,6 @@ struct Vendor {
     std::string manifest;
     std::string library;
 };
-
-// The library that a manifest names, with its folder where it is given one; nullopt: it is none.
-std::optional<std::string> library_in_manifest(const std::string &path) {
-    const auto text = read_beginning(path, kManifestMax);
-    if (!text || text->size() == kManifestMax) return std::nullopt;
-    const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-    const nlohmann::json::json_pointer name("/ICD/library_path");
-    if (json.is_discarded() || !json.contains(name) || !json.at(name).is_string()) {
-        return std::nullopt;
-    }
-    auto library = json.at(name).get<std::string>();
-    const bool is_relative = library.find('/') != std::string::npos && !library.starts_with('/');
-    return is_relative ? (fs::path(path).parent_path() / library).lexically_normal().string()
-                       : library;
-}
 
 // In the order of libEGL, as the environment says.
 Words manifests(const Examined &examined) {
@@ -131,13 +114,13 @@ void check_vendors(const Examined &examined, Findings &findings) {
     for (const std::string &manifest : manifests(examined)) {
         struct stat status = {};
         if (::stat(manifest.c_str(), &status) != 0) continue;  // check_lists() tells of it
-        const auto library = library_in_manifest(manifest);
-        if (!library) {
+        const std::string library = library_of(manifest);
+        if (library.empty()) {
             findings.add(
                 Id::manifest_damaged, fmt::format("{} is no manifest of an EGL driver", manifest),
                 fmt::format("remove {}, or install the package again that it is of", manifest));
-        } else if (!is_of_cairn(*library) &&
-                   check_vendor(examined, manifest, *library, seen, findings)) {
+        } else if (!is_of_cairn(library) &&
+                   check_vendor(examined, manifest, library, seen, findings)) {
             ++drivers;
         }
     }
@@ -184,7 +167,7 @@ void check_lists(const Examined &examined, Findings &findings) {
         if (is_there) {
             const Words files = by_files ? Words{part} : paths_in(part, ".json");
             has_cairn = has_cairn || std::ranges::any_of(files, [](const std::string &file) {
-                            return is_of_cairn(library_in_manifest(file).value_or(""));
+                            return is_of_cairn(library_of(file));
                         });
         } else if (names_cairn) {
             findings.add(Id::cairn_moved,

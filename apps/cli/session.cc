@@ -328,7 +328,12 @@ std::string load_problem(const std::string &library) {
         const ssize_t written = ::write(pipe[1], problem.data(), problem.size());
         ::_exit(is_loaded && written >= 0 ? 0 : 1);
     }
+    const int fork_error = errno;
     ::close(pipe[1]);
+    if (child < 0) {
+        ::close(pipe[0]);
+        return fmt::format("no process can be started to load it: {}", error_text(fork_error));
+    }
     std::string problem;
     std::array<char, 4096> part = {};
     for (ssize_t size = 1; child > 0 && size > 0;) {

@@ -187,6 +187,7 @@ std::string did_you_mean(std::string_view word, const Words &known) {
     std::string best;
     size_t best_distance = std::max<size_t>(1, std::min(word.size(), kWordMax) / 3) + 1;
     for (const std::string &candidate : known) {
+        if (candidate == word) continue;  // that is what was said
         const bool begins = word.size() >= kBeginning && candidate.starts_with(word);
         const size_t edits = begins ? 1 : distance(word.substr(0, kWordMax), candidate);
         // A word of other letters altogether is not meant.

@@ -112,6 +112,7 @@ TEST(Suggestion, WhatIsFarFromAllIsNot) {
         EXPECT_EQ(did_you_mean(word, kWords), "") << word;
     }
     EXPECT_EQ(did_you_mean(std::string(100'000, 's'), kWords), "");
+    EXPECT_EQ(did_you_mean("stats", {"stats"}), "") << "it is what was said";
 }
 
 }  // namespace

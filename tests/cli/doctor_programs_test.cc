@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 
@@ -116,6 +117,10 @@ TEST_F(DoctorDriverTest, AFrontEndThatIsNotInFrontOrKeepsNothing) {
     doctor::Findings lost;
     doctor::judge_egl(trial, lost);
     EXPECT_FINDS(lost, "driver.not-kept", "EGL");
+    set("MESA_SHADER_READ_PATH", "/sources");
+    doctor::Findings replaced;
+    doctor::judge_egl(trial, replaced);
+    EXPECT_THAT(all_of(replaced), testing::HasSubstr("-> unset MESA_SHADER_READ_PATH"));
     trial.second = answer("stage=linking a program\n", 11);
     doctor::Findings crashed;
     doctor::judge_egl(trial, crashed);
@@ -163,6 +168,38 @@ TEST_F(DoctorDriverTest, WithoutTemporaryFilesItIsNotAsked) {
     EXPECT_THAT(program.standard_output(), testing::HasSubstr("driver.not-asked"));
     EXPECT_THAT(program.standard_output(), testing::HasSubstr("directories.not-writable"));
     EXPECT_THAT(program.standard_output(), testing::Not(testing::HasSubstr("driver.ends")));
+}
+
+TEST_F(DoctorDriverTest, WhereNoProcessCanBeStartedNobodyBlamesTheDriver) {
+    EXPECT_EQ(doctor::run_with_patience({"/nothing"}, {}, 1000).start_error, ENOENT);
+    doctor::DriverTrial trial;
+    trial.was_asked = true;
+    trial.alone.ended.start_error = EAGAIN;
+    doctor::Findings findings;
+    doctor::judge_egl(trial, findings);
+    EXPECT_FINDS(findings, "driver.not-asked", "no process can be started");
+    EXPECT_EQ(findings.count(doctor::Level::wrong), 0u) << all_of(findings);
+}
+
+TEST_F(DoctorDriverTest, AServerThatDoesNotAnswerIsNoFaultOfTheDriver) {
+    doctor::DriverTrial trial;
+    trial.was_asked = true;
+    trial.alone = answer("stage=opening a display, of X11\n");
+    trial.alone.ended.is_late = true;
+    doctor::Findings findings;
+    doctor::judge_egl(trial, findings);
+    EXPECT_FINDS(findings, "driver.hangs", "of X11");
+    EXPECT_THAT(all_of(findings), testing::HasSubstr("whether the server answers"));
+    trial.alone = answer("stage=opening the X display\n");
+    trial.alone.ended.is_late = true;
+    doctor::Findings glx;
+    doctor::judge_glx(trial, glx);
+    EXPECT_THAT(all_of(glx), testing::HasSubstr("whether the server answers"));
+    trial.alone = answer("stage=linking a program\n");
+    trial.alone.ended.is_late = true;
+    doctor::Findings links;
+    doctor::judge_egl(trial, links);
+    EXPECT_THAT(all_of(links), testing::Not(testing::HasSubstr("server")));
 }
 
 TEST_F(DoctorDriverTest, DriversOwnCaches) {
@@ -307,6 +344,11 @@ TEST_F(DoctorApplicationTest, HostileFilesAreReadNoFurtherThanTheyGo) {
     EXPECT_LE(elf->needed.size(), 512u);
     EXPECT_LE(elf->run_paths.size(), 64u);
     EXPECT_FINDS(look(programs_ + "/endless"), "application.library-missing", "lib0.so");
+    // Names may lie across the parts in which a program's text is read.
+    ElfText far = program({"libc.so.6"});
+    far.more =
+        std::string((1u << 20) - read_file(make("near", far)).size() - 5, ' ') + "libGL.so.1";
+    EXPECT_FINDS(look(make("far", far)), "application.may-load", "loads them when it runs");
     ASSERT_EQ(::mkfifo((programs_ + "/fifo").c_str(), 0700), 0);
     EXPECT_FALSE(doctor::read_elf(programs_ + "/fifo"));
     EXPECT_FINDS(look(programs_ + "/fifo"), "application.missing");

@@ -117,6 +117,27 @@ TEST_F(DoctorCommandTest, ItWorksWithoutAHomeAndWithAStrangePath) {
     EXPECT_THAT(finished.standard_output, HasSubstr("application.missing"));
 }
 
+TEST_F(DoctorCommandTest, WhatItAdvisesCanBeCopied) {
+    const std::string name = "it's; touch made; '.sh";
+    write(programs_ + "/" + name, "#!/bin/sh\n");
+    const Finished finished = run({"doctor", "--no-driver", "--json", programs_ + "/" + name});
+    const auto mend = found(finished, "application.not-executable")["mend"].get<std::string>();
+    Program shell({"sh", "-c", "cd '" + programs_ + "' && " + mend}, {});
+    EXPECT_EQ(shell.wait(), 0) << mend << shell.standard_error();
+    EXPECT_EQ(::access((programs_ + "/" + name).c_str(), X_OK), 0) << mend;
+    EXPECT_FALSE(fs::exists(programs_ + "/made")) << mend;
+}
+
+TEST_F(DoctorCommandTest, WithoutProcItStillFindsItself) {
+    Program probe({"bwrap", "--bind", "/", "/", "--tmpfs", "/proc", "true"}, {});
+    if (probe.wait() != 0) GTEST_SKIP() << "no container can be had";
+    Program program({"bwrap", "--bind", "/", "/", "--dev", "/dev", "--tmpfs", "/proc",
+                     CAIRN_PROGRAM, "doctor", "--no-driver"},
+                    {{"CAIRN_DIR", root_}, {"HOME", home_}});
+    EXPECT_EQ(program.wait(), 0) << program.standard_output();
+    EXPECT_THAT(program.standard_output(), HasSubstr("sandbox.no-proc"));
+}
+
 // A variable that some part of Cairn learns to read must not be called unknown.
 TEST_F(DoctorCommandTest, EveryVariableOfTheSourcesIsKnown) {
     constexpr std::string_view kBeginning = "\"CAIRN_";

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "caches.h"
@@ -74,8 +75,19 @@ constexpr std::array kToolkits = {
 // Names in the text of a program that loads its libraries when it runs, as Blender or Godot do.
 bool names_in_text(const std::string &path, std::string_view name) {
     constexpr std::size_t kTextMax = 64u << 20;
-    const auto text = read_beginning(path, kTextMax);
-    return text && text->find(name) != std::string::npos;
+    constexpr std::size_t kPart = 1u << 20;
+    std::ifstream file(path, std::ios::binary);
+    std::string text;
+    for (std::size_t done = 0; done < kTextMax && file; done += kPart) {
+        // The end of the part before stays, as a name may begin there.
+        text.erase(0, text.size() - std::min(text.size(), name.size()));
+        const std::size_t kept = text.size();
+        text.resize(kept + kPart);
+        file.read(text.data() + kept, kPart);
+        text.resize(kept + static_cast<std::size_t>(file.gcount()));
+        if (text.find(name) != std::string::npos) return true;
+    }
+    return false;
 }
 
 bool is_browser(const std::string &path) {
@@ -301,6 +313,12 @@ void check_file(const Examined &examined, const std::string &path, Findings &fin
     if (path.find("/flatpak/exports/bin/") != std::string::npos) {
         findings.add(Id::app_flatpak, fmt::format("{} starts an application of Flatpak's", path),
                      "flatpak override --user, with the options of docs/cli.md (Flatpak)");
+        return;
+    }
+    if (::access(path.c_str(), R_OK) != 0) {
+        findings.add(
+            Id::app_no_gl, fmt::format("{} may be started, and not be read", path),
+            fmt::format("cairn run -- {} says at its end what was used", shell_word(path)));
         return;
     }
     const std::string beginning = read_beginning(path, 16 << 10).value_or("");

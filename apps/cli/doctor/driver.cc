@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the driver offers, and whether Cairn's front ends come before it.
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -25,14 +26,30 @@ bool is_mesa_off() {
     return value == "1" || value == "true" || value == "yes";
 }
 
+// Opening a display of X11 or Wayland takes a server's answer.
+bool waits_for_server(const std::string &stage) {
+    return stage.starts_with("opening ") &&
+           (stage.find(" X") != std::string::npos || stage.find(" Wayland") != std::string::npos);
+}
+constexpr const char *kMendServer =
+    "see whether the server answers that DISPLAY or WAYLAND_DISPLAY names, or unset that variable";
+
 // Whether the driver came to its end by itself; else what became of it is found.
 bool has_ended_well(const DriverAnswer &answer, const char *who, Id ends, const char *mend_end,
                     Findings &findings) {
     if (answer.is_done()) return true;
     const std::string where = answer.word("stage");
+    if (answer.ended.start_error != 0) {
+        findings.add(Id::not_asked,
+                     fmt::format("no process can be started to ask it: {}",
+                                 error_text(answer.ended.start_error)),
+                     "end other programs, or raise the limit: ulimit -u");
+        return false;
+    }
     if (answer.ended.is_late) {
         findings.add(ends == Id::driver_ends ? Id::driver_hangs : ends,
-                     fmt::format("{} does not come back from {}", who, where), mend_end);
+                     fmt::format("{} does not come back from {}", who, where),
+                     waits_for_server(where) ? kMendServer : mend_end);
     } else if (answer.ended.signal != 0) {
         findings.add(ends,
                      fmt::format("{} ends its process by signal {} ({}), when {}", who,
@@ -47,6 +64,8 @@ bool has_ended_well(const DriverAnswer &answer, const char *who, Id ends, const 
     return false;
 }
 
+// Mesa replaces sources; the front end is led to other drivers.
+constexpr const char *kInTheWay[] = {"MESA_SHADER_READ_PATH", "CAIRN_EGL_VENDORS"};
 constexpr const char *kMendDriver =
     "install the driver's packages again, or another version of them";
 constexpr const char *kMendFrontEnd =
@@ -94,11 +113,17 @@ void judge_front_end(const DriverTrial &trial, const char *api, const char *libr
         return;
     }
     if (trial.hits == 0) {
-        findings.add(Id::not_kept,
-                     fmt::format("a program that was linked through {} is not found by the next "
-                                 "process",
-                                 api),
-                     "CAIRN_LOG=1 cairn run -- APP says why; please report it");
+        std::string what = fmt::format(
+            "a program that was linked through {} is not found by the next process", api);
+        const auto suspect = std::ranges::find_if_not(
+            kInTheWay, [](const char *variable) { return value_of(variable).empty(); });
+        if (suspect == std::end(kInTheWay)) {
+            findings.add(Id::not_kept, std::move(what),
+                         "CAIRN_LOG=1 cairn run -- APP says why; please report it");
+        } else {
+            what.append("; ").append(*suspect).append(" is set");
+            findings.add(Id::not_kept, std::move(what), fmt::format("unset {}", *suspect));
+        }
         return;
     }
     findings.add(Id::driver_kept,

@@ -242,7 +242,7 @@ void ask_egl() {
     }
     say("stage", "opening a display");
     for (const Place &place : places(egl)) {
-        say("stage", "opening a display");
+        say("stage", std::string("opening a display, of ") + place.name);
         if (place.display == nullptr || egl.initialize(place.display, nullptr, nullptr) == 0) {
             continue;
         }

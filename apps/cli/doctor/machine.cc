@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -33,7 +34,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kOutputMax = 1 << 20;
 constexpr unsigned kAskPatienceMs = 5'000;
 
-// -1: it cannot be started. `output` is where it writes to.
+// Below 0: it cannot be started, for this error. `output` is where it writes to.
 pid_t start(const Words &command, const Words &environment, int output) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -56,7 +57,7 @@ pid_t start(const Words &command, const Words &environment, int output) {
                      argument_pointers(command).data(), argument_pointers(environment).data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
-    return error == 0 ? process : -1;
+    return error == 0 ? process : -error;
 }
 
 // Until its end, or that of the time. A process that was left behind may keep the pipe open, so that
@@ -135,17 +136,31 @@ Words own_environment() {
     return variables;
 }
 
+// Where there is no /proc, the kernel still says by which path this program was started.
+std::string own_executable() {
+    std::string path = canonical_path("/proc/self/exe");
+    if (::access(path.c_str(), F_OK) == 0) return path;
+    const auto *started = reinterpret_cast<const char *>(::getauxval(AT_EXECFN));
+    return started == nullptr ? path : canonical_path(started);
+}
+
 }  // namespace
 
 Ended run_with_patience(const Words &command, const Words &environment, unsigned patience_ms) {
     Ended ended;
     std::array<int, 2> ends = {};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ended;
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        ended.start_error = errno;
+        return ended;
+    }
     const UniqueFd reading(ends[0]);
     UniqueFd writing(ends[1]);
     const pid_t process = start(command, environment, writing.get());
     writing.reset(-1);
-    if (process < 0) return ended;
+    if (process < 0) {
+        ended.start_error = -process;
+        return ended;
+    }
     int status = 0;
     bool has_ended = false;
     read_output(reading.get(), process, Deadline::in_ms(patience_ms), ended, status, has_ended);
@@ -172,7 +187,7 @@ std::string Machine::text_of(const std::string &path) const {
 
 Machine this_machine() {
     Machine machine;
-    machine.executable = canonical_path("/proc/self/exe");
+    machine.executable = own_executable();
     machine.ask = [](const Words &command) {
         return run_with_patience(command, own_environment(), kAskPatienceMs).output;
     };

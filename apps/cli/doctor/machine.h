@@ -19,6 +19,7 @@ struct Ended {
     int exit_code = -1;    // -1: it did not end by itself, or was not started
     int signal = 0;        // that ended it
     bool is_late = false;  // it was ended, since it did not end in time
+    int start_error = 0;   // why it could not be started
 };
 
 // Starts a program with this environment, and ends it, with what it has started, when its time is over.

@@ -30,7 +30,7 @@ Examples:
 Exit codes: 0 nothing is wrong, with --strict also no warning; 1 something is wrong; 2 wrong usage.)";
 
 struct Options {
-    std::string application;
+    std::optional<std::string> application;
     bool json = false;
     bool strict = false;
     bool no_driver = false;
@@ -104,11 +104,13 @@ void print_findings_json(const doctor::Examined &examined, const Findings &findi
 }
 
 int diagnose(const Options &options) {
-    const doctor::Examined examined(doctor::this_machine(), options.application,
+    // As of a script whose variable is not set.
+    if (options.application == "") throw Failure(kExitUsage, "the application has no name");
+    const doctor::Examined examined(doctor::this_machine(), options.application.value_or(""),
                                     !options.no_driver);
     const Findings findings = doctor::examine(examined);
     options.json ? print_findings_json(examined, findings)
-                 : print_findings(findings, !options.application.empty());
+                 : print_findings(findings, options.application.has_value());
     const bool is_well = findings.count(Level::wrong) == 0 &&
                          (!options.strict || findings.count(Level::warning) == 0);
     return is_well ? kExitOk : kExitFailure;

@@ -144,7 +144,9 @@ void keep_nothing(const std::string &root) {
     if ((disabled_kinds(root) & CAIRN_KIND_CACHE_FOR_DRIVER) != 0) setenv(kDisableEnv, "1", 1);
     setenv("CAIRN_EGL_PERSIST", "0", 1);
     setenv("CAIRN_EGL_BROKER", "0", 1);
-    unsetenv(CAIRN_BROKER_FD_ENV);
+    for (const char *name : {CAIRN_BROKER_FD_ENV, kRecordVariable, kKeepSourcesVariable}) {
+        unsetenv(name);
+    }
     setenv("CAIRN_DIR", kNowhere, 1);
 }
 
@@ -203,6 +205,7 @@ void prepare_cached(const RunOptions &options, const std::string &trace_path, Ru
         }
         report.emplace(options.is_private ? "" : result.root);
         setenv(kRunReportVariable, report->path().c_str(), 1);
+        if (options.is_private) unsetenv("CAIRN_TRACE");
         if (!trace_path.empty()) setenv("CAIRN_TRACE", trace_path.c_str(), 1);
         const auto [name, value] = front_end_environment(manifest.path);
         setenv(name.c_str(), value.c_str(), 1);

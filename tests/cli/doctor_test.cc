@@ -117,6 +117,10 @@ TEST_F(DoctorCommandTest, ItWorksWithoutAHomeAndWithAStrangePath) {
     EXPECT_THAT(finished.standard_output, HasSubstr("application.missing"));
 }
 
+TEST_F(DoctorCommandTest, AnApplicationWithoutANameIsAMistake) {
+    EXPECT_EQ(run({"doctor", "--no-driver", ""}).exit_code, 2);
+}
+
 TEST_F(DoctorCommandTest, WhatItAdvisesCanBeCopied) {
     const std::string name = "it's; touch made; '.sh";
     write(programs_ + "/" + name, "#!/bin/sh\n");

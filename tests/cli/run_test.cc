@@ -245,6 +245,9 @@ TEST_F(RunTest, WhereTheCachesCannotBeWrittenTheReportIsInMemory) {
 TEST_F(RunTest, PrivateKeepsNothing) {
     environment_["CAIRN_BROKER_FD"] = "7";
     environment_["CAIRN_EGL_BROKER"] = "1";
+    for (const char *name : {"CAIRN_TRACE", "CAIRN_RECORD", "CAIRN_KEEP_SOURCES"}) {
+        environment_[name] = "1";
+    }
     const Finished finished = run({"--private", "env"});
     for (const char *line :
          {"CAIRN_EGL_PERSIST=0\n", "CAIRN_EGL_BROKER=0\n", "CAIRN_DIR=/dev/null/cairn\n",
@@ -252,7 +255,10 @@ TEST_F(RunTest, PrivateKeepsNothing) {
           "CAIRN_REPORT=/proc/"}) {
         EXPECT_THAT(finished.standard_output, HasSubstr(line));
     }
-    EXPECT_THAT(finished.standard_output, Not(HasSubstr("CAIRN_BROKER_FD")));
+    for (const char *name :
+         {"CAIRN_BROKER_FD", "CAIRN_TRACE", "CAIRN_RECORD", "CAIRN_KEEP_SOURCES"}) {
+        EXPECT_THAT(finished.standard_output, Not(HasSubstr(name)));
+    }
     EXPECT_THAT(finished.standard_output, Not(HasSubstr("CAIRN_DISABLE")));
     const auto json = run_for_json({"--private", CAIRN_REPORT_CLIENT, "count", "5", "kill"});
     EXPECT_EQ(json["report"]["hits"], 5);

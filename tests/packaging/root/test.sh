@@ -82,6 +82,7 @@ as_user bash -c 'set -a; . ~/.config/environment.d/50-cairn.conf; /packages/test
     cmp - <(head -10 /packages/out/expected) || fail "other pictures after cairn enable"
 
 step "upgrade while an application runs"
+: >/packages/out/pictures
 as_user cairn run --json /packages/out/upgraded.json -- /packages/test/picture 0 40 /packages/out/go >/packages/out/pictures &
 running=$!
 for _ in $(seq 300); do

@@ -2,7 +2,6 @@
 #include "sandbox.h"
 
 #include <fcntl.h>
-#include <linux/ioprio.h>
 #include <linux/landlock.h>
 #include <poll.h>
 #include <sched.h>
@@ -44,11 +43,16 @@ void bound(int resource, rlim_t limit) {
     ::setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
 }
 
+// As ioprio_set(2) takes them. Some versions of <linux/ioprio.h> are C alone.
+constexpr int kIoWhoProcess = 1;
+constexpr int kIoClassIdle = 3;
+constexpr int kIoClassShift = 13;
+
 void be_last() {
     const sched_param none = {};
     ::sched_setscheduler(0, SCHED_IDLE, &none);
     ::setpriority(PRIO_PROCESS, 0, 19);
-    ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+    ::syscall(SYS_ioprio_set, kIoWhoProcess, 0, kIoClassIdle << kIoClassShift);
     append_to_file("/proc/self/oom_score_adj", "1000");
 }
 

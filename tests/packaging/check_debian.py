@@ -3,6 +3,7 @@
 """Checks what debian/ says against what it speaks of.
 
 Usage: check_debian.py versions       the changelog, CMakeLists.txt and the names of packages agree
+       check_debian.py needs          Build-Depends are what `make install` installs
        check_debian.py symbols        debian/*.symbols have the calls that the headers declare
        check_debian.py files TREE     each file of an installed tree is in one package, or in debian/not-installed; and
                                       each line of debian/*.install has files
@@ -41,6 +42,21 @@ def versions(top):
             yield f"{package}: the library's SOVERSION is {number}"
         if f"Package: {package}\n" not in read(top / "debian/control"):
             yield f"{package}: debian/control does not have it"
+
+
+def needs(top):
+    """What disagrees between Build-Depends and the packages that `make install` installs."""
+    listed, section = set(), "all"
+    for line in read(top / "scripts/packages.txt").splitlines():
+        if match := re.match(r"# \[(\w+)\]", line):
+            section = match.group(1)
+        elif line and not line.startswith("#") and section in ("all", "convert"):
+            listed.add(line)
+    field = re.search(r"^Build-Depends:\n((?: .*\n)+)", read(top / "debian/control"), re.MULTILINE).group(1)
+    depends = set(re.findall(r"^ ([a-z0-9.+-]+)", field, re.MULTILINE))
+    # What every package is built with is not named there; debhelper makes packages, and nothing else.
+    for name in sorted((listed - {"build-essential"}) ^ (depends - {"debhelper-compat"})):
+        yield f"{name}: is in only one of debian/control and scripts/packages.txt"
 
 
 def declared(header):
@@ -132,10 +148,10 @@ def self_test():
 
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
-        for name in ["debian", "src", "frontends/d3d12", "frontends/gl", "include/cairn"]:
+        for name in ["debian", "scripts", "src", "frontends/d3d12", "frontends/gl", "include/cairn"]:
             (top / name).mkdir(parents=True)
         for name in ["CMakeLists.txt", "src/CMakeLists.txt", "frontends/d3d12/CMakeLists.txt", "frontends/gl/CMakeLists.txt",
-                     "debian/control", "debian/changelog", "debian/libcairn1.symbols", "debian/libcairn-d3d12-1.symbols",
+                     "debian/control", "debian/changelog", "scripts/packages.txt", "debian/libcairn1.symbols", "debian/libcairn-d3d12-1.symbols",
                      *[f"include/cairn/{header.name}" for header in (TOP / "include/cairn").glob("*.h")]]:
             (top / name).write_text(read(TOP / name), encoding="utf-8")
 
@@ -156,6 +172,11 @@ def self_test():
         listing.write_text(read(listing) + " cairn_gone@CAIRN_1 0.1\n")
         expect("a symbol without a call", symbols(top), "cairn_gone is in")
 
+        problems += needs(top)
+        packages = top / "scripts/packages.txt"
+        packages.write_text(read(packages).replace("libseccomp-dev\n", ""))
+        expect("a package that make install lacks", needs(top), "libseccomp-dev: is in only one")
+
         changelog = top / "debian/changelog"
         changelog.write_text("cairn (99.1) unstable; urgency=low\n")
         expect("another version", versions(top), "is at 99.1")
@@ -169,8 +190,8 @@ def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
     if what == "files" and len(sys.argv) == 3:
         problems = list(files(TOP, list(names_in(sys.argv[2]))))
-    elif what in ("versions", "symbols") and len(sys.argv) == 2:
-        problems = list({"versions": versions, "symbols": symbols}[what](TOP))
+    elif what in ("needs", "versions", "symbols") and len(sys.argv) == 2:
+        problems = list({"needs": needs, "versions": versions, "symbols": symbols}[what](TOP))
     elif what == "self-test":
         problems = self_test()
     else:

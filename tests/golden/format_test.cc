@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "golden/entries.h"
 #include "golden/example.h"
 
 namespace cairn_test {
@@ -84,17 +85,7 @@ TEST_P(GoldenFiles, AreReadAndWritten) {
     options.version = 3;
     cairn_cache *cache = nullptr;
     ASSERT_EQ(cairn_open(&options, &cache), CAIRN_OK);
-    for (int i = 0; i < 20; ++i) {
-        const std::string key = "key " + std::to_string(i);
-        const std::string expected(static_cast<std::size_t>(i) * 37, static_cast<char>('a' + i));
-        cairn_blob *blob = nullptr;
-        ASSERT_EQ(cairn_get(cache, key.data(), key.size(), &blob), CAIRN_OK) << key;
-        const std::string value(static_cast<const char *>(cairn_blob_data(blob)),
-                                cairn_blob_size(blob));
-        EXPECT_EQ(value, expected);
-        EXPECT_EQ(cairn_blob_cost_us(blob), static_cast<std::uint32_t>(i));
-        cairn_blob_free(blob);
-    }
+    for (int i = 0; i < 20; ++i) expect_entry(cache, i);
     EXPECT_EQ(cairn_put(cache, "new", 3, "value", 5, nullptr), CAIRN_OK);
     EXPECT_EQ(cairn_contains(cache, "new", 3), CAIRN_OK);
     cairn_close(cache);

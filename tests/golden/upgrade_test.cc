@@ -13,6 +13,7 @@
 #include <string>
 
 #include "cache/start_order.h"
+#include "golden/entries.h"
 #include "support/temp_directory.h"
 
 namespace cairn_test {
@@ -54,18 +55,6 @@ class UpgradeTest : public testing::Test {
     TempDirectory directory_;
     const std::string root_ = directory_.path();
 };
-
-void expect_entry(cairn_cache *cache, int i) {
-    const std::string key = "key " + std::to_string(i);
-    const std::string expected(static_cast<std::size_t>(i) * 37, static_cast<char>('a' + i));
-    cairn_blob *blob = nullptr;
-    ASSERT_EQ(cairn_get(cache, key.data(), key.size(), &blob), CAIRN_OK) << key;
-    const std::string value(static_cast<const char *>(cairn_blob_data(blob)),
-                            cairn_blob_size(blob));
-    EXPECT_EQ(value, expected);
-    EXPECT_EQ(cairn_blob_cost_us(blob), static_cast<std::uint32_t>(i));
-    cairn_blob_free(blob);
-}
 
 TEST_F(UpgradeTest, FindsEveryEntryButThatWhichADriverDiedWith) {
     cairn_cache *cache = open();

@@ -47,6 +47,7 @@ class Scratch {
         end_.reset(sockets[0]);
         UniqueFd other(sockets[1]);
         keeper_ = ::fork();
+        if (keeper_ < 0) start_error_ = errno;
         if (keeper_ == 0) {
             end_.reset(-1);
             keep(other.get());
@@ -61,6 +62,8 @@ class Scratch {
         if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
     }
     const std::string &path() const { return path_; }
+    // Why no process can be started; 0: one was.
+    int start_error() const { return start_error_; }
 
   private:
     static std::string read_all(int fd) {
@@ -88,6 +91,7 @@ class Scratch {
     std::string path_;
     UniqueFd end_;  // closed when this process ends
     pid_t keeper_ = -1;
+    int start_error_ = 0;
 };
 
 using Changes = std::map<std::string, std::optional<std::string>>;
@@ -144,8 +148,9 @@ DriverAnswer answer_of(Ended ended) {
 DriverTrial try_driver(const Examined &examined, const std::string &api) {
     DriverTrial trial;
     const Scratch scratch;
+    trial.alone.ended.start_error = scratch.start_error();
+    trial.was_asked = scratch.start_error() != 0 || !scratch.path().empty();
     if (scratch.path().empty()) return trial;
-    trial.was_asked = true;
     Changes changes = alone_in(scratch.path());
     trial.alone = ask(examined, api, changes);
     const bool has_front_end =

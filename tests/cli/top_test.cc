@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
 #include <thread>
 
 #include "histories.h"
@@ -33,16 +34,17 @@ TEST_F(TopTest, OnceSaysWhatGoesOn) {
     HistoryRun run(root_, "gl-game", "GL_VERSION: 1\n");
     run.hit(9, 1'000'000);
     EXPECT_THAT(once().standard_output, HasSubstr("1 application running"));
+    std::atomic<bool> looked{false};
     std::thread working([&] {
-        for (int i = 0; i < 20; ++i) {
+        while (!looked) {
             run.hit(5, 1'000'000);
-            if (i == 3) run.miss(Outcome::damaged, 7'000'000, 0x44);
+            run.miss(Outcome::damaged, 7'000'000, 0x44);
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
         run.history().note_making(true);
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const Finished during = once();
+    looked = true;
     working.join();
     EXPECT_EQ(during.exit_code, 0);
     EXPECT_THAT(during.standard_output, HasSubstr("game "));

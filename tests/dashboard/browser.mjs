@@ -30,7 +30,8 @@ const children = new Set();
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function start(command, args, environment = {}) {
-  const child = spawn(command, args, {stdio: ["ignore", "pipe", "inherit"], env: {...process.env, HOME: home, XDG_CONFIG_HOME: "", ...environment}});
+  // A group of its own, which can be ended as a whole: `cairn run` cannot pass SIGKILL on to its game.
+  const child = spawn(command, args, {detached: true, stdio: ["ignore", "pipe", "inherit"], env: {...process.env, HOME: home, XDG_CONFIG_HOME: "", ...environment}});
   children.add(child);
   child.on("exit", () => children.delete(child));
   return new Promise((resolve, reject) => {
@@ -285,7 +286,15 @@ const tests = {
     await page.waitForFunction((old) => document.querySelector("#live-events li").textContent !== old, {timeout: 20000}, first);
 
     await shows("live-queue", "Nothing waits");
+    const phone = await tab(server.address, {size: SIZES.phone});
+    await open(phone, "live");
+    const top = (text) => phone.waitForFunction((wanted) => document.getElementById("live-queue")?.textContent.startsWith(wanted)
+      && document.querySelector("#live-now table")?.getBoundingClientRect().top, {timeout: 20000}, text).then((found) => found.jsonValue());
+    const topBefore = await top("Nothing waits");
     fs.writeFileSync(held, "");
+    assert.equal(await top("Waiting to be written to disk: "), topBefore, "the page does not move on a phone");
+    await phone.done();
+    await page.bringToFront();
     await shows("live-queue", "Waiting to be written to disk: ");
     await page.waitForFunction(() => Number(document.querySelector('#live-now td[data-label="Not on disk yet"]').textContent.split(" ")[0]) > 1, {timeout: 20000});
     await judge(page, "a queue");
@@ -551,8 +560,12 @@ async function main() {
     }
   }
   await browser.close();
-  for (const child of children) child.kill("SIGKILL");
-  fs.rmSync(work, {recursive: true, force: true});
+  for (const child of children) {
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {}  // it has ended
+  }
+  fs.rmSync(work, {recursive: true, force: true, maxRetries: 5});
   process.exit(failed === 0 ? 0 : 1);
 }
 

@@ -72,7 +72,7 @@ TEST_F(DoctorDriverTest, AKilledDoctorLeavesNothing) {
     const std::string temporary = folder_ / "temporary";
     fs::create_directory(temporary);
     use_bad_vendor("hang");
-    for (const int signal : {SIGTERM, SIGKILL}) {
+    for (const int signal : {SIGTERM, SIGKILL, SIGKILL, SIGKILL, SIGKILL, SIGKILL}) {
         Program killed({CAIRN_PROGRAM, "doctor"}, {{"TMPDIR", temporary}});
         ASSERT_TRUE(cairn_test::eventually([&] { return !fs::is_empty(temporary); }));
         ASSERT_EQ(::kill(killed.pid(), signal), 0);

@@ -13,6 +13,7 @@
 // 5: a call failed; 2: wrong usage.
 #include <cairn/cairn_broker.h>
 #include <cairn/internal/front_end.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -59,10 +60,12 @@ class Peer {
         const std::size_t size =
             kStampSize + static_cast<std::size_t>(mix(number) % (number % 50 == 0 ? 200'000 : 900));
         const ByteVector value = stamped_value({family, writer, number}, size);
-        // A broker that has much to do says that it is busy, and has not got it.
+        // A broker that has much to do says that it is busy, and has not got it. Where another process makes
+        // room, and gets no processor for long, the cache is full.
         int result = CAIRN_ERROR_BUSY;
-        for (int tries = 0; result == CAIRN_ERROR_BUSY && tries < 100; ++tries) {
+        for (int tries = 0; is_passing(result) && tries < 100; ++tries) {
             if (tries > 0) cairn_flush(cache_, 100);
+            if (result == CAIRN_ERROR_FULL) usleep(20'000);
             result = cairn_put(cache_, key.data(), key.size(), value.data(), value.size(), nullptr);
         }
         if (result != CAIRN_OK && result != CAIRN_ERROR_BUSY) {
@@ -97,6 +100,9 @@ class Peer {
     }
 
   private:
+    static bool is_passing(int result) {
+        return result == CAIRN_ERROR_BUSY || result == CAIRN_ERROR_FULL;
+    }
     int open_directory(std::uint64_t limit, const std::string &directory) {
         cairn_options options = {};
         options.size = sizeof options;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/driver_trial.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -38,7 +39,8 @@ std::string make_temporary_folder() {
 }
 
 // A folder of ours that is gone at the end. Drivers keep things, too, and doctor leaves nothing behind: a
-// process makes the folder, and removes it when this one has ended, by whatever signal.
+// process makes the folder, and removes it when this one has ended, by whatever signal, and all that it
+// has started. These inherit one end of a pair of sockets, which so stays open until then.
 class Scratch {
   public:
     Scratch() {
@@ -46,6 +48,7 @@ class Scratch {
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) return;
         end_.reset(sockets[0]);
         UniqueFd other(sockets[1]);
+        (void)::fcntl(end_.get(), F_SETFD, 0);
         keeper_ = ::fork();
         if (keeper_ < 0) start_error_ = errno;
         if (keeper_ == 0) {
@@ -58,6 +61,8 @@ class Scratch {
     Scratch(const Scratch &) = delete;
     Scratch &operator=(const Scratch &) = delete;
     ~Scratch() {
+        // What was left behind by a driver is not waited for.
+        (void)!::send(end_.get(), "", 1, MSG_NOSIGNAL);
         end_.reset(-1);
         if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
     }
@@ -82,14 +87,15 @@ class Scratch {
         const std::string made = make_temporary_folder();
         (void)!::send(fd, made.data(), made.size(), MSG_NOSIGNAL);
         ::shutdown(fd, SHUT_WR);
-        (void)read_all(fd);
+        char done = 0;
+        while (::recv(fd, &done, 1, 0) < 0 && errno == EINTR) continue;
         std::error_code error;
         if (!made.empty()) fs::remove_all(made, error);
         ::_exit(0);
     }
 
     std::string path_;
-    UniqueFd end_;  // closed when this process ends
+    UniqueFd end_;
     pid_t keeper_ = -1;
     int start_error_ = 0;
 };

@@ -96,9 +96,9 @@ class StartTest : public FleetTest {
     void expect_cheap() const {
         const Cost cost = cost_of_start(second_);
         EXPECT_LE(cost.messages, without_.messages + 1);
-        // What is lost in the noise of a busy machine.
-        constexpr std::uint64_t kNoiseNs = 3'000'000;
-        EXPECT_LT(cost.ns, 2 * without_.ns + kNoiseNs);
+        // Less than any wait for an answer, in the middle one of many. What it takes exactly is measured in bench/.
+        constexpr std::uint64_t kWaitNs = 50'000'000;
+        EXPECT_LT(cost.ns, 2 * without_.ns + kWaitNs);
     }
 
     const HungServer server_;

@@ -40,6 +40,16 @@ Outcome outcome_in_time(Work work) {
     return outcome;
 }
 
+// Without a fault, a busy machine may take longer than the short limits, too; not for ever.
+template <typename Work>
+void expect_works(Work work) {
+    Outcome outcome = outcome_of(work);
+    for (int tries = 1; tries < 20 && outcome.trouble == Trouble::unreachable; ++tries) {
+        outcome = outcome_of(work);
+    }
+    EXPECT_FALSE(outcome.trouble.has_value()) << outcome.message;
+}
+
 struct Case {
     std::string backend;
     Fault fault;
@@ -82,7 +92,10 @@ class RemoteFaultsTest : public testing::TestWithParam<Case> {
     bool may_be_cut() const { return fault() == Fault::shorter && GetParam().backend != "redis"; }
     void expect_content_again() {
         if (may_be_cut()) (void)outcome_in_time([&] { (void)through_->get("a/object", kMany); });
-        EXPECT_TRUE(through_->get("a/object", kMany) == content_);
+        expect_content();
+    }
+    void expect_content() {
+        expect_works([&] { EXPECT_TRUE(through_->get("a/object", kMany) == content_); });
     }
 
     const std::string content_ = pattern_of_bytes(64 << 10);
@@ -113,7 +126,7 @@ TEST_P(RemoteFaultsTest, ReadingFailsInTimeAndWorksAgainAfterwards) {
 }
 
 TEST_P(RemoteFaultsTest, AConnectionThatWorkedMayFailLater) {
-    EXPECT_TRUE(through_->get("a/object", kMany) == content_);
+    expect_content();
     proxy_->set(fault(), 10);
     const Outcome outcome = outcome_in_time([&] {
         const auto got = through_->get("a/object", kMany);
@@ -149,7 +162,7 @@ TEST_P(RemoteFaultsTest, WhatWasNotPutWholeIsNotThere) {
         EXPECT_TRUE(direct_->list("b/c").empty());
     }
     proxy_->set(Fault::none);
-    put_text(*through_, "b/c/new", content);
+    expect_works([&] { put_text(*through_, "b/c/new", content); });
     EXPECT_TRUE(direct_->get("b/c/new", kMany) == content);
     EXPECT_EQ(names_in(*direct_, "b"), std::vector<std::string>{"c/"});
 }
@@ -166,7 +179,7 @@ TEST_P(RemoteFaultsTest, AListIsRightOrFails) {
         EXPECT_EQ(names, expected);
     }
     proxy_->set(Fault::none);
-    EXPECT_EQ(names_in(*through_, "a"), expected);
+    expect_works([&] { EXPECT_EQ(names_in(*through_, "a"), expected); });
 }
 
 TEST_P(RemoteFaultsTest, RemovingFailsInTime) {
@@ -180,7 +193,7 @@ TEST_P(RemoteFaultsTest, RemovingFailsInTime) {
         EXPECT_TRUE(direct_->get("a/object", kMany) == content_);
     }
     proxy_->set(Fault::none);
-    through_->remove("a/object");
+    expect_works([&] { through_->remove("a/object"); });
     EXPECT_TRUE(names_in(*direct_, "a").empty());
 }
 

@@ -93,12 +93,19 @@ TEST_F(DoctorPlacesTest, Configurations) {
     EXPECT_TRUE(look(programs_ + "/game").has(doctor::Id::limit_small)) << "by its path, too";
     fs::permissions(config_, fs::perms::all);
     EXPECT_FINDS(look(), "configuration.refused", "is not followed");
+    EXPECT_FINDS(look(), "configuration.refused", "-> chmod go-w");
+    fs::remove(config_);
+    configure(std::string(65'537, '\n'));
+    EXPECT_FINDS(look(), "configuration.refused", "-> write at most 64 KiB");
     fs::remove(config_);
     fs::create_directory(config_);
-    EXPECT_FINDS(look(), "configuration.refused");
+    EXPECT_FINDS(look(), "configuration.refused", "-> mv ");
     fs::remove(config_);
     ASSERT_EQ(::mkfifo(config_.c_str(), 0600), 0);
-    EXPECT_FINDS(look(), "configuration.refused");
+    EXPECT_FINDS(look(), "configuration.refused", "-> mv ");
+    fs::remove(config_);
+    fs::create_symlink(config_, config_);
+    EXPECT_FINDS(look(), "configuration.refused", "-> ls -ld ");
 }
 
 TEST_F(DoctorPlacesTest, RootsThatCannotBeUsed) {

@@ -187,7 +187,8 @@ bool DoctorTest::finds(const doctor::Findings &findings, const std::string &name
     claimed_findings().insert(name);
     for (const doctor::Finding &finding : findings.all()) {
         const bool is_it = doctor::kind_of(finding.id).name == name;
-        if (is_it && finding.what.find(text) != std::string::npos) return true;
+        if (is_it && (finding.what + " -> " + finding.mend).find(text) != std::string::npos)
+            return true;
     }
     ADD_FAILURE() << name << " (" << text << ") is not among\n" << all_of(findings);
     return false;

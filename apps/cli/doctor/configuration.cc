@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Whether the user's configuration is followed, and keeps Cairn from what it could do.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "doctor/checks.h"
@@ -16,15 +19,25 @@ bool is_about_a_line(const std::string &path, const std::string &line) {
     return line.starts_with(path + ":");
 }
 
+// Another user's settings are not to be taken over unread, and nothing that somebody wrote is lost.
+std::string mend_refused(const std::string &path) {
+    const std::string word = shell_word(path);
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0) return fmt::format("ls -ld {}", word);
+    const bool is_own = status.st_uid == ::geteuid() || status.st_uid == 0;
+    if (!S_ISREG(status.st_mode) || !is_own) return fmt::format("mv {0} {0}.other", word);
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return fmt::format("chmod go-w {}", word);
+    if ((status.st_mode & S_IRUSR) == 0) return fmt::format("chmod u+r {}", word);
+    return fmt::format("write at most 64 KiB into {}", path);
+}
+
 void check_lines(const Examined &examined, Findings &findings) {
     const std::string path = configuration_path().value_or("");
     for (const std::string &line : examined.configuration_lines) {
         if (is_about_a_line(path, line)) {
             findings.add(Id::config_mistake, line, fmt::format("edit {}", path));
         } else {
-            findings.add(Id::config_refused, line,
-                         fmt::format("chmod go-w {0}, and see that it is your file: ls -l {0}",
-                                     shell_word(path)));
+            findings.add(Id::config_refused, line, mend_refused(path));
         }
     }
 }

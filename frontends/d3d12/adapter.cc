@@ -86,7 +86,7 @@ std::string build_of_driver(void *device) {
         for (const LoadedObject &object : objects) {
             if (is_known ? object.has(reinterpret_cast<uintptr_t>(function))
                          : object.name.starts_with("libvulkan_")) {
-                builds.push_back(" " + object.build_id());
+                builds.emplace_back(" ").append(object.build_id());
             }
         }
     });

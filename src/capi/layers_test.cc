@@ -1,20 +1,25 @@
 // Packs under caches, by the calls of the C interface: the table of docs/formats/pack.md, "What hides an
 // entry", a test for each cell.
 // SPDX-License-Identifier: MIT
-#include <signal.h>
+#include <cairn/cairn_program_cache.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
-#include "cache/generations.h"
 #include "cache/layered_cache.h"
-#include "capi/testing/programs.h"
 #include "os/testing/failing_calls.h"
 #include "pack/testing/packs.h"
 #include "support/cache.h"
+#include "support/eventually.h"
 #include "support/files.h"
+#include "support/process.h"
+#include "support/temp_directory.h"
 
 namespace {
 
@@ -23,8 +28,6 @@ using cairn::testing::Call;
 using cairn::testing::FailingCalls;
 using cairn::testing::Fault;
 using cairn::testing::PackedPart;
-using cairn::testing::ProgramCacheTest;
-using cairn::testing::Programs;
 using cairn::testing::write_pack;
 using cairn_test::Child;
 using cairn_test::LogLines;
@@ -220,11 +223,9 @@ TEST_F(LayersTest, EvictingLeavesLayersAlone) {
     const std::string value(20'000, 'v');
     for (int i = 0; i < 300; ++i) ASSERT_EQ(cache.put("k" + std::to_string(i), value), CAIRN_OK);
     // A thread makes room meanwhile, and may have had no processor yet.
-    int compressed = cairn_compress(cache.handle());
-    for (int i = 0; i < 1000 && compressed == CAIRN_ERROR_FULL; ++i) {
-        ::usleep(10'000);
-        compressed = cairn_compress(cache.handle());
-    }
+    int compressed = CAIRN_ERROR_FULL;
+    EXPECT_TRUE(cairn_test::eventually(
+        [&] { return (compressed = cairn_compress(cache.handle())) != CAIRN_ERROR_FULL; }));
     EXPECT_EQ(compressed, CAIRN_OK);
     EXPECT_EQ(cache.get("a"), "of the pack");
     EXPECT_EQ(cache.stats().layer_hits, 1u);
@@ -559,109 +560,6 @@ TEST_F(LayersTest, WhatWasRemovedStaysAwayAfterAKill) {
         }
     }
     EXPECT_GT(removed, 0);
-}
-
-class ProgramLayersTest : public ProgramCacheTest {
-  protected:
-    ProgramLayersTest() {
-        ::setenv("CAIRN_PACKS", (directory_.path() + "/system").c_str(), 1);
-        const cairn::Generation generation = {"engine", "", "GL: driver 1"};
-        fs::create_directories(folder_);
-        write_pack(folder_ + "/a.pack", {{cairn::identifier_of(generation),
-                                          0,
-                                          cairn::describe(generation),
-                                          {{"a", "of the pack"}, {"b", "also"}, {"c", "third"}},
-                                          {"b", "a"}}});
-    }
-    ~ProgramLayersTest() override { ::unsetenv("CAIRN_PACKS"); }
-
-    const std::string folder_ = directory_.path() + "/.packs/engine";
-};
-
-TEST_F(ProgramLayersTest, AProgramCacheHasThePacksOfItsGeneration) {
-    const Programs programs(options());
-    EXPECT_EQ(programs.get("a"), "of the pack");
-    EXPECT_EQ(Programs(options("GL: driver 2")).get("a"), kAbsent);
-    auto build = options();
-    build.build = "7";
-    EXPECT_EQ(Programs(build).get("a"), kAbsent);
-    auto without = options();
-    without.flags = CAIRN_OPEN_NO_LAYERS;
-    EXPECT_EQ(Programs(without).get("a"), kAbsent);
-}
-
-TEST_F(ProgramLayersTest, AStartIsLoadedAheadFromAPackInTheOrderOfStarts) {
-    const Programs programs(options());
-    for (int i = 0; i < 60'000 && programs.stats().load_done == 0; ++i) ::usleep(1000);
-    EXPECT_EQ(programs.stats().memory_entries, 2u);
-    EXPECT_EQ(programs.get("a"), "of the pack");
-    EXPECT_EQ(programs.stats().memory_hits, 1u);
-}
-
-TEST_F(ProgramLayersTest, AnEntryThatAProcessDiedWithIsHiddenAndThenKeptOut) {
-    die_with("a");
-    EXPECT_EQ(Programs(options()).get("a"), kAbsent);
-    EXPECT_EQ(Programs(options()).get("b"), "also");
-    EXPECT_EQ(Programs(options()).stats().crashes_dropped, 1u);
-}
-
-TEST_F(ProgramLayersTest, QueuedPutsAndRemovalsHideWhatIsBelow) {
-    {
-        const Programs programs(options());
-        EXPECT_EQ(programs.put("a", "newer"), CAIRN_OK);
-        EXPECT_EQ(programs.get("a"), "newer");
-        EXPECT_EQ(programs.remove("b"), CAIRN_OK);
-        EXPECT_EQ(programs.get("b"), kAbsent);
-        EXPECT_EQ(programs.flush(), CAIRN_OK);
-    }
-    const Programs again(options());
-    EXPECT_EQ(again.get("a"), "newer");
-    EXPECT_EQ(again.get("b"), kAbsent);
-}
-
-// What tools see: they know a generation by its identifier alone.
-TEST_F(ProgramLayersTest, ACacheThatIsOpenedByItsIdentifierHasTheSameLayers) {
-    std::string identifier;
-    {
-        const Programs programs(options());
-        identifier = cairn_program_cache_identifier(programs.handle());
-    }
-    cairn_options by_name = {};
-    by_name.size = sizeof by_name;
-    by_name.root = directory_.path().c_str();
-    by_name.identifier = identifier.c_str();
-    by_name.flags = CAIRN_OPEN_ANY_VERSION;
-    cairn_cache *cache = nullptr;
-    ASSERT_EQ(cairn_open(&by_name, &cache), CAIRN_OK);
-    EXPECT_EQ(cairn_contains(cache, "a", 1), CAIRN_OK);
-    EXPECT_EQ(cairn_remove(cache, "a", 1), CAIRN_OK);
-    // Opened after that: what a start has loaded into memory may stay there.
-    const Programs programs(options());
-    EXPECT_EQ(programs.get("a"), kAbsent);
-    EXPECT_EQ(programs.get("b"), "also");
-    EXPECT_EQ(cairn_clear(cache), CAIRN_OK);
-    EXPECT_EQ(programs.get("b"), kAbsent);
-    cairn_close(cache);
-}
-
-TEST_F(ProgramLayersTest, AStartIsNotRecordedWhereTheCallerSaysSo) {
-    auto hidden = options();
-    hidden.flags = CAIRN_PROGRAM_CACHE_NO_RECORD;
-    {
-        const Programs programs(hidden);
-        EXPECT_EQ(programs.get("a"), "of the pack");
-        EXPECT_EQ(programs.stats().start_keys, 0u);
-    }
-    const std::string own =
-        directory_.path() + "/" + cairn::identifier_of({"engine", "", "GL: driver 1"});
-    EXPECT_FALSE(fs::exists(own + "/order"));
-    {
-        const Programs programs(options());
-        EXPECT_EQ(programs.get("a"), "of the pack");
-    }
-    EXPECT_TRUE(fs::exists(own + "/order"));
-    EXPECT_EQ(cairn_clear(Programs(hidden).handle()), CAIRN_OK);
-    EXPECT_FALSE(fs::exists(own + "/order")) << "a clear removes what starts recorded";
 }
 
 }  // namespace

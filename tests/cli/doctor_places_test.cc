@@ -97,6 +97,13 @@ TEST_F(DoctorPlacesTest, Configurations) {
     fs::remove(config_);
     configure(std::string(65'537, '\n'));
     EXPECT_FINDS(look(), "configuration.refused", "-> write at most 64 KiB");
+    if (::geteuid() == 0) {
+        ASSERT_EQ(::chown(config_.c_str(), 1, 1), 0);
+        EXPECT_FINDS(look(), "configuration.refused", "-> mv ");
+    } else {
+        fs::permissions(config_, fs::perms::none);
+        EXPECT_FINDS(look(), "configuration.refused", "-> chmod u+r ");
+    }
     fs::remove(config_);
     fs::create_directory(config_);
     EXPECT_FINDS(look(), "configuration.refused", "-> mv ");

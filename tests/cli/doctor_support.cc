@@ -59,6 +59,11 @@ std::string elf_bytes(const ElfText &elf) {
     return bytes.append(names).append(elf.more);
 }
 
+// What is wrong, and what mends it.
+std::string told(const doctor::Finding &finding) {
+    return finding.what + " -> " + finding.mend;
+}
+
 }  // namespace
 
 std::set<std::string> &claimed_findings() {
@@ -187,8 +192,7 @@ bool DoctorTest::finds(const doctor::Findings &findings, const std::string &name
     claimed_findings().insert(name);
     for (const doctor::Finding &finding : findings.all()) {
         const bool is_it = doctor::kind_of(finding.id).name == name;
-        if (is_it && (finding.what + " -> " + finding.mend).find(text) != std::string::npos)
-            return true;
+        if (is_it && told(finding).find(text) != std::string::npos) return true;
     }
     ADD_FAILURE() << name << " (" << text << ") is not among\n" << all_of(findings);
     return false;
@@ -197,8 +201,8 @@ bool DoctorTest::finds(const doctor::Findings &findings, const std::string &name
 std::string DoctorTest::all_of(const doctor::Findings &findings) {
     std::string all;
     for (const doctor::Finding &finding : findings.all()) {
-        all.append(doctor::kind_of(finding.id).name).append(": ").append(finding.what);
-        all.append(" -> ").append(finding.mend).append("\n");
+        all.append(doctor::kind_of(finding.id).name).append(": ").append(told(finding));
+        all.append("\n");
     }
     return all;
 }

@@ -56,7 +56,7 @@ class DoctorTest : public testing::Test {
     // `cairn`, with what set() has set.
     Finished run(const std::vector<std::string> &arguments, const Environment &more = {}) const;
     doctor::Findings look(const std::string &application = "") const;
-    // Whether there is one of this name that says so. It counts as brought about.
+    // Whether there is one of this name with `text` in "WHAT -> MEND". It counts as brought about.
     bool finds(const doctor::Findings &findings, const std::string &name,
                const std::string &text = "") const;
     static std::string all_of(const doctor::Findings &findings);

@@ -24,7 +24,7 @@ std::string mend_refused(const std::string &path) {
     const std::string word = shell_word(path);
     struct stat status = {};
     if (::stat(path.c_str(), &status) != 0) return fmt::format("ls -ld {}", word);
-    const bool is_own = status.st_uid == ::geteuid() || status.st_uid == 0;
+    const bool is_own = status.st_uid == ::geteuid();
     if (!S_ISREG(status.st_mode) || !is_own) return fmt::format("mv {0} {0}.other", word);
     if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return fmt::format("chmod go-w {}", word);
     if ((status.st_mode & S_IRUSR) == 0) return fmt::format("chmod u+r {}", word);

@@ -119,10 +119,16 @@ async function tab(address, {size = SIZES.desktop, theme = "light"} = {}) {
   };
   return page;
 }
+// Waits until the condition holds in the page, and returns what it gives. Where it throws, it does not hold yet: while a page is loaded anew, some of
+// its elements are not there; and a throw in a later frame would end puppeteer's polling in silence.
+function until(page, condition, ...given) {
+  const holds = `(() => { try { return (${condition})(...${JSON.stringify(given)}); } catch { return false; } })()`;
+  return page.waitForFunction(holds);
+}
 async function open(page, view) {
   await page.evaluate((hash) => { location.hash = hash; }, view);
   const title = {overview: "Overview", live: "Live", programs: "The slowest programs", generations: "Generations", packs: "Packs", caches: "Caches"}[view];
-  await page.waitForFunction((wanted) => document.querySelector("main h1")?.textContent === wanted, {}, title);
+  await until(page, (wanted) => document.querySelector("main h1")?.textContent === wanted, title);
 }
 async function judge(page, where) {
   await page.evaluate(axe);
@@ -137,7 +143,7 @@ const noShift = async (page, where) => {
 };
 const click = (page, id) => page.evaluate((name) => document.getElementById(name).click(), id);
 async function status(page, text) {
-  await page.waitForFunction((wanted) => !document.getElementById("status").hidden && document.getElementById("status").textContent.includes(wanted), {timeout: 20000}, text);
+  await until(page, (wanted) => !document.getElementById("status").hidden && document.getElementById("status").textContent.includes(wanted), text);
 }
 
 const tests = {
@@ -150,9 +156,9 @@ const tests = {
           // Each from the beginning, so that all shifts are those of this view.
           const page = await tab(server.address.replace("#", `#`), {size, theme});
           assert.ok(!page.url().includes("token"), "the token has left the address");
-          await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Overview");
+          await until(page, () => document.querySelector("main h1")?.textContent === "Overview");
           await open(page, view);
-          if (view === "live") await page.waitForFunction(() => document.querySelectorAll("#live-events > li").length > 20);
+          if (view === "live") await until(page, () => document.querySelectorAll("#live-events > li").length > 20);
           if (view === "live" && running) await page.waitForSelector("#live-now table");
           await sleep(150);
           await page.screenshot({path: path.join(screenshots, `${view}-${theme}-${name}.png`), fullPage: name !== "large"});
@@ -189,7 +195,7 @@ const tests = {
   async keyboard() {
     const server = await serve(makeDemo("keyboard"));
     const page = await tab(server.address);
-    await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Overview");
+    await until(page, () => document.querySelector("main h1")?.textContent === "Overview");
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.id), "skip");
     await page.keyboard.press("Enter");
@@ -197,13 +203,13 @@ const tests = {
     assert.equal(await page.evaluate(() => location.hash), "#overview");
     await page.evaluate(() => document.querySelector(".top nav a[href='#caches']").focus());
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Caches");
+    await until(page, () => document.querySelector("main h1")?.textContent === "Caches");
     await page.focus("#clear-kodi");
     await page.keyboard.press("Enter");
     await page.waitForSelector("dialog[open]");
     assert.equal(await page.evaluate(() => document.activeElement.id), "dialog-no", "the safe answer has the focus");
     await page.keyboard.press("Escape");
-    await page.waitForFunction(() => !document.querySelector("dialog[open]"));
+    await until(page, () => !document.querySelector("dialog[open]"));
     assert.equal(await page.evaluate(() => document.activeElement.id), "clear-kodi", "the focus comes back");
     await page.done();
     server.child.kill();
@@ -252,7 +258,7 @@ const tests = {
     assert.ok(fs.statSync(path.join(home, "packs/kodi.pack")).size > 1000);
     await perform("remove-kodi", "dialog-yes", "Remove kodi: done");
     assert.equal(entries("kodi"), 0);
-    await page.waitForFunction(() => !document.getElementById("clear-kodi"));
+    await until(page, () => !document.getElementById("clear-kodi"));
     await perform("clear-all", "dialog-yes", "Clear all caches: done");
     assert.equal(entries("chromium"), 0);
     await page.done();
@@ -264,12 +270,12 @@ const tests = {
     const page = await tab(server.address);
     await open(page, "generations");
     await page.select("#gen-app", "blender");
-    await page.waitForFunction(() => document.querySelector("main").textContent.includes("22.3.6") && document.querySelector("main").textContent.includes("23.2.1"));
+    await until(page, () => document.querySelector("main").textContent.includes("22.3.6") && document.querySelector("main").textContent.includes("23.2.1"));
     assert.match(await page.$eval("main", (main) => main.textContent), /GL_VERSION/);
     await page.evaluate(() => { location.hash = "overview"; });
     await page.waitForSelector("a[href^='#run/']");
     await page.evaluate(() => document.querySelector("a[href^='#run/']").click());
-    await page.waitForFunction(() => document.querySelector("main h1")?.textContent.includes("process"));
+    await until(page, () => document.querySelector("main h1")?.textContent.includes("process"));
     await judge(page, "a run");
     await page.screenshot({path: path.join(screenshots, "run-light-desktop.png")});
     assert.equal(await page.$("main img, main script"), null, "what is in caches is only text");
@@ -286,28 +292,28 @@ const tests = {
     const held = path.join(work, "live-held");
     await play(root, held);
     const cell = (label) => page.$eval(`#live-now td[data-label="${label}"]`, (each) => each.textContent);
-    const shows = (id, text) => page.waitForFunction((name, wanted) => document.getElementById(name)?.textContent.includes(wanted), {timeout: 20000}, id, text);
+    const shows = (id, text) => until(page, (name, wanted) => document.getElementById(name)?.textContent.includes(wanted), id, text);
     await shows("live-now", "cli_linking_game");
     const linked = Number(await cell("Programs"));
-    await page.waitForFunction((old) => Number(document.querySelector('#live-now td[data-label="Programs"]')?.textContent) > old, {timeout: 20000}, linked);
-    await page.waitForFunction(() => Number(document.querySelector('#live-now td[data-label="Each second"]')?.textContent) > 0, {timeout: 20000});
+    await until(page, (old) => Number(document.querySelector('#live-now td[data-label="Programs"]')?.textContent) > old, linked);
+    await until(page, () => Number(document.querySelector('#live-now td[data-label="Each second"]')?.textContent) > 0);
     await shows("live-events", "cli_linking_game");
     assert.match(await page.$eval("#live-events li", (each) => each.textContent), /never seen before/);
     const first = await page.$eval("#live-events li", (each) => each.textContent);
-    await page.waitForFunction((old) => document.querySelector("#live-events li").textContent !== old, {timeout: 20000}, first);
+    await until(page, (old) => document.querySelector("#live-events li").textContent !== old, first);
 
     await shows("live-queue", "Nothing waits");
     const phone = await tab(server.address, {size: SIZES.phone});
     await open(phone, "live");
-    const top = (text) => phone.waitForFunction((wanted) => document.getElementById("live-queue")?.textContent.startsWith(wanted)
-      && document.querySelector("#live-now table")?.getBoundingClientRect().top, {timeout: 20000}, text).then((found) => found.jsonValue());
+    const top = (text) => until(phone, (wanted) => document.getElementById("live-queue")?.textContent.startsWith(wanted)
+      && document.querySelector("#live-now table")?.getBoundingClientRect().top, text).then((found) => found.jsonValue());
     const topBefore = await top("Nothing waits");
     fs.writeFileSync(held, "");
     assert.equal(await top("Waiting to be written to disk: "), topBefore, "the page does not move on a phone");
     await phone.done();
     await page.bringToFront();
     await shows("live-queue", "Waiting to be written to disk: ");
-    await page.waitForFunction(() => Number(document.querySelector('#live-now td[data-label="Not on disk yet"]').textContent.split(" ")[0]) > 1, {timeout: 20000});
+    await until(page, () => Number(document.querySelector('#live-now td[data-label="Not on disk yet"]').textContent.split(" ")[0]) > 1);
     await judge(page, "a queue");
     await page.screenshot({path: path.join(screenshots, "queue-light-desktop.png")});
     fs.rmSync(held);
@@ -317,7 +323,7 @@ const tests = {
     fs.writeFileSync(held, "");
     await shows("live-queue", "Waiting to be written to disk: ");
     process.kill(Number(await cell("Process")), "SIGKILL");
-    await page.waitForSelector("#live-now .empty", {timeout: 20000});
+    await page.waitForSelector("#live-now .empty");
     assert.equal(await page.$eval("#live-queue", (each) => each.textContent.trim()), "Nothing waits to be written to disk");
     await page.done();
     server.child.kill();
@@ -329,7 +335,7 @@ const tests = {
     const child = await play(root, path.join(work, "sources-held"), "--keep-sources");
     const server = await serve(root);
     const page = await tab(server.address);
-    await page.waitForFunction(() => document.querySelector("main h1")?.textContent === "Overview");
+    await until(page, () => document.querySelector("main h1")?.textContent === "Overview");
     await sleep(1500);
     child.kill();
     await open(page, "programs");
@@ -403,7 +409,7 @@ const tests = {
       await open(page, "live");
       await page.waitForSelector("#live-events li");
       server.child.kill(signal);
-      await page.waitForFunction(() => !document.getElementById("banner").hidden, {timeout: 5000});
+      await until(page, () => !document.getElementById("banner").hidden);
       assert.match(await page.$eval("#banner", (banner) => banner.textContent), /has ended/);
       await open(page, "live");
       await open(page, "packs");
@@ -423,10 +429,10 @@ const tests = {
     const ended = new Promise((resolve) => first.child.on("exit", resolve));
     first.child.kill("SIGKILL");
     await ended;
-    await page.waitForFunction(() => !document.getElementById("banner").hidden);
+    await until(page, () => !document.getElementById("banner").hidden);
     const {child, line} = await startOnPort(first.port, root);
     await page.evaluate((address) => { location.href = address; }, /http:\S+/.exec(line)[0]);
-    await page.waitForFunction(() => document.getElementById("banner").hidden && document.querySelector(".treemap"));
+    await until(page, () => document.getElementById("banner").hidden && document.querySelector(".treemap"));
     assert.ok(!page.url().includes("token"));
     page.forgetLostAnswers();
     await page.done();
@@ -566,6 +572,18 @@ const tests = {
   },
 };
 
+// After a failure: what each tab shows, and what went wrong in it.
+async function tellWhatIsShown() {
+  for (const page of await browser.pages()) {
+    const shown = page.evaluate(() => JSON.stringify({
+      state: document.readyState, visible: document.visibilityState, banner: document.getElementById("banner")?.innerText,
+      main: document.getElementById("main")?.innerText.slice(0, 300),
+    }));
+    const late = sleep(5000).then(() => "does not answer");
+    console.log(`  ${page.url()}: ${await Promise.race([shown, late]).catch(String)}`, page.problems ?? "");
+  }
+}
+
 async function main() {
   const only = process.env.ONLY ? process.env.ONLY.split(",") : Object.keys(tests).filter((name) => name !== "theReadmesImage");
   // Each tab of a browser as root, in containers of tests.
@@ -580,6 +598,7 @@ async function main() {
     } catch (error) {
       failed += 1;
       console.log(`${name}: FAILED, ${((Date.now() - began) / 1000).toFixed(1)} s\n${error.stack}`);
+      await tellWhatIsShown();
     }
   }
   await browser.close();

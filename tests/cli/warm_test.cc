@@ -211,6 +211,27 @@ TEST_F(WarmTest, RecipesOfPacksAreMadeInstalledOrNot) {
     EXPECT_EQ(result({"--again"})["made"], 5);
 }
 
+TEST_F(WarmTest, APackThatIsNotUsedIsSaid) {
+    const std::string recorded = folder_ / "recorded", shared = folder_ / "shared";
+    record({"good"}, recorded);
+    std::filesystem::create_directory(shared);
+    const std::string pack = shared + "/a.pack";
+    ASSERT_EQ(
+        cairn({"pack", "create", pack, "--all", "--only-recipes", "--dir", recorded}, environment_)
+            .exit_code,
+        0);
+    std::filesystem::permissions(shared, std::filesystem::perms(0777));
+    const Finished done = cairn(command({pack}), environment_);
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_EQ(done.standard_output, "");
+    EXPECT_THAT(done.standard_error, AllOf(HasSubstr(pack), HasSubstr("others may write it"),
+                                           HasSubstr("cairn pack install")));
+    EXPECT_EQ(given_in_all(), 0);
+    std::filesystem::permissions(shared, std::filesystem::perms(0700));
+    EXPECT_EQ(cairn(command({pack}), environment_).exit_code, 0);
+    EXPECT_EQ(given_in_all(), 1);
+}
+
 TEST_F(WarmTest, ASourceThatIsMissingCostsItsPrograms) {
     record(many("good", 3));
     cairn_cache *cache = open_recipes(root_);

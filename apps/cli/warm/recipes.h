@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An application's recipes: those that were recorded here, and those of packs (docs/recipes.md).
 // Thread safety: work() from any thread; the rest by one.
-// Failure: what cannot be read or is not whole is left out and counted.
+// Failure: cli::Failure for a pack of the caller's that is not used; what cannot be read or is not whole is left out and
+// counted.
 #pragma once
 
 #include <memory>

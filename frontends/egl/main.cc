@@ -29,7 +29,8 @@ void *get_proc_address(const char *name) {
     if (strncmp(name, "egl", 3) == 0) return egl_function(name);
     void *function = vendor_function(name);
     if (function != nullptr && has_several_vendors()) function = gl::slot_of(name);
-    void *hook = is_on && function != nullptr ? gl::gl_hook(name) : nullptr;
+    const bool is_there = function != nullptr || gl::is_own_function(name);
+    void *hook = is_on && is_there ? gl::gl_hook(name) : nullptr;
     return hook != nullptr ? hook : function;
 }
 

@@ -43,4 +43,8 @@ void *gl_hook(const char *name) {
     return settings().records_recipes ? record::hook_of(name) : nullptr;
 }
 
+bool is_own_function(const char *name) {
+    return std::string_view(name) == "glGetProgramCacheIdentifierCAIRN";
+}
+
 }  // namespace cairn::gl

@@ -31,4 +31,7 @@ GL_FUNCTIONS(HOOKED, CALLED)
 // none.
 void *gl_hook(const char *name);
 
+// Whether the function is Cairn's own: there is one also where the driver has none of this name.
+bool is_own_function(const char *name);
+
 }  // namespace cairn::gl

@@ -29,7 +29,8 @@ void *get_proc_address(const GLubyte *function_name) {
         // The vendor of a server that is not known yet may have it.
         if (has_several_vendors()) return hook != nullptr ? hook : gl::slot_of(name);
         void *function = vendor().find(name);
-        return function != nullptr && hook != nullptr ? hook : function;
+        const bool is_there = function != nullptr || gl::is_own_function(name);
+        return is_there && hook != nullptr ? hook : function;
     };
     return guarded(find, [] { return static_cast<void *>(nullptr); });
 }

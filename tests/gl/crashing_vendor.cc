@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Mesa with a defect, as a vendor of EGL and of GLX: the process dies when glProgramBinary gets the
 // binary that stands in the file CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit().
-// With CRASHING_HOW=ask it dies of
-// glGetProgramBinary.
+// With CRASHING_HOW=ask it dies of glGetProgramBinary. With CRASHING_HOW=nvidia it does not die, and does as NVIDIA's
+// driver where that does otherwise than Mesa: it has no function of a name that it does not know, and a mode of display
+// lists also where none is made.
 #include <EGL/egl.h>
 #include <GL/gl.h>
 // After gl.h, which it completes.
@@ -23,6 +24,7 @@ namespace {
 __EGLapiImports g_egl_mesa;
 __GLXapiImports g_glx_mesa;
 PFNGLPROGRAMBINARYPROC g_program_binary = nullptr;
+decltype(&glGetIntegerv) g_get_integer = nullptr;
 
 bool is_crashing(const void *binary, GLsizei size) {
     const char *path = getenv("CRASHING_BINARY");
@@ -50,11 +52,22 @@ void die(GLuint, GLsizei, GLsizei *, GLenum *, void *) {
     raise(SIGSEGV);
 }
 
+void get_integer(GLenum name, GLint *value) {
+    g_get_integer(name, value);
+    if (name == GL_LIST_MODE && *value == 0) *value = GL_COMPILE;
+}
+
 // `function` is Mesa's of this name.
 void *with_defect(const char *name, void *function) {
-    const char *how = getenv("CRASHING_HOW");
-    if (strcmp(name, "glGetProgramBinary") == 0 && how != nullptr && strcmp(how, "ask") == 0) {
+    const char *set = getenv("CRASHING_HOW");
+    const std::string how = set == nullptr ? "" : set;
+    if (strcmp(name, "glGetProgramBinary") == 0 && how == "ask") {
         return reinterpret_cast<void *>(&die);
+    }
+    if (how == "nvidia" && strstr(name, "CAIRN") != nullptr) return nullptr;
+    if (how == "nvidia" && strcmp(name, "glGetIntegerv") == 0) {
+        g_get_integer = reinterpret_cast<decltype(g_get_integer)>(function);
+        return reinterpret_cast<void *>(&get_integer);
     }
     if (function == nullptr || strcmp(name, "glProgramBinary") != 0) {
         return function;

@@ -211,16 +211,26 @@ TEST_P(RecordTest, ConstantsAndExtensionsOfTexturesAreAskedFor) {
 }
 
 TEST_P(RecordTest, DrawsOfListsAreNotLookedAtAndThoseAfterThemAre) {
-    const Played run = stage_.cached("display_lists", kRecording);
-    ASSERT_EQ(run.status, "") << run.complaints;
-    std::set<std::pair<std::uint32_t, int>> states;
-    for (const recipe::DrawState &state : recorded().states) {
-        states.emplace(state.color_buffers[0].blends, value_of(state, GL_CULL_FACE));
-        ASSERT_EQ(state.units.size(), 1u);
-        EXPECT_EQ(state.units[0].number, 1u);
+    const std::string manifest = stage_.directory() / "nvidia.json";
+    write_manifest(manifest, CRASHING_VENDOR);
+    const Environment other_driver = {{"CRASHING_HOW", "nvidia"},
+                                      {"CAIRN_EGL_VENDORS", manifest},
+                                      {"CAIRN_GLX_VENDOR", "crashing"}};
+    for (const Environment &driver : {Environment(), other_driver}) {
+        Environment recording = kRecording;
+        recording.insert(driver.begin(), driver.end());
+        recording["CAIRN_DIR"] = stage_.directory() / std::to_string(driver.size());
+        const Played run = stage_.cached("display_lists", recording);
+        ASSERT_EQ(run.status, "") << run.complaints;
+        std::set<std::pair<std::uint32_t, int>> states;
+        for (const recipe::DrawState &state : read_recipes(recording["CAIRN_DIR"]).states) {
+            states.emplace(state.color_buffers[0].blends, value_of(state, GL_CULL_FACE));
+            ASSERT_EQ(state.units.size(), 1u);
+            EXPECT_EQ(state.units[0].number, 1u);
+        }
+        EXPECT_THAT(states, testing::UnorderedElementsAre(std::pair(0u, 0), std::pair(1u, 0),
+                                                          std::pair(0u, 1)));
     }
-    EXPECT_THAT(states, testing::UnorderedElementsAre(std::pair(0u, 0), std::pair(1u, 0),
-                                                      std::pair(0u, 1)));
 }
 
 TEST_P(RecordTest, ObjectsThatAreChangedByTheirNamesAre) {

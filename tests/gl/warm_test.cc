@@ -120,6 +120,19 @@ TEST_P(WarmTest, WhatWasMadeIsNotMadeAgainButByAnotherDriver) {
     EXPECT_NE(said_text().find("1 program made"), std::string::npos) << said_text();
 }
 
+// The player asks the front end for its cache by such a function.
+TEST_P(WarmTest, ADriverNeedNotKnowCairnsFunctions) {
+    record("states");
+    const std::string manifest = stage_.directory() / "nvidia.json";
+    write_manifest(manifest, CRASHING_VENDOR);
+    ::setenv("CAIRN_EGL_VENDORS", manifest.c_str(), 1);
+    ::setenv("CRASHING_HOW", "nvidia", 1);
+    EXPECT_EQ(warm("--all"), 0);
+    ::unsetenv("CRASHING_HOW");
+    ::unsetenv("CAIRN_EGL_VENDORS");
+    EXPECT_NE(said_text().find("1 program made"), std::string::npos) << said_text();
+}
+
 TEST_P(WarmTest, ADeniedApplicationIsNotWarmed) {
     record("states");
     const std::string configuration = home_ + "/none/cairn/config";

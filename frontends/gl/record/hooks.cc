@@ -60,8 +60,10 @@ void find_list_mode() {
     attempt([] {
         Recording *here = recording();
         if (here == nullptr) return;
-        GLint mode = 0;
-        current_gl().GetIntegerv(GL_LIST_MODE, &mode);
+        GLint list = 0, mode = 0;
+        current_gl().GetIntegerv(GL_LIST_INDEX, &list);
+        // Without a list a driver may answer with the mode of the one before.
+        if (list != 0) current_gl().GetIntegerv(GL_LIST_MODE, &mode);
         here->set_list_mode(static_cast<GLenum>(mode));
     });
 }

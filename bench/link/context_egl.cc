@@ -10,6 +10,15 @@
 namespace bench {
 namespace {
 
+EGLDisplay display_of_first_device() {
+    const auto query =
+        reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(eglGetProcAddress("eglQueryDevicesEXT"));
+    EGLDeviceEXT device = nullptr;
+    EGLint count = 0;
+    if (query == nullptr || query(1, &device, &count) == EGL_FALSE) return EGL_NO_DISPLAY;
+    return eglGetPlatformDisplay(EGL_PLATFORM_DEVICE_EXT, device, nullptr);
+}
+
 EGLContext create_context(EGLDisplay display, Api api) {
     eglBindAPI(api == Api::es ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
     const EGLint es[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 2, EGL_NONE};
@@ -29,6 +38,8 @@ EGLContext create_context(EGLDisplay display, Api api) {
 
 Context::Context(Api api)
     : display_(eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr)) {
+    // A driver may have displays without windows on devices only.
+    if (display_ == EGL_NO_DISPLAY) display_ = display_of_first_device();
     if (display_ == EGL_NO_DISPLAY || eglInitialize(display_, nullptr, nullptr) == EGL_FALSE) {
         throw std::runtime_error("EGL has no display without a window system");
     }

@@ -71,6 +71,12 @@ const char *program_of(WindowSystem window_system, Client client) {
     return client == Client::linked ? GLX_CLIENT_LINKED : GLX_CLIENT_DLOPENED;
 }
 
+// The GLX vendor of the machine's own driver, such as "nvidia", to play on that; null: on Mesa's
+// software driver. With EGL, libglvnd takes the driver by itself.
+const char *vendor_of_machine() {
+    return std::getenv("GL_TEST_VENDOR");
+}
+
 std::string text_of(const std::string &path) {
     return cairn_test::as_string(cairn_test::read_file(path));
 }
@@ -101,14 +107,16 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
     const std::string here = directory_ / std::to_string(++runs_);
     const cairn_test::RunReport report;
     environment.insert(extra.begin(), extra.end());
-    // Mesa's own, in both cases new, unless the test has said where.
+    // The driver's own, in both cases new, unless the test has said where.
     if (has_usual_driver_cache) {
         const auto usual = environment.try_emplace("XDG_CACHE_HOME", here + ".mesa").first;
         std::filesystem::create_directories(usual->second);
     } else {
         environment["MESA_SHADER_CACHE_DIR"] = here + ".mesa";
+        environment["__GL_SHADER_DISK_CACHE_PATH"] = here + ".nvidia";
+        std::filesystem::create_directories(here + ".nvidia");
     }
-    environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
+    if (vendor_of_machine() == nullptr) environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
     // Keeps the configuration of the user who runs the test out.
     environment["XDG_CONFIG_HOME"] = directory_ / "configuration";
     environment["CAIRN_REPORT"] = report.path();
@@ -130,7 +138,11 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
 }
 
 Played Stage::plain(const std::string &scenario, const std::string &end) {
-    return run(scenario, end, {});
+    Environment environment;
+    if (window_system_ == WindowSystem::glx && vendor_of_machine() != nullptr) {
+        environment["__GLX_VENDOR_LIBRARY_NAME"] = vendor_of_machine();
+    }
+    return run(scenario, end, environment);
 }
 
 Played Stage::cached(const std::string &scenario, const Environment &more, const std::string &end) {
@@ -140,6 +152,7 @@ Played Stage::cached(const std::string &scenario, const Environment &more, const
     } else {
         environment["__GLX_VENDOR_LIBRARY_NAME"] = "cairn";
         environment["LD_LIBRARY_PATH"] = CAIRN_GLX_TEST_FOLDERS;
+        if (vendor_of_machine() != nullptr) environment["CAIRN_GLX_VENDOR"] = vendor_of_machine();
     }
     for (const auto &[name, value] : more) {
         environment[name] = value;

@@ -18,6 +18,15 @@ namespace {
     std::abort();
 }
 
+EGLDeviceEXT first_device() {
+    const auto query =
+        reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(egl.GetProcAddress("eglQueryDevicesEXT"));
+    EGLDeviceEXT device = nullptr;
+    EGLint count = 0;
+    if (query == nullptr || query(1, &device, &count) == EGL_FALSE) give_up("no device");
+    return device;
+}
+
 EGLContext create(Api api, EGLContext share) {
     const bool desktop = api == Api::core || api == Api::compatibility || api == Api::plain;
     egl.BindAPI(desktop ? EGL_OPENGL_API : EGL_OPENGL_ES_API);
@@ -49,8 +58,12 @@ void load_window_system() {
 
 EGLDisplay display() {
     static EGLDisplay the_display = [] {
-        const EGLDisplay made =
+        EGLDisplay made =
             egl.GetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+        // A driver may have displays without windows on devices only.
+        if (made == EGL_NO_DISPLAY) {
+            made = egl.GetPlatformDisplay(EGL_PLATFORM_DEVICE_EXT, first_device(), nullptr);
+        }
         if (made == EGL_NO_DISPLAY || egl.Initialize(made, nullptr, nullptr) == EGL_FALSE) {
             give_up("no display");
         }

@@ -65,7 +65,9 @@ GLuint make_feedback_buffer(GLuint index) {
     GLuint buffer = 0;
     gl.GenBuffers(1, &buffer);
     gl.BindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, index, buffer);
-    gl.BufferData(GL_TRANSFORM_FEEDBACK_BUFFER, 256, nullptr, GL_STATIC_READ);
+    // Not all of it is written.
+    const std::array<char, 256> zeros = {};
+    gl.BufferData(GL_TRANSFORM_FEEDBACK_BUFFER, zeros.size(), zeros.data(), GL_STATIC_READ);
     return buffer;
 }
 

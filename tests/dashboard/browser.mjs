@@ -11,6 +11,7 @@ import http from "node:http";
 import os from "node:os";
 import path from "node:path";
 import assert from "node:assert/strict";
+import {attack} from "./attack.mjs";
 
 // The names in ONLY, with commas, or all of them.
 const [modules, chromium, dashboard, makeRoot, cairn, screenshots, game = ""] = process.argv.slice(2);
@@ -119,11 +120,12 @@ async function tab(address, {size = SIZES.desktop, theme = "light"} = {}) {
   };
   return page;
 }
-// Waits until the condition holds in the page, and returns what it gives. Where it throws, it does not hold yet: while a page is loaded anew, some of
-// its elements are not there; and a throw in a later frame would end puppeteer's polling in silence.
+// Waits until the condition holds in the page, and returns what it gives. Where it throws, it does not hold yet: while a
+// page is loaded anew, some of its elements are not there; and a throw in a later frame would end puppeteer's polling in
+// silence. The last one is told by tellWhatIsShown().
 function until(page, condition, ...given) {
-  const holds = `(() => { try { return (${condition})(...${JSON.stringify(given)}); } catch { return false; } })()`;
-  return page.waitForFunction(holds);
+  const holds = `(${condition})(...${JSON.stringify(given)})`;
+  return page.waitForFunction(`(() => { try { return ${holds}; } catch (error) { window.lastThrown = String(error); } })()`);
 }
 async function open(page, view) {
   await page.evaluate((hash) => { location.hash = hash; }, view);
@@ -453,90 +455,7 @@ const tests = {
       // In the same profile as the user's tab.
       const page = await mine.browserContext().newPage();
       await page.goto(`http://${hostName}:${evil.address().port}/`);
-      const found = await page.evaluate(async (port, token) => {
-        const target = `http://127.0.0.1:${port}`;
-        const got = {};
-        const attempt = async (name, what) => {
-          try {
-            got[name] = await what();
-          } catch {
-            got[name] = "refused";
-          }
-        };
-        const clear = JSON.stringify({action: "clear", all: true});
-        const inTime = (promise) => Promise.race([promise, new Promise((resolve) => setTimeout(resolve, 1500, "refused"))]);
-        await attempt("read", async () => (await fetch(`${target}/api/overview`)).text());
-        // Even a token that it had somehow learnt would be of no use to it.
-        await attempt("readWithToken", async () => (await fetch(`${target}/api/overview`, {headers: {"X-Cairn-Token": token}})).text());
-        await attempt("readPage", async () => (await fetch(`${target}/`)).text());
-        await attempt("opaque", async () => (await (await fetch(`${target}/api/overview`, {mode: "no-cors"})).text()) || "refused");
-        await attempt("post", async () => (await (await fetch(`${target}/api/action`, {method: "POST", mode: "no-cors", body: clear})).text()) || "refused");
-        await attempt("postJson", async () => (await fetch(`${target}/api/action`, {method: "POST", headers: {"Content-Type": "application/json", "X-Cairn-Token": token}, body: clear})).text());
-        await attempt("beacon", async () => { navigator.sendBeacon(`${target}/api/action`, clear); return "refused"; });
-        await attempt("image", () => inTime(new Promise((resolve, reject) => {
-          const image = new Image();
-          image.onload = () => resolve("loaded");
-          image.onerror = reject;
-          image.src = `${target}/icon.svg`;
-        })));
-        await attempt("script", () => inTime(new Promise((resolve, reject) => {
-          const script = document.createElement("script");
-          script.type = "module";
-          script.onload = () => resolve("loaded");
-          script.onerror = reject;
-          script.src = `${target}/api.js`;
-          document.body.append(script);
-        })));
-        await attempt("socket", () => inTime(new Promise((resolve, reject) => {
-          const socket = new WebSocket(`ws://127.0.0.1:${port}/api/live`);
-          socket.onopen = () => resolve("opened");
-          socket.onerror = reject;
-        })));
-        await attempt("events", () => inTime(new Promise((resolve, reject) => {
-          const source = new EventSource(`${target}/api/live`);
-          source.onopen = () => resolve("opened");
-          source.onerror = reject;
-        })));
-        await attempt("frame", () => inTime(new Promise((resolve) => {
-          const frame = document.createElement("iframe");
-          frame.onload = () => {
-            try {
-              resolve(frame.contentDocument ? "refused" : frame.contentWindow.length >= 0 ? "refused" : "loaded");
-            } catch {
-              resolve("refused");
-            }
-          };
-          frame.src = `${target}/`;
-          document.body.append(frame);
-        })));
-        await attempt("form", async () => {
-          const sink = document.createElement("iframe");
-          sink.name = "sink";
-          const form = document.createElement("form");
-          form.method = "post";
-          form.enctype = "text/plain";
-          form.target = "sink";
-          form.action = `${target}/api/action`;
-          const field = document.createElement("input");
-          field.name = clear.slice(0, -1) + ', "a": "';
-          field.value = '"}';
-          form.append(field);
-          document.body.append(sink, form);
-          form.submit();
-          await new Promise((resolve) => setTimeout(resolve, 400));
-          return "refused";
-        });
-        await attempt("window", async () => {
-          const opened = window.open(`${target}/`);
-          await new Promise((resolve) => setTimeout(resolve, 600));
-          try {
-            return opened?.document?.title === "Cairn" ? "read" : "refused";
-          } catch {
-            return "refused";
-          }
-        });
-        return got;
-      }, server.port, server.token);
+      const found = await page.evaluate(attack, server.port, server.token);
       for (const [name, what] of Object.entries(found)) assert.equal(what, "refused", `${hostName}: ${name}`);
       const shown = page.frames().filter((frame) => frame !== page.mainFrame());
       for (const frame of shown) assert.equal(await frame.$("nav").catch(() => null), null, "the page is in no frame");
@@ -572,15 +491,18 @@ const tests = {
   },
 };
 
-// After a failure: what each tab shows, and what went wrong in it.
+// After a failure: what each tab shows, and what went wrong in it. Closes them.
 async function tellWhatIsShown() {
-  for (const page of await browser.pages()) {
-    const shown = page.evaluate(() => JSON.stringify({
-      state: document.readyState, visible: document.visibilityState, banner: document.getElementById("banner")?.innerText,
-      main: document.getElementById("main")?.innerText.slice(0, 300),
-    }));
-    const late = sleep(5000).then(() => "does not answer");
-    console.log(`  ${page.url()}: ${await Promise.race([shown, late]).catch(String)}`, page.problems ?? "");
+  for (const context of browser.browserContexts().slice(1)) {
+    for (const page of await context.pages()) {
+      const shown = page.evaluate(() => JSON.stringify({
+        state: document.readyState, thrown: window.lastThrown, banner: document.getElementById("banner")?.innerText,
+        main: document.getElementById("main")?.innerText.slice(0, 300),
+      }));
+      const late = sleep(5000).then(() => "does not answer");
+      console.log(`  ${page.url()}: ${await Promise.race([shown, late]).catch(String)}`, page.problems ?? "");
+    }
+    await context.close();
   }
 }
 
@@ -598,7 +520,7 @@ async function main() {
     } catch (error) {
       failed += 1;
       console.log(`${name}: FAILED, ${((Date.now() - began) / 1000).toFixed(1)} s\n${error.stack}`);
-      await tellWhatIsShown();
+      await tellWhatIsShown().catch((why) => console.log(`  the browser tells nothing: ${why}`));
     }
   }
   await browser.close();

@@ -114,11 +114,14 @@ class Warming {
           root_(std::move(root)),
           application_(std::move(application)),
           packs_(packs),
-          book_(root_, application_, packs) {}
+          book_(root_, application_, packs),
+          problems_(book_.refused()) {}
 
     const std::string &application() const { return application_; }
     std::size_t size() const { return book_.size() + book_.damaged(); }
     const Tally &tally() const { return tally_; }
+    // There may be recipes in packs that are not used.
+    bool lacks_packs() const { return !book_.refused().empty(); }
     // Nothing more can be kept, or nobody knows whether it is.
     bool keeps_nothing() const { return keeps_nothing_.load(); }
     std::vector<std::string> problems() const {
@@ -369,6 +372,16 @@ void say_how_far(const Warming &warming, bool is_finished) {
     std::fflush(stdout);
 }
 
+// The same of an application whose programs were not looked at.
+void say_why_not(const std::string &application, const std::string &why) {
+    print_line(printable_json({{"application", application},
+                               {"done", 0},
+                               {"total", 0},
+                               {"problems", Words{why}},
+                               {"finished", true}},
+                              -1));
+}
+
 std::string summary_of(const Warming &warming, uint64_t ns) {
     const Tally &tally = warming.tally();
     std::string text =
@@ -459,8 +472,8 @@ std::optional<int> warm(const Options &options, const std::string &root, const T
         say(summary_of(warming, monotonic_ns() - start));
     }
     // Nobody waits for what this machine will lack tomorrow, too.
-    const bool is_useless =
-        !options.if_needed && tally.skipped > 0 && tally.made + tally.known == 0;
+    const bool is_useless = !options.if_needed && tally.made + tally.known == 0 &&
+                            (tally.skipped > 0 || warming.lacks_packs());
     const bool is_bad = tally.failed > 0 || is_useless || warming.keeps_nothing();
     for (const std::string &problem : warming.problems()) {
         if (is_bad || !options.if_needed) complain("{}: {}", target.application, problem);
@@ -530,7 +543,8 @@ int run(const Options &options) {
             code = std::max(code, result.value_or(kExitOk));
         } catch (const Failure &failure) {  // the others may do better
             complain("{}: {}", target.application, failure.what());
-            is_done = false;
+            if (options.json) say_why_not(target.application, failure.what());
+            is_done = true;
             code = std::max(code, failure.exit_code());
         }
     }

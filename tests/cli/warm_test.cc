@@ -212,23 +212,41 @@ TEST_F(WarmTest, RecipesOfPacksAreMadeInstalledOrNot) {
 }
 
 TEST_F(WarmTest, APackThatIsNotUsedIsSaid) {
-    const std::string recorded = folder_ / "recorded", shared = folder_ / "shared";
+    using std::filesystem::permissions, std::filesystem::perms;
+    const std::string recorded = folder_ / "recorded", folder = folder_ / "packs";
     record({"good"}, recorded);
-    std::filesystem::create_directory(shared);
-    const std::string pack = shared + "/a.pack";
+    std::filesystem::create_directory(folder);
+    const std::string pack = folder + "/a.pack";
     ASSERT_EQ(
         cairn({"pack", "create", pack, "--all", "--only-recipes", "--dir", recorded}, environment_)
             .exit_code,
         0);
-    std::filesystem::permissions(shared, std::filesystem::perms(0777));
-    const Finished done = cairn(command({pack}), environment_);
-    EXPECT_EQ(done.exit_code, 1);
-    EXPECT_EQ(done.standard_output, "");
-    EXPECT_THAT(done.standard_error, AllOf(HasSubstr(pack), HasSubstr("others may write it"),
-                                           HasSubstr("cairn pack install")));
-    EXPECT_EQ(given_in_all(), 0);
-    std::filesystem::permissions(shared, std::filesystem::perms(0700));
-    EXPECT_EQ(cairn(command({pack}), environment_).exit_code, 0);
+    const auto expect_refused = [&](const Words &options, const char *why) {
+        const Finished done = cairn(command(options), environment_);
+        EXPECT_EQ(done.exit_code, 1);
+        EXPECT_THAT(done.standard_error, HasSubstr(why));
+        EXPECT_EQ(given_in_all(), 0);
+        return done.standard_output;
+    };
+    constexpr const char *kWhy = "belongs to another user, or others may write it";
+    permissions(folder, perms(0777));
+    EXPECT_EQ(expect_refused({pack}, kWhy), "");
+    const std::string line = expect_refused({pack, "--json-progress"}, kWhy);
+    EXPECT_THAT(Json::parse(line)["problems"].dump(), HasSubstr(kWhy));
+    permissions(folder, perms(0700));
+    permissions(pack, perms(0666));
+    EXPECT_EQ(expect_refused({pack}, kWhy), "");
+    permissions(pack, perms(0600));
+    // The same where it is installed.
+    ASSERT_EQ(
+        cairn({"pack", "install", "--unsigned", pack, "--dir", root_}, environment_).exit_code, 0);
+    const std::string installed = std::string(root_) + "/.packs/gl-game";
+    permissions(installed, perms(0777));
+    expect_refused({"game"}, kWhy);
+    expect_refused({"--all"}, kWhy);
+    EXPECT_EQ(cairn(command({"--all", "--if-needed"}), environment_).exit_code, 0);
+    permissions(installed, perms(0700));
+    EXPECT_EQ(cairn(command({"game"}), environment_).exit_code, 0);
     EXPECT_EQ(given_in_all(), 1);
 }
 

@@ -14,6 +14,7 @@
 #include "common/crash_guard.h"
 #include "doctor/checks.h"
 #include "keys.h"
+#include "log_lines.h"
 #include "os/root.h"
 #include "output.h"
 #include "pack/pack_reader.h"
@@ -71,14 +72,6 @@ void check_whole(const std::string &root, Findings &findings) {
         }
     }
 }
-
-struct Lines {
-    Words lines;
-    static void keep(void *user, int, const char *line) {
-        auto &lines = static_cast<Lines *>(user)->lines;
-        if (std::ranges::find(lines, line) == lines.end()) lines.emplace_back(line);
-    }
-};
 
 // The folders of installed packs: NAME in each of the folders that the library looks in.
 std::map<std::string, Words> folders_by_name(const std::string &root) {

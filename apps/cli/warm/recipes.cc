@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "warm/recipes.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include "cache/generations.h"
 #include "cache/start_order.h"
+#include "log_lines.h"
 #include "output.h"
 #include "pack/files.h"
 
@@ -25,24 +27,19 @@ bool is_of_recipes(std::string_view generation) {
     return generation.ends_with(recipe::kIdentity);
 }
 
-// What is the matter with a pack that the library does not take.
-void keep_first(void *kept, int, const char *line) {
-    auto &text = *static_cast<std::string *>(kept);
-    if (text.empty()) text = line;
-}
-
 recipe::Key hash_of(const RecipeUnit &unit) {
     std::string all = recipe::key_of_program(unit.program);
     for (const std::string &state : unit.states) all += state;
     return recipe::hash_of(as_bytes(all));
 }
 
-Failure not_taken(const std::string &pack, const std::string &why) {
-    if (why.empty()) return Failure(kExitFailure, "{} has no recipes that can be used", pack);
+// `lines`: what the library says of packs that it does not take.
+Failure not_used(const std::string &pack, const Words &lines) {
+    if (lines.empty()) return Failure(kExitFailure, "{} has no recipes that can be used", pack);
     return Failure(kExitFailure,
-                   "{} is not used: {}; move it to a folder that only you can write, or try `cairn "
-                   "pack install`",
-                   pack, why);
+                   "{} is not used: {}; a pack and its folder must be yours, and nobody else may "
+                   "write them",
+                   pack, fmt::join(lines, "; "));
 }
 
 }  // namespace
@@ -57,15 +54,14 @@ RecipeBook::RecipeBook(const std::string &root, const std::string &application, 
     }
     const LayeredSubject subject = {generation.application, identifier_, recipe::kVersion,
                                     describe(generation)};
+    Lines refused;
+    layers_ = find_layers(root, subject, packs, PackKind::entries, Log(Lines::keep, &refused));
     for (const std::string &pack : packs) {
-        std::string why;
-        auto found =
-            find_layers(Words(), subject, {pack}, PackKind::entries, Log(keep_first, &why));
-        if (found.empty()) throw not_taken(pack, why);
-        std::ranges::move(found, std::back_inserter(layers_));
+        if (std::ranges::find(layers_, pack, &FoundLayer::path) == layers_.end()) {
+            throw not_used(pack, refused.lines);
+        }
     }
-    std::ranges::move(find_layers(root, subject, {}, PackKind::entries, Log()),
-                      std::back_inserter(layers_));
+    refused_ = std::move(refused.lines);
     for (const FoundLayer &layer : layers_) {
         const Words more = order_of(*layer.part);
         order.insert(order.end(), more.begin(), more.end());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An application's recipes: those that were recorded here, and those of packs (docs/recipes.md).
 // Thread safety: work() from any thread; the rest by one.
-// Failure: cli::Failure for a pack of the caller's that is not used; what cannot be read or is not whole is left out and
-// counted.
+// Failure: cli::Failure where a pack of the caller's is not used; what cannot be read or is not whole
+// is left out and counted.
 #pragma once
 
 #include <memory>
@@ -40,6 +40,8 @@ class RecipeBook {
     const std::vector<RecipeGroup> &groups() const { return groups_; }
     std::size_t size() const;
     std::size_t damaged() const { return damaged_; }
+    // What the library says of installed packs that it does not take.
+    const Words &refused() const { return refused_; }
     // What a player gets; nullopt: a part of it is gone or damaged, or it is more than a player takes.
     struct Found {
         recipe::Work work;
@@ -60,6 +62,7 @@ class RecipeBook {
     mutable std::mutex mutex_;  // of reading
     std::optional<CacheHandle> own_;
     std::vector<FoundLayer> layers_;
+    Words refused_;
     std::vector<RecipeGroup> groups_;
     std::size_t damaged_ = 0;
 };

@@ -44,7 +44,7 @@ void *gl_hook(const char *name) {
 }
 
 bool is_own_function(const char *name) {
-    return std::string_view(name) == "glGetProgramCacheIdentifierCAIRN";
+    return std::string_view(name).ends_with("CAIRN");
 }
 
 }  // namespace cairn::gl

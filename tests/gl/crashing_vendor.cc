@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Mesa with a defect, as a vendor of EGL and of GLX: the process dies when glProgramBinary gets the
 // binary that stands in the file CRASHING_BINARY: by a fault, or with CRASHING_HOW=exit by exit().
-// With CRASHING_HOW=ask it dies of glGetProgramBinary. With CRASHING_HOW=nvidia it does not die, and does as NVIDIA's
-// driver where that does otherwise than Mesa: it has no function of a name that it does not know, and a mode of display
-// lists also where none is made.
+// With CRASHING_HOW=ask it dies of glGetProgramBinary. With CRASHING_HOW=nvidia it also does as
+// NVIDIA's driver where that does otherwise than Mesa: it has no function of a name that it does not
+// know, and a mode of display lists also where none is made.
 #include <EGL/egl.h>
 #include <GL/gl.h>
 // After gl.h, which it completes.

@@ -217,9 +217,11 @@ TEST_P(RecordTest, DrawsOfListsAreNotLookedAtAndThoseAfterThemAre) {
                                       {"CAIRN_EGL_VENDORS", manifest},
                                       {"CAIRN_GLX_VENDOR", "crashing"}};
     for (const Environment &driver : {Environment(), other_driver}) {
+        const std::string name = driver.empty() ? "mesa" : "nvidia";
+        SCOPED_TRACE(name);
         Environment recording = kRecording;
         recording.insert(driver.begin(), driver.end());
-        recording["CAIRN_DIR"] = stage_.directory() / std::to_string(driver.size());
+        recording["CAIRN_DIR"] = stage_.directory() / name;
         const Played run = stage_.cached("display_lists", recording);
         ASSERT_EQ(run.status, "") << run.complaints;
         std::set<std::pair<std::uint32_t, int>> states;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -20,10 +21,17 @@ namespace gl_test {
 namespace {
 
 bool is_ours(std::string_view variable) {
-    constexpr std::string_view kPrefixes[] = {
-        "CAIRN_",          "MESA_",           "__EGL_",    "EGL_",
-        "__GLX_",          "LIBGL_",          "DISPLAY",   "XDG_CACHE_HOME",
-        "XDG_CONFIG_HOME", "LD_LIBRARY_PATH", "LD_PRELOAD"};
+    constexpr std::string_view kPrefixes[] = {"CAIRN_",
+                                              "MESA_",
+                                              "__EGL_",
+                                              "EGL_",
+                                              "__GL",
+                                              "LIBGL_",
+                                              "DISPLAY",
+                                              "XDG_CACHE_HOME",
+                                              "XDG_CONFIG_HOME",
+                                              "LD_LIBRARY_PATH",
+                                              "LD_PRELOAD"};
     return std::ranges::any_of(kPrefixes,
                                [&](auto prefix) { return variable.starts_with(prefix); });
 }
@@ -71,10 +79,25 @@ const char *program_of(WindowSystem window_system, Client client) {
     return client == Client::linked ? GLX_CLIENT_LINKED : GLX_CLIENT_DLOPENED;
 }
 
-// The GLX vendor of the machine's own driver, such as "nvidia", to play on that; null: on Mesa's
-// software driver. With EGL, libglvnd takes the driver by itself.
-const char *vendor_of_machine() {
-    return std::getenv("GL_TEST_VENDOR");
+// The vendor of the machine's own driver, such as "nvidia", to play on that; "": on Mesa's software
+// driver.
+std::string vendor_of_machine() {
+    const char *vendor = std::getenv("GL_TEST_VENDOR");
+    return vendor == nullptr ? "" : vendor;
+}
+
+// Of that vendor's library for EGL; libglvnd might take another one.
+std::string manifest_of(const std::string &vendor) {
+    for (const char *folder : {"/etc/glvnd/egl_vendor.d", "/usr/share/glvnd/egl_vendor.d"}) {
+        std::error_code error;
+        for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
+            if (entry.path().filename().string().find(vendor) != std::string::npos) {
+                return entry.path();
+            }
+        }
+    }
+    std::fprintf(stderr, "GL_TEST_VENDOR: no manifest has %s in its name\n", vendor.c_str());
+    std::abort();
 }
 
 std::string text_of(const std::string &path) {
@@ -116,7 +139,17 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
         environment["__GL_SHADER_DISK_CACHE_PATH"] = here + ".nvidia";
         std::filesystem::create_directories(here + ".nvidia");
     }
-    if (vendor_of_machine() == nullptr) environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
+    const std::string vendor = vendor_of_machine();
+    if (vendor.empty()) {
+        environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
+    } else if (window_system_ == WindowSystem::egl) {
+        // The first is Cairn's where it runs.
+        environment.try_emplace("__EGL_VENDOR_LIBRARY_FILENAMES", manifest_of(vendor));
+        environment.try_emplace("CAIRN_EGL_VENDORS", manifest_of(vendor));
+    } else {
+        environment.try_emplace("__GLX_VENDOR_LIBRARY_NAME", vendor);
+        environment.try_emplace("CAIRN_GLX_VENDOR", vendor);
+    }
     // Keeps the configuration of the user who runs the test out.
     environment["XDG_CONFIG_HOME"] = directory_ / "configuration";
     environment["CAIRN_REPORT"] = report.path();
@@ -138,11 +171,7 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
 }
 
 Played Stage::plain(const std::string &scenario, const std::string &end) {
-    Environment environment;
-    if (window_system_ == WindowSystem::glx && vendor_of_machine() != nullptr) {
-        environment["__GLX_VENDOR_LIBRARY_NAME"] = vendor_of_machine();
-    }
-    return run(scenario, end, environment);
+    return run(scenario, end, {});
 }
 
 Played Stage::cached(const std::string &scenario, const Environment &more, const std::string &end) {
@@ -152,7 +181,6 @@ Played Stage::cached(const std::string &scenario, const Environment &more, const
     } else {
         environment["__GLX_VENDOR_LIBRARY_NAME"] = "cairn";
         environment["LD_LIBRARY_PATH"] = CAIRN_GLX_TEST_FOLDERS;
-        if (vendor_of_machine() != nullptr) environment["CAIRN_GLX_VENDOR"] = vendor_of_machine();
     }
     for (const auto &[name, value] : more) {
         environment[name] = value;

@@ -248,6 +248,21 @@ TEST_P(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
     EXPECT_FALSE(fs::exists(stage_.directory() / "none"));
 }
 
+TEST_P(TroubleTest, TheCachesNameIsToldWhateverFunctionsTheDriverHas) {
+    const std::string manifest = stage_.directory() / "nvidia.json";
+    write_manifest(manifest, CRASHING_VENDOR);
+    const Environment other_driver = {{"CRASHING_HOW", "nvidia"},
+                                      {"CAIRN_EGL_VENDORS", manifest},
+                                      {"CAIRN_GLX_VENDOR", "crashing"}};
+    for (Environment driver : {Environment(), other_driver}) {
+        const Played run = stage_.cached("identified", driver);
+        EXPECT_EQ(run.status, "") << run.complaints;
+        EXPECT_THAT(run.transcript, testing::StartsWith("gl-gl_client_linked-"));
+        driver["CAIRN_DISABLE"] = "1";
+        EXPECT_EQ(stage_.cached("identified", driver).transcript, "\n");
+    }
+}
+
 TEST_P(TroubleTest, LinesAreWrittenOnlyWhenTheyAreAskedFor) {
     const Played run = stage_.cached(kScenario, {{"CAIRN_LOG", "1"}});
     EXPECT_EQ(run.transcript, plain_.transcript);

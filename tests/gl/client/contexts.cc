@@ -248,6 +248,17 @@ void contexts_come_and_go() {
     note("linked: %d %d", linked[0], linked[1]);
 }
 
+void identified() {
+    const Context context(Api::es3);
+    make_program(kVertex, kFragment);
+    using Identifier = GLsizei (*)(GLsizei capacity, GLchar * identifier);
+    const auto identifier =
+        reinterpret_cast<Identifier>(proc_address("glGetProgramCacheIdentifierCAIRN"));
+    std::array<char, 256> name = {};
+    if (identifier != nullptr) identifier(name.size(), name.data());
+    note("%s", name.data());
+}
+
 void switched() {
     const Context context(Api::es3);
     for (int round = 0; round < 4; ++round) {

@@ -25,6 +25,7 @@ constexpr Scenario kScenarios[] = {
 #undef X
         {"switched", &client::switched},
     {"varied", &client::varied},
+    {"identified", &client::identified},
 };
 
 const Scenario *scenario_of(std::string_view name) {

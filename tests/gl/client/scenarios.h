@@ -72,4 +72,7 @@ void switched();
 // at CLIENT_LOCATION, from sources that end in CLIENT_SOURCE.
 void varied();
 
+// Writes what Cairn's own function says of the cache: its name, or nothing where there is none.
+void identified();
+
 }  // namespace client

@@ -367,19 +367,9 @@ nlohmann::ordered_json json_of(const Warming &warming, bool is_finished) {
 }
 
 // A line for programs, at once.
-void say_how_far(const Warming &warming, bool is_finished) {
-    print_line(printable_json(json_of(warming, is_finished), -1));
+void say_json(const nlohmann::ordered_json &json) {
+    print_line(printable_json(json, -1));
     std::fflush(stdout);
-}
-
-// The same of an application whose programs were not looked at.
-void say_why_not(const std::string &application, const std::string &why) {
-    print_line(printable_json({{"application", application},
-                               {"done", 0},
-                               {"total", 0},
-                               {"problems", Words{why}},
-                               {"finished", true}},
-                              -1));
 }
 
 std::string summary_of(const Warming &warming, uint64_t ns) {
@@ -432,7 +422,7 @@ void watch(const Options &options, Warming &warming, const std::atomic<bool> &ha
         const std::size_t done = warming.tally().done();
         if (progress) progress->add(done - shown);
         const bool is_time = looks % 10 == 0 && done != shown;
-        if (options.json && is_time) say_how_far(warming, false);
+        if (options.json && is_time) say_json(json_of(warming, false));
         if (progress || is_time) shown = done;
         if (options.if_needed && looks % 50 == 0 && !reason_to_rest().empty()) g_stop.store(true);
     }
@@ -467,7 +457,7 @@ std::optional<int> warm(const Options &options, const std::string &root, const T
     if (failure) throw Failure(*failure);
     const Tally &tally = warming.tally();
     if (options.json) {
-        say_how_far(warming, true);
+        say_json(json_of(warming, true));
     } else if (!options.if_needed || tally.made + tally.failed > 0) {
         say(summary_of(warming, monotonic_ns() - start));
     }
@@ -543,15 +533,19 @@ int run(const Options &options) {
             code = std::max(code, result.value_or(kExitOk));
         } catch (const Failure &failure) {  // the others may do better
             complain("{}: {}", target.application, failure.what());
-            if (options.json) say_why_not(target.application, failure.what());
+            if (options.json) {
+                say_json({{"application", target.application},
+                          {"done", 0},
+                          {"total", 0},
+                          {"problems", Words{failure.what()}},
+                          {"finished", true}});
+            }
             is_done = true;
             code = std::max(code, failure.exit_code());
         }
     }
     // Who waits for the end is told of it.
-    if (options.json && !is_done) {
-        print_line(printable_json({{"done", 0}, {"total", 0}, {"finished", true}}, -1));
-    }
+    if (options.json && !is_done) say_json({{"done", 0}, {"total", 0}, {"finished", true}});
     return g_signal.load() != 0 ? kExitSignalBase + g_signal.load() : code;
 }
 

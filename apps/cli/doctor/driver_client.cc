@@ -120,13 +120,6 @@ void describe(Find find) {
     say("formats", std::to_string(formats));
     say("stage", "linking a program");
     say("linked", link_program(find) ? "1" : "0");
-    // Of Cairn's front ends. GLVND has functions of any name, which do nothing where no vendor has them.
-    const auto cache =
-        reinterpret_cast<int (*)(int, char *)>(find("glGetProgramCacheIdentifierCAIRN"));
-    std::array<char, 256> name = {};
-    if (cache != nullptr) (void)cache(static_cast<int>(name.size()), name.data());
-    name.back() = '\0';
-    say("cache", name.data());
     ::dl_iterate_phdr(note_front_end, nullptr);
 }
 

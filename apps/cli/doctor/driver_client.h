@@ -11,7 +11,7 @@
 namespace cairn::cli::doctor {
 
 // Writes lines `name=value` to standard output: `stage` for each step that begins, then what there is of
-// platform, vendor, renderer, version, formats, linked, cache (that Cairn keeps the program in), front (the front
+// platform, vendor, renderer, version, formats, linked, front (the front
 // end that is loaded), problem. `api`: "egl" or "glx". Ends the process, without the handlers of its exit.
 [[noreturn]] void ask_driver(const std::string &api);
 

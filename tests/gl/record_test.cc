@@ -211,13 +211,7 @@ TEST_P(RecordTest, ConstantsAndExtensionsOfTexturesAreAskedFor) {
 }
 
 TEST_P(RecordTest, DrawsOfListsAreNotLookedAtAndThoseAfterThemAre) {
-    const std::string manifest = stage_.directory() / "nvidia.json";
-    write_manifest(manifest, CRASHING_VENDOR);
-    const Environment other_driver = {{"CRASHING_HOW", "nvidia"},
-                                      {"CAIRN_EGL_VENDORS", manifest},
-                                      {"CAIRN_GLX_VENDOR", "crashing"}};
-    for (const Environment &driver : {Environment(), other_driver}) {
-        const std::string name = driver.empty() ? "mesa" : "nvidia";
+    for (const auto &[name, driver] : drivers(stage_)) {
         SCOPED_TRACE(name);
         Environment recording = kRecording;
         recording.insert(driver.begin(), driver.end());

@@ -143,9 +143,10 @@ Played Stage::run(const std::string &scenario, const std::string &end, Environme
     if (vendor.empty()) {
         environment["LIBGL_ALWAYS_SOFTWARE"] = "1";
     } else if (window_system_ == WindowSystem::egl) {
-        // The first is Cairn's where it runs.
-        environment.try_emplace("__EGL_VENDOR_LIBRARY_FILENAMES", manifest_of(vendor));
-        environment.try_emplace("CAIRN_EGL_VENDORS", manifest_of(vendor));
+        const std::string manifest = manifest_of(vendor);
+        // This is Cairn's where that runs.
+        environment.try_emplace("__EGL_VENDOR_LIBRARY_FILENAMES", manifest);
+        environment.try_emplace("CAIRN_EGL_VENDORS", manifest);
     } else {
         environment.try_emplace("__GLX_VENDOR_LIBRARY_NAME", vendor);
         environment.try_emplace("CAIRN_GLX_VENDOR", vendor);
@@ -192,6 +193,16 @@ void write_manifest(const std::string &path, const std::string &library) {
     const std::string text =
         R"({ "file_format_version" : "1.0.0", "ICD" : { "library_path" : ")" + library + "\" } }\n";
     cairn_test::write_file(path, cairn_test::as_bytes(text));
+}
+
+std::map<std::string, Environment> drivers(const Stage &stage) {
+    const std::string manifest = stage.directory() / "nvidia.json";
+    write_manifest(manifest, CRASHING_VENDOR);
+    return {{"mesa", {}},
+            {"nvidia",
+             {{"CRASHING_HOW", "nvidia"},
+              {"CAIRN_EGL_VENDORS", manifest},
+              {"CAIRN_GLX_VENDOR", "crashing"}}}};
 }
 
 }  // namespace gl_test

@@ -80,4 +80,7 @@ class Stage {
 // A manifest that names `library`, written to `path`.
 void write_manifest(const std::string &path, const std::string &library);
 
+// For runs under Cairn on Mesa as it is, and on one that does as NVIDIA's driver (crashing_vendor.cc).
+std::map<std::string, Environment> drivers(const Stage &stage);
+
 }  // namespace gl_test

@@ -249,17 +249,14 @@ TEST_P(TroubleTest, ATraceHasALineForEachEntryThatIsUsed) {
 }
 
 TEST_P(TroubleTest, TheCachesNameIsToldWhateverFunctionsTheDriverHas) {
-    const std::string manifest = stage_.directory() / "nvidia.json";
-    write_manifest(manifest, CRASHING_VENDOR);
-    const Environment other_driver = {{"CRASHING_HOW", "nvidia"},
-                                      {"CAIRN_EGL_VENDORS", manifest},
-                                      {"CAIRN_GLX_VENDOR", "crashing"}};
-    for (Environment driver : {Environment(), other_driver}) {
+    for (const auto &[name, driver] : drivers(stage_)) {
+        SCOPED_TRACE(name);
         const Played run = stage_.cached("identified", driver);
         EXPECT_EQ(run.status, "") << run.complaints;
         EXPECT_THAT(run.transcript, testing::StartsWith("gl-gl_client_linked-"));
-        driver["CAIRN_DISABLE"] = "1";
-        EXPECT_EQ(stage_.cached("identified", driver).transcript, "\n");
+        Environment disabled = driver;
+        disabled["CAIRN_DISABLE"] = "1";
+        EXPECT_EQ(stage_.cached("identified", disabled).transcript, "\n");
     }
 }
 

@@ -123,13 +123,10 @@ TEST_P(WarmTest, WhatWasMadeIsNotMadeAgainButByAnotherDriver) {
 // The player asks the front end for its cache by such a function.
 TEST_P(WarmTest, ADriverNeedNotKnowCairnsFunctions) {
     record("states");
-    const std::string manifest = stage_.directory() / "nvidia.json";
-    write_manifest(manifest, CRASHING_VENDOR);
-    ::setenv("CAIRN_EGL_VENDORS", manifest.c_str(), 1);
-    ::setenv("CRASHING_HOW", "nvidia", 1);
+    const Environment driver = drivers(stage_)["nvidia"];
+    for (const auto &[name, value] : driver) ::setenv(name.c_str(), value.c_str(), 1);
     EXPECT_EQ(warm("--all"), 0);
-    ::unsetenv("CRASHING_HOW");
-    ::unsetenv("CAIRN_EGL_VENDORS");
+    for (const auto &[name, value] : driver) ::unsetenv(name.c_str());
     EXPECT_NE(said_text().find("1 program made"), std::string::npos) << said_text();
 }
 

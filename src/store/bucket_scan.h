@@ -4,7 +4,12 @@
 // Reads each word at once, but not all at the same time. Read a match again, as an atomic, before
 // following it.
 //
+// Two structures do the same: PortableScan everywhere, Sse2Scan on processors that have SSE2. There
+// both are compiled, so that a test compares them. BucketScan is the one that the index uses.
+//
 // Thread safety: any thread, while others write.
+// Ownership: none; the caller's slots are read during a call only.
+// Failure: none.
 #pragma once
 
 #include <atomic>
@@ -13,87 +18,100 @@
 #include "store/index_format.h"
 #include "store/slot.h"
 
-#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if !__has_feature(thread_sanitizer)
-#define CAIRN_SCAN_SSE2 1
-#endif
-#else
-#define CAIRN_SCAN_SSE2 1
-#endif
-#endif
-
-#ifdef CAIRN_SCAN_SSE2
+#ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
 namespace cairn {
 
-#ifdef CAIRN_SCAN_SSE2
+struct PortableScan {
+    // Sets bit i when slot i has the tag.
+    static std::uint32_t slots_with_tag(const std::uint64_t *slots, std::uint32_t tag) {
+        std::uint32_t matches = 0;
+        for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
+            matches |= std::uint32_t{Slot(load(slots[i])).tag() == tag} << i;
+        }
+        return matches;
+    }
+
+    // Whether each slot is empty or intact.
+    static bool all_intact(const std::uint64_t *slots) {
+        bool intact = true;
+        for (unsigned i = 0; i < kSlotsPerBucket; ++i) intact &= Slot(load(slots[i])).intact();
+        return intact;
+    }
+
+  private:
+    // This C++ has no atomic_ref to a constant word; the word is not written.
+    static std::uint64_t load(const std::uint64_t &word) {
+        return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t &>(word)).load();
+    }
+};
+
+#ifdef __SSE2__
 
 // Four slots at a time, their lower halves in one vector and their upper ones in another. The loops
 // are unrolled, as look-ups do little else.
-using FourHalves = std::uint32_t __attribute__((vector_size(16), may_alias));
-
-inline FourHalves lower_halves(const FourHalves *pairs) {
-    return __builtin_shufflevector(pairs[0], pairs[1], 0, 2, 4, 6);
-}
-inline FourHalves upper_halves(const FourHalves *pairs) {
-    return __builtin_shufflevector(pairs[0], pairs[1], 1, 3, 5, 7);
-}
-
-// Sets bit i when slot i has the tag, which is in the upper half.
-inline std::uint32_t slots_with_tag(const std::uint64_t *slots, std::uint32_t tag) {
-    // The compiler must not move these reads before our stores that the protocol puts first. Behind
-    // a compare-and-swap the processor does not.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
-    const auto mask = static_cast<std::uint32_t>(Slot::tag_word(~0u) >> 32);
-    const auto wanted = static_cast<std::uint32_t>(Slot::tag_word(tag) >> 32);
-    std::uint32_t matches = 0;
+struct Sse2Scan {
+    // Sets bit i when slot i has the tag, which is in the upper half.
+    static std::uint32_t slots_with_tag(const std::uint64_t *slots, std::uint32_t tag) {
+        // The compiler must not move these reads before our stores that the protocol puts first.
+        // Behind a compare-and-swap the processor does not.
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
+        const auto mask = static_cast<std::uint32_t>(Slot::tag_word(~0u) >> 32);
+        const auto wanted = static_cast<std::uint32_t>(Slot::tag_word(tag) >> 32);
+        std::uint32_t matches = 0;
 #pragma GCC unroll 4
-    for (unsigned i = 0; i < kSlotsPerBucket; i += 4) {
-        const auto equal = (upper_halves(pairs + i / 2) & mask) == wanted;
-        const int four = _mm_movemask_ps(reinterpret_cast<__m128>(equal));
-        matches |= static_cast<std::uint32_t>(four) << i;
+        for (unsigned i = 0; i < kSlotsPerBucket; i += 4) {
+            const auto equal = (upper_halves(pairs + i / 2) & mask) == wanted;
+            const int four = _mm_movemask_ps(reinterpret_cast<__m128>(equal));
+            matches |= static_cast<std::uint32_t>(four) << i;
+        }
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        return matches;
     }
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return matches;
-}
 
-// Whether each slot is empty or intact. Checks each on its own: in a sum, repeated damage would
-// cancel out.
-inline bool all_intact(const std::uint64_t *slots) {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
-    FourHalves damage = {};
+    // Whether each slot is empty or intact. Checks each on its own: in a sum, repeated damage would
+    // cancel out.
+    static bool all_intact(const std::uint64_t *slots) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
+        FourHalves damage = {};
 #pragma GCC unroll 4
-    for (unsigned i = 0; i < kSlotsPerBucket; i += 4) {
-        damage |= Slot::damage_of(lower_halves(pairs + i / 2), upper_halves(pairs + i / 2));
+        for (unsigned i = 0; i < kSlotsPerBucket; i += 4) {
+            damage |= Slot::damage_of(lower_halves(pairs + i / 2), upper_halves(pairs + i / 2));
+        }
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        return _mm_movemask_ps(reinterpret_cast<__m128>(damage == 0u)) == 0xF;
     }
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return _mm_movemask_ps(reinterpret_cast<__m128>(damage == 0u)) == 0xF;
-}
 
+  private:
+    using FourHalves = std::uint32_t __attribute__((vector_size(16), may_alias));
+
+    static FourHalves lower_halves(const FourHalves *pairs) {
+        return __builtin_shufflevector(pairs[0], pairs[1], 0, 2, 4, 6);
+    }
+    static FourHalves upper_halves(const FourHalves *pairs) {
+        return __builtin_shufflevector(pairs[0], pairs[1], 1, 3, 5, 7);
+    }
+};
+
+#endif
+
+// To ThreadSanitizer a load of a vector is no atomic one.
+#if defined(__SANITIZE_THREAD__)
+#define CAIRN_SCAN_PORTABLE 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CAIRN_SCAN_PORTABLE 1
+#endif
+#endif
+
+#if defined(__SSE2__) && !defined(CAIRN_SCAN_PORTABLE)
+using BucketScan = Sse2Scan;
 #else
-
-inline std::uint32_t slots_with_tag(std::uint64_t *slots, std::uint32_t tag) {
-    std::uint32_t matches = 0;
-    for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
-        const std::uint64_t word = std::atomic_ref<std::uint64_t>(slots[i]).load();
-        matches |= std::uint32_t{Slot(word).tag() == tag} << i;
-    }
-    return matches;
-}
-
-inline bool all_intact(std::uint64_t *slots) {
-    bool intact = true;
-    for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
-        intact &= Slot(std::atomic_ref<std::uint64_t>(slots[i]).load()).intact();
-    }
-    return intact;
-}
-
+using BucketScan = PortableScan;
 #endif
 
 }  // namespace cairn

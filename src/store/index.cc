@@ -337,7 +337,7 @@ bool Index::suspicious(std::uint64_t hash) {
     if (rebuild_due() == RebuildReason::damage) return true;
     for (const Level &level : mapped_levels()) {
         std::uint64_t *slots = bucket(level, hash);
-        if (all_intact(slots)) continue;
+        if (BucketScan::all_intact(slots)) continue;
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
             if (damaged_word(level, slots + j)) return true;
         }

@@ -233,7 +233,8 @@ bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
     for (unsigned i = count; i-- > 0;) __builtin_prefetch(bucket(levels_[i], hash));
     for (unsigned i = count; i-- > 0;) {
         std::uint64_t *slots = bucket(levels_[i], hash);
-        for (std::uint32_t left = slots_with_tag(slots, tag); left != 0; left &= left - 1) {
+        for (std::uint32_t left = BucketScan::slots_with_tag(slots, tag); left != 0;
+             left &= left - 1) {
             const auto j = static_cast<std::size_t>(std::countr_zero(left));
             const Slot slot(at(slots + j).load());
             if (slot.tag() != tag || slot.word() == kEmptySlot || !slot.intact()) continue;
@@ -242,7 +243,9 @@ bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
     }
     if (clean != nullptr) {
         *clean = true;
-        for (unsigned i = 0; i < count; ++i) *clean &= all_intact(bucket(levels_[i], hash));
+        for (unsigned i = 0; i < count; ++i) {
+            *clean &= BucketScan::all_intact(bucket(levels_[i], hash));
+        }
     }
     return false;
 }

@@ -3,11 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <iterator>
-
-#include "store/bucket_scan.h"
-
 namespace cairn {
 namespace {
 
@@ -71,24 +66,6 @@ TEST(SlotTest, StateAndHitsChangeNothingElse) {
         EXPECT_TRUE(hit.intact());
         EXPECT_EQ(hit.location(), slot.location());
         EXPECT_EQ(hit.with_hits(0).word(), slot.word());
-    }
-}
-
-TEST(SlotTest, AnyDamagedSlotsOfABucketAreFound) {
-    alignas(64) std::uint64_t good[kSlotsPerBucket];
-    for (std::size_t i = 0; i < kSlotsPerBucket; ++i) {
-        good[i] = i % 3 == 0 ? kEmptySlot : any_slot(i).with_hits(i % 4).word();
-    }
-    EXPECT_TRUE(all_intact(good));
-    for (std::size_t count = 1; count <= kSlotsPerBucket; ++count) {
-        for (std::uint64_t seed = 0; seed < 200; ++seed) {
-            std::uint64_t bad = (seed + 1) * 0x9E3779B97F4A7C15u;
-            if (Slot(bad).intact()) bad ^= 1;
-            alignas(64) std::uint64_t slots[kSlotsPerBucket];
-            std::copy(std::begin(good), std::end(good), slots);
-            for (std::size_t i = 0; i < count; ++i) slots[(seed + i) % kSlotsPerBucket] = bad;
-            EXPECT_FALSE(all_intact(slots)) << count << " times " << std::hex << bad;
-        }
     }
 }
 

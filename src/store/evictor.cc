@@ -2,7 +2,7 @@
 #include "store/evictor.h"
 
 #include <algorithm>
-#include <tuple>
+#include <cstddef>
 
 #include "base/guarded.h"
 #include "store/relocation.h"
@@ -180,58 +180,71 @@ void Evictor::discard(const std::string &name, bool wait) {
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     // There may be an entry too many for a moment, but none is forgotten.
     if (ghosts_.prepare(index, writer_).error() == Error::busy) return false;
-    constexpr unsigned kSample = 16;
     std::vector<Index::PlacedSlot> seen;
     const auto take = [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;
         seen.push_back({place, slot});
-        return seen.size() == kSample;
+        return seen.size() == kPolicySample;
     };
-    index.for_each(take, start);
+    index.for_each_from(start, take);
     return drop_worst(index, seen);
 }
 
-bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash) {
+bool Evictor::drop_from_buckets(Index &index, std::uint64_t hash, std::uint64_t start) {
     std::vector<Index::PlacedSlot> seen;
     index.visit_buckets(hash, [&](Index::Place place, Slot slot) {
         seen.push_back({place, slot});
     });
+    if (seen.empty()) return false;
+    // Another sample each time: what is in no sample would never go.
+    const auto first = static_cast<std::ptrdiff_t>(start % seen.size());
+    std::rotate(seen.begin(), seen.begin() + first, seen.end());
     return drop_worst(index, seen);
 }
 
-// Drops the entry with the fewest hits, of these the oldest; a pinned one only if all are pinned; a
-// tentative slot last of all: its process may be dead, and a living one publishes it anew. A
-// rebuild must not bring the entry back.
-bool Evictor::drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen) {
+// Reads the headers of the first kPolicySample entries that may go, and lets the policy decide. A
+// tentative slot goes last of all: its process may be dead, and a living one publishes it anew.
+bool Evictor::drop_worst(Index &index, std::span<const Index::PlacedSlot> seen) {
     if (seen.empty()) return false;
-    std::sort(seen.begin(), seen.end(), [](const Index::PlacedSlot &a, const Index::PlacedSlot &b) {
-        const auto rank = [](Slot slot) {
-            const Location location = slot.location();
-            return std::tuple(slot.tentative(), slot.hits(), location.segment, location.offset);
-        };
-        return rank(a.slot) < rank(b.slot);
-    });
-    const auto read = [&](const Index::PlacedSlot &one) {
-        return reader_.read_any_key(index.identity().cache_id, one.slot.location());
-    };
-    const auto found =
-        std::find_if_not(seen.begin(), seen.end(),
-                         [&](const Index::PlacedSlot &one) { return read(one).header.pinned; });
-    const Index::PlacedSlot &worst = found != seen.end() ? *found : seen.front();
-    // Mark first: if we die in between, later values of the key say nothing of this record. If the
-    // slot has changed since, the mark matters only once the index is lost.
-    const bool is_entry = !worst.slot.tentative();
-    if (is_entry) {
-        const ReadRecord record = read(worst);
-        (void)writer_.mark(worst.slot.location(), record.header.stamp_ns, RecordState::unused);
-        if (record.outcome == ReadOutcome::found) {
-            ghosts_.note(index, writer_, record.header.key_hash, Ghost::Kind::evicted);
+    std::vector<Judged> entries;
+    std::vector<Candidate> candidates;
+    unsigned may_go = 0;
+    for (const Index::PlacedSlot &one : seen) {
+        if (one.slot.tentative()) continue;
+        entries.push_back(
+            {one, reader_.read_any_key(index.identity().cache_id, one.slot.location())});
+        const auto &[outcome, blob, header] = entries.back().record;
+        if (outcome == ReadOutcome::damaged) {  // nothing is lost with it
+            drop_judged(index, entries.back());
+            return true;
         }
+        // One that cannot be read now may be pinned.
+        const bool pinned = outcome != ReadOutcome::found || header.pinned;
+        candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us,
+                              one.slot.hits(), pinned, header.copied});
+        if (!pinned && ++may_go == kPolicySample) break;
+    }
+    if (candidates.empty()) {
+        index.note_removal();
+        (void)index.drop(seen.front().place, seen.front().slot);
+    } else {
+        drop_judged(index, entries[policy_.first_to_go(candidates)]);
+    }
+    return true;
+}
+
+// A rebuild must not bring the entry back. So mark first: if we die in between, later values of the
+// key say nothing of this record. If the slot has changed since, the mark matters only once the
+// index is lost.
+void Evictor::drop_judged(Index &index, const Judged &entry) {
+    const auto &[slot, record] = entry;
+    (void)writer_.mark(slot.slot.location(), record.header.stamp_ns, RecordState::unused);
+    if (record.outcome == ReadOutcome::found) {
+        ghosts_.note(index, writer_, record.header.key_hash, Ghost::Kind::evicted);
     }
     index.note_removal();
-    const bool dropped = index.drop(worst.place, worst.slot);
-    if (dropped && is_entry) evicted_.fetch_add(1, std::memory_order_relaxed);
-    return true;
+    const bool dropped = index.drop(slot.place, slot.slot);
+    if (dropped) evicted_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace cairn

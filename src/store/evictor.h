@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,17 +57,24 @@ class Evictor {
     // Copies or drops entries of about `budget_bytes`.
     Result<Progress> step(Index &index, std::uint64_t budget_bytes);
 
-    // Drops the least valuable entry of a sample without `spare`, for a limit on entries.
+    // Drops the entry that the policy wants to go first of a sample without `spare`, for a limit on
+    // entries. `start`, any number, chooses the sample.
     bool drop_one_entry(Index &index, Location spare, std::uint64_t start);
-    // Drops the least valuable entry of those in the buckets of a hash, which are full.
-    bool drop_from_buckets(Index &index, std::uint64_t hash);
+    // The same of those in the buckets of a hash, which are full.
+    bool drop_from_buckets(Index &index, std::uint64_t hash, std::uint64_t start);
     // Empties the slot that leads to a location. False: there is none. Nothing is remembered of it.
     static bool drop(Index &index, std::uint64_t hash, Location location);
     // Entries evicted since this was made.
     std::uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
 
   private:
-    bool drop_worst(Index &index, std::vector<Index::PlacedSlot> &seen);
+    struct Judged {
+        Index::PlacedSlot slot;
+        ReadRecord record;
+    };
+
+    bool drop_worst(Index &index, std::span<const Index::PlacedSlot> seen);
+    void drop_judged(Index &index, const Judged &entry);
 
     struct Planned {
         Location location;

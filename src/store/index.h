@@ -120,10 +120,13 @@ class Index {
     // The disk space that grow_for() would take, in bytes; 0: there can be no more pages.
     std::uint64_t growth_bytes_for(std::uint64_t hash);
 
-    // Calls visit(Place, Slot) for each published, intact slot until it returns true: once around
-    // from a place that `start`, any number, chooses.
+    // Calls visit(Place, Slot) for each published, intact slot until it returns true.
     template <typename Visit>
-    void for_each(Visit visit, std::uint64_t start = 0);
+    void for_each(Visit visit);
+    // The same once around from buckets that `start`, any number, chooses, in all levels by turns:
+    // the first slots come soon, however empty the largest level is.
+    template <typename Visit>
+    void for_each_from(std::uint64_t start, Visit visit);
     // Counts the entries; takes time in proportion to the index.
     std::uint64_t count_entries();
     // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, of any tag.
@@ -204,6 +207,8 @@ class Index {
         return level_offset(level.number) + (level_bitmap_pages(level.number) + page) * kPage;
     }
     void initialise_page(const Level &level, std::uint64_t *slot);
+    template <typename Visit>
+    static bool visit_published(const Level &level, std::uint64_t number, Visit &visit);
     static SlotRef at(std::uint64_t *slot) { return SlotRef(*slot); }
     static unsigned rank(unsigned level, std::uint64_t slot_in_bucket) {
         return static_cast<unsigned>(level * kSlotsPerBucket + slot_in_bucket);
@@ -260,22 +265,40 @@ bool Index::change_slot(std::uint64_t hash, Location location, Change change) {
 }
 
 template <typename Visit>
-void Index::for_each(Visit visit, std::uint64_t start) {
+void Index::for_each(Visit visit) {
     const unsigned count = levels();
-    for (unsigned i = 0; i < count; ++i) {
-        // The largest level first, as most entries are there.
-        const Level &level = levels_[count - 1 - i];
+    for (unsigned i = count; i-- > 0;) {  // the largest first, as most entries are there
+        const Level &level = levels_[i];
         const std::uint64_t slot_count = level_buckets(level.number) * kSlotsPerBucket;
-        for (std::uint64_t j = 0; j < slot_count; ++j) {
-            const std::uint64_t k = (start + j) % slot_count;
-            std::uint64_t *place = level.slots + k;
-            if (is_hole(level, place)) continue;
-            const Slot slot(at(place).load(std::memory_order_acquire));
-            if (slot.word() == 0 || slot.word() == kEmptySlot || !slot.intact()) continue;
-            if (slot.tentative()) continue;
-            if (visit(Place{place, rank(level.number, k % kSlotsPerBucket)}, slot)) return;
+        for (std::uint64_t k = 0; k < slot_count; ++k) {
+            if (!is_hole(level, level.slots + k) && visit_published(level, k, visit)) return;
         }
     }
+}
+
+template <typename Visit>
+void Index::for_each_from(std::uint64_t start, Visit visit) {
+    const unsigned count = levels();
+    for (std::uint64_t j = 0; j < level_buckets(count - 1); ++j) {
+        for (unsigned i = count; i-- > 0 && j < level_buckets(i);) {
+            const Level &level = levels_[i];
+            const std::uint64_t first = ((start + j) & level.bucket_mask) * kSlotsPerBucket;
+            if (is_hole(level, level.slots + first)) continue;
+            for (std::uint64_t k = first; k < first + kSlotsPerBucket; ++k) {
+                if (visit_published(level, k, visit)) return;
+            }
+        }
+    }
+}
+
+// Calls visit(Place, Slot) for the slot of this number if it is published and intact.
+template <typename Visit>
+bool Index::visit_published(const Level &level, std::uint64_t number, Visit &visit) {
+    std::uint64_t *const place = level.slots + number;
+    const Slot slot(at(place).load(std::memory_order_acquire));
+    if (slot.word() == 0 || slot.word() == kEmptySlot || !slot.intact()) return false;
+    if (slot.tentative()) return false;
+    return visit(Place{place, rank(level.number, number % kSlotsPerBucket)}, slot);
 }
 
 template <typename Visit>

@@ -312,13 +312,42 @@ TEST_F(IndexTest, EnumeratingSkipsWhatIsNotPublished) {
     EXPECT_EQ(count(index_), 0u);
     place->ref().store(slot(hash, 9).word());
     EXPECT_EQ(count(index_), 1u);
-    unsigned from_elsewhere = 0;
-    const auto count_one = [&](Index::Place, Slot) {
-        ++from_elsewhere;
+}
+
+TEST_F(IndexTest, FromAnyStartEachEntryIsVisitedOnce) {
+    fill_bucket(index_, 3);
+    ASSERT_TRUE(index_.grow().ok());
+    ASSERT_TRUE(index_.grow().ok());
+    fill_bucket(index_, 3, 100);
+    fill_bucket(index_, 200, 1000);
+    std::multiset<std::uint64_t> all;
+    index_.for_each([&](Index::Place, Slot found) {
+        all.insert(found.word());
         return false;
-    };
-    index_.for_each(count_one, 123456789);
-    EXPECT_EQ(from_elsewhere, 1u) << "once around, wherever it begins";
+    });
+    for (const std::uint64_t start : {0u, 3u, 4u, 255u, 256u, 123'456'789u}) {
+        std::multiset<std::uint64_t> seen;
+        index_.for_each_from(start, [&](Index::Place, Slot found) {
+            seen.insert(found.word());
+            return false;
+        });
+        EXPECT_EQ(seen, all) << start;
+    }
+}
+
+TEST_F(IndexTest, FromAStartTheBucketsOfOneHashComeFirst) {
+    const std::uint64_t low = hash_in_bucket(7, 1), high = hash_in_bucket(7, 2);
+    ASSERT_TRUE(index_.insert(low, slot(low, 1)).ok());
+    ASSERT_TRUE(index_.grow().ok());
+    ASSERT_TRUE(index_.insert(high, slot(high, 2)).ok());
+    const std::uint64_t others = hash_in_bucket(8, 3);
+    ASSERT_TRUE(index_.insert(others, slot(others, 3)).ok());
+    std::vector<std::uint64_t> seen;
+    index_.for_each_from(high, [&](Index::Place, Slot found) {
+        seen.push_back(found.word());
+        return seen.size() == 2;
+    });
+    EXPECT_EQ(seen, (std::vector{slot(high, 2).word(), slot(low, 1).word()}));
 }
 
 TEST_F(IndexTest, StampsGrowForAllProcesses) {

@@ -186,6 +186,7 @@ void Store::note_hit(Index::Place place, Slot slot, Bytes key) {
 void Store::flush_hits() {
     if (access_ == Access::read_only) return;
     for (auto &hit : hits_) {
+        if (hit.load(std::memory_order_relaxed) == nullptr) continue;  // most often
         std::uint64_t *word = hit.exchange(nullptr, std::memory_order_relaxed);
         if (word == nullptr) continue;
         std::uint64_t seen = SlotRef(*word).load(std::memory_order_relaxed);

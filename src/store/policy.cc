@@ -2,7 +2,9 @@
 #include "store/policy.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -16,15 +18,20 @@ unsigned density_class(const Candidate &candidate) {
     return static_cast<unsigned>(std::bit_width(per_kib));
 }
 
+// That of the middle one of those whose cost is known. Counts them instead of sorting, as this must
+// not need memory.
 unsigned median_density(std::span<const Candidate> candidates) {
-    std::vector<unsigned> classes;
+    std::array<std::uint32_t, 65> of_class = {};
+    std::size_t known = 0;
     for (const Candidate &c : candidates) {
-        if (c.cost_us != 0) classes.push_back(density_class(c));
+        if (c.cost_us == 0) continue;
+        ++of_class[density_class(c)];
+        ++known;
     }
-    if (classes.empty()) return 0;
-    const auto middle = classes.begin() + static_cast<std::ptrdiff_t>(classes.size() / 2);
-    std::nth_element(classes.begin(), middle, classes.end());
-    return *middle;
+    if (known == 0) return 0;
+    unsigned middle = 0;
+    for (std::size_t seen = of_class[0]; seen <= known / 2; seen += of_class[middle]) ++middle;
+    return middle;
 }
 
 std::uint64_t default_score(const Candidate &c, unsigned usual) {
@@ -43,11 +50,16 @@ std::uint64_t no_score(const Candidate &, unsigned) {
 }
 
 constexpr Policy kPolicies[] = {
-    {"default", Policy::Order::oldest_segment_first, default_score},
-    {"fifo", Policy::Order::oldest_segment_first, no_score},
-    {"lru", Policy::Order::oldest_segment_first, lru_score},
-    {"mru", Policy::Order::newest_segment_first, no_score},
+    {"default", Policy::Order::oldest_segment_first, Policy::OnHit::counts, default_score},
+    {"fifo", Policy::Order::oldest_segment_first, Policy::OnHit::nothing, no_score},
+    {"lru", Policy::Order::oldest_segment_first, Policy::OnHit::renews, lru_score},
+    {"mru", Policy::Order::newest_segment_first, Policy::OnHit::nothing, no_score},
 };
+
+// What all decisions go by.
+std::uint64_t points_of(const Policy &policy, const Candidate &candidate, unsigned usual) {
+    return candidate.pinned ? UINT64_MAX : policy.score(candidate, usual);
+}
 
 }  // namespace
 
@@ -56,7 +68,7 @@ void Policy::choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) c
     const unsigned usual = median_density(candidates);
     std::vector<std::pair<std::uint64_t, Candidate *>> ranked;
     for (Candidate &candidate : candidates) {
-        const std::uint64_t points = candidate.pinned ? UINT64_MAX : score(candidate, usual);
+        const std::uint64_t points = points_of(*this, candidate, usual);
         if (points != 0) ranked.emplace_back(points, &candidate);
     }
     std::stable_sort(ranked.begin(), ranked.end(),
@@ -66,6 +78,24 @@ void Policy::choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) c
         keep_bytes -= candidate->size_bytes;
         candidate->keep = true;
     }
+}
+
+std::size_t Policy::first_to_go(std::span<Candidate> candidates) const {
+    assert(!candidates.empty());
+    const unsigned usual = median_density(candidates);
+    std::size_t first = 0;
+    std::uint64_t lowest = UINT64_MAX;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const std::uint64_t points = points_of(*this, candidates[i], usual);
+        candidates[i].keep = points != 0;
+        const std::uint64_t stamp = candidates[i].stamp_ns, other = candidates[first].stamp_ns;
+        const bool is_next = order == Order::oldest_segment_first ? stamp < other : stamp > other;
+        if (points < lowest || (points == lowest && is_next)) {
+            first = i;
+            lowest = points;
+        }
+    }
+    return first;
 }
 
 const Policy &default_policy() {

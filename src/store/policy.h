@@ -1,14 +1,18 @@
-// Decides what to keep of a segment that is being evicted.
+// Decides which entries stay when room must be made.
 // SPDX-License-Identifier: MIT
 //
 // The store evicts whole segments. A policy says which segment goes next, and which of its entries
-// are copied into a fresh one. It sees an entry's slot and record header. It has no state, so that
-// any process can continue where another stopped, and so that bench/policy_sim can run it on a
-// recorded trace.
+// are copied into a fresh one. Where single entries must go (a limit on entries, full buckets of the
+// index, a cache in memory), the same policy says which of some entries goes first. It sees an
+// entry's slot and record header. It has no state, so that any process can continue where another
+// stopped, and so that bench/policy_sim can run it on a recorded trace.
 //
 // Thread safety: constants and pure functions.
+// Ownership: none.
+// Failure: choose() takes memory, and first_to_go() does not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,7 +21,7 @@ namespace cairn {
 
 struct Candidate {
     std::uint64_t size_bytes;  // of the whole record
-    std::uint64_t stamp_ns;    // of the put
+    std::uint64_t stamp_ns;    // of the put; in memory, of what made it the youngest
     std::uint32_t cost_us;     // of making the value again; 0: unknown
     unsigned hits;             // since it was stored or last copied, at most 3
     bool pinned;
@@ -27,21 +31,38 @@ struct Candidate {
 
 struct Policy {
     enum class Order { oldest_segment_first, newest_segment_first };
+    // What a hit does to an entry in memory, where moving one costs nothing. In segments all hits
+    // are counted.
+    enum class OnHit {
+        nothing,
+        counts,  // it is weighed when room must be made
+        renews,  // it makes the entry the youngest
+    };
 
     std::string_view name;
     Order order;
+    OnHit on_hit;
     // What an entry is worth; 0: not worth a copy. `usual` is the density class of most entries
     // beside it (policy.cc).
     std::uint64_t (*score)(const Candidate &candidate, unsigned usual);
 
     // Sets `keep` of the entries to be copied, of `keep_bytes` at most together.
     void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const;
+
+    // The number of the candidate that goes first where single entries go: of those with the lowest
+    // score the oldest, or the newest where the newest segment goes first; a pinned one only if all
+    // are. Sets `keep` of those that are worth a copy. REQUIRES: there are candidates.
+    std::size_t first_to_go(std::span<Candidate> candidates) const;
 };
 
 // The hit count of a copy: to be copied as often again, it must be hit again.
 constexpr unsigned hits_after_copy(unsigned hits) {
     return hits == 0 ? 0 : hits - 1;
 }
+
+// How many entries are compared where single ones go: enough to find one that is not worth much,
+// and few enough to be read for one put.
+inline constexpr unsigned kPolicySample = 16;
 
 // How many bytes of a part of a segment may be copied: all of it if it is worth that, but not
 // forever. Bytes copied beyond the bytes freed are a debt; when it reaches an eighth of the limit,
@@ -62,9 +83,9 @@ constexpr std::uint64_t debt_after(std::uint64_t debt_bytes, std::uint64_t span_
 //
 //  - "fifo": keeps only pinned entries.
 //  - "lru": keeps entries that were hit since they were stored or last copied, latest first. An
-//    approximation: one bit of recency.
-//  - "mru": evicts the newest segments first. For loads that read everything once, in the same
-//    order each time.
+//    approximation: one bit of recency. In memory the order is exact, as a hit renews its entry.
+//  - "mru": evicts the newest segments, or entries, first. For loads that read everything once, in
+//    the same order each time.
 //  - "default": recency and frequency (up to three hits count), weighed by the cost per byte. An
 //    entry that was never hit, as most of a scan, goes at its first eviction, unless it is much
 //    more expensive to make again than its neighbours.

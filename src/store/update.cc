@@ -28,6 +28,13 @@ constexpr std::uint64_t kHasteNs = 1'000'000'000;
 constexpr std::uint64_t kClearPatienceUs = 200'000;
 constexpr std::uint64_t kHiddenMs = 200;
 constexpr unsigned kHiddenPauseUs = 500;
+// Spreads consecutive numbers over all (the golden ratio of 2^32).
+constexpr std::uint64_t kSampleStep = 2654435761u;
+
+// Where in the index the sample for a put's eviction begins: elsewhere for each record.
+std::uint64_t start_for(Location record) {
+    return record.offset / kRecordAlignment * kSampleStep;
+}
 
 }  // namespace
 
@@ -197,7 +204,9 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
             return grown.error();
         }
         if (options_.refuse_when_full) return Error::full;
-        if (!evictor_->drop_from_buckets(index, hash)) return Error::full;
+        flush_hits();
+        const std::uint64_t start = start_for(slot.location());
+        if (!evictor_->drop_from_buckets(index, hash, start)) return Error::full;
     }
 }
 
@@ -246,10 +255,11 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
     if (now <= options_.limit_entries) return;
     const bool unlikely = now > options_.limit_entries + kExcessMax;
     if (!entries_counted_.exchange(true) || unlikely) now = recount(index);
-    std::uint64_t start = spare.offset / kRecordAlignment * 2654435761u;
+    flush_hits();
+    std::uint64_t start = start_for(spare);
     for (; now > options_.limit_entries; now = entries.load(std::memory_order_relaxed)) {
         if (!evictor_->drop_one_entry(index, spare, start)) return;
-        start += 2654435761u;
+        start += kSampleStep;
     }
 }
 

@@ -18,6 +18,7 @@ cairn_cache *open_entries() {
     options.flags = CAIRN_OPEN_COUNT_VALUES_ONLY;
     options.limit_bytes = ProgramMemory::kLimitDefault;
     options.limit_entries = ProgramMemory::kEntriesMax;
+    options.policy = "lru";  // EGL shows the order of use
     cairn_cache *cache = nullptr;
     return cairn_open(&options, &cache) == CAIRN_OK ? cache : nullptr;
 }

@@ -203,8 +203,12 @@ typedef struct cairn_options {
     const char *about;
     cairn_log_fn log; /* may be NULL */
     void *log_user;   /* passed to log */
-    /* Which entries stay when room must be made: "default" (also for NULL), "lru", "fifo" or "mru".
-     * Each process that opens the cache for writing evicts by its own. */
+    /* Which entries stay when room must be made, for either limit, on disk and in memory mode.
+     * "default" (also for NULL): those that were found, the oftener the better, and those that cost
+     * most per byte (cost_us); then the newest. "lru": those that were found lately, in memory mode
+     * exactly those that were used last. "fifo": the newest. "mru": the oldest, for loads that read
+     * everything once, in the same order each time. Pinned entries go last. Each process that opens
+     * the cache for writing evicts by its own. */
     const char *policy;
     /* On disk: paths of packs (`cairn pack create`) that lie under the cache, as layers. What the
      * cache does not have, the first of them answers that has it; what is removed or cleared is
@@ -338,12 +342,12 @@ CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size)
  * also as cairn_put. */
 CAIRN_API int cairn_clear(cairn_cache *cache);
 
-/* Evicts the least recently used entries, pinned ones last, until keys and values (with
- * CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. With 0 no entry stays, not even one
- * that counts no bytes. The limit stays as it is. Of a program cache this is about its memory,
- * where it has one; the disk keeps all. `freed_bytes` may be NULL; it receives how many bytes went,
- * counted alike. When memory is short, trim to a quarter of the limit or to 0. CAIRN_OK;
- * CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED. */
+/* Evicts entries by the policy that cairn_options names, pinned ones last, until keys and values
+ * (with CAIRN_OPEN_COUNT_VALUES_ONLY, values) hold at most `bytes`. With 0 no entry stays, not even
+ * one that counts no bytes. The limit stays as it is. Of a program cache this is about its memory,
+ * where it has one, in least recently used order; the disk keeps all. `freed_bytes` may be NULL; it
+ * receives how many bytes went, counted alike. When memory is short, trim to a quarter of the limit
+ * or to 0. CAIRN_OK; CAIRN_ERROR_INVALID_ARGUMENT; CAIRN_ERROR_UNSUPPORTED. */
 CAIRN_API int cairn_trim(cairn_cache *cache, uint64_t bytes, uint64_t *freed_bytes);
 
 /* Makes `limit_bytes` the limit of a cache in memory, and in the same step evicts as cairn_trim

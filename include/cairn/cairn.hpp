@@ -148,6 +148,7 @@ struct Options {
     cairn_log_fn log = nullptr;  // must not throw
     void *log_user = nullptr;
     std::vector<std::string> layers{};  // paths of packs under the cache, on disk
+    std::string policy{};               // empty: "default"
 };
 
 struct PutOptions {
@@ -233,8 +234,7 @@ class Cache {
     // Removes all entries, for every process.
     Status clear() noexcept { return call(cairn_clear); }
 
-    // In memory mode: evicts the least recently used entries until at most `bytes` are held.
-    // Results as cairn_trim.
+    // In memory mode: evicts by the policy until at most `bytes` are held. Results as cairn_trim.
     Status trim(std::uint64_t bytes, std::uint64_t *freed_bytes = nullptr) noexcept {
         return call(cairn_trim, bytes, freed_bytes);
     }
@@ -352,6 +352,7 @@ inline Opened Cache::open(const Options &options) noexcept {
     c_options.about = options.about.empty() ? nullptr : options.about.c_str();
     c_options.log = options.log;
     c_options.log_user = options.log_user;
+    c_options.policy = options.policy.empty() ? nullptr : options.policy.c_str();
     const std::unique_ptr<const char *[]> layers(new (std::nothrow)
                                                      const char *[options.layers.size() + 1]);
     if (!layers) return {Cache(), Status::no_memory};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "cache/memory_cache.h"
 #include "os/environment.h"
 #include "os/root.h"
 
@@ -302,7 +301,7 @@ std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string 
 std::unique_ptr<Cache> layers_alone(Error failure, const std::string &root,
                                     const LayeredSubject &subject,
                                     const std::vector<std::string> &paths,
-                                    std::uint64_t limit_bytes, const Log &log) {
+                                    const MemoryCache::Options &memory, const Log &log) {
     constexpr Error kNoDisk[] = {Error::read_only, Error::denied, Error::no_space,
                                  Error::unsupported};
     if (std::find(std::begin(kNoDisk), std::end(kNoDisk), failure) == std::end(kNoDisk)) {
@@ -315,10 +314,7 @@ std::unique_ptr<Cache> layers_alone(Error failure, const std::string &root,
         layer->hidden_here = std::make_unique<std::atomic<bool>[]>(layer->part->row().slot_count());
     }
     if (layers.empty()) return nullptr;
-    MemoryCache::Options options;
-    options.limit_bytes = limit_bytes;
-    options.version = subject.version;
-    return std::make_unique<LayeredCache>(std::make_unique<MemoryCache>(options), std::move(layers),
+    return std::make_unique<LayeredCache>(std::make_unique<MemoryCache>(memory), std::move(layers),
                                           log);
 }
 

@@ -29,6 +29,7 @@
 #include "cache/cache.h"
 #include "cache/layer_file.h"
 #include "cache/layers.h"
+#include "cache/memory_cache.h"
 
 namespace cairn {
 
@@ -144,11 +145,11 @@ std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string 
                                   const Log &log, LatePacks late = LatePacks::no);
 
 // The layers alone, for a process that cannot have the cache on disk: what it stores and hides, it
-// does in memory, of `limit_bytes` at most. Null: there are none, or it is not for lack of a disk
+// does in a cache in memory with the options `memory`. Null: there are none, or it is not for lack of a disk
 // that opening the cache failed.
 std::unique_ptr<Cache> layers_alone(Error failure, const std::string &root,
                                     const LayeredSubject &subject,
                                     const std::vector<std::string> &paths,
-                                    std::uint64_t limit_bytes, const Log &log);
+                                    const MemoryCache::Options &memory, const Log &log);
 
 }  // namespace cairn

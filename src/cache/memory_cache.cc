@@ -2,12 +2,19 @@
 #include "cache/memory_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include "os/environment.h"
 
 namespace cairn {
+namespace {
+
+constexpr unsigned kHitsMax = 3;  // as many as a slot counts
+
+}  // namespace
 
 BlobRef MemoryCache::find(Bytes key) {
     const MutexLock lock(mutex_);
@@ -16,10 +23,37 @@ BlobRef MemoryCache::find(Bytes key) {
         ++counts_.misses;
         return {};
     }
-    order_.splice(order_.begin(), order_, found->second);
+    note_hit(found->second);
     ++counts_.hits;
     counts_.bytes_read += found->second->blob->value().size();
     return found->second->blob;
+}
+
+void MemoryCache::note_hit(Order::iterator entry) {
+    if (entry->pinned || policy_.on_hit == Policy::OnHit::renews) {
+        make_youngest(entry);
+    } else if (policy_.on_hit == Policy::OnHit::counts && entry->hits < kHitsMax) {
+        ++entry->hits;
+    }
+}
+
+void MemoryCache::make_youngest(Order::iterator entry) {
+    Order &order = order_of(*entry);
+    order.splice(order.begin(), order, entry);
+    entry->turn = ++last_turn_;
+}
+
+// Calls take(entry) for each entry, the youngest first, until it returns true. It may erase the
+// entry.
+template <typename Take>
+CAIRN_ANNOTATION(no_thread_safety_analysis)
+void MemoryCache::for_each(Take take) {
+    auto entry = order_.begin(), pinned = pinned_.begin();
+    while (entry != order_.end() || pinned != pinned_.end()) {
+        const bool is_pinned =
+            entry == order_.end() || (pinned != pinned_.end() && pinned->turn > entry->turn);
+        if (take(is_pinned ? pinned++ : entry++)) return;
+    }
 }
 
 Result<bool> MemoryCache::contains(Bytes key) {
@@ -34,11 +68,8 @@ void MemoryCache::erase(Order::iterator entry) {
 
 void MemoryCache::forget(Order::iterator entry) {
     bytes_ -= charge(*entry);
-    if (entry->pinned) {
-        pinned_bytes_ -= charge(*entry);
-        --pinned_count_;
-    }
-    order_.erase(entry);
+    if (entry->pinned) pinned_bytes_ -= charge(*entry);
+    order_of(*entry).erase(entry);
 }
 
 // Lets the name lead to an entry that is not in the order yet; takes no memory where it led to one.
@@ -58,7 +89,7 @@ void MemoryCache::name(Order::iterator entry) {
 // Whether `bytes` more fit in place of `replaced`, when all goes that may go.
 bool MemoryCache::can_make_room(std::uint64_t bytes, const Entry *replaced) const {
     std::uint64_t stay_bytes = refuse_when_full_ ? bytes_ : pinned_bytes_;
-    std::uint64_t stay_count = refuse_when_full_ ? order_.size() : pinned_count_;
+    std::uint64_t stay_count = refuse_when_full_ ? entry_count() : pinned_.size();
     if (replaced != nullptr && (refuse_when_full_ || replaced->pinned)) {
         stay_bytes -= charge(*replaced);
         --stay_count;
@@ -67,19 +98,35 @@ bool MemoryCache::can_make_room(std::uint64_t bytes, const Entry *replaced) cons
            (limit_entries_ == 0 || stay_count < limit_entries_);
 }
 
-// The least recently used ones go first.
-template <typename IsEnough>
-CAIRN_ANNOTATION(no_thread_safety_analysis)
-void MemoryCache::evict_until(bool pinned, IsEnough is_enough) {
-    auto entry = order_.end();
-    while (!is_enough() && entry != order_.begin()) {
-        const auto candidate = std::prev(entry);
-        if (candidate->pinned == pinned) {
-            erase(candidate);
-        } else {
-            entry = candidate;
-        }
+void MemoryCache::evict_one() {
+    if (policy_.order == Policy::Order::newest_segment_first) return erase(order_.begin());
+    if (policy_.on_hit == Policy::OnHit::counts) return evict_least_of_oldest();
+    erase(std::prev(order_.end()));
+}
+
+void MemoryCache::evict_least_of_oldest() {
+    std::array<Candidate, kPolicySample> candidates;
+    std::array<Order::iterator, kPolicySample> entries;
+    std::size_t count = 0;
+    for (auto entry = order_.end(); entry != order_.begin() && count < kPolicySample; ++count) {
+        --entry;
+        Candidate &candidate = candidates[count];
+        candidate = {};
+        candidate.size_bytes = entry->blob->key().size() + entry->blob->value().size();
+        candidate.stamp_ns = entry->turn;
+        candidate.cost_us = entry->blob->cost_us();
+        candidate.hits = entry->hits;
+        candidate.copied = entry->copied;
+        entries[count] = entry;
     }
+    const std::size_t first = policy_.first_to_go(std::span(candidates).first(count));
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i == first || !candidates[i].keep) continue;
+        make_youngest(entries[i]);
+        entries[i]->hits = hits_after_copy(entries[i]->hits);
+        entries[i]->copied = true;
+    }
+    erase(entries[first]);
 }
 
 Result<PutOutcome> MemoryCache::judge(Bytes key, std::uint64_t bytes, bool if_absent) {
@@ -120,13 +167,12 @@ Result<PutOutcome> MemoryCache::put_blob(BlobRef entry, const PutOptions &option
     Order added;
     added.push_front(Entry{std::move(entry), wall_clock_ns(), options.pinned});
     name(added.begin());
-    evict_until(false, [&]() REQUIRES_LOCK(mutex_) { return fits(bytes); });
-    order_.splice(order_.begin(), added);
+    while (!fits(bytes) && !order_.empty()) evict_one();
+    Order &order = order_of(added.front());
+    order.splice(order.begin(), added);
+    order.front().turn = ++last_turn_;
     bytes_ += bytes;
-    if (options.pinned) {
-        pinned_bytes_ += bytes;
-        ++pinned_count_;
-    }
+    if (options.pinned) pinned_bytes_ += bytes;
     ++counts_.puts;
     counts_.bytes_written += size;
     return PutOutcome::stored;
@@ -142,6 +188,7 @@ Result<PutOutcome> MemoryCache::put_behind(BlobRef entry) {
     added.push_back(Entry{std::move(entry), wall_clock_ns(), false});
     name(added.begin());
     order_.splice(order_.end(), added);
+    order_.back().turn = --first_turn_;
     bytes_ += bytes;
     return PutOutcome::stored;
 }
@@ -157,23 +204,22 @@ Result<bool> MemoryCache::remove(Bytes key) {
 Result<std::uint64_t> MemoryCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
     const MutexLock lock(mutex_);
     std::uint64_t removed = 0;
-    for (auto entry = order_.begin(); entry != order_.end();) {
-        const auto next = std::next(entry);
+    for_each([&](Order::iterator entry) REQUIRES_LOCK(mutex_) {
         if (entry->stamp_ns >= begin_ns && entry->stamp_ns < end_ns) {
             erase(entry);
             ++removed;
         }
-        entry = next;
-    }
+        return false;
+    });
     return removed;
 }
 
 void MemoryCache::clear_locked() {
     entries_.clear();
     order_.clear();
+    pinned_.clear();
     bytes_ = 0;
     pinned_bytes_ = 0;
-    pinned_count_ = 0;
 }
 
 Status MemoryCache::clear() {
@@ -185,9 +231,8 @@ Status MemoryCache::clear() {
 std::uint64_t MemoryCache::trim_locked(std::uint64_t bytes) {
     const std::uint64_t before = bytes_;
     if (bytes == 0) clear_locked();
-    for (const bool pinned : {false, true}) {
-        evict_until(pinned, [&]() REQUIRES_LOCK(mutex_) { return bytes_ <= bytes; });
-    }
+    while (bytes_ > bytes && !order_.empty()) evict_one();
+    while (bytes_ > bytes && !pinned_.empty()) erase(std::prev(pinned_.end()));
     return before - bytes_;
 }
 
@@ -204,14 +249,20 @@ Result<std::uint64_t> MemoryCache::resize(std::uint64_t limit_bytes, std::uint64
 
 Result<BlobRef> MemoryCache::nth(std::uint64_t index) {
     const MutexLock lock(mutex_);
-    if (index >= order_.size()) return BlobRef();
-    return std::next(order_.begin(), static_cast<std::ptrdiff_t>(index))->blob;
+    BlobRef found;
+    if (index >= entry_count()) return found;
+    for_each([&](Order::iterator entry) {
+        if (index-- != 0) return false;
+        found = entry->blob;
+        return true;
+    });
+    return found;
 }
 
 CacheStats MemoryCache::stats() {
     const MutexLock lock(mutex_);
     CacheStats stats = {counts_, {}, {}};
-    stats.entries = order_.size();
+    stats.entries = entry_count();
     stats.limit_bytes = limit_bytes_;
     stats.memory_bytes = bytes_;
     stats.version = version_;
@@ -223,7 +274,11 @@ void MemoryCache::enumerate(const Visit &visit) {
     std::vector<Entry> entries;
     {
         const MutexLock lock(mutex_);
-        entries.assign(order_.begin(), order_.end());
+        entries.reserve(entry_count());
+        for_each([&](Order::iterator entry) {
+            entries.push_back(*entry);
+            return false;
+        });
     }
     for (const Entry &entry : entries) {
         const std::size_t size = entry.blob->value().size();

@@ -69,6 +69,14 @@ std::unique_ptr<CrashMemory> open_crash_memory(const Directory &directory, Cache
     return std::move(crashes.value());
 }
 
+MemoryCache::Options memory_level(std::uint64_t limit_bytes, std::uint64_t version) {
+    MemoryCache::Options level;
+    level.limit_bytes = limit_bytes;
+    level.version = version;
+    level.policy = policy_by_name("lru");
+    return level;
+}
+
 }  // namespace
 
 void ProgramCache::Options::share_limit(std::optional<std::uint64_t> given, std::uint64_t percent,
@@ -127,10 +135,8 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
             std::make_unique<QueuedCache>(std::move(cache), options_.queue_bytes, &queue_watcher_);
     }
     if (has_memory) {
-        MemoryCache::Options level;
-        level.limit_bytes = options_.memory_bytes;
-        level.version = options_.store.version;
-        cache = std::make_unique<TieredCache>(std::make_unique<MemoryCache>(level),
+        cache = std::make_unique<TieredCache>(std::make_unique<MemoryCache>(memory_level(
+                                                  options_.memory_bytes, options_.store.version)),
                                               std::move(cache), TieredCache::Home::lower);
     }
     parts->cache = std::move(cache);
@@ -154,9 +160,10 @@ LayeredSubject ProgramCache::subject() const {
 std::unique_ptr<ProgramCache::Parts> ProgramCache::compose_without_disk(Error failure) const {
     if (!options_.with_layers) return nullptr;
     auto parts = std::make_unique<Parts>();
-    parts->cache =
-        layers_alone(failure, options_.store.root, subject(), options_.layers,
-                     std::max(options_.memory_bytes, kMemoryWithoutDisk), options_.store.log);
+    parts->cache = layers_alone(
+        failure, options_.store.root, subject(), options_.layers,
+        memory_level(std::max(options_.memory_bytes, kMemoryWithoutDisk), options_.store.version),
+        options_.store.log);
     if (parts->cache == nullptr) return nullptr;
     options_.store.log.write(Severity::warning, "cache %s: there are only its packs, and memory",
                              options_.store.identifier.c_str());

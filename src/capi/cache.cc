@@ -125,9 +125,11 @@ std::uint32_t code_of(FateKind kind) {
     return CAIRN_FATE_UNKNOWN;
 }
 
-bool has_policy(const cairn_options &options) {
+// Null: there is none of that name.
+const Policy *policy_of(const cairn_options &options) {
     const std::size_t end = offsetof(cairn_options, policy) + sizeof options.policy;
-    return options.size >= end && options.policy != nullptr;
+    const bool is_given = options.size >= end && options.policy != nullptr;
+    return is_given ? policy_by_name(options.policy) : &default_policy();
 }
 
 bool has_layers(const cairn_options &options) {
@@ -157,9 +159,14 @@ Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_
     if (!disk.ok()) {
         std::unique_ptr<Cache> alone;
         if (with_layers) {
+            MemoryCache::Options memory;
+            memory.limit_bytes = options.limit_bytes;
+            memory.limit_entries = options.limit_entries;
+            memory.version = options.version;
+            memory.policy = options.policy;
             alone = layers_alone(disk.error(), options.root,
                                  {options.identifier, options.identifier, options.version, ""},
-                                 paths, options.limit_bytes, options.log);
+                                 paths, memory, options.log);
         }
         return alone != nullptr ? std::move(alone) : Result<std::unique_ptr<Cache>>(disk.error());
     }
@@ -196,7 +203,7 @@ int to_store_options(const cairn_options &options, StoreOptions &store) {
     store.notice_deletion = (options.flags & CAIRN_OPEN_NOTICE_DELETION) != 0;
     store.sync_on_close = (options.flags & CAIRN_OPEN_SYNC_ON_CLOSE) != 0;
     if (options.about != nullptr) store.about = options.about;
-    if (has_policy(options)) store.policy = policy_by_name(options.policy);
+    store.policy = policy_of(options);
     store.log = Log(options.log, options.log_user);
     return CAIRN_OK;
 }
@@ -206,6 +213,7 @@ MemoryCache::Options to_memory_options(const cairn_options &options) {
     memory.limit_bytes = or_default(options.limit_bytes, CAIRN_LIMIT_BYTES_DEFAULT);
     memory.limit_entries = options.limit_entries;
     memory.version = options.version;
+    memory.policy = policy_of(options);
     memory.refuse_when_full = (options.flags & CAIRN_OPEN_REFUSE_WHEN_FULL) != 0;
     if ((options.flags & CAIRN_OPEN_COUNT_VALUES_ONLY) != 0) memory.charge = Charge::value;
     return memory;
@@ -220,7 +228,7 @@ bool is_valid(const cairn_options *options) {
     return (is_disk || options->mode == CAIRN_MODE_MEMORY) && options->identifier != nullptr &&
            valid_identifier(options->identifier) &&
            !(is_disk && (options->flags & CAIRN_OPEN_COUNT_VALUES_ONLY) != 0) &&
-           (!has_policy(*options) || policy_by_name(options->policy) != nullptr);
+           policy_of(*options) != nullptr;
 }
 
 bool is_valid(const cairn_put_options *options) {

@@ -69,6 +69,35 @@ TEST(Wrapper, TrimsAndLimitsAMemoryCache) {
     EXPECT_EQ(Cache().trim(0), Status::invalid_argument);
 }
 
+TEST(Wrapper, ThePolicyDecidesOnDiskAndInMemory) {
+    for (const cairn::Mode mode : {cairn::Mode::disk, cairn::Mode::memory}) {
+        for (const auto &[policy, left] : {std::pair("", "bc"), std::pair("fifo", "bc"),
+                                           std::pair("lru", "ac"), std::pair("mru", "ac")}) {
+            const TemporaryFolder folder;
+            auto [cache, status] = Cache::open({.identifier = "test",
+                                                .root = folder.path(),
+                                                .mode = mode,
+                                                .limit_entries = 2,
+                                                .policy = policy});
+            ASSERT_EQ(status, Status::ok) << cairn::describe(status);
+            EXPECT_EQ(cache.put(bytes("a"), bytes("value")), Status::ok);
+            EXPECT_EQ(cache.put(bytes("b"), bytes("value")), Status::ok);
+            if (std::string_view(policy) == "lru") {
+                EXPECT_TRUE(cache.get(bytes("a")));
+            }
+            EXPECT_EQ(cache.put(bytes("c"), bytes("value")), Status::ok);
+            std::string found;
+            for (const char *key : {"a", "b", "c"}) {
+                if (cache.contains(bytes(key))) found += key;
+            }
+            EXPECT_EQ(found, left) << policy;
+        }
+    }
+    EXPECT_EQ(
+        Cache::open({.identifier = "test", .mode = cairn::Mode::memory, .policy = "clock"}).status,
+        Status::invalid_argument);
+}
+
 TEST(Wrapper, ALayerThatIsNotThereIsPassedOver) {
     const TemporaryFolder folder;
     const auto [cache, status] = Cache::open(

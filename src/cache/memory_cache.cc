@@ -30,7 +30,7 @@ BlobRef MemoryCache::find(Bytes key) {
 }
 
 void MemoryCache::note_hit(Order::iterator entry) {
-    if (entry->pinned || policy_.on_hit == Policy::OnHit::renews) {
+    if (policy_.on_hit == Policy::OnHit::renews) {
         make_youngest(entry);
     } else if (policy_.on_hit == Policy::OnHit::counts && entry->hits < kHitsMax) {
         ++entry->hits;
@@ -188,7 +188,6 @@ Result<PutOutcome> MemoryCache::put_behind(BlobRef entry) {
     added.push_back(Entry{std::move(entry), wall_clock_ns(), false});
     name(added.begin());
     order_.splice(order_.end(), added);
-    order_.back().turn = --first_turn_;
     bytes_ += bytes;
     return PutOutcome::stored;
 }

@@ -79,7 +79,7 @@ class MemoryCache final : public Cache {
         BlobRef blob;
         std::uint64_t stamp_ns;
         bool pinned;
-        std::uint64_t turn = 0;  // no other entry has it; the younger, the greater
+        std::uint64_t turn = 0;  // the younger, the greater; 0: put behind all
         unsigned hits = 0;       // as in a slot
         bool copied = false;     // kept in an eviction once
     };
@@ -128,10 +128,9 @@ class MemoryCache final : public Cache {
 
     Mutex mutex_;
     std::uint64_t limit_bytes_ GUARDED_BY(mutex_);
-    Order order_ GUARDED_BY(mutex_);   // without the pinned ones
-    Order pinned_ GUARDED_BY(mutex_);  // whatever the policy, a hit makes them the youngest
-    std::uint64_t last_turn_ GUARDED_BY(mutex_) = std::uint64_t{1} << 63;
-    std::uint64_t first_turn_ GUARDED_BY(mutex_) = std::uint64_t{1} << 63;  // of put_behind()
+    Order order_ GUARDED_BY(mutex_);  // without the pinned ones
+    Order pinned_ GUARDED_BY(mutex_);
+    std::uint64_t last_turn_ GUARDED_BY(mutex_) = 0;
     std::unordered_map<std::string_view, Order::iterator, KeyHash> entries_ GUARDED_BY(mutex_);
     std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
     std::uint64_t pinned_bytes_ GUARDED_BY(mutex_) = 0;

@@ -24,6 +24,7 @@ namespace {
 constexpr const char *kLimitVariable = "CAIRN_LIMIT";
 constexpr const char *kLimitFileName = "limit";
 constexpr std::string_view kFrontEndPrefix = "gl-";
+constexpr std::size_t kHashSize = 1 + 16;  // behind the application, in an identifier
 
 std::optional<std::uint64_t> limit_of_environment(const Log &log) {
     const auto text = environment_variable(kLimitVariable);
@@ -207,6 +208,10 @@ std::string identifier_of(const Generation &generation) {
     return generation.application + "-" + hexadecimal(Bytes(hash).first(8));
 }
 
+bool may_be_generation(std::string_view identifier) {
+    return identifier.size() > kHashSize && identifier[identifier.size() - kHashSize] == '-';
+}
+
 std::string describe(const Generation &generation) {
     return "Cairn generation\napplication: " + generation.application +
            "\nbuild: " + generation.build + "\n\n" + generation.identity;
@@ -217,7 +222,6 @@ std::optional<std::string> application_of(std::string_view text, std::string_vie
     if (!text.starts_with(kBegin)) return std::nullopt;
     text.remove_prefix(kBegin.size());
     std::string application(text.substr(0, text.find('\n')));
-    constexpr std::size_t kHashSize = 1 + 16;
     const bool fits = identifier.size() == application.size() + kHashSize &&
                       identifier.starts_with(application + "-");
     if (!valid_application(application) || !fits) return std::nullopt;

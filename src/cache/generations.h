@@ -58,6 +58,9 @@ bool valid_application(const std::string &application);
 // The identifier of its cache: the application, a dash, and 16 digits of a hash of it all.
 std::string identifier_of(const Generation &generation);
 
+// Whether an identifier has that form.
+bool may_be_generation(std::string_view identifier);
+
 // The text of the file.
 std::string describe(const Generation &generation);
 

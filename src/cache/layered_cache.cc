@@ -32,12 +32,52 @@ LayeredCache::Layers open_layers(const Directory &directory, Access access, cons
     return layers;
 }
 
+Result<Directory> open_directory(const std::string &root, const std::string &identifier) {
+    TRY_ASSIGN(const Directory opened, open_root(root, Create::no, Log()));
+    return opened.open_directory(identifier);
+}
+
 }  // namespace
 
-LayeredCache::LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log,
+LayeredCache::LayeredCache(std::unique_ptr<Cache> own, FindLayers first, const Log &log,
                            std::optional<Late> late)
-    : own_(std::move(own)), log_(log), late_(std::move(late)) {
-    for (auto &layer : layers) (void)layers_.add(std::move(layer));
+    : own_(std::move(own)),
+      log_(log),
+      first_(std::move(first)),
+      late_(std::move(late)),
+      clears_(own_->clears()) {}
+
+LayeredCache::LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log)
+    : own_(std::move(own)), log_(log), clears_(own_->clears()) {
+    layers_.store(new List(std::move(layers)));
+}
+
+LayeredCache::List::List(Layers layers) {
+    for (auto &layer : layers) (void)add(std::move(layer));
+}
+
+const LayeredCache::List &LayeredCache::layers() const {
+    List *list = layers_.load(std::memory_order_acquire);
+    if (list != nullptr) return *list;
+    static const List kNone;
+    auto found = first_({});
+    if (!found) return kNone;  // somebody deletes the cache at this moment: look again
+    hide_if_cleared(*found);
+    auto made = std::make_unique<List>(std::move(*found));
+    if (layers_.compare_exchange_strong(list, made.get())) return *made.release();
+    return *list;
+}
+
+// A process that cleared the cache since it was opened could not hide what nobody had looked for.
+// (An index that was deleted and made anew counts from 0.)
+void LayeredCache::hide_if_cleared(const Layers &found) const {
+    if (own_->clears() <= clears_) return;
+    for (const auto &layer : found) {
+        const std::uint32_t count = layer->part->row().slot_count();
+        for (std::uint32_t slot = 0; slot < count && !layer->is_dropped; ++slot) {
+            if (!layer->hide(slot).ok()) layer->is_dropped = true;
+        }
+    }
 }
 
 bool LayeredCache::Layer::is_seen(std::uint32_t slot) const {
@@ -52,7 +92,7 @@ Result<bool> LayeredCache::Layer::hide(std::uint32_t slot) {
 }
 
 Result<BlobRef> LayeredCache::find(Bytes key) const {
-    for (const auto &layer : layers_) {
+    for (const auto &layer : layers()) {
         if (layer->is_dropped.load(std::memory_order_relaxed)) continue;
         TRY_ASSIGN(PackPart::Found found, layer->part->find(key));
         if (!found.entry || !layer->is_seen(found.slot)) continue;
@@ -76,7 +116,7 @@ Result<BlobRef> LayeredCache::serve_from(Layer &layer, Bytes key) {
 
 Result<BlobRef> LayeredCache::serve(Bytes key) {
     do {
-        for (const auto &layer : layers_) {
+        for (const auto &layer : layers()) {
             auto found = serve_from(*layer, key);
             if (!found.ok() || *found) return found;
         }
@@ -112,9 +152,11 @@ bool LayeredCache::look_for_late_packs() {
     is_seen_twice_ = changed_ns == seen_ns_;
     seen_ns_ = changed_ns;
     std::vector<std::uint64_t> known;
-    for (const auto &layer : layers_) known.push_back(layer->part->row().content_id);
+    for (const auto &layer : layers()) known.push_back(layer->part->row().content_id);
     bool is_any_new = false;
-    for (auto &layer : late_->find(known)) is_any_new |= add_late(std::move(layer));
+    auto found = late_->find(known);
+    if (!found) return false;
+    for (auto &layer : *found) is_any_new |= add_late(std::move(layer));
     return is_any_new;
 }
 
@@ -136,7 +178,8 @@ bool LayeredCache::add_late(std::unique_ptr<Layer> layer) {
             const auto slot = layer->part->find_slot(as_bytes(key));
             return slot.ok() && (!slot.value() || layer->hide(*slot.value()).ok());
         });
-    return is_hidden && layers_.add(std::move(layer));
+    List *const list = layers_.load(std::memory_order_acquire);
+    return is_hidden && list != nullptr && list->add(std::move(layer));
 }
 
 bool LayeredCache::List::add(std::unique_ptr<Layer> layer) {
@@ -161,7 +204,7 @@ void LayeredCache::note_refusal(Layer &layer, std::uint32_t slot) {
 // Whether a layer's entry was seen until now.
 Result<bool> LayeredCache::hide(Bytes key) {
     bool was_seen = false;
-    for (const auto &layer : layers_) {
+    for (const auto &layer : layers()) {
         TRY_ASSIGN(const auto slot, layer->part->find_slot(key));
         if (!slot) continue;
         TRY_ASSIGN(const bool is_new, layer->hide(*slot));
@@ -187,7 +230,7 @@ Result<std::optional<std::uint64_t>> LayeredCache::get_into(Bytes key, MutableBy
 }
 
 Result<bool> LayeredCache::find_slot(Bytes key) const {
-    for (const auto &layer : layers_) {
+    for (const auto &layer : layers()) {
         if (layer->is_dropped.load(std::memory_order_relaxed)) continue;
         TRY_ASSIGN(const auto slot, layer->part->find_slot(key));
         if (slot && layer->is_seen(*slot)) return true;
@@ -209,7 +252,7 @@ BlobRef LayeredCache::peek(Bytes key) {
 void LayeredCache::visit_newest(const std::function<bool(Bytes key)> &visit) {
     bool goes_on = true;
     own_->visit_newest([&](Bytes key) { return goes_on = visit(key); });
-    for (const auto &layer : layers_) {
+    for (const auto &layer : layers()) {
         for (const std::uint32_t slot : layer->part->order()) {
             if (!goes_on || layer->is_dropped) break;
             const auto entry = layer->part->look_at(slot);
@@ -254,7 +297,7 @@ Result<std::uint64_t> LayeredCache::clear_range(std::uint64_t begin_ns, std::uin
 // DiskCache hides what layers have, for all processes.
 Status LayeredCache::clear() {
     take_in_no_more();
-    for (const auto &layer : layers_) {
+    for (const auto &layer : layers()) {
         if (layer->hidden_here == nullptr) continue;
         const std::uint32_t count = layer->part->row().slot_count();
         for (std::uint32_t slot = 0; slot < count; ++slot) layer->hidden_here[slot] = true;
@@ -269,7 +312,7 @@ CacheStats LayeredCache::stats() {
     stats.misses -= std::min(stats.misses, hits);
     stats.bytes_read += bytes_read_.load(std::memory_order_relaxed);
     stats.layer_hits = hits;
-    for (const auto &layer : layers_) {
+    for (const auto &layer : layers()) {
         ++stats.layers;
         stats.damaged += layer->part->damaged();
         stats.layer_entries += layer->part->row().entry_count;
@@ -278,23 +321,28 @@ CacheStats LayeredCache::stats() {
 }
 
 std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string &root,
-                                  const Directory &directory, const LayeredSubject &subject,
+                                  const LayeredSubject &subject,
                                   const std::vector<std::string> &paths, Access access,
                                   const Log &log, LatePacks late) {
-    LayeredCache::Layers layers = open_layers(
-        directory, access, log, {}, find_layers(root, subject, paths, PackKind::entries, log));
+    using Found = std::optional<LayeredCache::Layers>;
+    using ContentIds = std::vector<std::uint64_t>;
+    const auto first = [=](const ContentIds &but) -> Found {
+        const auto directory = open_directory(root, subject.identifier);
+        if (!directory.ok()) return std::nullopt;
+        return open_layers(directory.value(), access, log, but,
+                           find_layers(root, subject, paths, PackKind::entries, log));
+    };
     if (late == LatePacks::no) {
-        if (layers.empty()) return own;
-        return std::make_unique<LayeredCache>(std::move(own), std::move(layers), log);
+        return std::make_unique<LayeredCache>(std::move(own), first, log);
     }
-    auto shared = std::make_shared<Directory>();
-    if (auto opened = directory.open_directory("."); opened.ok()) *shared = std::move(*opened);
     const std::vector<std::string> folders = pack_folders(root, subject.name);
-    const auto find = [=](const std::vector<std::uint64_t> &but) {
-        return open_layers(*shared, access, log, but,
+    const auto find = [=](const ContentIds &but) -> Found {
+        const auto directory = open_directory(root, subject.identifier);
+        if (!directory.ok()) return std::nullopt;
+        return open_layers(directory.value(), access, log, but,
                            find_layers(folders, subject, {}, PackKind::entries, log));
     };
-    return std::make_unique<LayeredCache>(std::move(own), std::move(layers), log,
+    return std::make_unique<LayeredCache>(std::move(own), first, log,
                                           LayeredCache::Late{folders, find});
 }
 

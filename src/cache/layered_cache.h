@@ -7,10 +7,10 @@
 //     Storing one hides it afterwards: what layers have may not come back when it is evicted.
 //  3. A layer whose entries the caller refuses one after the other, which it does by changing or
 //     removing what it has just got, is dropped for this process.
-//
-//  4. Packs that are installed while the cache is open become layers behind the others, for caches that
-//     are shared: a miss looks for them, once a second at most. So a start has the use of what the
-//     user's agent pulls for it. They bring nothing back that this process has removed.
+//  4. Layers are looked for when they are first needed, mostly at the first miss.
+//  5. Packs that are installed while the cache is open become layers behind the others, for caches
+//     that are shared: a miss looks for them, once a second at most. So a start has the use of what
+//     the user's agent pulls for it. They bring nothing back that this process has removed.
 //
 // Clearing hides what layers have in DiskCache, which knows of those that are not open, too.
 //
@@ -60,15 +60,20 @@ class LayeredCache final : public Cache {
     };
     using Layers = std::vector<std::unique_ptr<Layer>>;
 
-    // Opens the layers that there are now, but for the parts with these content_ids.
-    using FindLayers = std::function<Layers(const std::vector<std::uint64_t> &but)>;
+    // Opens the layers that there are now, but for the parts with these content_ids. nullopt: the
+    // cache's directory, which has files of theirs, cannot be opened now.
+    using FindLayers = std::function<std::optional<Layers>(const std::vector<std::uint64_t> &but)>;
     struct Late {
         std::vector<std::string> folders;  // in which packs may appear
         FindLayers find;
     };
 
-    LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log,
+    LayeredCache(std::unique_ptr<Cache> own, FindLayers first, const Log &log,
                  std::optional<Late> late = std::nullopt);
+    LayeredCache(std::unique_ptr<Cache> own, Layers layers, const Log &log);
+    ~LayeredCache() override { delete layers_.load(); }
+    LayeredCache(const LayeredCache &) = delete;
+    LayeredCache &operator=(const LayeredCache &) = delete;
 
     Result<BlobRef> get(Bytes key) override;
     Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer) override;
@@ -94,6 +99,8 @@ class LayeredCache final : public Cache {
     // Layers are added behind the others, and stay.
     class List {
       public:
+        List() = default;
+        explicit List(Layers layers);
         // False: there is no room.
         bool add(std::unique_ptr<Layer> layer);
         const std::unique_ptr<Layer> *begin() const { return layers_.data(); }
@@ -106,6 +113,9 @@ class LayeredCache final : public Cache {
         std::atomic<std::size_t> count_ = 0;
     };
 
+    // Looks for the first ones, if nobody has.
+    const List &layers() const;
+    void hide_if_cleared(const Layers &found) const;
     Result<BlobRef> find(Bytes key) const;
     Result<bool> find_slot(Bytes key) const;
     Result<BlobRef> serve(Bytes key);
@@ -121,9 +131,13 @@ class LayeredCache final : public Cache {
     // Constant after construction.
     const std::unique_ptr<Cache> own_;
     const Log log_;
+    const FindLayers first_;
     const std::optional<Late> late_;
+    const std::uint64_t clears_;  // when it was opened
 
-    List layers_;
+    // Owned; null: nobody has looked. Threads that look at the same time each do, and the first
+    // counts: none waits, and a forked child finds no lock that is held.
+    mutable std::atomic<List *> layers_ = nullptr;
     std::atomic<std::uint64_t> look_ns_ =
         0;  // late packs are not looked for before; all bits set: a thread does
     // Of that thread.
@@ -137,10 +151,9 @@ class LayeredCache final : public Cache {
     std::atomic<std::uint64_t> hits_ = 0, bytes_read_ = 0;  // of layers
 };
 
-// The cache with the layers that are found for it; itself, where there are none, nor will be. `directory`
-// is the cache's.
+// The cache with the layers that will be found for it.
 std::unique_ptr<Cache> add_layers(std::unique_ptr<Cache> own, const std::string &root,
-                                  const Directory &directory, const LayeredSubject &subject,
+                                  const LayeredSubject &subject,
                                   const std::vector<std::string> &paths, Access access,
                                   const Log &log, LatePacks late = LatePacks::no);
 

@@ -116,8 +116,8 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     Cache &own = *cache;  // lives as long as what will stand in front of it
     TRY(claim_generation(directory, own));
     if (options_.with_layers) {
-        cache = add_layers(std::move(cache), options_.store.root, directory, subject(),
-                           options_.layers, options_.store.access, options_.store.log,
+        cache = add_layers(std::move(cache), options_.store.root, subject(), options_.layers,
+                           options_.store.access, options_.store.log,
                            options_.shares ? LatePacks::yes : LatePacks::no);
     }
     const bool may_write = options_.store.access == Access::read_write;

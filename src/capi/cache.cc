@@ -152,6 +152,15 @@ Result<Directory> open_directory(const std::string &root, const std::string &ide
     return opened.open_directory(identifier);
 }
 
+// The cache as packs know it. Only a generation has a file that says more than its identifier.
+LayeredSubject subject_at(const std::string &root, const std::string &identifier,
+                          std::uint64_t version) {
+    const LayeredSubject plain = {identifier, identifier, version, ""};
+    if (!may_be_generation(identifier)) return plain;
+    const auto directory = open_directory(root, identifier);
+    return directory.ok() ? subject_of(directory.value(), identifier, version) : plain;
+}
+
 // A cache on disk, with what lies under it.
 Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_layers,
                                          const std::vector<std::string> &paths) {
@@ -174,15 +183,12 @@ Result<std::unique_ptr<Cache>> open_disk(const StoreOptions &options, bool with_
     std::unique_ptr<Cache> cache = std::move(disk.value());
     if (!with_layers) return cache;
     if (options.access == Access::read_write) tell_agent(options.root, options.identifier);
-    const auto directory = open_directory(options.root, options.identifier);
-    // Somebody deletes the root at this moment: the cache makes it anew, and goes without layers.
-    if (!directory.ok()) return cache;
-    const LayeredSubject subject = subject_of(directory.value(), options.identifier, version);
+    const LayeredSubject subject = subject_at(options.root, options.identifier, version);
     // Who only reads changes nothing here, and has nothing fetched.
     const Wishes wishes =
         options.access == Access::read_write ? wishes_for(subject.name, options.log) : Wishes();
-    cache = add_layers(std::move(cache), options.root, directory.value(), subject, paths,
-                       options.access, options.log, wishes.shares ? LatePacks::yes : LatePacks::no);
+    cache = add_layers(std::move(cache), options.root, subject, paths, options.access, options.log,
+                       wishes.shares ? LatePacks::yes : LatePacks::no);
     return add_questions(std::move(cache), options.root, subject, wishes.ask_ms);
 }
 

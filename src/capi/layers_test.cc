@@ -144,6 +144,26 @@ TEST_F(LayersTest, WhatTheCacheDoesNotHaveALayerAnswers) {
     EXPECT_EQ(stats.entries, 0u);
 }
 
+TEST_F(LayersTest, TheyAreLookedForAtTheFirstMissAndNotForAHit) {
+    EXPECT_EQ(Layered(given()).put("own", "value"), CAIRN_OK);
+    fs::remove(pack_);
+    const Layered cache(given());
+    EXPECT_EQ(cache.get("own"), "value");
+    EXPECT_EQ(cache.get_into("own"), "value");
+    write_pack(pack_, {part_});
+    EXPECT_EQ(cache.get("a"), "of the pack");
+    const cairn_stats stats = cache.stats();
+    EXPECT_EQ(stats.misses, 0u);
+    EXPECT_EQ(stats.layers, 1u);
+}
+
+TEST_F(LayersTest, AClearHidesWhatWasNotLookedForYet) {
+    const Layered cache(given());
+    EXPECT_EQ(cairn_clear(cache.handle()), CAIRN_OK);
+    EXPECT_EQ(cache.get("a"), kAbsent);
+    EXPECT_EQ(Layered(given()).get("a"), kAbsent);
+}
+
 TEST_F(LayersTest, APutGoesBeforeALayerAndHidesItsEntry) {
     {
         const Layered cache(given());
@@ -367,6 +387,7 @@ TEST_F(LayersTest, WithoutADiskThereAreLayersAndMemory) {
 // Nothing that a layer needs for hiding is left to be had when the disk is full.
 TEST_F(LayersTest, HidingNeedsNoSpace) {
     const Layered cache(given());
+    EXPECT_EQ(cache.get("d"), kAbsent);  // the first miss makes the layer's file
     FailingCalls calls;
     for (const Call call : {Call::fallocate, Call::openat, Call::ftruncate}) {
         Fault fault;

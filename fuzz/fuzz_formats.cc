@@ -33,8 +33,8 @@ void try_record(cairn::Bytes bytes) {
     require(parsed.has_value());
     const auto key = bytes.subspan(cairn::kRecordHeaderSize, decoded->key_size);
     const auto again = cairn::encode_record_header(*decoded, key, kSeed);
-    // The state may change after writing; all else is as it was encoded.
-    for (std::size_t i = 0; i < again.size(); i++) {
+    // Marks are made after writing; all else is as it was encoded.
+    for (std::size_t i = 0; i < cairn::kRecordUnmovedOffset; i++) {
         require(again[i] == bytes[i] || i == cairn::kRecordStateOffset);
     }
 }
@@ -72,9 +72,10 @@ void damage_encoded_record(cairn::Bytes bytes) {
     require(cairn::decode_record_header(whole, kSeed).has_value());
 
     const auto place = std::to_integer<std::size_t>(bytes[0]) % whole.size();
-    // The checksum does not cover fields that change after a record was written.
-    const bool replaced = place >= cairn::kRecordReplacedOffset && place < cairn::kRecordHeaderSize;
-    if (bytes[1] == std::byte{0} || place == cairn::kRecordStateOffset || replaced) return;
+    // The checksum does not cover marks, which are made after a record was written.
+    const bool is_mark = place == cairn::kRecordStateOffset ||
+                         (place >= cairn::kRecordUnmovedOffset && place < cairn::kRecordHeaderSize);
+    if (bytes[1] == std::byte{0} || is_mark) return;
     record[place] ^= bytes[1];
     require(!cairn::decode_record_header(whole, kSeed).has_value());
 }

@@ -116,8 +116,6 @@ bool Compactor::is_worth_it(Work &work, const Sample &sample) {
     return untried >= bytes / 2 && (untried != 0 || sample.seen == 0);
 }
 
-// Goes over the segment again until nothing is left to copy: a rebuild may publish entries of it
-// meanwhile.
 Status Compactor::compact(Work &work, std::uint32_t segment) {
     std::optional<Writer::SegmentLock> lock;
     {
@@ -127,51 +125,27 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
         // A writer may have taken it over since we looked.
         if (!locked.ok()) return locked.error() == Error::busy ? Status() : Status(locked.error());
         lock.emplace(std::move(locked.value()));
-        work.index->counter(Counter::compacting).store(std::uint64_t{segment} + 1);
     }
-    work.targets.clear();
-    work.tombstones_copied = false;
-    const Status status = guarded([&]() -> Status {
-        for (bool finished = false; !finished;) {
-            for (std::uint64_t left = 1; left != 0;) {
-                TRY_ASSIGN(left, copy_all(work, *lock, segment));
-                work.tombstones_copied = true;
-            }
-            TRY_ASSIGN(finished, finish(work, *lock, segment));
-        }
-        return {};
+    return guarded([&]() -> Status {
+        TRY(copy_all(work, *lock, segment));
+        return finish(work, *lock, segment);
     });
-    work.index->counter(Counter::compacting).store(0);
-    return status;
 }
 
-// Returns how many entries it copied.
-Result<std::uint64_t> Compactor::copy_all(Work &work, const Writer::SegmentLock &lock,
-                                          std::uint32_t segment) {
+Status Compactor::copy_all(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
     TRY(work.index->refresh());
     TRY_ASSIGN(const FileInfo file, lock.file().info());
     SegmentScan scan(work.index->identity().cache_id, segment, file.size_bytes);
-    std::uint64_t count = 0;
-    for (bool more = true; more;) {
+    for (std::uint64_t copied_bytes = 0;;) {
         if (worker_.is_stopping()) return Error::busy;
-        const std::uint64_t before = count;
-        TRY_ASSIGN(more, copy_some(work, lock, scan, count));
-        if (count != before) sleep_us(kPauseUs);
-    }
-    return count;
-}
-
-// False: the segment has no more records.
-Result<bool> Compactor::copy_some(Work &work, const Writer::SegmentLock &lock, SegmentScan &scan,
-                                  std::uint64_t &count) {
-    const std::uint64_t begin = scan.offset();
-    while (scan.offset() < begin + kPieceBytes) {
         TRY_ASSIGN(const auto record, scan.next(work.reader));
-        if (!record) return false;
+        if (!record) return {};
         TRY_ASSIGN(const bool copied, copy(work, lock, *record));
-        if (copied) ++count;
+        if (copied) copied_bytes += record->header.record_size();
+        if (copied_bytes < kPieceBytes) continue;
+        sleep_us(kPauseUs);
+        copied_bytes = 0;
     }
-    return true;
 }
 
 // Returns whether there was an entry to copy.
@@ -181,9 +155,11 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
     const std::uint64_t hash = index.hash(record.head->key());
     index.withdraw_tentative(hash, record.location);
     if (!index.leads_to(hash, record.location)) {
-        if (record.header.state == RecordState::removed) TRY(copy_tombstone(work, record));
+        TRY(finish_move(index, work.reader, work.writer, record));
         // Damage may hide an entry, which would be lost with the segment.
-        const bool hidden = record.header.state == RecordState::live && index.suspicious(hash);
+        const RecordHeader &header = record.header;
+        const bool is_live = header.state == RecordState::live && header.given_up_in == 0;
+        const bool hidden = is_live && index.suspicious(hash);
         if (hidden) return Error::corrupt;
         return false;
     }
@@ -195,34 +171,13 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
     RecordHeader header = read.header;
     if (is_untried(header)) TRY(compress(work, header, value));
     header.state = RecordState::live;
-    header.replaced_in = 0;
+    header.given_up_in = 0;
     const auto same_hits = [](unsigned hits) { return hits; };
     TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
-    TRY(finish_unfinished_move(index, work.reader, work.writer));
-    TRY_ASSIGN(const auto moved, relocate(index, work.writer,
-                                          {record.location, header, read.blob->key(), value,
-                                           purpose_, true, same_hits}));
-    if (moved) note_target(work, *moved);
+    TRY_ASSIGN(const auto moved,
+               relocate(index, work.writer,
+                        {record.location, header, read.blob->key(), value, purpose_, same_hits}));
     return true;
-}
-
-void Compactor::note_target(Work &work, const Writer::Appended &copy) {
-    const bool known =
-        !work.targets.empty() && work.targets.back().location.segment == copy.location.segment;
-    if (!known) work.targets.push_back(copy);
-}
-
-// Copies a tombstone, so that an older record of the key in another segment does not come back.
-Status Compactor::copy_tombstone(Work &work, const ScannedRecord &record) {
-    if (work.tombstones_copied) return {};
-    RecordHeader header = record.header;
-    header.codec = Codec::none;
-    header.value_size = header.raw_size = 0;
-    header.value_check = value_checksum({});
-    const auto appended = work.writer.append(*work.index, header, record.head->key(), {}, purpose_);
-    if (!appended.ok()) return appended.error();
-    note_target(work, appended.value());
-    return {};
 }
 
 Status Compactor::compress(Work &work, RecordHeader &header, Bytes &value) {
@@ -237,36 +192,28 @@ Status Compactor::compress(Work &work, RecordHeader &header, Bytes &value) {
 }
 
 // busy: somebody has cleared the cache, or deleted the segment or the index.
-Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLock &lock) {
+Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLock &lock) const {
     auto eviction = work.writer.lock_eviction(kLockPatienceUs);
     if (!eviction.ok()) return eviction;
-    for (const File *file : {&lock.file(), &work.index->file()}) {
-        const auto info = file->info();
-        if (!info.ok() || info->links == 0) return Error::busy;
-    }
+    const auto segment = lock.file().info();
+    const bool is_there = segment.ok() && segment->links != 0;
+    if (!is_there || !work.index->is_named(directory_)) return Error::busy;
     return eviction;
 }
 
-// False: a rebuild has published a record of the segment since we began.
-Result<bool> Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
-    // Durable entries stay durable: sync the copies before the originals go.
-    if (work.index->counter(Counter::unsynced).load() != 1) {
-        for (const Writer::Appended &target : work.targets) TRY(Writer::sync(target));
-        TRY(directory_.sync());
-    }
+Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
+    // Durable entries stay durable: sync the copies, and what replaced entries, before these go.
+    if (work.index->counter(Counter::unsynced).load() != 1) TRY(work.writer.sync_segments());
     std::optional<std::string> discarded;
     {
         TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
         if (!work.index->sees_all()) return Error::busy;
         if (work.index->rebuild_due() != RebuildReason::none) return Error::busy;
-        TRY(finish_unfinished_move(*work.index, work.reader, work.writer));
-        const std::uint64_t name = std::uint64_t{segment} + 1;
-        if (work.index->counter(Counter::compacting).exchange(name) != name) return false;
         TRY_ASSIGN(discarded, work.writer.retire_segment(*work.index, segment));
     }
     if (discarded) (void)directory_.discard_file(*discarded);
     work.reader.segments().forget_deleted();
-    return true;
+    return {};
 }
 
 }  // namespace cairn

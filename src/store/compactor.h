@@ -14,15 +14,12 @@
 //  - A slot moves from a record to its copy by compare-and-swap, under the eviction lock, which
 //    Store::clear() takes, too.
 //  - The old file is deleted after the last move, under that lock, and only if no slot can be
-//    hidden by damage, in a level that was not mapped, or by a rebuild.
-//  - A rebuild that publishes a record of the segment holds that lock as well, and takes the
-//    segment's name out of Counter::compacting: then the compactor goes over the segment again.
+//    hidden by damage or in a level that was not mapped, and the index is still the one in use: a
+//    rebuild puts another one in its place under that lock.
 //
-// Why no removed entry comes back:
-//  - relocation.h says what becomes of the copy that a dying process leaves.
-//  - An original and its copy have the same stamp. A rebuild takes either, and neither if one of
-//    them is a tombstone.
-//  - Tombstones are copied, too.
+// Why no removed entry comes back: relocation.h says what becomes of the copy that a dying process
+// leaves. An original and its copy have the same stamp; a rebuild takes either, and neither if one of
+// them is dead.
 //
 // Thread safety: any thread; stop() comes last.
 // Failure: an entry that cannot be copied stays where it is. The next finished segment makes the
@@ -92,8 +89,6 @@ class Compactor {
         RecordReader reader;
         Writer writer;
         Compressor compressor;
-        std::vector<Writer::Appended> targets;  // one copy in each segment written to
-        bool tombstones_copied = false;         // the current segment's tombstones are copied
     };
     struct State {
         Mutex run_mutex;  // held while one thread runs
@@ -105,16 +100,11 @@ class Compactor {
     static Samples take_samples(Index &index);
     static bool is_worth_it(Work &work, const Sample &sample);
     Status compact(Work &work, std::uint32_t segment);
-    Result<std::uint64_t> copy_all(Work &work, const Writer::SegmentLock &lock,
-                                   std::uint32_t segment);
-    Result<bool> copy_some(Work &work, const Writer::SegmentLock &lock, SegmentScan &scan,
-                           std::uint64_t &count);
+    Status copy_all(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
     Result<bool> copy(Work &work, const Writer::SegmentLock &lock, const ScannedRecord &record);
-    Status copy_tombstone(Work &work, const ScannedRecord &record);
     static Status compress(Work &work, RecordHeader &header, Bytes &value);
-    static Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock);
-    static void note_target(Work &work, const Writer::Appended &copy);
-    Result<bool> finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
+    Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock) const;
+    Status finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
 
     // Constant after construction.
     const Directory &directory_;

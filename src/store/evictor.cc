@@ -30,9 +30,9 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         if (lock.error() == Error::busy) return Progress::busy;
         return lock.error();
     }
+    if (!index.is_named(directory_)) return Progress::busy;  // slots move in another one now
     // Puts leave the room for it, and the first copies take that.
     if (ghosts_.prepare(index, writer_).error() == Error::busy) return Progress::busy;
-    TRY(finish_unfinished_move(index, reader_, writer_));
     // If the victim is only named, the process that named it died before it looked for a writer.
     const std::uint64_t named = index.counter(Counter::victim).load();
     if ((named & kHasNoWriter) == 0 || !index.victim()) {
@@ -108,7 +108,10 @@ Status Evictor::plan_more(Index &index) {
         const std::uint64_t hash = index.hash(record->head->key());
         index.withdraw_tentative(hash, record->location);
         const auto found = index.slot_at(hash, record->location);
-        if (!found) continue;
+        if (!found) {
+            TRY(finish_move(index, reader_, writer_, *record));
+            continue;
+        }
         const RecordHeader &header = record->header;
         plan_.push_back({record->location, hash, header.record_size(), false});
         candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us,
@@ -136,10 +139,10 @@ void Evictor::copy(Index &index, const Planned &entry) {
     RecordHeader header = record.header;
     header.copied = true;
     header.state = RecordState::live;
-    header.replaced_in = 0;
+    header.given_up_in = 0;
     const auto moved = relocate(index, writer_,
                                 {entry.location, header, record.blob->key(), record.blob->value(),
-                                 Writer::Purpose::copy, false, hits_after_copy});
+                                 Writer::Purpose::copy, hits_after_copy});
     if (!moved.ok()) evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
 }
 
@@ -152,7 +155,6 @@ void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::
 }
 
 bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
-    index.note_removal();
     const bool dropped = index.change_slot(hash, location, [](Slot) { return kEmptySlot; });
     if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
     return dropped;
@@ -225,7 +227,6 @@ bool Evictor::drop_worst(Index &index, std::span<const Index::PlacedSlot> seen) 
         if (!pinned && ++may_go == kPolicySample) break;
     }
     if (candidates.empty()) {
-        index.note_removal();
         (void)index.drop(seen.front().place, seen.front().slot);
     } else {
         drop_judged(index, entries[policy_.first_to_go(candidates)]);
@@ -242,7 +243,6 @@ void Evictor::drop_judged(Index &index, const Judged &entry) {
     if (record.outcome == ReadOutcome::found) {
         ghosts_.note(index, writer_, record.header.key_hash, Ghost::Kind::evicted);
     }
-    index.note_removal();
     const bool dropped = index.drop(slot.place, slot.slot);
     if (dropped) evicted_.fetch_add(1, std::memory_order_relaxed);
 }

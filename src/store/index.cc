@@ -55,8 +55,8 @@ Status Index::map_levels() {
     std::array<std::byte, sizeof(std::uint64_t)> word = {};
     TRY(file_.read_at(counter_offset(Counter::levels), word));
     auto hint = get_le<std::uint64_t>(word, 0);
-    TRY_ASSIGN(const FileInfo info, file_.info());
-    const unsigned whole = levels_of_size(info.size_bytes);
+    TRY_ASSIGN(opened_, file_.info());
+    const unsigned whole = levels_of_size(opened_.size_bytes);
     if (whole == 0) {
         if (access_ == Access::read_only) return Error::corrupt;
         TRY(file_.extend(index_size(1)));
@@ -323,7 +323,10 @@ bool Index::page_initialised(const Level &level, const std::uint64_t *slot) cons
     return (word >> (page % 64)) & 1;
 }
 
+// An index is made with all pages of its first level. One that it lacks was lost, and what led from it:
+// once its bit is set, nothing tells of that any more.
 void Index::initialise_page(const Level &level, std::uint64_t *slot) {
+    if (level.number == 0) ask_for_rebuild();
     const std::size_t page = page_of(level, slot);
     std::uint64_t *begin = level.slots + page * kSlotsPerPage;
     for (std::size_t i = 0; i < kSlotsPerPage; ++i) {
@@ -355,10 +358,36 @@ std::optional<std::uint64_t> Index::damaged_word(const Level &level, std::uint64
 }
 
 // Each request is a different word: a rebuild takes back the request that it began with, and no
-// later one.
+// later one. A system start that no rebuild has dealt with is not forgotten.
 void Index::ask_for_rebuild() {
-    counter(Counter::rebuild)
-        .store(monotonic_ns() << 8 | static_cast<std::uint64_t>(RebuildReason::damage));
+    auto due = counter(Counter::rebuild);
+    const std::uint64_t request =
+        monotonic_ns() << 8 | static_cast<std::uint64_t>(RebuildReason::damage);
+    constexpr auto kKept = static_cast<std::uint64_t>(RebuildReason::boot) |
+                           static_cast<std::uint64_t>(RebuildReason::unsettled);
+    std::uint64_t word = due.load();
+    while (!due.compare_exchange_weak(word, request | (word & kKept))) {
+    }
+}
+
+bool Index::is_after_start() const {
+    const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
+    return (word & static_cast<std::uint64_t>(RebuildReason::boot)) != 0;
+}
+
+bool Index::is_unsettled() const {
+    const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
+    return (word & static_cast<std::uint64_t>(RebuildReason::unsettled)) != 0;
+}
+
+void Index::begin_settling() {
+    counter(Counter::rebuild).fetch_or(static_cast<std::uint64_t>(RebuildReason::unsettled));
+    counter(Counter::retired).fetch_or(kLookAlways);
+}
+
+void Index::end_settling() {
+    counter(Counter::rebuild).fetch_and(~static_cast<std::uint64_t>(RebuildReason::unsettled));
+    counter(Counter::retired).fetch_and(~kLookAlways);
 }
 
 RebuildReason Index::rebuild_due() const {
@@ -417,8 +446,10 @@ void Index::for_each_slot(Visit visit) {
     }
 }
 
-void Index::clear_damaged() {
-    for_each_slot([&](const Level &level, std::uint64_t *slot) { clear_if_damaged(level, slot); });
+bool Index::is_named(const Directory &directory) const {
+    const auto there = directory.info(kIndexFileName);
+    if (!there.ok()) return there.error() != Error::not_found;
+    return there->inode == opened_.inode && there->device == opened_.device;
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {

@@ -135,12 +135,20 @@ class Index {
     // Says in the index, for later processes too, that segments may hold entries that it lacks.
     void ask_for_rebuild();
     RebuildReason rebuild_due() const;
-    // Empties the damaged slots in the buckets of a hash to make room; false: there are none. This
-    // and clear_damaged() ask for a rebuild first, so that others always see the damage or that a
-    // rebuild is due.
+    // Whether no rebuild has come to its end since the last system start: a slot may be an old one.
+    bool is_after_start() const;
+    // Empties the damaged slots in the buckets of a hash to make room; false: there are none. Asks
+    // for a rebuild first, so that others always see the damage or that a rebuild is due.
     bool free_damaged(std::uint64_t hash);
-    // Empties all damaged slots.
-    void clear_damaged();
+    // From begin_settling() to end_settling(), whatever it leads to: see RebuildReason.
+    bool is_unsettled() const;
+    void begin_settling();
+    void end_settling();
+    // Whether the file has the index's name in this directory. Else somebody deleted or renamed it, or
+    // another index took its place. In doubt, it has.
+    bool is_named(const Directory &directory) const;
+    // Has all who use this index ask is_named() at each call from now on.
+    void announce_successor() { counter(Counter::retired).fetch_or(kLookAlways); }
     // Empties all slots.
     void clear();
 
@@ -149,9 +157,13 @@ class Index {
     std::optional<std::uint32_t> victim() const;
     // A time stamp greater than all before it, in all processes.
     std::uint64_t next_stamp();
-    // Call before emptying an entry's slot for good: a rebuild that listed the records before must
-    // not publish an older one of the key now.
-    void note_removal() { counter(Counter::removals).fetch_add(1); }
+    // Sets Counter::boot right, which says what was replaced: a number that damage left there would
+    // bring replaced records back. 0: the system does not tell its number.
+    void mend_boot(std::uint64_t now) {
+        if (access_ == Access::read_only) return;
+        auto boot = counter(Counter::boot);
+        if (now != 0 && boot.load(std::memory_order_relaxed) != now) boot.store(now);
+    }
     // Makes later stamps greater than this one.
     void raise_stamp(std::uint64_t stamp);
     Status sync();
@@ -220,7 +232,8 @@ class Index {
     File file_;
     CacheIdentity identity_;
     Access access_;
-    Mapping base_;  // the fixed part, and the levels that the file had at open
+    FileInfo opened_ = {};  // of the file, when it was opened
+    Mapping base_;          // the fixed part, and the levels that the file had at open
 
     // Levels below level_count_ are constant. The others are written under map_mutex_.
     std::array<Level, kLevelMax> levels_;

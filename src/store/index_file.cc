@@ -12,13 +12,16 @@
 namespace cairn {
 namespace {
 
-std::string temporary_name() {
+constexpr std::string_view kConstruction = "rebuild-";
+constexpr std::uint64_t kBuilderByte = 0;  // of an index under construction: its builder lives
+
+std::string temporary_name(std::string_view purpose) {
     std::array<std::byte, 8> random;
     random_bytes(random);
-    char name[40];
-    std::snprintf(name, sizeof name, "index-%016llx.tmp",
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "%016llx.tmp",
                   static_cast<unsigned long long>(get_le<std::uint64_t>(random, 0)));
-    return name;
+    return std::string(purpose).append(digits);
 }
 
 // Writes the fixed part and an initialised first level.
@@ -55,7 +58,7 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
 
 Status create_index_file(const Directory &directory, const CacheIdentity &identity,
                          Replace replace) {
-    const std::string temporary = temporary_name();
+    const std::string temporary = temporary_name("index-");
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
     TRY_ASSIGN(const File file, directory.create_file(temporary));
     Status status = write_empty_index(file, identity, use);
@@ -65,6 +68,35 @@ Status create_index_file(const Directory &directory, const CacheIdentity &identi
     }
     if (!status.ok() || replace == Replace::no) (void)directory.remove_file(temporary);
     return status;
+}
+
+void remove_abandoned_indexes(const Directory &directory, const DiskUse &use) {
+    for (const std::string &name : use.temporary_files) {
+        if (!name.starts_with(kConstruction)) continue;
+        const auto file = directory.open_file(name, Access::read_only);
+        const auto locked = file.ok() ? file->is_locked(kBuilderByte, LockKind::shared)
+                                      : Result<bool>(file.error());
+        if (locked.ok() && !locked.value()) (void)directory.discard_file(name);
+    }
+}
+
+Result<IndexUnderConstruction> construct_index(const Directory &directory,
+                                               const CacheIdentity &identity) {
+    IndexUnderConstruction made = {temporary_name(kConstruction), nullptr};
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
+    TRY_ASSIGN(File file, directory.create_file(made.name));
+    const auto open = [&]() -> Status {
+        TRY(file.try_lock(kBuilderByte, LockKind::exclusive));
+        TRY(write_empty_index(file, identity, use));
+        TRY_ASSIGN(made.index, Index::open(std::move(file), identity, Access::read_write));
+        return {};
+    };
+    const Status status = open();
+    if (!status.ok()) {
+        (void)directory.remove_file(made.name);
+        return status.error();
+    }
+    return made;
 }
 
 Result<CacheIdentity> read_index_identity(const File &file, std::string_view name) {

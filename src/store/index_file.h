@@ -7,22 +7,33 @@
 // Thread safety: functions without state; any number of processes at once.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "os/file.h"
 #include "store/index.h"
+#include "store/space.h"
 
 namespace cairn {
-
-inline constexpr const char *kIndexFileName = "cache.idx";
 
 enum class Replace { yes, no };
 
 // Puts an empty index in place. Replace::no fails with `exists` when there is one.
 Status create_index_file(const Directory &directory, const CacheIdentity &identity,
                          Replace replace);
+
+// An index under another name, which nobody else uses. Its file is locked while it is open.
+struct IndexUnderConstruction {
+    std::string name;  // of its file
+    std::unique_ptr<Index> index;
+};
+Result<IndexUnderConstruction> construct_index(const Directory &directory,
+                                               const CacheIdentity &identity);
+// Removes those whose builders died.
+void remove_abandoned_indexes(const Directory &directory, const DiskUse &use);
 
 // Reads the header. corrupt: both copies are damaged or belong to a cache of another name;
 // unsupported: another format version.

@@ -15,6 +15,7 @@
 
 namespace cairn {
 
+inline constexpr const char *kIndexFileName = "cache.idx";
 inline constexpr std::uint64_t kPage = 4096;
 inline constexpr std::size_t kSlotsPerBucket = 16;
 inline constexpr std::size_t kSlotsPerPage = kPage / sizeof(std::uint64_t);
@@ -54,34 +55,35 @@ enum class Counter : unsigned {
     last_stamp = 1,    // of the latest put, ns since 1970; never goes back
     segment_hint = 2,  // a segment number that was free
     entries = 3,       // about how many there are
-    retired = 4,       // grows with each deleted segment
-    rebuild = 5,       // a RebuildReason; for `damage` with the time above it
+    retired = 4,       // grows with each deleted segment, see kLookAlways
+    rebuild = 5,       // RebuildReasons; with `damage` the time above them
     limit_bytes = 6,   // of the latest process that opened the cache for writing
     victim = 7,        // number + 1 of the segment that is being evicted; 0: none. See kHasNoWriter
     unsynced = 8,      // 1: the cache was never synced. Else, also after damage: it was, so copies
                        // are synced before their originals go
     copy_debt = 10,    // bytes copied lately beyond the bytes freed
     boot = 9,          // the system start in which the cache was last used
-    removals = 11,     // grows before an entry is dropped for good
-    copying = 12,      // where a copy is being written, until its slot has moved (relocation.h)
-    compacting = 13,   // number + 1 of the segment that is being compressed; 0: none, or look
-                       // again. Set and taken away under the eviction lock
-    copying_from = 15,  // the location of that copy's original
-    clears = 14,        // grows when entries were removed on request, all or those of a time
-    cleared_at = 16,    // when that was last, s since 1970; 0: never
-    ghosts = 17,        // grows when the file of ghosts is made
+    clears = 14,       // grows when entries were removed on request, all or those of a time
+    cleared_at = 16,   // when that was last, s since 1970; 0: never
+    ghosts = 17,       // grows when the file of ghosts is made
 };
 
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.
 // Without this bit the segment is only named.
 inline constexpr std::uint64_t kHasNoWriter = std::uint64_t{1} << 32;
 
-// Why segments may hold entries that the index lacks.
+// In Counter::retired: another index is about to take the place of this one, or has; or this one is
+// unsettled.
+inline constexpr std::uint64_t kLookAlways = std::uint64_t{1} << 63;
+
+// Why segments may hold entries that the index lacks: bits.
 enum class RebuildReason : std::uint64_t {
     none = 0,
-    damage = 1,  // a part of the index was lost: do not believe a miss before a rebuild
-    boot = 2,    // the system was started: what was not synced may be lost, in the index or in
-                 // segments. The rebuild runs in the background
+    damage = 1,     // a part of the index was lost: do not believe a miss before a rebuild
+    boot = 2,       // the system was started: what was not synced may be lost, in the index or in
+                    // segments. The rebuild runs in the background
+    unsettled = 4,  // a new index that has the name, and not yet all that was published in the old
+                    // one: look-ups in it miss
 };
 
 constexpr std::uint64_t counter_offset(Counter counter) {

@@ -161,7 +161,6 @@ TEST_F(IndexTest, ALevelWithoutBlocksTakesThoseOfItsPagesAlone) {
         }
         EXPECT_EQ(count(*index), kSlotsPerBucket + 1);
         EXPECT_EQ(words_of(*index, hash), std::set{slot(hash, 999).word()});
-        index->clear_damaged();
     }
     EXPECT_EQ(disk_bytes(), before + growth);
     other->clear();
@@ -280,7 +279,7 @@ TEST_F(IndexTest, AZeroedPageOfAnInitialisedLevelIsSuspicious) {
     EXPECT_TRUE(words_of(index_, hash).empty());
 }
 
-TEST_F(IndexTest, ClearingDamageEmptiesThatAndNothingElse) {
+TEST_F(IndexTest, FreeingDamagedSlotsEmptiesThemAndNothingElse) {
     const std::uint64_t bad = hash_in_bucket(5, 1);
     const std::uint64_t good = hash_in_bucket(5, 2);
     const auto place = index_.insert(bad, slot(bad, 9));
@@ -288,7 +287,7 @@ TEST_F(IndexTest, ClearingDamageEmptiesThatAndNothingElse) {
     place->ref().store(0x1234567);
     ASSERT_TRUE(index_.suspicious(bad));
     EXPECT_EQ(index_.rebuild_due(), RebuildReason::none);
-    index_.clear_damaged();
+    EXPECT_TRUE(index_.free_damaged(bad));
     EXPECT_EQ(place->ref().load(), kEmptySlot);
     EXPECT_EQ(index_.rebuild_due(), RebuildReason::damage)
         << "nothing tells of the damage any more";

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
@@ -15,6 +16,8 @@ namespace {
 // How often a look-up begins again because a writer changed the slot that it followed.
 constexpr unsigned kLookAgain = 16;
 constexpr unsigned kNoticeEach = 32;
+// For a rebuild that takes over what was published meanwhile.
+constexpr std::uint64_t kSettlingPatienceUs = 20'000;
 
 // A number for a location: never 0, and no other record's in this cache.
 std::uint64_t place_number(Location location) {
@@ -34,13 +37,19 @@ BlobRef first_found(Index &index, std::uint64_t hash, Read read) {
 
 }  // namespace
 
-// Segments and the index count their deletion in the same counter.
-void Store::notice_retired_segments() {
+// Segments and the index count their deletion in the same counter. False: the index has not all yet
+// that was published in the one before. Waits for that for a moment, but not for who died.
+bool Store::notice_retired_segments() {
     const std::uint64_t retired = index().counter(Counter::retired).load(std::memory_order_relaxed);
-    if (retired == retired_seen_.load(std::memory_order_relaxed)) return;
-    retired_seen_.store(retired, std::memory_order_relaxed);
+    if (retired == retired_seen_.load(std::memory_order_relaxed)) return true;
+    if ((retired & kLookAlways) == 0) retired_seen_.store(retired, std::memory_order_relaxed);
     reader_.segments().forget_deleted();
     (void)notice_deleted_index();
+    Backoff backoff(kSettlingPatienceUs);
+    while (index().is_unsettled()) {
+        if (!backoff.pause()) return false;
+    }
+    return true;
 }
 
 // Calls read(index, hash, slot) for candidates until one is found. When damage may hide the entry,
@@ -48,18 +57,22 @@ void Store::notice_retired_segments() {
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
     if (options_.notice_deletion && !notice_deleted_index()) return false;
-    notice_retired_segments();
+    const bool is_settled = notice_retired_segments();
     Index &index = this->index();
     const std::uint64_t hash = index.hash(key);
     memory_.prefetch(hash);
     Damage damage;
-    if (try_candidates(index, key, hash, read, damage)) return true;
+    if (is_settled && try_candidates(index, key, hash, read, damage)) return true;
     note_boot(index);
     const bool unchecked = index.rebuild_due() != RebuildReason::none;
     const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
     if (!hidden && !(damage.met && unchecked)) return false;
-    if (repair_ == nullptr || !repair_->rebuild(index)) return false;
-    return try_candidates(index, key, hash, read, damage);
+    // Its index may have been exchanged for one that may not be written.
+    if (repair_ == nullptr || index.access() == Access::read_only) return false;
+    index.mend_boot(boot_number_.load(std::memory_order_relaxed));
+    if (!repair_->rebuild(index)) return false;
+    if (!notice_deleted_index() || this->index().is_unsettled()) return false;
+    return try_candidates(this->index(), key, hash, read, damage);
 }
 
 template <typename Read>
@@ -78,7 +91,9 @@ bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read rea
             // Has a writer replaced, copied or removed it since we read the slot?
             const Slot now(place.ref().load());
             if (now.with_hits(0).word() != slot.with_hits(0).word()) return true;
-            if (outcome == ReadOutcome::damaged) {
+            if (outcome == ReadOutcome::dead && access_ == Access::read_write) {
+                index.drop(place, now);
+            } else if (outcome == ReadOutcome::damaged) {
                 drop_damaged(index, place, now, hash);
                 damage.met = true;
                 const std::uint64_t word = place.ref().load();
@@ -241,7 +256,7 @@ BlobRef Store::peek(Bytes key) {
 BlobRef Store::get_cached(Bytes key) {
     Index &index = this->index();
     const std::uint64_t hash = index.hash(key);
-    if (!index.is_cached(hash)) return {};
+    if (index.is_unsettled() || !index.is_cached(hash)) return {};
     BlobRef found = first_found(index, hash, [&](Slot slot) {
         return reader_.read_cached(index.identity().cache_id, slot, key);
     });

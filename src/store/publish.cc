@@ -18,8 +18,8 @@ bool exchange(Index::Place place, Slot expected, std::uint64_t desired) {
 enum class Visit { go_on, stop };
 
 // Calls visit(place, slot, same) for the slots of a key but `own`. Empties a slot whose record is
-// damaged. If that slot has changed since we read it, its record was copied or replaced: begins
-// again.
+// damaged, as `examine` says. If that slot has changed since we read it, its record was copied or
+// replaced: begins again.
 template <typename Visitor>
 Status visit_slots_of_key(Index &index, std::uint64_t hash, const std::uint64_t *own,
                           const Examine &examine, Visitor visit) {
@@ -80,30 +80,21 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
 }
 
 Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPolicy policy,
-                          std::uint64_t stamp_ns, const Examine &examine, const Confirm &confirm) {
+                          std::uint64_t stamp_ns, const Examine &examine) {
+    const Slot tentative = mine.as_tentative();
     for (unsigned attempt = 0;; ++attempt) {
-        // A rebuild may publish the same record as its living writer. The hit count, which means
-        // nothing in a tentative slot, tells their slots apart.
-        const unsigned mark = policy == PublishPolicy::if_newer ? 1 + attempt % 3 : 0;
-        const Slot tentative = mine.as_tentative().with_hits(mark);
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (found) {
+            // A rebuild was faster.
             if (found->slot.location() == mine.location()) {
-                return Published{Published::Outcome::added};  // by a rebuild
+                return Published{Published::Outcome::added};
             }
-            if (policy == PublishPolicy::if_absent ||
-                (policy == PublishPolicy::if_newer && found->stamp_ns >= stamp_ns)) {
-                return Published{Published::Outcome::exists};
-            }
-            if (policy == PublishPolicy::replace && found->stamp_ns > stamp_ns) {
-                return Published{Published::Outcome::outdated, found->stamp_ns};
-            }
-            if (confirm) {
-                TRY_ASSIGN(const bool confirmed, confirm(&*found));
-                if (!confirmed) return Published{Published::Outcome::exists};
+            if (policy == PublishPolicy::if_absent) return Published{Published::Outcome::exists};
+            if (found->stamp_ns > stamp_ns) {
+                return Published{Published::Outcome::outdated, *found};
             }
             if (!exchange(found->place, found->slot, mine.word())) continue;
-            return Published{Published::Outcome::replaced};
+            return Published{Published::Outcome::replaced, *found};
         }
         TRY_ASSIGN(const Index::Place own, index.insert(hash, tentative));
         const auto stay = may_stay(index, hash, own, attempt >= kPatience, examine);
@@ -112,12 +103,6 @@ Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPo
             if (!stay.ok()) return stay.error();
             if (attempt > 2) sleep_us(attempt * 2);
             continue;
-        }
-        const auto confirmed = confirm ? confirm(nullptr) : Result<bool>(true);
-        if (!confirmed.ok() || !confirmed.value()) {
-            exchange(own, tentative, kEmptySlot);
-            if (!confirmed.ok()) return confirmed.error();
-            return Published{Published::Outcome::exists};
         }
         if (exchange(own, tentative, mine.word())) return Published{Published::Outcome::added};
     }

@@ -1,4 +1,4 @@
-// Publishes a slot in the index by the protocol in store/index.h, for puts and for rebuilds.
+// Publishes a slot in the index by the protocol in store/index.h.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any number of threads and processes at once; waits some milliseconds at most.
@@ -16,7 +16,6 @@ namespace cairn {
 enum class PublishPolicy {
     replace,  // unless its time stamp is greater
     if_absent,
-    if_newer,  // replace an entry whose time stamp is smaller
 };
 
 // Returns the stamp of the record behind a slot; nullopt: it has another key than the one in
@@ -35,16 +34,11 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
 struct Published {
     // outdated: there is an entry with a greater stamp; only a later put can have made it.
     enum class Outcome { added, replaced, exists, outdated } outcome;
-    std::uint64_t newer_stamp_ns = 0;  // with `outdated`
+    PublishedSlot other = {};  // with `replaced` the older entry, with `outdated` the newer one
 };
-
-// Asked last: with null while our tentative slot keeps others from publishing the key, or with the
-// older entry before its slot is replaced. false makes the outcome `exists`.
-using Confirm = std::function<Result<bool>(const PublishedSlot *older)>;
 
 // Publishes `mine`. full: its buckets have no free place; grow the index and try again.
 Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPolicy policy,
-                          std::uint64_t stamp_ns, const Examine &examine,
-                          const Confirm &confirm = nullptr);
+                          std::uint64_t stamp_ns, const Examine &examine);
 
 }  // namespace cairn

@@ -52,7 +52,7 @@ TEST_F(PublishTest, DoesNotReplaceWhatIsNewer) {
     const auto earlier = publish_value("key", "earlier", PublishPolicy::replace, 6);
     ASSERT_TRUE(earlier.ok());
     EXPECT_EQ(earlier->outcome, Published::Outcome::outdated);
-    EXPECT_EQ(earlier->newer_stamp_ns, 7u);
+    EXPECT_EQ(earlier->other.stamp_ns, 7u);
     EXPECT_EQ(files_.get("key"), "later");
     EXPECT_EQ(files_.published_slots("key"), 1u);
 }
@@ -64,25 +64,13 @@ TEST_F(PublishTest, IfAbsentLeavesWhatIsThere) {
     EXPECT_EQ(files_.get("key"), "one");
 }
 
-TEST_F(PublishTest, IfNewerReplacesOnlyWhatIsOlder) {
-    ASSERT_TRUE(publish_value("key", "middle", PublishPolicy::replace, 5).ok());
-    EXPECT_EQ(publish_value("key", "older", PublishPolicy::if_newer, 4)->outcome,
-              Published::Outcome::exists);
-    EXPECT_EQ(publish_value("key", "same age", PublishPolicy::if_newer, 5)->outcome,
-              Published::Outcome::exists);
-    EXPECT_EQ(files_.get("key"), "middle");
-    EXPECT_EQ(publish_value("key", "newer", PublishPolicy::if_newer, 6)->outcome,
-              Published::Outcome::replaced);
-    EXPECT_EQ(files_.get("key"), "newer");
-}
-
 TEST_F(PublishTest, PublishingARecordTwiceIsPublishingItOnce) {
     const auto record = files_.append("key", "value", 1);
     const Slot slot = files_.slot_of("key", "value", record.location);
     const std::uint64_t hash = index_.hash(as_bytes("key"));
     for (int i = 0; i < 3; ++i) {
         EXPECT_TRUE(
-            publish(index_, hash, slot, PublishPolicy::if_newer, 1, files_.examiner("key")).ok());
+            publish(index_, hash, slot, PublishPolicy::replace, 1, files_.examiner("key")).ok());
     }
     EXPECT_EQ(files_.published_slots("key"), 1u);
 }

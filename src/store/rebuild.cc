@@ -7,8 +7,6 @@
 #include "base/guarded.h"
 #include "os/deadline.h"
 #include "os/environment.h"
-#include "store/publish.h"
-#include "store/relocation.h"
 
 namespace cairn {
 namespace {
@@ -21,56 +19,52 @@ constexpr std::uint64_t kRebuildNs = 100'000'000;
 constexpr std::uint64_t kRebuildPatienceUs = 2'000;
 constexpr std::uint64_t kRetryAfterNs = 5'000'000'000;
 constexpr unsigned kPauseUs = 2'500;
+// Stamps of the new index are greater than those that the old one gives until it loses its name, also
+// where the clock goes back: each put takes one.
+constexpr std::uint64_t kStampMargin = 1'000'000;
 
 }  // namespace
 
-// Empties damaged slots first, so that it does not empty what it published.
-Status Rebuild::begin() {
-    index_.clear_damaged();
-    due_ = index_.counter(Counter::rebuild).load();
-    removals_ = index_.counter(Counter::removals).load();
-    TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
-    segments_ = std::move(use.segments);
-    for (const SegmentFile &file : segments_) bytes_total_ += file.size_bytes;
-    bytes_left_ = bytes_total_;
-    begun_ = true;
-    return {};
+Rebuild::~Rebuild() {
+    if (made_ && !is_in_place_) (void)directory_.remove_file(made_->name);
 }
 
 Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
-    // On the stack: a thread that is cancelled here unlocks, and a child of fork() does not.
-    std::optional<ByteLock> lock;
-    lock_ = &lock;
-    auto done = go_on(deadline_ns);
-    lock_ = nullptr;
-    return done;
-}
-
-Result<bool> Rebuild::go_on(std::uint64_t deadline_ns) {
-    if (!begun_) TRY(begin());
+    // Another process was faster, or somebody deleted the cache.
+    if (!old_.is_named(directory_)) return true;
+    if (!made_) TRY(begin());
+    if (old_.rebuild_due() == RebuildReason::none) return true;
     for (unsigned count = 0; !segments_.empty(); ++count) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(list_record());
     }
-    if (!sorted_) {
-        std::sort(listed_.begin(), listed_.end());
-        // Later stamps must be greater, even if the counter was lost.
-        for (const Listed &listed : listed_) index_.raise_stamp(listed.stamp_ns);
-        sorted_ = true;
-    }
+    if (!listed_all_) sort();
+    listed_all_ = true;
     for (unsigned count = 0; !listed_.empty(); ++count) {
-        if (count % 16 == 15) {
-            lock_->reset();  // others wait for it
-            if (monotonic_ns() > deadline_ns) return false;
-        }
-        TRY_ASSIGN(const bool locked, lock_segments());
-        if (!locked) return false;
+        if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(settle_key());
     }
-    // All stored entries are published now, unless there was more damage meanwhile.
-    index_.counter(Counter::rebuild)
-        .compare_exchange_strong(due_, static_cast<std::uint64_t>(RebuildReason::none));
-    return true;
+    return put_in_place();
+}
+
+// From now on a rebuild is due, also where only slots tell of the damage, until one has come to its
+// end.
+Status Rebuild::begin() {
+    if (old_.rebuild_due() == RebuildReason::none) old_.ask_for_rebuild();
+    TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
+    remove_abandoned_indexes(directory_, use);
+    const auto make = [&]() -> Status {
+        TRY_ASSIGN(made_, construct_index(directory_, old_.identity()));
+        return {};
+    };
+    TRY(with_room([&] { return writer_.make_file(old_, index_size(1), make); }));
+    newest_first_ = old_.is_after_start() || old_.is_unsettled();
+    made_->index->ask_for_rebuild();
+    due_ = made_->index->counter(Counter::rebuild).load();
+    segments_ = std::move(use.segments);
+    for (const SegmentFile &file : segments_) bytes_total_ += file.size_bytes;
+    bytes_left_ = bytes_total_;
+    return {};
 }
 
 // Lists the next record.
@@ -81,7 +75,7 @@ Status Rebuild::list_record() {
     TRY_ASSIGN(const auto record, scan_->next(reader_));
     bytes_left_ -= std::min(bytes_left_, scan_->offset() - before);
     if (record) {
-        add(listed_, *record);
+        add(*record);
         return {};
     }
     listed_to_.push_back(end_segment());
@@ -96,7 +90,9 @@ Status Rebuild::begin_segment(std::uint32_t segment, std::uint64_t from) {
     const auto info = directory_.info(segment_file_name(segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
     scanned_size_ = info.ok() ? info->size_bytes : 0;
-    scan_.emplace(index_.identity().cache_id, segment, scanned_size_, from);
+    // A segment that may not be read does not keep us from the others.
+    if (reader_.segments().open(segment).error() == Error::denied) scanned_size_ = 0;
+    scan_.emplace(old_.identity().cache_id, segment, scanned_size_, from);
     return {};
 }
 
@@ -106,28 +102,39 @@ Rebuild::ListedTo Rebuild::end_segment() const {
     return {scan_->segment(), scanned_is_final_ ? end : scan_->first_gap()};
 }
 
-bool Rebuild::counts(const RecordHeader &header) const {
-    if (header.state == RecordState::removed) return true;
-    const std::uint64_t boot = index_.counter(Counter::boot).load(std::memory_order_relaxed);
-    return header.state == RecordState::live && !header.was_replaced(boot);
+Rebuild::Fate Rebuild::fate_of(const RecordHeader &header) const {
+    const std::uint64_t boot = old_.counter(Counter::boot).load(std::memory_order_relaxed);
+    if (header.state == RecordState::unused) return Fate::ignored;
+    // Also a copy that is unmoved: it was found by its slot.
+    if (header.state == RecordState::removed || header.was_replaced(boot)) return Fate::dead;
+    return header.unmoved || header.was_left(boot) ? Fate::ignored : Fate::live;
 }
 
-void Rebuild::add(std::vector<Listed> &listed, const ScannedRecord &record) const {
+void Rebuild::add(const ScannedRecord &record) {
     const RecordHeader &header = record.header;
-    if (!counts(header)) return;
+    const Fate fate = fate_of(header);
+    if (fate == Fate::ignored) return;
     const auto place = static_cast<std::uint32_t>(record.location.offset / kRecordAlignment);
-    const std::uint32_t removed = header.state == RecordState::removed ? kRemoved : 0;
-    listed.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | removed});
+    const std::uint32_t flags = (fate == Fate::dead ? kDead : 0) |
+                                (header.state == RecordState::removed ? kRemoved : 0) |
+                                (header.removal ? kRemoval : 0);
+    listed_.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | flags});
+}
+
+// Later stamps must be greater, even if the counter was lost.
+void Rebuild::sort() {
+    std::sort(listed_.begin(), listed_.end());
+    listed_.erase(std::unique(listed_.begin(), listed_.end()), listed_.end());
+    for (const Listed &listed : listed_) {
+        old_.raise_stamp(listed.stamp_ns);
+        made_->index->raise_stamp(listed.stamp_ns);
+    }
 }
 
 // Lists what was written since the last listing.
 Status Rebuild::list_newer() {
-    const std::uint64_t removals = index_.counter(Counter::removals).load();
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     for (const SegmentFile &file : use.segments) TRY(list_tail(file.segment, file.size_bytes));
-    std::sort(newer_.begin(), newer_.end());
-    newer_.erase(std::unique(newer_.begin(), newer_.end()), newer_.end());
-    removals_ = removals;
     return {};
 }
 
@@ -141,206 +148,352 @@ Status Rebuild::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
     for (;;) {
         TRY_ASSIGN(const auto record, scan_->next(reader_));
         if (!record) break;
-        add(newer_, *record);
+        add(*record);
     }
     *known = end_segment();
     scan_.reset();
     return {};
 }
 
-// The newer records of the key that is being settled; the newest is the last.
-std::span<const Rebuild::Listed> Rebuild::newer_of_key() const {
-    const std::uint64_t hash = key_.front().key_hash;
-    const auto begin = std::ranges::lower_bound(newer_, hash, {}, &Listed::key_hash);
-    const auto end = std::ranges::upper_bound(newer_, hash, {}, &Listed::key_hash);
-    return {begin, end};
-}
-
-// Decides on one key.
-Status Rebuild::settle_key() {
+// Takes the records of one key from the list.
+void Rebuild::take_key() {
     key_.clear();
     const std::uint64_t hash = listed_.back().key_hash;
     for (; !listed_.empty() && listed_.back().key_hash == hash; listed_.pop_back()) {
         key_.push_back(listed_.back());
     }
-    for (;;) {
-        const auto newer = newer_of_key();
-        key_.insert(key_.end(), newer.begin(), newer.end());
-        std::sort(key_.rbegin(), key_.rend());
-        key_.erase(std::unique(key_.begin(), key_.end()), key_.end());
-        TRY_ASSIGN(const Adopted adopted, settle_records());
-        if (adopted != Adopted::superseded) return {};
-    }
 }
 
-// Goes from the newest record down.
-Result<Rebuild::Adopted> Rebuild::settle_records() {
+// Nobody else knows the new index yet.
+Status Rebuild::settle_key() {
+    take_key();
+    TRY_ASSIGN(const auto choice, choose());
+    if (!choice) return {};
+    note_losers(choice->listed);
+    if (!choice->is_entry) return {};
+    if (!choice->slot) ++recovered_;
+    const Slot slot = slot_for(*choice);
+    return growing(choice->listed.key_hash, [&]() -> Status {
+        const auto place = made_->index->insert(choice->listed.key_hash, slot);
+        return place.ok() ? Status() : Status(place.error());
+    });
+}
+
+// The record that the old index leads to; if none, the newest whole one, if none newer is dead. After
+// a system start the newest one first: of the index an older state may be on the disk than of the
+// segments.
+Result<std::optional<Rebuild::Choice>> Rebuild::choose() {
+    if (key_.size() == 1 && !key_.front().dead()) {
+        const auto slot = slot_of(key_.front());  // readers verify it
+        if (slot) return std::optional(Choice{key_.front(), true, slot->size_class(), slot});
+    }
+    // One of them may be about to be published, and another to give in.
+    if (std::ranges::count(key_, false, &Listed::dead) > 1) note_undecided();
+    for (const Listed &listed : key_) {
+        const bool counts = !newest_first_ && !listed.dead();
+        const auto slot = counts ? slot_of(listed) : std::nullopt;
+        if (!slot || was_removed_after(listed.stamp_ns)) continue;
+        if (!(listed == key_.front())) note_undecided();
+        TRY_ASSIGN(const Found found, look_at(listed));
+        if (found.state != State::whole) continue;
+        return std::optional(Choice{listed, true, found.size_class, slot});
+    }
     std::uint64_t oldest_stamp = 0;
-    for (std::size_t i = 0; i < key_.size() && key_[i].stamp_ns >= oldest_stamp; ++i) {
-        Adopted adopted = Adopted::settled;
-        if (key_[i].removed()) {
-            TRY(take_back(key_[i]));
-        } else {
-            TRY_ASSIGN(adopted, adopt(key_[i], i + 1 < key_.size()));
+    for (const Listed &listed : key_) {
+        if (listed.stamp_ns < oldest_stamp) break;
+        TRY_ASSIGN(const Found found, look_at(listed));
+        const bool is_entry = found.state == State::whole;
+        if (is_entry || found.state == State::dead) {
+            return std::optional(Choice{listed, is_entry, found.size_class, slot_of(listed)});
         }
-        if (adopted == Adopted::settled) mark_others(key_[i].stamp_ns);
-        if (adopted == Adopted::settled || adopted == Adopted::superseded) return adopted;
-        if (adopted == Adopted::gone) oldest_stamp = key_[i].stamp_ns;
+        // Evicted or moved meanwhile: only its copy counts.
+        if (found.state == State::gone) oldest_stamp = listed.stamp_ns;
     }
-    return Adopted::settled;
+    return std::optional<Choice>();
 }
 
-// Tells how new a rival is. One that claims to be newer than `stamp_ns` must be whole: a power loss
-// may have kept its header without its value.
-Examine Rebuild::examiner(Bytes key, std::uint64_t stamp_ns) {
-    return [this, key, stamp_ns](Slot rival) -> Result<std::optional<std::uint64_t>> {
-        const std::uint64_t cache_id = index_.identity().cache_id;
-        TRY_ASSIGN(const auto stamp, reader_.read_stamp(cache_id, rival, key));
-        if (!stamp || *stamp < stamp_ns) return stamp;
-        const ReadBlob whole = reader_.read(cache_id, rival, key);
+// By a removal that did not find its record.
+bool Rebuild::was_removed_after(std::uint64_t stamp_ns) const {
+    return std::ranges::any_of(key_, [&](const Listed &listed) {
+        return listed.is_removal() && listed.stamp_ns > stamp_ns;
+    });
+}
+
+// For keys of which a put may be under way: asks the old index again when it has lost its name.
+void Rebuild::note_undecided() {
+    undecided_.insert(undecided_.end(), key_.begin(), key_.end());
+}
+
+std::optional<Slot> Rebuild::slot_of(const Listed &listed) const {
+    const auto found = old_.slot_at(listed.key_hash, listed.location());
+    return found ? std::optional(found->slot) : std::nullopt;
+}
+
+Slot Rebuild::slot_for(const Choice &choice) {
+    if (choice.slot) return *choice.slot;
+    const Listed &listed = choice.listed;
+    return Slot::make(listed.location(), choice.size_class, Slot::tag_of(listed.key_hash));
+}
+
+// It may have changed since. In a segment that is being evicted, what has no slot was dropped.
+Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
+    if (listed.dead()) return Found{State::dead};
+    const Location location = listed.location();
+    if (old_.victim() == location.segment && !slot_of(listed)) return Found{State::gone};
+    const ReadRecord record = reader_.read_any(old_.identity().cache_id, location);
+    if (record.outcome == ReadOutcome::unreadable) return Error::io;
+    if (record.outcome == ReadOutcome::found) {
+        const bool is_same = old_.hash(record.blob->key()) == listed.key_hash;
+        return Found{is_same ? State::whole : State::not_whole,
+                     size_class(record.header.record_size())};
+    }
+    if (record.outcome == ReadOutcome::dead && fate_of(record.header) == Fate::dead) {
+        return Found{State::dead};
+    }
+    const auto info = directory_.info(segment_file_name(location.segment));
+    if (!info.ok() && info.error() != Error::not_found) return info.error();
+    return Found{info.ok() ? State::not_whole : State::gone};
+}
+
+// Calls change() until it finds a place in the new index. The index may not grow beyond what the
+// cache allows: it holds as many entries as it can.
+template <typename Change>
+Status Rebuild::growing(std::uint64_t hash, Change change) {
+    for (;;) {
+        const Status status = change();
+        if (status.error() != Error::full) return status;
+        const Status grown = with_room(
+            [&] { return writer_.grow_index(*made_->index, hash, Writer::Purpose::copy); });
+        if (grown.error() == Error::too_large) return {};
+        TRY(grown);
+    }
+}
+
+// Calls take(), and evicts as long as there is no room for what it takes: for a moment there are two
+// indexes.
+template <typename Take>
+Status Rebuild::with_room(Take take) {
+    for (;;) {
+        const Status status = take();
+        if (status.error() != Error::full || evictor_ == nullptr || is_locked_) return status;
+        TRY_ASSIGN(const Evictor::Progress progress, evictor_->step(old_, UINT64_MAX));
+        if (progress == Evictor::Progress::busy) return Error::busy;
+        if (progress == Evictor::Progress::none) return status;
+    }
+}
+
+// Brings the new index up to date with what was written since the last listing.
+Status Rebuild::take_newer() {
+    TRY(list_newer());
+    sort();
+    while (!listed_.empty()) TRY(update_key());
+    return {};
+}
+
+// What the old index leads to is the entry, whatever was written: a put may not have come to its end,
+// or may have given in.
+Status Rebuild::update_key() {
+    take_key();
+    const std::uint64_t cache_id = old_.identity().cache_id;
+    ReadRecord record = {ReadOutcome::damaged};
+    for (const Listed &listed : key_) {
+        record = reader_.read_any_key(cache_id, listed.location());
+        if (record.outcome == ReadOutcome::unreadable) return Error::io;
+        if (record.outcome == ReadOutcome::found) break;
+    }
+    if (record.outcome != ReadOutcome::found) return {};
+    const Bytes key = record.blob->key();
+    const Examine examine = examiner(key);
+    const std::uint64_t hash = key_.front().key_hash;
+    TRY_ASSIGN(const auto published, find_published(old_, hash, examine));
+    const bool is_newest = published && published->stamp_ns >= key_.front().stamp_ns;
+    const bool counts = is_newest || !newest_first_;
+    if (published && counts && !was_removed_after(published->stamp_ns)) {
+        // A power loss may have taken its value, and even its end, so that it was not listed.
+        const ReadRecord whole = reader_.read_any(cache_id, published->slot.location());
         if (whole.outcome == ReadOutcome::unreadable) return Error::io;
-        const bool good = whole.outcome == ReadOutcome::found;
-        return std::optional(good ? *stamp : 0);
+        if (!is_newest) note_undecided();
+        if (whole.outcome == ReadOutcome::found) {
+            return publish_in_new(hash, published->slot, published->stamp_ns, examine);
+        }
+    }
+    TRY_ASSIGN(const auto choice, choose());
+    if (!choice) return {};
+    note_losers(choice->listed);
+    const std::uint64_t stamp_ns = choice->listed.stamp_ns;
+    if (choice->is_entry) return publish_in_new(hash, slot_for(*choice), stamp_ns, examine);
+    return take_away(hash, stamp_ns, examine);
+}
+
+// For removals that found nothing in the new index, as it had not all yet: they wrote dead records.
+// Publishes nothing: all that was published in the old index is there now, and who put one of the
+// records in this list publishes it.
+Status Rebuild::take_away_removed() {
+    TRY(list_newer());
+    sort();
+    while (!listed_.empty()) {
+        take_key();
+        const auto removal = std::ranges::find_if(key_, &Listed::is_removal);
+        if (removal == key_.end()) continue;
+        const std::uint64_t cache_id = old_.identity().cache_id;
+        const ReadRecord record = reader_.read_any_key(cache_id, removal->location());
+        if (record.outcome == ReadOutcome::unreadable) return Error::io;
+        if (record.outcome != ReadOutcome::found) continue;
+        const Bytes key = record.blob->key();
+        TRY(take_away(removal->key_hash, removal->stamp_ns, examiner(key)));
+    }
+    return {};
+}
+
+// Takes what the new index leads to away, unless it is newer.
+Status Rebuild::take_away(std::uint64_t hash, std::uint64_t stamp_ns, const Examine &examine) {
+    Index &index = *made_->index;
+    TRY_ASSIGN(const auto older, find_published(index, hash, examine));
+    if (!older || older->stamp_ns > stamp_ns) return {};
+    // The record that says so may be gone before this one.
+    TRY(writer_.mark(older->slot.location(), older->stamp_ns, RecordState::removed));
+    index.drop(older->place, older->slot);
+    return {};
+}
+
+// What may not be read gives way, like what is damaged.
+Examine Rebuild::examiner(Bytes key) {
+    return [this, key](Slot slot) {
+        auto stamp = reader_.read_stamp(old_.identity().cache_id, slot, key);
+        if (stamp.error() == Error::denied) return decltype(stamp)(Error::corrupt);
+        return stamp;
     };
 }
 
-// Records that were replaced or copied before the last system start counted until now, as the newer
-// record could have been lost with the power. It was not: mark them again.
-void Rebuild::mark_others(std::uint64_t stamp_ns) {
-    const std::uint64_t boot = index_.counter(Counter::boot).load();
-    const bool published = std::ranges::any_of(key_, [&](const Listed &listed) {
-        return listed.stamp_ns == stamp_ns && has_slot(listed);
+Status Rebuild::publish_in_new(std::uint64_t hash, Slot slot, std::uint64_t stamp_ns,
+                               const Examine &examine) {
+    Index &index = *made_->index;
+    return growing(hash, [&]() -> Status {
+        const auto done = publish(index, hash, slot, PublishPolicy::replace, stamp_ns, examine);
+        if (!done.ok()) return done.error();
+        if (done->outcome == Published::Outcome::added)
+            index.counter(Counter::entries).fetch_add(1);
+        return {};
     });
-    for (const Listed &other : key_) {
-        if (other.stamp_ns > stamp_ns) continue;
-        // Of two copies, no slot leads to this one, nor will.
-        const bool left =
-            published && !is_being_moved(index_, other.location()) && !has_slot(other);
-        if (other.stamp_ns == stamp_ns && !left) continue;
-        (void)writer_.mark_replaced(other.location(), other.stamp_ns, boot);
-    }
 }
 
-bool Rebuild::has_slot(const Listed &listed) const {
-    return index_.leads_to(listed.key_hash, listed.location());
-}
-
-Result<Rebuild::Adopted> Rebuild::adopt(const Listed &listed, bool has_older) {
-    const Location location = listed.location();
-    const bool known = has_slot(listed);
-    if (known && !has_older) return Adopted::settled;  // readers will verify it
-    const ReadRecord whole = reader_.read_any(index_.identity().cache_id, location);
-    if (whole.outcome == ReadOutcome::unreadable) return Error::io;
-    if (whole.outcome != ReadOutcome::found) {
-        TRY_ASSIGN(const bool exists, segment_exists(location.segment));
-        return exists ? Adopted::not_whole : Adopted::gone;
-    }
-    if (known) return Adopted::settled;
-    if (index_.hash(whole.blob->key()) != listed.key_hash) return Adopted::not_whole;
-    return publish_record(listed, whole.header, whole.blob->key());
-}
-
-// Else a segment could be retired between our last look at it and the exchange of a slot, and the
-// older entry would be lost as well.
-Result<bool> Rebuild::lock_segments() {
-    if (*lock_) return true;
-    auto lock = writer_.lock_eviction(kLockPatienceUs);
+// Does most of the work before it takes the lock.
+Result<bool> Rebuild::put_in_place() {
+    TRY(take_newer());
+    const auto lock = writer_.lock_eviction(kLockPatienceUs);
     if (lock.error() == Error::busy) return false;
     if (!lock.ok()) return lock.error();
-    lock_->emplace(std::move(*lock));
+    if (!old_.is_named(directory_)) return true;
+    is_locked_ = true;
+    const Status status = take_place();
+    is_locked_ = false;
+    if (!status.ok()) return status.error();
     return true;
 }
 
-Result<Rebuild::Adopted> Rebuild::publish_record(const Listed &listed, const RecordHeader &header,
-                                                 Bytes key) {
-    const Slot slot = Slot::make(listed.location(), size_class(header.record_size()),
-                                 Slot::tag_of(listed.key_hash));
-    Adopted adopted = Adopted::settled;
-    for (;;) {
-        const auto published =
-            publish(index_, listed.key_hash, slot, PublishPolicy::if_newer, listed.stamp_ns,
-                    examiner(key, listed.stamp_ns), [&](const PublishedSlot *) -> Result<bool> {
-                        TRY_ASSIGN(const auto obstacle, obstacle_to(listed));
-                        adopted = obstacle.value_or(adopted);
-                        return !obstacle;
-                    });
-        if (published.ok()) {
-            if (published->outcome == Published::Outcome::added) {
-                index_.counter(Counter::entries).fetch_add(1);
-            }
-            if (published->outcome != Published::Outcome::exists) ++recovered_;
-            return adopted;
-        }
-        if (published.error() != Error::full) return published.error();
-        if (index_.free_damaged(listed.key_hash)) continue;
-        const Status grown = writer_.grow_index(index_, listed.key_hash);
-        if (grown.ok()) continue;
-        // The index may not grow: it holds as many entries as it can.
-        if (grown.error() == Error::full || grown.error() == Error::too_large) return adopted;
-        return grown.error();
-    }
-}
-
-// Asked while nobody else can publish the key. Returns why the record may not be published, if so.
-Result<std::optional<Rebuild::Adopted>> Rebuild::obstacle_to(const Listed &listed) {
-    using Obstacle = std::optional<Adopted>;
-    // A compactor that is past this record looks again.
-    std::uint64_t compacting = std::uint64_t{listed.segment} + 1;
-    index_.counter(Counter::compacting).compare_exchange_strong(compacting, 0);
-    // Before its state: a relocated record is marked before the announcement is taken back.
-    if (is_being_moved(index_, listed.location())) return Obstacle(Adopted::gone);
-    // The record or its copy may have been marked since.
-    for (const Listed &copy : key_) {
-        if (copy.stamp_ns != listed.stamp_ns) continue;
-        TRY_ASSIGN(const RecordState state, state_now(copy));
-        if (state == RecordState::removed) return Obstacle(Adopted::settled);
-        if (state == RecordState::unused && copy == listed) return Obstacle(Adopted::gone);
-    }
-    if (index_.victim() == listed.segment) return Obstacle(Adopted::gone);
-    if (index_.counter(Counter::removals).load() == removals_) return Obstacle();
-    TRY(list_newer());
-    return is_superseded(listed) ? Obstacle(Adopted::superseded) : Obstacle();
-}
-
-// `unused` also for a record that is gone.
-Result<RecordState> Rebuild::state_now(const Listed &listed) {
-    TRY_ASSIGN(const bool exists, segment_exists(listed.segment));
-    if (!exists) return RecordState::unused;
-    const ReadRecord now = reader_.read_any_key(index_.identity().cache_id, listed.location());
-    if (now.outcome == ReadOutcome::unreadable) return Error::io;
-    const bool counts_now = now.outcome == ReadOutcome::found && counts(now.header);
-    return counts_now ? now.header.state : RecordState::unused;
-}
-
-// Whether a newer record was listed that was not taken into account.
-bool Rebuild::is_superseded(const Listed &listed) const {
-    return std::ranges::any_of(newer_of_key(), [&](const Listed &newer) {
-        return listed < newer && std::ranges::count(key_, newer) == 0;
-    });
-}
-
-Result<bool> Rebuild::segment_exists(std::uint32_t segment) const {
-    const auto info = directory_.info(segment_file_name(segment));
-    if (!info.ok() && info.error() != Error::not_found) return info.error();
-    return info.ok();
-}
-
-// Drops a published entry for which there is a newer tombstone.
-Status Rebuild::take_back(const Listed &removal) {
-    const ReadRecord record = reader_.read_any_key(index_.identity().cache_id, removal.location());
-    if (record.outcome == ReadOutcome::unreadable) return Error::io;
-    if (record.outcome != ReadOutcome::found) return {};
-    TRY_ASSIGN(const auto found,
-               find_published(index_, removal.key_hash, examiner(record.blob->key(), UINT64_MAX)));
-    if (!found || found->stamp_ns > removal.stamp_ns) return {};
-    index_.drop(found->place, found->slot);
+Status Rebuild::take_place() {
+    TRY(take_newer());
+    drop_slots_of_lost_segments();
+    take_counters();
+    made_->index->begin_settling();
+    old_.announce_successor();
+    TRY(directory_.rename(made_->name, kIndexFileName));
+    is_in_place_ = true;
+    take_late_counters();
+    listed_ = std::move(undecided_);
+    TRY(take_newer());
+    TRY(take_away_removed());
+    made_->index->end_settling();
+    mark_losers();
+    made_->index->counter(Counter::rebuild)
+        .compare_exchange_strong(due_, static_cast<std::uint64_t>(RebuildReason::none));
     return {};
+}
+
+// Segments may have been retired since they were listed. The lock is held: none is from now on.
+void Rebuild::drop_slots_of_lost_segments() {
+    std::unordered_map<std::uint32_t, bool> exists;
+    Index &index = *made_->index;
+    std::uint64_t count = 0;
+    index.for_each([&](Index::Place place, Slot slot) {
+        const std::uint32_t segment = slot.location().segment;
+        auto [known, is_new] = exists.try_emplace(segment, true);
+        if (is_new) {
+            const auto info = directory_.info(segment_file_name(segment));
+            known->second = info.ok() || info.error() != Error::not_found;
+        }
+        if (known->second) {
+            ++count;
+        } else {
+            index.drop(place, slot);
+        }
+        return false;
+    });
+    index.counter(Counter::entries).store(count);
+}
+
+// Others may count removals in the old index at this moment, so say to all that something was
+// removed.
+void Rebuild::take_counters() {
+    const Index &index = *made_->index;
+    for (const Counter counter :
+         {Counter::segment_hint, Counter::limit_bytes, Counter::victim, Counter::copy_debt,
+          Counter::boot, Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
+        index.counter(counter).store(old_.counter(counter).load());
+    }
+    index.counter(Counter::clears).store(old_.counter(Counter::clears).load() + 1);
+    index.counter(Counter::retired)
+        .store((old_.counter(Counter::retired).load() + 1) & ~kLookAlways);
+    made_->index->raise_stamp(old_.counter(Counter::last_stamp).load() + kStampMargin);
+}
+
+// What must not be missed of what others set until the old index lost its name.
+void Rebuild::take_late_counters() {
+    const Index &index = *made_->index;
+    if (old_.counter(Counter::unsynced).load() == 0) index.counter(Counter::unsynced).store(0);
+    const std::uint64_t ghosts = old_.counter(Counter::ghosts).load();
+    if (index.counter(Counter::ghosts).load() < ghosts)
+        index.counter(Counter::ghosts).store(ghosts);
+    made_->index->raise_stamp(old_.counter(Counter::last_stamp).load());
+}
+
+void Rebuild::note_losers(const Listed &winner) {
+    for (const Listed &listed : key_) {
+        if (!listed.dead() && !(listed == winner)) losers_.push_back({listed, winner});
+    }
+}
+
+// Has the records say what was decided. A process that died between publishing and marking did not,
+// and a system start made void what others say. All puts that published in the old index were taken
+// over, and those that have not, begin again.
+void Rebuild::mark_losers() {
+    const std::uint64_t boot = old_.counter(Counter::boot).load();
+    for (const auto &[listed, winner] : losers_) {
+        const Location location = listed.location();
+        if (made_->index->leads_to(listed.key_hash, location)) continue;
+        const bool is_copy = listed.stamp_ns == winner.stamp_ns;
+        const auto give_up = [&](GivenUp reason) {
+            (void)writer_.give_up(location, listed.stamp_ns, reason, boot);
+        };
+        if (winner.removed()) {
+            (void)writer_.mark(location, listed.stamp_ns, RecordState::removed);
+        } else if (listed.stamp_ns < winner.stamp_ns) {
+            give_up(GivenUp::replaced);
+        } else if (!is_copy) {
+            // One that is not whole needs no mark, and a power loss may spoil that.
+            const auto record = reader_.read_any(old_.identity().cache_id, location);
+            if (record.outcome != ReadOutcome::found) continue;
+            (void)writer_.mark(location, listed.stamp_ns, RecordState::unused);
+        } else if (made_->index->leads_to(winner.key_hash, winner.location())) {
+            give_up(GivenUp::left);
+        }
+    }
 }
 
 Result<bool> Repair::step(Index &index, std::uint64_t duration_ns) {
     if (rebuild_ == nullptr || &rebuild_->index() != &index) {
         if (monotonic_ns() < not_before_ns_) return Error::busy;
-        rebuild_.reset(new (std::nothrow) Rebuild(directory_, index, reader_, writer_));
+        rebuild_.reset(new (std::nothrow) Rebuild(directory_, index, reader_, writer_, evictor_));
         if (rebuild_ == nullptr) return Error::no_memory;
         log_.write(Severity::info, "cache %s: rebuilding the index from the segments",
                    cache_name_.c_str());

@@ -1,22 +1,22 @@
-// Publishes the entries that segments hold and a damaged or lost index lacks.
+// Builds a new index from the segments, when a part of the old one was lost.
 // SPDX-License-Identifier: MIT
 //
-//  1. It empties the damaged slots. From then on a rebuild is due (Index::ask_for_rebuild), until
-//     one has come to its end.
-//  2. It lists all records, by their headers.
-//  3. Key by key, it publishes the newest whole record, unless there is a newer tombstone.
-// In this order it publishes nothing that an older call has replaced or removed.
+//  1. It makes an index beside the old one, which nobody else knows.
+//  2. It lists all records by their headers, and puts a slot for each key into the new index: of the
+//     record that the old index leads to; else of the newest one (store/record.h says which).
+//  3. Under the eviction lock it brings the new index up to date with what was written meanwhile, and
+//     gives it the name of the old one. From then on the old file has no name. A put or a removal
+//     that finds that, after it changed the old index, begins again in the new one.
+//  4. Still under that lock, it takes over what was written before that. Then no rebuild is due.
 //
-// Meanwhile others go on storing and removing. Before it publishes an older record where the key
-// has no slot, it must know that no newer record was dropped since the listing. Its tentative slot
-// keeps others from publishing the key. A process that drops an entry first counts that in
-// Counter::removals. When that count has changed, the rebuild lists newer records, too.
+// Until 3 everybody uses the old index: nobody waits, and a look-up may miss what damage hides. A
+// rebuild whose process dies leaves a temporary file. The damage is still there, or what asks for a
+// rebuild, and another process begins anew. An entry that is removed meanwhile is marked in its
+// record, which look-ups see, whatever index leads to it.
 //
-// It publishes under the eviction lock, so that no segment is retired meanwhile.
-//
-// It runs in steps, so that it delays the look-up that needs it by a bounded time. Several
-// processes may rebuild at once: publishing an entry twice is publishing it once. It takes 24 bytes
-// of memory for each record while it lasts.
+// It runs in steps, so that it delays the look-up that needs it by a bounded time. Several processes
+// may rebuild at once; the first one to come to 3 ends the work of the others. It takes 24 bytes of
+// memory for each record while it lasts.
 //
 // Thread safety: Rebuild is externally synchronised; see Repair.
 #pragma once
@@ -25,9 +25,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "base/log.h"
@@ -35,7 +35,9 @@
 #include "base/result.h"
 #include "os/file.h"
 #include "os/worker.h"
+#include "store/evictor.h"
 #include "store/index.h"
+#include "store/index_file.h"
 #include "store/publish.h"
 #include "store/record_reader.h"
 #include "store/segment_scan.h"
@@ -46,16 +48,22 @@ namespace cairn {
 
 class Rebuild {
   public:
-    // All outlive the Rebuild.
-    Rebuild(const Directory &directory, Index &index, RecordReader &reader, Writer &writer)
-        : directory_(directory), index_(index), reader_(reader), writer_(writer) {}
+    // All outlive the Rebuild. `index` is the one to be replaced. `evictor` makes room; null: then
+    // `full` is an error.
+    Rebuild(const Directory &directory, Index &index, RecordReader &reader, Writer &writer,
+            Evictor *evictor)
+        : directory_(directory), old_(index), reader_(reader), writer_(writer), evictor_(evictor) {}
+    ~Rebuild();
+    Rebuild(const Rebuild &) = delete;
+    Rebuild &operator=(const Rebuild &) = delete;
 
-    // Continues until all is done (true), or the time is up or others hold the eviction lock
-    // (false). An error means that a file could not be read or that the index could not grow;
-    // entries may still be missing.
+    // Continues until another index has the name (true), or the time is up or others hold the
+    // eviction lock (false). full: there is no room for another index, even for a moment. Another
+    // error means that a file could not be read or made.
     Result<bool> step(std::uint64_t deadline_ns);
 
-    const Index &index() const { return index_; }
+    const Index &index() const { return old_; }
+    // Entries that the old index did not lead to.
     std::uint64_t recovered() const { return recovered_; }
     std::uint64_t bytes_total() const { return bytes_total_; }
     std::uint64_t bytes_left() const { return bytes_left_; }
@@ -65,74 +73,109 @@ class Rebuild {
         std::uint64_t key_hash;
         std::uint64_t stamp_ns;
         std::uint32_t segment;
-        std::uint32_t place;  // offset in units of kRecordAlignment; tombstones have the top bit
+        std::uint32_t place;  // offset in units of kRecordAlignment, and flags above it
         Location location() const {
-            return {segment, std::uint64_t{place & ~kRemoved} * kRecordAlignment};
+            return {segment, std::uint64_t{place & (kRemoval - 1)} * kRecordAlignment};
         }
-        bool removed() const { return (place & kRemoved) != 0; }
+        bool dead() const { return (place & kDead) != 0; }
+        bool removed() const { return (place & kRemoved) != 0; }     // and dead
+        bool is_removal() const { return (place & kRemoval) != 0; }  // and removed
         bool operator==(const Listed &) const = default;
-        // Of a record and its copy, the tombstone counts.
+        // Of a record and its copy, the dead one counts.
         friend bool operator<(const Listed &a, const Listed &b) {
-            return std::tuple(a.key_hash, a.stamp_ns, a.removed(), a.segment, a.place) <
-                   std::tuple(b.key_hash, b.stamp_ns, b.removed(), b.segment, b.place);
+            return std::tuple(a.key_hash, a.stamp_ns, a.dead(), a.segment, a.place) <
+                   std::tuple(b.key_hash, b.stamp_ns, b.dead(), b.segment, b.place);
         }
     };
-    static constexpr std::uint32_t kRemoved = 1u << 31;
+    static constexpr std::uint32_t kDead = 1u << 31;
+    static constexpr std::uint32_t kRemoved = 1u << 30;
+    static constexpr std::uint32_t kRemoval = 1u << 29;
+    static_assert(kOffsetBits <= 29);
     // How far a segment is listed. Everything written to it later is behind this offset.
     struct ListedTo {
         std::uint32_t segment;
         std::uint64_t offset;
     };
-    enum class Adopted {
-        settled,     // no older record of the key may be published
-        not_whole,   // an older one may be published
-        gone,        // replaced or evicted: only its copy may be published
-        superseded,  // newer records were listed: begin again with them
+    // What a record says of its key: there is an entry, there is none, nothing.
+    enum class Fate { live, dead, ignored };
+    // What is found where a record was listed.
+    enum class State { whole, dead, not_whole, gone };
+    struct Found {
+        State state;
+        unsigned size_class = 0;
+    };
+    // The record of a key that counts.
+    struct Choice {
+        Listed listed;
+        bool is_entry;  // else it is dead: there is no entry
+        unsigned size_class;
+        std::optional<Slot> slot;  // of the old index, if that leads to it
     };
 
-    bool counts(const RecordHeader &header) const;
-    Result<bool> go_on(std::uint64_t deadline_ns);
     Status begin();
     Status list_record();
     Status begin_segment(std::uint32_t segment, std::uint64_t from);
     ListedTo end_segment() const;
     Status list_newer();
     Status list_tail(std::uint32_t segment, std::uint64_t size_bytes);
-    void add(std::vector<Listed> &listed, const ScannedRecord &record) const;
-    std::span<const Listed> newer_of_key() const;
+    Fate fate_of(const RecordHeader &header) const;
+    void add(const ScannedRecord &record);
+    void sort();
+    void take_key();
     Status settle_key();
-    Result<Adopted> settle_records();
-    Result<Adopted> adopt(const Listed &listed, bool has_older);
-    Result<bool> lock_segments();
-    Result<Adopted> publish_record(const Listed &listed, const RecordHeader &header, Bytes key);
-    Result<std::optional<Adopted>> obstacle_to(const Listed &listed);
-    void mark_others(std::uint64_t stamp_ns);
-    bool has_slot(const Listed &listed) const;
-    Result<RecordState> state_now(const Listed &listed);
-    bool is_superseded(const Listed &listed) const;
-    Result<bool> segment_exists(std::uint32_t segment) const;
-    Status take_back(const Listed &removal);
-    Examine examiner(Bytes key, std::uint64_t stamp_ns);
+    Result<std::optional<Choice>> choose();
+    void note_undecided();
+    bool was_removed_after(std::uint64_t stamp_ns) const;
+    std::optional<Slot> slot_of(const Listed &listed) const;
+    static Slot slot_for(const Choice &choice);
+    Result<Found> look_at(const Listed &listed);
+    template <typename Change>
+    Status growing(std::uint64_t hash, Change change);
+    template <typename Take>
+    Status with_room(Take take);
+    Status take_newer();
+    Status update_key();
+    Status take_away_removed();
+    Status take_away(std::uint64_t hash, std::uint64_t stamp_ns, const Examine &examine);
+    Examine examiner(Bytes key);
+    Status publish_in_new(std::uint64_t hash, Slot slot, std::uint64_t stamp_ns,
+                          const Examine &examine);
+    Result<bool> put_in_place();
+    Status take_place();
+    void drop_slots_of_lost_segments();
+    void take_counters();
+    void take_late_counters();
+    void note_losers(const Listed &winner);
+    void mark_losers();
 
     const Directory &directory_;
-    Index &index_;
+    Index &old_;
     RecordReader &reader_;
     Writer &writer_;
+    Evictor *const evictor_;
 
-    bool begun_ = false;
-    std::uint64_t due_ = 0;  // Counter::rebuild at the begin
-    bool sorted_ = false;
+    std::optional<IndexUnderConstruction> made_;
+    bool is_locked_ = false;  // we hold the eviction lock
+    bool is_in_place_ = false;
+    std::uint64_t due_ = 0;  // Counter::rebuild of the new index
+    // The slots of the old index may be older than the records: after a system start, or while it
+    // was unsettled.
+    bool newest_first_ = false;
+    bool listed_all_ = false;
     std::vector<SegmentFile> segments_;  // still to be listed; the last one is being listed
     std::optional<SegmentScan> scan_;
     bool scanned_is_final_ = false;  // the segment had no writer when we asked for its size
     std::uint64_t scanned_size_ = 0;
     std::vector<Listed> listed_;  // sorted: a key's records together, the newest last
-    std::vector<Listed> newer_;   // sorted; listed later
     std::vector<Listed> key_;     // the records of the key being settled, newest first
+    // Of keys whose newest record may be of a put that has not come to its end.
+    std::vector<Listed> undecided_;
+    struct Loser {
+        Listed listed;
+        Listed winner;
+    };
+    std::vector<Loser> losers_;  // records that do not say yet that they do not count, and why
     std::vector<ListedTo> listed_to_;
-    std::uint64_t removals_ = 0;  // Counter::removals before the last listing
-    // Of the step that is being taken. While it is held, nobody evicts or retires a segment.
-    std::optional<ByteLock> *lock_ = nullptr;
     std::uint64_t recovered_ = 0;
     std::uint64_t bytes_total_ = 0;
     std::uint64_t bytes_left_ = 0;
@@ -151,11 +194,13 @@ class Rebuild {
 class Repair {
   public:
     // All outlive the Repair.
-    Repair(const Directory &directory, RecordReader &reader, Writer &writer, const Log &log,
-           std::string cache_name)
+    // `evictor`: see Rebuild.
+    Repair(const Directory &directory, RecordReader &reader, Writer &writer, Evictor *evictor,
+           const Log &log, std::string cache_name)
         : directory_(directory),
           reader_(reader),
           writer_(writer),
+          evictor_(evictor),
           log_(log),
           cache_name_(std::move(cache_name)) {}
 
@@ -177,6 +222,7 @@ class Repair {
     const Directory &directory_;
     RecordReader &reader_;
     Writer &writer_;
+    Evictor *const evictor_;
     const Log &log_;
     const std::string cache_name_;
 

@@ -12,37 +12,12 @@
 #include "store/index_file.h"
 #include "store/segment_format.h"
 #include "store/testing/cache_files.h"
+#include "store/testing/rebuild_fixture.h"
 
 namespace cairn {
 namespace {
 
-class RebuildTest : public ::testing::Test {
-  protected:
-    // A new, empty index over the same segments.
-    void lose_index() {
-        files_.replace_index(nullptr);
-        ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
-        files_.replace_index(files_.open_index());
-        EXPECT_NE(files_.index().counter(Counter::rebuild).load(), 0u);
-    }
-    Result<bool> rebuild(std::uint64_t deadline_ns = UINT64_MAX) {
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
-        auto done = rebuild.step(deadline_ns);
-        recovered_ = rebuild.recovered();
-        return done;
-    }
-    static std::string key(int number) { return "key " + std::to_string(number); }
-    static std::string value(int number) {
-        return "value " + std::to_string(number) +
-               std::string(static_cast<std::size_t>(number), 'v');
-    }
-    std::uint64_t tell_stamp(Location location) {
-        return files_.reader().read_any(files_.identity().cache_id, location).header.stamp_ns;
-    }
-
-    testing::CacheFiles files_;
-    std::uint64_t recovered_ = 0;
-};
+using testing::RebuildTest;
 
 TEST_F(RebuildTest, FindsEverythingAgainThatALostIndexKnew) {
     for (int i = 0; i < 500; ++i) files_.put(key(i), value(i));
@@ -59,7 +34,7 @@ TEST_F(RebuildTest, FindsEverythingAgainThatALostIndexKnew) {
 TEST_F(RebuildTest, GoesOnWhereItStopped) {
     for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
     lose_index();
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
     unsigned steps = 0;
     for (;; ++steps) {
         const auto done = rebuild.step(0);  // always too late: a slice each
@@ -79,7 +54,7 @@ TEST_F(RebuildTest, NoMissIsBelievedBeforeTheEnd) {
     for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
     const std::vector<std::byte> zeroes(2 * kPage);
     files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
     for (bool over = false; !over;) {
         const auto done = rebuild.step(0);
         ASSERT_TRUE(done.ok());
@@ -103,7 +78,8 @@ TEST_F(RebuildTest, DamageDuringTheRebuildIsRebuiltAgain) {
     };
     const std::vector<std::byte> zeroes(8 * kPage);
     for (unsigned moment = 0; moment < 45; ++moment) {
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+                        nullptr);
         files_.index().ask_for_rebuild();
         bool over = false;
         for (unsigned i = 0; i < moment && !over; ++i) over = rebuild.step(0).value();
@@ -130,19 +106,15 @@ TEST_F(RebuildTest, OfTwoRecordsTheNewerWinsWhereverItIs) {
     EXPECT_EQ(files_.get("newer last"), "new");
 }
 
-// The newer record is lost; the older one says that it was replaced, with some bits wrong.
-TEST_F(RebuildTest, WrongBitsDoNotBringAReplacedValueBack) {
+// The newer record is lost, and the older one says that it was replaced, perhaps with wrong bits.
+TEST_F(RebuildTest, WhatWasReplacedDoesNotComeBackWhenTheNewerRecordIsLost) {
     const std::uint64_t boot = files_.index().counter(Counter::boot).load();
     const auto replaced = [&](const std::string &name, std::uint64_t wrong) {
         const Location old = files_.append(name, "older", 100).location;
-        const Location newer = files_.append(name, "newer", 200).location;
-        std::array<std::byte, 8> word;
-        put_le(word, 0, boot ^ wrong);
-        files_.overwrite(segment_file_name(old.segment), old.offset + kRecordReplacedOffset, word);
-        const std::vector<std::byte> zeroes(kRecordHeaderSize);
-        files_.overwrite(segment_file_name(newer.segment), newer.offset, zeroes);
+        const auto bytes = given_up_bytes(GivenUp::replaced, boot ^ wrong);
+        files_.overwrite(segment_file_name(old.segment), old.offset + kRecordGivenUpOffset, bytes);
     };
-    for (unsigned a = 0; a < 64; ++a) {
+    for (unsigned a = 8; a < 64; ++a) {
         replaced("one " + std::to_string(a), std::uint64_t{1} << a);
         replaced("byte " + std::to_string(a), std::uint64_t{0xFF} << (a & ~7u));
     }
@@ -150,7 +122,7 @@ TEST_F(RebuildTest, WrongBitsDoNotBringAReplacedValueBack) {
     files_.append("live", "value", 100);
     lose_index();
     ASSERT_TRUE(rebuild().ok());
-    for (unsigned a = 0; a < 64; ++a) {
+    for (unsigned a = 8; a < 64; ++a) {
         EXPECT_FALSE(files_.get("one " + std::to_string(a))) << a;
         EXPECT_FALSE(files_.get("byte " + std::to_string(a))) << a;
     }
@@ -158,11 +130,39 @@ TEST_F(RebuildTest, WrongBitsDoNotBringAReplacedValueBack) {
     EXPECT_EQ(files_.get("live"), "value");
 }
 
+// The newer record may be lost with the power.
+TEST_F(RebuildTest, AfterASystemStartItDoesUnlessItWasRemoved) {
+    const std::uint64_t earlier = ~files_.index().counter(Counter::boot).load();
+    for (const std::string name : {"replaced", "removed"}) {
+        const Location old = files_.append(name, "older", 100).location;
+        ASSERT_TRUE(files_.writer().give_up(old, 100, GivenUp::replaced, earlier).ok());
+        if (name != "removed") continue;
+        ASSERT_TRUE(files_.writer().mark(old, 100, RecordState::removed).ok());
+    }
+    lose_index();
+    ASSERT_TRUE(rebuild().ok());
+    EXPECT_EQ(files_.get("replaced"), "older");
+    EXPECT_FALSE(files_.get("removed"));
+}
+
+TEST_F(RebuildTest, ARebuildMarksWhatADeadProcessDidNot) {
+    files_.append("key", "older", 100);
+    const Location newer = files_.append("key", "newer", 200).location;
+    lose_index();
+    ASSERT_TRUE(rebuild().ok());
+    ASSERT_EQ(files_.get("key"), "newer");
+    const std::vector<std::byte> zeroes(kRecordHeaderSize);
+    files_.overwrite(segment_file_name(newer.segment), newer.offset, zeroes);
+    lose_index();
+    ASSERT_TRUE(rebuild().ok());
+    EXPECT_FALSE(files_.get("key"));
+}
+
 TEST_F(RebuildTest, AnOlderValueIsNeverSeenOnTheWay) {
     for (unsigned i = 0; i < 60; ++i) files_.append("key", "value " + std::to_string(i), 1000 + i);
     for (int i = 0; i < 60; ++i) files_.append(key(i), "other", 1);
     lose_index();
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
     for (bool over = false; !over;) {
         const auto done = rebuild.step(0);
         ASSERT_TRUE(done.ok());
@@ -204,7 +204,8 @@ TEST_F(RebuildTest, WhatIsRemovedDuringTheRebuildStaysRemoved) {
         files_.append(name, "older", 100);
         const Location newer = files_.append(name, "newer", 200).location;
         lose_index();
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+                        nullptr);
         for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rebuild.step(0).ok());
         ASSERT_TRUE(files_.writer().mark(newer, 200, RecordState::removed).ok());
         Evictor::drop(files_.index(), files_.index().hash(as_bytes(name)), newer);
@@ -225,7 +226,8 @@ TEST_F(RebuildTest, WhatIsStoredAndRemovedDuringTheRebuildStaysRemoved) {
             const std::string name = "removed " + std::to_string(moment);
             files_.append(name, "older", 100);
             lose_index();
-            Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+            Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+                            nullptr);
             for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rebuild.step(0).ok());
             if (own_segment) files_.writer().release_segment();
             const Location newer = files_.put(name, "newer");
@@ -245,7 +247,8 @@ TEST_F(RebuildTest, WhatTheCacheWasClearedOfDuringTheRebuildStaysAway) {
     for (unsigned moment = 0; moment < 20; ++moment) {
         for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
         lose_index();
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+                        nullptr);
         for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rebuild.step(0).ok());
         files_.writer().release_segment();
         ASSERT_TRUE(files_.directory()
@@ -270,25 +273,6 @@ TEST_F(RebuildTest, ARecordThatWasNeverPublishedIsAsIfItWereNotThere) {
     EXPECT_EQ(files_.get("key"), "published");
 }
 
-// A killed put left its record. In a segment that is retired just then, both values would be lost.
-TEST_F(RebuildTest, NothingIsPublishedWhileASegmentMayBeRetired) {
-    files_.put("key", "stored");
-    files_.append("key", "newer", UINT64_MAX / 2);
-    files_.index().ask_for_rebuild();
-    {
-        const auto retiring = files_.open_writer()->lock_eviction();
-        ASSERT_TRUE(retiring.ok());
-        const auto done = rebuild();
-        ASSERT_TRUE(done.ok());
-        EXPECT_FALSE(done.value());
-        EXPECT_EQ(files_.get("key"), "stored");
-        EXPECT_NE(files_.index().rebuild_due(), RebuildReason::none);
-    }
-    EXPECT_TRUE(rebuild().ok());
-    EXPECT_EQ(files_.get("key"), "newer");
-}
-
-// After a power loss a record can be there with its header and key, and without its value.
 // A process dies while it copies an entry to another segment; then the entry is removed.
 TEST_F(RebuildTest, ARemovalHoldsForACopyOfTheRecordWhereverItIs) {
     for (const bool copy_first : {true, false}) {
@@ -346,6 +330,7 @@ TEST_F(RebuildTest, ARecordThatLacksOnlyItsEndIsFound) {
     EXPECT_EQ(files_.get("next"), "its value");
 }
 
+// After a power loss a record can be there with its header and key, and without its value.
 TEST_F(RebuildTest, AnOlderWholeRecordBeatsANewerOneThatIsNot) {
     files_.append("key", "whole", 100);
     const std::string value(10'000, 'v');
@@ -358,11 +343,13 @@ TEST_F(RebuildTest, AnOlderWholeRecordBeatsANewerOneThatIsNot) {
 }
 
 TEST_F(RebuildTest, AlsoWhenTheTornOneIsPublished) {
-    files_.append("key", "whole", 1);
+    const Location older = files_.append("key", "whole", 1).location;
     const std::string value(10'000, 'v');
     const Location torn = files_.put("key", value);
     const std::vector<std::byte> zeroes(4096);
     files_.overwrite(segment_file_name(torn.segment), torn.offset + 1024, zeroes);
+    const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+    ASSERT_TRUE(files_.writer().give_up(older, 1, GivenUp::replaced, ~boot).ok());
     ASSERT_TRUE(rebuild().ok());
     EXPECT_EQ(files_.get("key"), "whole");
     EXPECT_EQ(files_.published_slots("key"), 1u);
@@ -451,22 +438,6 @@ TEST_F(RebuildTest, AnErrorLeavesTheIndexToBeRebuiltAgain) {
     }
     ASSERT_TRUE(rebuild().ok());
     for (int i = 0; i < 100; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
-}
-
-TEST_F(RebuildTest, SeveralAtOnceFindEverythingOnce) {
-    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
-    lose_index();
-    Rebuild one(files_.directory(), files_.index(), files_.reader(), files_.writer());
-    Rebuild two(files_.directory(), files_.index(), files_.reader(), files_.writer());
-    bool one_done = false, two_done = false;
-    while (!one_done || !two_done) {
-        if (!one_done) one_done = one.step(0).value();
-        if (!two_done) two_done = two.step(0).value();
-    }
-    for (int i = 0; i < 300; ++i) {
-        EXPECT_EQ(files_.get(key(i)), value(i));
-        EXPECT_EQ(files_.published_slots(key(i)), 1u);
-    }
 }
 
 }  // namespace

@@ -23,6 +23,22 @@ constexpr std::size_t kValueCheckOffset = 40;
 constexpr std::uint16_t kFlagPinned = 1;
 constexpr std::uint16_t kFlagCopied = 2;
 constexpr std::uint16_t kFlagIncompressible = 4;
+constexpr std::uint16_t kFlagRemoval = 8;
+
+// The lowest byte of given_up_in is not written.
+constexpr std::uint64_t kGivenUpBits = ~std::uint64_t{0xFF};
+
+// For GivenUp::replaced it is the number of the system start; for GivenUp::left that and this, which
+// differs from 0 in half of the bits, as numbers of starts do from one another.
+constexpr std::uint64_t kLeft = 0x5A96'C33C'A569'F000;
+
+// Numbers of system starts are random: two of them differ in about 28 bits, and in 12 or fewer once
+// in a hundred thousand times. So a damaged number can be told from another start.
+bool is_nearly(std::uint64_t given_up_in, std::uint64_t expected) {
+    constexpr int kFewBits = 12;
+    const int wrong_bits = std::popcount((given_up_in ^ expected) & kGivenUpBits);
+    return wrong_bits <= kFewBits && wrong_bits < std::popcount(given_up_in & kGivenUpBits);
+}
 
 int distance(std::byte octet, RecordState state) {
     return std::popcount(std::to_integer<unsigned>(octet ^ static_cast<std::byte>(state)));
@@ -36,9 +52,9 @@ RecordState parse_state(std::byte octet) {
 }
 
 std::uint16_t flags_of(const RecordHeader &header) {
-    return static_cast<std::uint16_t>((header.pinned ? kFlagPinned : 0) |
-                                      (header.copied ? kFlagCopied : 0) |
-                                      (header.incompressible ? kFlagIncompressible : 0));
+    return static_cast<std::uint16_t>(
+        (header.pinned ? kFlagPinned : 0) | (header.copied ? kFlagCopied : 0) |
+        (header.incompressible ? kFlagIncompressible : 0) | (header.removal ? kFlagRemoval : 0));
 }
 
 // Whether codec and sizes can go together.
@@ -50,24 +66,33 @@ bool sizes_fit(const RecordHeader &header) {
            header.raw_size <= std::uint64_t{header.value_size} * kCompressionRatioMax;
 }
 
-// Covers the key, and the header without the checksum itself and what changes later.
+// Covers the key, and the header without the checksum itself and what changes later, also in
+// records of older libraries.
 std::uint64_t header_checksum(Bytes header, Bytes key, std::uint64_t seed) {
     std::array<std::byte, kRecordHeaderSize> covered;
     std::copy_n(header.begin(), covered.size(), covered.begin());
     covered[kRecordStateOffset] = std::byte{0};
     put_le<std::uint64_t>(covered, kRecordCheckOffset, 0);
-    put_le<std::uint64_t>(covered, kRecordReplacedOffset, 0);
+    put_le<std::uint64_t>(covered, kRecordUnmovedOffset, 0);
     return checksum(key, checksum(covered, seed));
 }
 
 }  // namespace
 
-// Numbers of system starts are random: two of them differ in about 32 bits, and in 12 or fewer once
-// in four million times. So a damaged number can be told from another start.
 bool RecordHeader::was_replaced(std::uint64_t boot) const {
-    constexpr int kFewBits = 12;
-    const int wrong_bits = std::popcount(replaced_in ^ boot);
-    return boot != 0 && wrong_bits <= kFewBits && wrong_bits < std::popcount(replaced_in);
+    return boot != 0 && is_nearly(given_up_in, boot);
+}
+
+bool RecordHeader::was_left(std::uint64_t boot) const {
+    return boot != 0 && is_nearly(given_up_in, boot ^ kLeft);
+}
+
+std::array<std::byte, 7> given_up_bytes(GivenUp reason, std::uint64_t boot) {
+    std::array<std::byte, 8> word;
+    put_le(word, 0, reason == GivenUp::left ? boot ^ kLeft : boot);
+    std::array<std::byte, 7> bytes;
+    std::copy(word.begin() + 1, word.end(), bytes.begin());
+    return bytes;
 }
 
 std::uint64_t record_seed(std::uint64_t cache_id, Location location) {
@@ -91,7 +116,9 @@ std::array<std::byte, kRecordHeaderSize> encode_record_header(const RecordHeader
     put_le(bytes, kKeyHashOffset, header.key_hash);
     put_le(bytes, kValueCheckOffset, header.value_check);
     put_le(bytes, kRecordCheckOffset, header_checksum(bytes, key, seed));
-    put_le(bytes, kRecordReplacedOffset, header.replaced_in);
+    bytes[kRecordUnmovedOffset] = header.unmoved ? kUnmoved : kMoved;
+    const auto given_up = given_up_bytes(GivenUp::replaced, header.given_up_in);
+    std::ranges::copy(given_up, bytes.begin() + kRecordGivenUpOffset);
     return bytes;
 }
 
@@ -105,6 +132,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.pinned = (flags & kFlagPinned) != 0;
     header.copied = (flags & kFlagCopied) != 0;
     header.incompressible = (flags & kFlagIncompressible) != 0;
+    header.removal = (flags & kFlagRemoval) != 0;
     header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
     header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);
     header.raw_size = get_le<std::uint32_t>(bytes, kRawSizeOffset);
@@ -112,7 +140,9 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.stamp_ns = get_le<std::uint64_t>(bytes, kStampOffset);
     header.key_hash = get_le<std::uint64_t>(bytes, kKeyHashOffset);
     header.value_check = get_le<std::uint64_t>(bytes, kValueCheckOffset);
-    header.replaced_in = get_le<std::uint64_t>(bytes, kRecordReplacedOffset);
+    header.given_up_in = get_le<std::uint64_t>(bytes, kRecordUnmovedOffset) & kGivenUpBits;
+    const auto unmoved = std::to_integer<unsigned>(bytes[kRecordUnmovedOffset]);
+    header.unmoved = std::popcount(unmoved) > 4 && header.given_up_in == 0;
     if (!sizes_fit(header)) return std::nullopt;
     if (header.key_size == 0 || header.key_size > kKeySizeMax) return std::nullopt;
     return header;

@@ -21,20 +21,29 @@ inline constexpr std::uint32_t kValueSizeMax = (1u << 30) - 1;
 inline constexpr std::uint32_t kRecordMagic = 0x43455243;  // "CREC"
 inline constexpr std::size_t kRecordStateOffset = 4;
 inline constexpr std::size_t kRecordCheckOffset = 48;
-inline constexpr std::size_t kRecordReplacedOffset = 56;
+inline constexpr std::size_t kRecordUnmovedOffset = 56;
+inline constexpr std::size_t kRecordGivenUpOffset = 57;
 // A record ends with its header's check again. A record without that end was torn: its writer died,
 // and the records of the next writer may begin inside it.
 inline constexpr std::size_t kRecordEndSize = 8;
 
-// Tells a rebuild what to do with a record. It changes after the record was written, so the
-// checksum does not cover it. The codes differ in four bits or more, and a reader corrects one
-// wrong bit. Worse damage, as by a power loss during the change, counts as a tombstone: no older
-// value comes back.
+// What a rebuild is to make of a record. This is said after the record was written, in bytes that the
+// checksum does not cover. Each thing has bytes of its own: saying one takes back no other.
+//
+// Of the records of a key, the one with the greatest stamp counts: it is the entry if it is live, else
+// there is none. A copy has the stamp of its original; if one of the two is dead, both are.
+//
+// The codes differ in four bits or more, and a reader corrects one wrong bit. Worse damage, as by a
+// power loss during the change, counts as `removed`: no older value comes back.
 enum class RecordState : std::uint8_t {
-    live = 0x0F,     // may be published
-    removed = 0xF0,  // a tombstone: neither this nor an older record of the key may be published
-    unused = 0x55,   // was never published, and is ignored
+    live = 0x0F,     // unless it was given up
+    removed = 0xF0,  // dead
+    unused = 0x55,   // never published, ignored
 };
+
+// At kRecordUnmovedOffset. A reader corrects three wrong bits.
+inline constexpr std::byte kUnmoved{0xFF};
+inline constexpr std::byte kMoved{0x00};
 
 enum class Codec : std::uint8_t { none = 0, zstd = 1 };
 
@@ -44,6 +53,7 @@ struct RecordHeader {
     bool pinned = false;
     bool copied = false;           // a copy, from a segment that was evicted
     bool incompressible = false;   // compressing it saved nothing
+    bool removal = false;          // never an entry: says that older ones were removed
     std::uint32_t key_size = 0;    // bytes
     std::uint32_t value_size = 0;  // bytes as stored
     std::uint32_t raw_size = 0;    // bytes as given by the caller
@@ -51,13 +61,16 @@ struct RecordHeader {
     std::uint64_t stamp_ns = 0;  // time of the put; later puts have greater ones
     std::uint64_t key_hash = 0;
     std::uint64_t value_check = 0;
-    // The system start (Counter::boot) in which a newer record replaced this one; 0: none did.
-    // Until the next start, this record is ignored. After that it counts again, as the newer one
-    // may be lost with the power. The checksum does not cover it; a reader corrects a few wrong
-    // bits.
-    std::uint64_t replaced_in = 0;
+    bool unmoved = false;  // a copy that its entry's slot does not lead to yet, ignored
+    // Says in which system start this record was given up, see given_up(). 0: it was not. Until the
+    // next start it is dead or ignored. After that it is live, as the other record may be lost with the
+    // power.
+    std::uint64_t given_up_in = 0;
 
+    // For a newer one; for another copy of the same. Both correct a few wrong bits.
     bool was_replaced(std::uint64_t boot) const;
+    bool was_left(std::uint64_t boot) const;
+
     // Where the value begins, from the begin of the record. Values are aligned to 16 bytes.
     std::size_t value_offset() const { return align_up(kRecordHeaderSize + key_size, 16); }
     std::uint64_t record_size() const {
@@ -68,6 +81,13 @@ struct RecordHeader {
 
 // Ties a record to its location: a copy of its bytes elsewhere does not verify.
 std::uint64_t record_seed(std::uint64_t cache_id, Location location);
+
+enum class GivenUp {
+    replaced,  // a newer record is the entry: dead
+    left,      // another copy is: ignored
+};
+// What is written at kRecordGivenUpOffset.
+std::array<std::byte, 7> given_up_bytes(GivenUp reason, std::uint64_t boot);
 
 // The end that belongs to a record's header.
 inline Bytes record_end(Bytes header) {

@@ -49,6 +49,11 @@ ReadInto copied_into(const ReadBlob &read, MutableBytes buffer) {
 
 }  // namespace
 
+bool RecordReader::is_dead(const RecordHeader &header) const {
+    if (header.state != RecordState::live) return true;
+    return header.given_up_in != 0 && header.was_replaced(boot_.load(std::memory_order_relaxed));
+}
+
 ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
                                     Slot slot, Bytes key, Form form) {
     const auto wanted = bytes_to_read(segment, slot);
@@ -62,6 +67,7 @@ ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, st
     if (!same_bytes(record.subspan(kRecordHeaderSize, header->key_size), key)) {
         return {ReadOutcome::other_key};
     }
+    if (is_dead(*header)) return {ReadOutcome::dead};
     if (header->value_offset() + header->value_size > record.size()) return {ReadOutcome::damaged};
     const Bytes value = record.subspan(header->value_offset(), header->value_size);
     if (value_checksum(value) != header->value_check) return {ReadOutcome::damaged};
@@ -109,6 +115,7 @@ ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segmen
     if (!same_bytes(record_head.subspan(kRecordHeaderSize, key.size()), key)) {
         return {ReadOutcome::other_key};
     }
+    if (is_dead(*header)) return {ReadOutcome::dead};
     const ReadInto result = {ReadOutcome::found, header->value_size, header->cost_us};
     if (header->value_size > buffer.size()) return result;
     if (value_offset + header->value_size > count.value()) return {ReadOutcome::damaged};
@@ -184,16 +191,22 @@ ReadRecord RecordReader::read_any(std::uint64_t cache_id, Location location, For
 
 ReadRecord RecordReader::read_key(std::uint64_t cache_id, Slot slot, Bytes key) {
     ReadRecord record = read_any_key(cache_id, slot.location());
-    const bool found = record.outcome == ReadOutcome::found;
-    if (found && !same_bytes(record.blob->key(), key)) return {ReadOutcome::other_key};
+    if (record.outcome != ReadOutcome::found) return record;
+    if (!same_bytes(record.blob->key(), key)) return {ReadOutcome::other_key};
+    if (is_dead(record.header)) return {ReadOutcome::dead};
     return record;
 }
 
 Result<std::optional<std::uint64_t>> RecordReader::read_stamp(std::uint64_t cache_id, Slot slot,
                                                               Bytes key) {
     const ReadRecord record = read_key(cache_id, slot, key);
-    if (record.outcome == ReadOutcome::unreadable) return Error::io;
-    if (record.outcome == ReadOutcome::damaged) return Error::corrupt;
+    if (record.outcome == ReadOutcome::unreadable) {
+        const bool is_denied = segments_.open(slot.location().segment).error() == Error::denied;
+        return is_denied ? Error::denied : Error::io;
+    }
+    const bool is_entry =
+        record.outcome != ReadOutcome::damaged && record.outcome != ReadOutcome::dead;
+    if (!is_entry) return Error::corrupt;
     if (record.outcome != ReadOutcome::found) return std::optional<std::uint64_t>();
     return std::optional(record.header.stamp_ns);
 }

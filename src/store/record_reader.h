@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: all methods, from any thread.
-// Failure: `damaged` and `unreadable` (no descriptor, an I/O error, which say nothing about the
+// Failure: `dead`, `damaged` and `unreadable` (no descriptor, an I/O error, which say nothing about the
 // entry) are outcomes of their own; neither passes for a hit. std::bad_alloc without memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -22,6 +23,7 @@ namespace cairn {
 enum class ReadOutcome {
     found,
     other_key,   // a good record of another key
+    dead,        // a good record of an entry that was removed or replaced
     damaged,     // or no longer there
     unreadable,  // cannot tell now
 };
@@ -61,13 +63,17 @@ class RecordReader {
     ReadInto read_into(std::uint64_t cache_id, Slot slot, Bytes key, MutableBytes buffer);
     // As read(), but neither reads nor verifies the value.
     ReadRecord read_key(std::uint64_t cache_id, Slot slot, Bytes key);
-    // The stamp of the record behind a slot; nullopt: it has another key. corrupt: it is damaged; io:
-    // it is unreadable.
+    // The stamp of the record behind a slot; nullopt: it has another key. corrupt: it is damaged or
+    // dead; denied: the segment may not be read; io: it is unreadable.
     Result<std::optional<std::uint64_t>> read_stamp(std::uint64_t cache_id, Slot slot, Bytes key);
-    // Key and header of the record at a location.
+    // Key and header of the record at a location, which may be dead.
     ReadRecord read_any_key(std::uint64_t cache_id, Location location);
     // The same with the verified value.
     ReadRecord read_any(std::uint64_t cache_id, Location location, Form form = Form::raw);
+
+    // Has records that were replaced in this system start read as dead. Before, what they say counts
+    // for nothing, as the newer one may have been lost.
+    void set_boot(std::uint64_t boot) { boot_.store(boot, std::memory_order_relaxed); }
 
     SegmentTable &segments() { return segments_; }
 
@@ -80,6 +86,9 @@ class RecordReader {
     ReadInto read_into_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
                                Slot slot, Bytes key, MutableBytes buffer);
 
+    bool is_dead(const RecordHeader &header) const;
+
+    std::atomic<std::uint64_t> boot_ = 0;
     SegmentTable segments_;
     Decompressor decompressor_;
 };

@@ -62,7 +62,7 @@ TEST(RecordTest, EveryFlippedBitOfHeaderAndKeyIsFound) {
     for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
         // These change after the record was written.
         if (bit / 8 == kRecordStateOffset) continue;
-        if (bit / 8 >= kRecordReplacedOffset && bit / 8 < kRecordHeaderSize) continue;
+        if (bit / 8 >= kRecordUnmovedOffset && bit / 8 < kRecordHeaderSize) continue;
         std::vector<std::byte> bad = good;
         flip(bad, bit);
         EXPECT_FALSE(decode_record_header(bad, kSeed)) << "bit " << bit;
@@ -73,13 +73,26 @@ TEST(RecordTest, WasReplacedInOneSystemStartOnly) {
     RecordHeader header = sample();
     EXPECT_FALSE(header.was_replaced(0));
     std::vector<std::byte> bytes = encoded(header);
-    put_le<std::uint64_t>(bytes, kRecordReplacedOffset, kBoot);
+    std::ranges::copy(given_up_bytes(GivenUp::replaced, kBoot),
+                      bytes.begin() + kRecordGivenUpOffset);
     const auto replaced = decode_record_header(bytes, kSeed);
     ASSERT_TRUE(replaced);
     EXPECT_TRUE(replaced->was_replaced(kBoot));
     EXPECT_FALSE(replaced->was_replaced(~kBoot));
     EXPECT_FALSE(replaced->was_replaced(kBoot * 3));
     EXPECT_FALSE(replaced->was_replaced(0));
+    EXPECT_FALSE(header.was_replaced(kBoot));
+}
+
+TEST(RecordTest, WasLeftIsNotReplaced) {
+    std::vector<std::byte> bytes = encoded(sample());
+    std::ranges::copy(given_up_bytes(GivenUp::left, kBoot), bytes.begin() + kRecordGivenUpOffset);
+    const auto left = decode_record_header(bytes, kSeed);
+    ASSERT_TRUE(left);
+    EXPECT_TRUE(left->was_left(kBoot));
+    EXPECT_FALSE(left->was_replaced(kBoot));
+    EXPECT_FALSE(left->was_left(~kBoot));
+    EXPECT_FALSE(sample().was_left(kBoot));
 }
 
 TEST(RecordTest, AFewWrongBitsDoNotChangeWhetherItWasReplaced) {
@@ -89,15 +102,36 @@ TEST(RecordTest, AFewWrongBitsDoNotChangeWhetherItWasReplaced) {
             std::uint64_t wrong = 0;
             while (static_cast<unsigned>(std::popcount(wrong)) < count) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
-                wrong |= std::uint64_t{1} << (random >> 58);
+                wrong |= std::uint64_t{1} << (8 + (random >> 33) % 56);
             }
             RecordHeader header = sample();
-            header.replaced_in = wrong;
+            header.given_up_in = wrong;
             EXPECT_FALSE(header.was_replaced(kBoot)) << std::hex << wrong;
-            header.replaced_in = kBoot ^ wrong;
+            header.given_up_in = kBoot ^ wrong;
             EXPECT_TRUE(header.was_replaced(kBoot)) << std::hex << wrong;
         }
     }
+}
+
+// Also with three wrong bits.
+TEST(RecordTest, ACopyIsUnmovedUntilThatIsTakenBack) {
+    for (unsigned wrong = 0; wrong < 256; ++wrong) {
+        if (std::popcount(wrong) > 3) continue;
+        RecordHeader header = sample();
+        header.unmoved = true;
+        std::vector<std::byte> bytes = encoded(header);
+        bytes[kRecordUnmovedOffset] ^= static_cast<std::byte>(wrong);
+        EXPECT_TRUE(decode_record_header(bytes, kSeed)->unmoved);
+        bytes[kRecordUnmovedOffset] = kMoved ^ static_cast<std::byte>(wrong);
+        EXPECT_FALSE(decode_record_header(bytes, kSeed)->unmoved);
+    }
+}
+
+// Older libraries write eight bytes there.
+TEST(RecordTest, WhatWasReplacedIsNoUnmovedCopy) {
+    std::vector<std::byte> bytes = encoded(sample());
+    put_le(bytes, kRecordUnmovedOffset, ~std::uint64_t{0});
+    EXPECT_FALSE(decode_record_header(bytes, kSeed)->unmoved);
 }
 
 TEST(RecordTest, AStateWithAWrongBitIsWhatItWas) {

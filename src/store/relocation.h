@@ -1,18 +1,12 @@
 // Copies entries out of a segment that is being evicted or compressed, and moves their slots.
 // SPDX-License-Identifier: MIT
 //
-// Relocating writes a copy, then moves the slot to it by compare-and-swap. In between there are two
-// whole records of one entry. If a process died there, a later removal would mark only the one that
-// the slot leads to, and the other could come back. So Counter::copying names the copy's location
-// for that time, and the next process that relocates first marks a copy that no slot leads to.
-// Relocating and retiring take the same lock, so no segment is retired before that. A rebuild
-// publishes neither record meanwhile.
-//
-// A system start makes the announcement void: the process is dead, and both records count until the
-// rebuild after the start has chosen one.
-//
-// Afterwards the original is marked as replaced in this system start if its segment may stay, as
-// after a compression that failed. A victim never stays: some process finishes the eviction.
+// A copy has the stamp of its original, and a byte that says whether the slot has moved to it. So a
+// process may die at any moment:
+//  - before the slot has moved: the copy counts for nothing;
+//  - before that byte says so: the original counts, until somebody goes over its segment again and
+//    finishes the move. A removal or a later put finds the copy by its slot and marks that; of
+//    records of one stamp the dead one counts.
 //
 // Thread safety: the caller holds the eviction lock, which excludes other threads, too.
 #pragma once
@@ -22,6 +16,7 @@
 #include "base/result.h"
 #include "store/index.h"
 #include "store/record_reader.h"
+#include "store/segment_scan.h"
 #include "store/writer.h"
 
 namespace cairn {
@@ -33,7 +28,6 @@ struct Relocation {
     Bytes key;
     Bytes value;  // as stored
     Writer::Purpose purpose;
-    bool segment_may_stay;       // the original's
     unsigned (*hits)(unsigned);  // from the original's hit count to the copy's
 };
 
@@ -43,10 +37,9 @@ struct Relocation {
 Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
                                                  const Relocation &entry);
 
-// Whether the record at a location is an original or a copy of an unfinished relocation.
-bool is_being_moved(const Index &index, Location location);
-
-// Finishes a relocation of a process that died. io: the copy cannot be read now.
-Status finish_unfinished_move(Index &index, RecordReader &reader, const Writer &writer);
+// For a record that its key's slot does not lead to: finishes its relocation if its process died
+// after the slot had moved. io: a record cannot be read now. Else as Writer::mark().
+Status finish_move(Index &index, RecordReader &reader, const Writer &writer,
+                   const ScannedRecord &original);
 
 }  // namespace cairn

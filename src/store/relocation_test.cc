@@ -29,16 +29,14 @@ unsigned die(unsigned) {
 
 class RelocationTest : public ::testing::Test {
   protected:
-    Result<std::optional<Writer::Appended>> move(Location from, unsigned (*hits)(unsigned),
-                                                 bool segment_may_stay = true) {
+    Result<std::optional<Writer::Appended>> move(Location from, unsigned (*hits)(unsigned)) {
         const ReadRecord record =
             files_.reader().read_any(files_.identity().cache_id, from, RecordReader::Form::stored);
         EXPECT_EQ(record.outcome, ReadOutcome::found);
         const Bytes key = record.blob->key();
         const Bytes value = record.blob->value();
-        return relocate(
-            files_.index(), files_.writer(),
-            {from, record.header, key, value, Writer::Purpose::copy, segment_may_stay, hits});
+        return relocate(files_.index(), files_.writer(),
+                        {from, record.header, key, value, Writer::Purpose::copy, hits});
     }
     void move_and_die(Location from) {
         const pid_t child = fork();
@@ -49,7 +47,7 @@ class RelocationTest : public ::testing::Test {
         int status = 1;
         ASSERT_EQ(waitpid(child, &status, 0), child);
         ASSERT_EQ(status, 0);
-        ASSERT_NE(copying(), 0u);
+        ASSERT_TRUE(header_of(copy_of_child(from)).unmoved);
     }
     // A child writes its own segment.
     static Location copy_of_child(Location from) { return {from.segment + 1, kRecordAlignment}; }
@@ -59,43 +57,51 @@ class RelocationTest : public ::testing::Test {
         ASSERT_TRUE(files_.index().change_slot(hash, from, [&](Slot) { return target.word(); }));
         ASSERT_EQ(files_.get(key), value);
     }
-    std::uint64_t copying() { return files_.index().counter(Counter::copying).load(); }
-    Status withdraw() {
-        return finish_unfinished_move(files_.index(), files_.reader(), files_.writer());
-    }
-    RecordState state_of(Location location) { return header_of(location).state; }
     RecordHeader header_of(Location location) {
         return files_.reader().read_any_key(files_.identity().cache_id, location).header;
     }
+    // As who goes over the original's segment next.
+    Status finish(Location from) {
+        const ReadRecord record = files_.reader().read_any_key(files_.identity().cache_id, from);
+        return finish_move(files_.index(), files_.reader(), files_.writer(),
+                           {from, record.header, record.blob});
+    }
     // As remove() does.
     void remove(std::string_view key, Location location) {
-        const RecordHeader header = header_of(location);
-        ASSERT_TRUE(files_.writer().mark(location, header.stamp_ns, RecordState::removed).ok());
+        mark(location, RecordState::removed);
+        drop(key, location);
+    }
+    // As a put that replaces the entry, and an eviction that then drops the new one.
+    void replace_and_drop(std::string_view key, Location location) {
+        const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+        ASSERT_TRUE(files_.writer()
+                        .give_up(location, header_of(location).stamp_ns, GivenUp::replaced, boot)
+                        .ok());
+        drop(key, location);
+    }
+    void mark(Location location, RecordState state) {
+        ASSERT_TRUE(files_.writer().mark(location, header_of(location).stamp_ns, state).ok());
+    }
+    void drop(std::string_view key, Location location) {
         Evictor::drop(files_.index(), files_.index().hash(as_bytes(key)), location);
     }
-    // As a put that replaces the entry, and a limit on entries that then drops the new one.
-    void replace_and_drop(std::string_view key, Location location) {
-        const RecordHeader header = header_of(location);
-        ASSERT_TRUE(files_.writer().mark_replaced(location, header.stamp_ns, kBoot).ok());
-        Evictor::drop(files_.index(), files_.index().hash(as_bytes(key)), location);
+    void retire(Location location) {
+        files_.writer().release_segment();
+        const auto discarded = files_.writer().retire_segment(files_.index(), location.segment);
+        ASSERT_TRUE(discarded.ok());
     }
     void lose_index_and_search() {
-        const std::uint64_t copying = this->copying();
-        const std::uint64_t from = files_.index().counter(Counter::copying_from).load();
         files_.replace_index(nullptr);
         ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
         files_.replace_index(files_.open_index());
-        files_.index().counter(Counter::boot).store(kBoot);
-        files_.index().counter(Counter::copying).store(copying);
-        files_.index().counter(Counter::copying_from).store(from);
         rebuild();
     }
     void rebuild() {
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer());
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+                        nullptr);
         ASSERT_TRUE(rebuild.step(UINT64_MAX).value());
     }
 
-    static constexpr std::uint64_t kBoot = 0x9E3779B97F4A7C15u;
     testing::CacheFiles files_;
 };
 
@@ -104,9 +110,9 @@ TEST_F(RelocationTest, HasTheSlotFollow) {
     auto moved = move(from, same_hits);
     ASSERT_TRUE(moved.ok() && moved->has_value());
     EXPECT_NE((*moved)->location, from);
+    EXPECT_FALSE(header_of((*moved)->location).unmoved);
     EXPECT_EQ(files_.get("key"), "value");
     EXPECT_EQ(files_.published_slots("key"), 1u);
-    EXPECT_EQ(copying(), 0u);
 }
 
 TEST_F(RelocationTest, LeavesAloneWhatWasReplaced) {
@@ -116,85 +122,86 @@ TEST_F(RelocationTest, LeavesAloneWhatWasReplaced) {
     ASSERT_TRUE(moved.ok());
     EXPECT_FALSE(*moved);
     EXPECT_EQ(files_.get("key"), "new");
-    EXPECT_EQ(copying(), 0u);
 }
 
 // The original is removed, and goes with its segment; the copy must not come back.
-TEST_F(RelocationTest, WhatADeadProcessCopiedIsWithdrawn) {
+TEST_F(RelocationTest, ACopyThatNoSlotLedToDoesNotCome) {
     const Location from = files_.put("key", "value");
-    files_.writer().release_segment();
     move_and_die(from);
-    ASSERT_TRUE(withdraw().ok());
-    EXPECT_EQ(copying(), 0u);
     remove("key", from);
-    const auto discarded = files_.writer().retire_segment(files_.index(), from.segment);
-    ASSERT_TRUE(discarded.ok());
+    retire(from);
     lose_index_and_search();
     EXPECT_FALSE(files_.get("key"));
 }
 
-TEST_F(RelocationTest, WhatASlotLeadsToIsNotWithdrawn) {
+TEST_F(RelocationTest, ACopyThatNoSlotLedToIsNotTheEntryWhileTheOriginalIs) {
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    lose_index_and_search();
+    EXPECT_EQ(files_.get("key"), "value");
+    const std::uint64_t hash = files_.index().hash(as_bytes("key"));
+    EXPECT_TRUE(files_.index().leads_to(hash, from));
+}
+
+// The process died before it said so. Who goes over the segment next does.
+TEST_F(RelocationTest, WhatASlotHasMovedToIsTheEntryWhenTheOriginalIsGone) {
     const Location from = files_.put("key", "value");
     move_and_die(from);
     have_slot_follow("key", "value", from);
-    ASSERT_TRUE(withdraw().ok());
-    EXPECT_EQ(copying(), 0u);
-    EXPECT_EQ(state_of(copy_of_child(from)), RecordState::live);
+    ASSERT_TRUE(finish(from).ok());
+    EXPECT_FALSE(header_of(copy_of_child(from)).unmoved);
+    retire(from);
+    lose_index_and_search();
+    EXPECT_EQ(files_.get("key"), "value");
 }
 
-// When the copying of a segment stops half-way, originals stay there.
-TEST_F(RelocationTest, TheOriginalDoesNotComeBackWhenItsCopyWasReplaced) {
-    files_.index().counter(Counter::boot).store(kBoot);
+TEST_F(RelocationTest, FinishingLeavesALaterValueAlone) {
     const Location from = files_.put("key", "value");
-    auto moved = move(from, same_hits);
-    ASSERT_TRUE(moved.ok() && *moved);
-    replace_and_drop("key", (*moved)->location);
-    rebuild();
-    EXPECT_FALSE(files_.get("key"));
+    move_and_die(from);
+    files_.put("key", "new");
+    ASSERT_TRUE(finish(from).ok());
+    EXPECT_TRUE(header_of(copy_of_child(from)).unmoved);
+    EXPECT_EQ(files_.get("key"), "new");
 }
 
-// The same, when the process dies after the slot has moved.
+// The original is not marked: the slot led to the copy.
+TEST_F(RelocationTest, TheOriginalDoesNotComeWhenItsCopyWasRemovedOrReplaced) {
+    for (const std::string key : {"removed", "replaced"}) {
+        const Location from = files_.put(key, "value");
+        auto moved = move(from, same_hits);
+        ASSERT_TRUE(moved.ok() && *moved);
+        const Location copy = (*moved)->location;
+        key == "removed" ? remove(key, copy) : replace_and_drop(key, copy);
+    }
+    lose_index_and_search();
+    EXPECT_FALSE(files_.get("removed"));
+    EXPECT_FALSE(files_.get("replaced"));
+}
+
+// The same, when the process dies right after the slot has moved.
 TEST_F(RelocationTest, NorWhenTheProcessThatMovedItDied) {
-    files_.index().counter(Counter::boot).store(kBoot);
     const Location from = files_.put("key", "value");
     move_and_die(from);
     have_slot_follow("key", "value", from);
     replace_and_drop("key", copy_of_child(from));
-    rebuild();
-    EXPECT_FALSE(files_.get("key")) << "while the move is not finished";
-    ASSERT_TRUE(withdraw().ok());
-    rebuild();
+    lose_index_and_search();
     EXPECT_FALSE(files_.get("key"));
-}
-
-TEST_F(RelocationTest, FinishingAMoveMarksTheOriginal) {
-    files_.index().counter(Counter::boot).store(kBoot);
-    const Location from = files_.put("key", "value");
-    move_and_die(from);
-    have_slot_follow("key", "value", from);
-    ASSERT_TRUE(withdraw().ok());
-    ASSERT_EQ(files_.get("key"), "value");
-    replace_and_drop("key", copy_of_child(from));
-    rebuild();
+    ASSERT_TRUE(finish(from).ok());
+    lose_index_and_search();
     EXPECT_FALSE(files_.get("key"));
 }
 
 // The same for a copy that no slot leads to yet.
 TEST_F(RelocationTest, TheCopyDoesNotComeWhenItsOriginalWasReplaced) {
-    files_.index().counter(Counter::boot).store(kBoot);
     const Location from = files_.put("key", "value");
     move_and_die(from);
     replace_and_drop("key", from);
-    rebuild();
-    EXPECT_FALSE(files_.get("key"));
-    ASSERT_TRUE(withdraw().ok());
-    rebuild();
+    lose_index_and_search();
     EXPECT_FALSE(files_.get("key"));
 }
 
 // A power loss may leave only the original.
-TEST_F(RelocationTest, AfterASystemStartBothCount) {
-    files_.index().counter(Counter::boot).store(~kBoot);
+TEST_F(RelocationTest, TheOriginalIsTheEntryWhenItsCopyIsLost) {
     const Location from = files_.put("key", "value");
     move_and_die(from);
     have_slot_follow("key", "value", from);
@@ -203,30 +210,23 @@ TEST_F(RelocationTest, AfterASystemStartBothCount) {
     files_.overwrite(segment_file_name(copy.segment), copy.offset, zeroes);
     lose_index_and_search();
     EXPECT_EQ(files_.get("key"), "value");
-    ASSERT_TRUE(withdraw().ok());
-    lose_index_and_search();
-    EXPECT_EQ(files_.get("key"), "value");
 }
 
-// A mark of an earlier system start is void: the first rebuild marks the record again.
 TEST_F(RelocationTest, ARebuildLeavesOneOfTwoCopies) {
     const Location from = files_.put("key", "value");
-    files_.writer().release_segment();
     auto moved = move(from, same_hits);
     ASSERT_TRUE(moved.ok() && *moved);
-    files_.index().counter(Counter::boot).store(kBoot);
     lose_index_and_search();
     ASSERT_EQ(files_.get("key"), "value");
-    const std::uint64_t hash = files_.index().hash(as_bytes("key"));
-    const bool original = files_.index().leads_to(hash, from);
-    replace_and_drop("key", original ? from : (*moved)->location);
-    rebuild();
-    EXPECT_FALSE(files_.get("key"));
+    const Location copy = (*moved)->location;
+    const bool original = files_.index().leads_to(files_.index().hash(as_bytes("key")), from);
+    const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+    EXPECT_EQ(header_of(original ? from : copy).given_up_in, 0u);
+    EXPECT_TRUE(header_of(original ? copy : from).was_left(boot)) << "until the next start";
 }
 
 // A write failed after the value: a rebuild would take the record for whole.
 TEST_F(RelocationTest, ACopyWhoseWriteFailedDoesNotCome) {
-    files_.index().counter(Counter::boot).store(kBoot);
     const Location from = files_.put("key", "value");
     SystemCalls calls = kKernel;
     calls.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) -> ssize_t {
@@ -242,21 +242,8 @@ TEST_F(RelocationTest, ACopyWhoseWriteFailedDoesNotCome) {
     system_calls = &kKernel;
     ASSERT_EQ(moved.error(), Error::io);
     replace_and_drop("key", from);
-    rebuild();
+    lose_index_and_search();
     EXPECT_FALSE(files_.get("key"));
-}
-
-TEST_F(RelocationTest, ADamagedWordNamesNothing) {
-    std::vector<Location> places;
-    for (int i = 0; i < 50; ++i) places.push_back(files_.put(std::to_string(i), "value"));
-    move_and_die(places[7]);
-    const std::uint64_t good = copying();
-    for (unsigned bit = 0; bit < 64; ++bit) {
-        files_.index().counter(Counter::copying).store(good ^ (std::uint64_t{1} << bit));
-        ASSERT_TRUE(withdraw().ok());
-        EXPECT_EQ(copying(), 0u);
-    }
-    for (const Location place : places) EXPECT_EQ(state_of(place), RecordState::live);
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ Status Store::make_writers() {
         writer_limits(options_.limit_bytes, refuses ? WhenFull::refuse : WhenFull::evict));
     evictor_ = std::make_unique<Evictor>(directory_, reader_, *writer_, ghosts_, *options_.policy);
     repair_ =
-        std::make_unique<Repair>(directory_, reader_, *writer_, options_.log, options_.identifier);
+        std::make_unique<Repair>(directory_, reader_, *writer_, refuses ? nullptr : evictor_.get(),
+                                 options_.log, options_.identifier);
     compactor_ =
         std::make_unique<Compactor>(directory_, options_.identifier, writer_->limits(),
                                     refuses ? Writer::Purpose::copy : Writer::Purpose::put);
@@ -117,14 +118,13 @@ void Store::note_boot(Index &index) {
     if (boot_noted_.exchange(true)) return;
     index.check_levels();
     const std::uint64_t now = boot_number();
+    boot_number_.store(now, std::memory_order_relaxed);
+    reader_.set_boot(now);
     auto boot = index.counter(Counter::boot);
     std::uint64_t before = boot.load();
     // A new index knows its boot: 0 means that damage took it.
     if (before != now && boot.compare_exchange_strong(before, now)) {
-        index.counter(Counter::copying).store(0);  // that copy may be lost
-        auto reason = static_cast<std::uint64_t>(RebuildReason::none);
-        index.counter(Counter::rebuild)
-            .compare_exchange_strong(reason, static_cast<std::uint64_t>(RebuildReason::boot));
+        index.counter(Counter::rebuild).fetch_or(static_cast<std::uint64_t>(RebuildReason::boot));
     }
     repair_->check_in_background(index);
 }
@@ -156,6 +156,11 @@ Status Store::join_session() {
          file.error() == Error::corrupt)) {
         access_ = Access::read_only;
         file = directory_.open_file(kLockFileName, Access::read_only);
+        // One that may not even be read excludes nobody, as one that was deleted.
+        if (file.error() == Error::denied && directory_.remove_file(kLockFileName).ok()) {
+            access_ = Access::read_write;
+            file = directory_.open_or_create_file(kLockFileName);
+        }
     }
     // A reader needs no session.
     const bool is_missing =
@@ -209,6 +214,11 @@ Status Store::open_index(Create create, bool may_wipe) {
                                              : directory_.open_file(kIndexFileName, access_);
         if (!file.ok() && access_ == Access::read_write &&
             (file.error() == Error::denied || file.error() == Error::read_only)) {
+            // One that may not even be read is as good as damaged.
+            const auto readable = directory_.open_file(kIndexFileName, Access::read_only);
+            if (readable.error() == Error::denied && create_index(create, Replace::yes).ok()) {
+                continue;
+            }
             access_ = Access::read_only;
             continue;
         }
@@ -329,6 +339,7 @@ Status Store::replace_index(Create create) {
     is_told_ = false;
     options_.log.write(Severity::warning, "cache %s: its index was deleted, a new one is used",
                        options_.identifier.c_str());
+    reader_.set_boot(boot_number());
     memory_.clear();
     ghosts_.reopen();
     reader_.segments().forget_deleted();
@@ -358,8 +369,7 @@ Status Store::follow_directory(Create create) {
 
 bool Store::index_was_deleted() {
     if (options_.lent != nullptr) return options_.lent->index_changed();
-    const auto info = index().file().info();
-    return info.ok() && info->links == 0;
+    return !index().is_named(directory_);
 }
 
 // The index to publish in, which a put creates again after it was deleted.
@@ -386,6 +396,7 @@ std::uint64_t Store::limit_bytes() const {
 }
 
 StoreStats Store::stats() {
+    (void)notice_retired_segments();
     StoreStats stats = {};
     stats.entries = index().count_entries();
     if (options_.lent != nullptr) {
@@ -413,6 +424,7 @@ StoreStats Store::stats() {
 }
 
 void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
+    (void)notice_retired_segments();
     Index &index = this->index();
     index.for_each([&](Index::Place place, Slot slot) {
         ReadRecord read = reader_.read_any_key(index.identity().cache_id, slot.location());
@@ -427,6 +439,10 @@ void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
         }
         if (read.outcome != ReadOutcome::found) return false;
         const RecordHeader &header = read.header;
+        // A slot that damage has moved or left behind leads to the record of another key, or no look-up
+        // finds it. What look-ups find has its own slot.
+        const auto own = index.slot_at(header.key_hash, slot.location());
+        if (!own || own->place.word != place.word) return false;
         return !visit({read.blob->key(), header.raw_size, header.value_size, header.stamp_ns,
                        header.cost_us, header.pinned});
     });

@@ -158,7 +158,7 @@ class Store {
     Status follow_directory(Create create);
     bool index_was_deleted();
     bool notice_deleted_index();
-    void notice_retired_segments();
+    bool notice_retired_segments();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
     // lookup.cc
@@ -191,8 +191,8 @@ class Store {
     Result<Published> publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                    PublishPolicy policy, std::uint64_t stamp_ns,
                                    const Examine &examine);
-    template <typename Hidden>
-    void rebuild_while(Index &index, Hidden may_be_hidden);
+    Result<bool> remove_found(Index &index, std::uint64_t hash, Bytes key);
+    Status note_removal(Index &index, std::uint64_t hash, Bytes key);
     bool wait_for_room(Backoff &backoff);
     void evict_some(Index &index, std::uint64_t record_size);
     void compress_finished_segments();
@@ -224,6 +224,7 @@ class Store {
     std::atomic<std::uint64_t> retired_seen_ = 0;
     std::atomic<bool> entries_counted_ = false;
     std::atomic<bool> boot_noted_ = false;
+    std::atomic<std::uint64_t> boot_number_ = 0;     // 0: not noted yet
     std::atomic<std::uint64_t> hasty_until_ns_ = 0;  // until then no put waits for room
 
     // Hits to be counted in slots later. The first write to a page of the index costs a process

@@ -72,6 +72,7 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     }
     const bool may_not_grow = options_.refuse_when_full && options_.limit_entries != 0 &&
                               index.counter(Counter::entries).load() >= options_.limit_entries;
+    index.mend_boot(boot_number_.load(std::memory_order_relaxed));
     if (options.if_absent || may_not_grow) {
         TRY_ASSIGN(const bool there, contains(key));
         if (there && options.if_absent) return PutOutcome::exists;
@@ -89,10 +90,7 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
     const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
     auto published = guarded([&] { return publish_record(index, header, key, record, policy); });
-    if (!published.ok() || *published == PutOutcome::exists) {
-        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
-        return published;
-    }
+    if (!published.ok() || *published == PutOutcome::exists) return published;
     // The entry is stored, even if what follows fails.
     return guarded(
         [&]() -> Result<PutOutcome> {
@@ -103,26 +101,44 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
         PutOutcome::stored);
 }
 
-// Errors as try_put(). After an error no slot leads to the record.
+// Errors as try_put(). After an error no slot leads to the record, unless another index has taken the
+// place of this one.
 Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &header, Bytes key,
                                          const Writer::Appended &record, PublishPolicy policy) {
     const std::uint64_t hash = header.key_hash;
     const Slot slot =
         Slot::make(record.location, size_class(header.record_size()), Slot::tag_of(hash));
-    TRY_ASSIGN(const Published published,
-               publish_slot(index, hash, slot, policy, header.stamp_ns, examiner(index, key)));
-    if (published.outcome == Published::Outcome::exists) return PutOutcome::exists;
-    if (published.outcome == Published::Outcome::outdated) {
-        index.raise_stamp(published.newer_stamp_ns);  // the counter may have been damaged
+    // What may not be read gives way, like what is damaged, if it may be replaced. A removal may not do
+    // that: the entry would be back when the segment may be read again.
+    const Examine examine = [&, known = examiner(index, key)](Slot rival) {
+        auto stamp = known(rival);
+        const bool gives_way = stamp.error() == Error::denied && policy == PublishPolicy::replace;
+        return gives_way ? decltype(stamp)(Error::corrupt) : std::move(stamp);
+    };
+    auto result = publish_slot(index, hash, slot, policy, header.stamp_ns, examine);
+    const bool is_published = result.ok() && (result->outcome == Published::Outcome::added ||
+                                              result->outcome == Published::Outcome::replaced);
+    if (!is_published) {
+        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
+        if (!result.ok()) return result.error();
+        if (result->outcome == Published::Outcome::exists) return PutOutcome::exists;
+        index.raise_stamp(result->other.stamp_ns);  // the counter may have been damaged
         return Error::not_found;
+    }
+    const Published published = *result;
+    // A clear deletes the segments before it empties the index. So if we published after that, our
+    // own segment is gone. Another index may have taken the place of this one, and our record with it:
+    // so say nothing of records then.
+    if (!index.is_named(directory_)) return Error::not_found;
+    // Our record counts before this one, as it is newer. But it may be evicted first, or damaged.
+    if (published.outcome == Published::Outcome::replaced) {
+        const PublishedSlot &older = published.other;
+        (void)writer_->give_up(older.slot.location(), older.stamp_ns, GivenUp::replaced,
+                               index.counter(Counter::boot).load());
     }
     if (published.outcome == Published::Outcome::added) {
         index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
     }
-    // A clear deletes the segments before it empties the index. So if we published after that, our
-    // own segment is gone. The same holds for a whole index that somebody deleted.
-    const auto index_info = index.file().info();
-    if (index_info.ok() && index_info->links == 0) return Error::not_found;
     if (Writer::was_deleted(record)) {
         Evictor::drop(index, hash, record.location);
         writer_->release_segment();
@@ -152,6 +168,7 @@ Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header,
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok()) return progress.error();
         if (progress.value() == Evictor::Progress::busy) {
+            if (!index.is_named(directory_)) return Error::not_found;
             if (!wait_for_room(backoff)) return Error::full;
             continue;
         }
@@ -177,18 +194,9 @@ bool Store::wait_for_room(Backoff &backoff) {
 Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                       PublishPolicy policy, std::uint64_t stamp_ns,
                                       const Examine &examine) {
-    // Mark the older record before the slot moves to the new one, which is written already. A
-    // rebuild must not bring the old value back, also if we die in between.
-    const Confirm mark_older = [&](const PublishedSlot *older) -> Result<bool> {
-        if (older != nullptr) {
-            (void)writer_->mark_replaced(older->slot.location(), older->stamp_ns,
-                                         index.counter(Counter::boot).load());
-        }
-        return true;
-    };
     Backoff backoff(kRoomPatienceUs);
     for (;;) {
-        auto published = publish(index, hash, slot, policy, stamp_ns, examine, mark_older);
+        auto published = publish(index, hash, slot, policy, stamp_ns, examine);
         if (published.ok() || published.error() != Error::full) return published;
         if (index.free_damaged(hash)) continue;
         const Status grown = writer_->grow_index(index, hash);
@@ -227,17 +235,22 @@ void Store::compress_finished_segments() {
     }
 }
 
+// The compactor goes over no segment that may have entries which the index lacks.
 Status Store::compress() {
     TRY_ASSIGN(Index * index, writable_index());
     note_boot(*index);
     writer_->release_segment();
-    // The compactor goes over no segment that may have entries which the index lacks.
-    rebuild_while(*index, [&] { return index->rebuild_due() != RebuildReason::none; });
-    const Status status = compactor_->run();
-    if (status.error() != Error::corrupt) return status;
-    if (!repair_->rebuild(*index)) return Error::busy;  // it met damage that is not known yet
-    const Status again = compactor_->run();
-    return again.error() == Error::corrupt ? Status(Error::busy) : again;
+    const Deadline deadline = Deadline::in_ms(kHiddenMs);
+    for (Status status = Error::busy;;) {
+        TRY_ASSIGN(index, writable_index());
+        // corrupt: it met damage that is not known yet
+        const bool is_hidden =
+            index->rebuild_due() != RebuildReason::none || status.error() == Error::corrupt;
+        if (is_hidden && !repair_->rebuild(*index)) sleep_us(kHiddenPauseUs);
+        if (!is_hidden) status = compactor_->run();
+        if (!is_hidden && status.error() != Error::corrupt) return status;
+        if (deadline.has_passed()) return Error::busy;
+    }
 }
 
 // Processes that died leave Counter::entries a little off, and damage leaves it at anything. So
@@ -250,6 +263,7 @@ std::uint64_t Store::recount(Index &index) {
 
 void Store::enforce_entry_limit(Index &index, Location spare) {
     if (options_.limit_entries == 0 || options_.refuse_when_full) return;
+    if (index.is_unsettled()) return;  // a rebuild could bring an older value of what is dropped
     auto entries = index.counter(Counter::entries);
     std::uint64_t now = entries.load(std::memory_order_relaxed);
     if (now <= options_.limit_entries) return;
@@ -263,44 +277,64 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
     }
 }
 
-// Rebuilds the index as long as entries may be hidden; waits while another thread does so. Gives in
-// after a time.
-template <typename Hidden>
-void Store::rebuild_while(Index &index, Hidden may_be_hidden) {
-    const Deadline deadline = Deadline::in_ms(kHiddenMs);
-    while (may_be_hidden() && !deadline.has_passed()) {
-        if (!repair_->rebuild(index)) sleep_us(kHiddenPauseUs);
+Result<bool> Store::remove(Bytes key) {
+    bool removed = false;
+    for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
+        TRY_ASSIGN(Index * index, writable_index());
+        note_boot(*index);
+        index->mend_boot(boot_number_.load(std::memory_order_relaxed));
+        const std::uint64_t hash = index->hash(key);
+        ghosts_.forget(*index, hash);  // it is gone for another reason from now on
+        TRY_ASSIGN(const bool found, remove_found(*index, hash, key));
+        removed = removed || found;
+        if (index->suspicious(hash)) {
+            TRY(note_removal(*index, hash, key));
+            // What a rebuild has published since it did not go by our note.
+            TRY(remove_found(*index, hash, key));
+            removed = true;  // perhaps of an entry that is not seen
+        }
+        if (index->is_named(directory_)) return removed;
     }
+    return Error::busy;
 }
 
-Result<bool> Store::remove(Bytes key) {
-    TRY_ASSIGN(Index * index, writable_index());
-    const std::uint64_t hash = index->hash(key);
-    const Examine examine = examiner(*index, key);
-    ghosts_.forget(*index, hash);  // it is gone for another reason from now on
-    rebuild_while(*index, [&] { return index->suspicious(hash); });
+// Removes what the index leads to.
+Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
+    const Examine examine = examiner(index, key);
     for (bool marked = false;; marked = true) {
-        TRY_ASSIGN(const auto found, find_published(*index, hash, examine));
-        // If the entry exists and is not found yet, it would come back. After our mark, a rebuild
-        // may have taken the slot away before us.
-        if (!found && !marked && index->suspicious(hash)) return Error::busy;
+        TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (!found) return marked;
         // Mark first. If that fails, the entry stays, as it could come back later.
         TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
-        index->note_removal();
-        if (index->drop(found->place, found->slot)) return true;
+        if (index.drop(found->place, found->slot)) return true;
         // A hit, a put or a copy has changed the slot: look again.
     }
 }
 
+// For an entry that damage may hide, or that a rebuild may just be taking over: writes a dead record,
+// which is newer than all others of the key. The rebuild goes by it.
+Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
+    if (index.rebuild_due() == RebuildReason::none) index.ask_for_rebuild();
+    RecordHeader header;
+    header.state = RecordState::removed;
+    header.removal = true;
+    header.key_hash = hash;
+    header.key_size = static_cast<std::uint32_t>(key.size());
+    header.stamp_ns = index.next_stamp();
+    header.value_check = value_checksum({});
+    const auto record = append(index, header, key, {});
+    const bool has_lost_its_name = record.error() == Error::not_found;
+    return record.ok() || has_lost_its_name ? Status() : Status(record.error());
+}
+
 Status Store::clear() {
-    TRY_ASSIGN(Index * index, writable_index());
+    TRY(writable_index());
     writer_->release_segment();
-    // Without the lock somebody could copy entries to a segment that we do not see. Waits for a
-    // process that evicts or compresses, but not for one that was stopped meanwhile.
+    // Without the lock somebody could copy entries to a segment that we do not see, or put another
+    // index in place. Waits for such a process, but not for one that was stopped meanwhile.
     const auto lock = writer_->lock_eviction(kClearPatienceUs);
+    TRY_ASSIGN(Index * index, writable_index());
     index->counter(Counter::victim).store(0);
-    index->counter(Counter::copying).store(0);
     TRY(remove_segments());
     index->clear();
     index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
@@ -350,12 +384,14 @@ std::uint64_t Store::clears() const {
 
 // Segments first: an index that is durable must not lead to records that are not.
 Status Store::sync() {
-    if (access_ == Access::read_only) return Error::read_only;
-    index().counter(Counter::unsynced).store(0);
-    TRY(writer_->sync_segments());
-    TRY(index().sync());
-    TRY(directory_.sync());
-    return root_.sync();
+    for (;;) {
+        TRY_ASSIGN(Index * index, writable_index());
+        index->counter(Counter::unsynced).store(0);
+        TRY(writer_->sync_segments());
+        TRY(index->sync());
+        TRY(directory_.sync());
+        if (index->is_named(directory_)) return root_.sync();
+    }
 }
 
 Status Store::remove_segments() const {

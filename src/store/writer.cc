@@ -97,12 +97,10 @@ void Writer::release_segment() {
 }
 
 Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header, Bytes key,
-                                        Bytes value, Purpose purpose,
-                                        const std::function<void(Location)> &announce) {
+                                        Bytes value, Purpose purpose) {
     const std::uint64_t size = header.record_size();
     TRY_ASSIGN(const Appended place, choose_location(index, size, purpose));
     const Location location = place.location;
-    if (announce) announce(location);
     const auto head =
         encode_record_header(header, key, record_seed(index.identity().cache_id, location));
     static constexpr std::array<std::byte, kRecordAlignment> kZeros = {};
@@ -121,11 +119,7 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
     (void)mark(location, header.stamp_ns, RecordState::unused);
     if (check_file_size(location.offset + size).ok()) return written.error();
     release_segment();  // a shorter segment may do
-    return append(index, header, key, value, purpose, announce);
-}
-
-Status Writer::sync(const Appended &record) {
-    return record.segment->file().sync_data();
+    return append(index, header, key, value, purpose);
 }
 
 bool Writer::was_deleted(const Appended &record) {
@@ -137,10 +131,13 @@ Status Writer::mark(Location location, std::uint64_t stamp_ns, RecordState state
     return change_record(location, stamp_ns, kRecordStateOffset, Bytes(&octet, 1));
 }
 
-Status Writer::mark_replaced(Location location, std::uint64_t stamp_ns, std::uint64_t boot) const {
-    std::array<std::byte, sizeof(boot)> word;
-    put_le(word, 0, boot);
-    return change_record(location, stamp_ns, kRecordReplacedOffset, word);
+Status Writer::give_up(Location location, std::uint64_t stamp_ns, GivenUp reason,
+                       std::uint64_t boot) const {
+    return change_record(location, stamp_ns, kRecordGivenUpOffset, given_up_bytes(reason, boot));
+}
+
+Status Writer::mark_moved(Location location, std::uint64_t stamp_ns) const {
+    return change_record(location, stamp_ns, kRecordUnmovedOffset, Bytes(&kMoved, 1));
 }
 
 // The number of a deleted segment may be in use again: compare the stamp.
@@ -388,14 +385,14 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
 
 // An index may take a sixteenth of the limit, in levels, and the store evicts for it. Beyond that,
 // and near the limit, it takes single pages of space that is free.
-Status Writer::grow_index(Index &index, std::uint64_t hash) {
+Status Writer::grow_index(Index &index, std::uint64_t hash, Purpose purpose) {
     State &state = state_.get();
     const MutexLock mutex_lock(state.mutex);
     TRY_ASSIGN(const Space space, lock_space(index));
     TRY_ASSIGN(const FileInfo file, index.file().info());
     const std::uint64_t worth = limits_.limit_bytes / 16;
     const auto fits = [&](std::uint64_t bytes) {
-        return space.use.bytes + bytes <= allowed_bytes(Purpose::put);
+        return space.use.bytes + bytes <= allowed_bytes(purpose);
     };
     const std::uint64_t page = index.growth_bytes_for(hash);
     const std::uint64_t level = index.growth_bytes();

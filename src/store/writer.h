@@ -60,24 +60,23 @@ class Writer {
     };
     enum class Purpose { put, copy };
 
-    // Writes a record. Fills in the checksums that depend on its location, after telling `announce`
-    // about that location.
+    // Writes a record. Fills in the checksums that depend on its location.
     Result<Appended> append(Index &index, const RecordHeader &header, Bytes key, Bytes value,
-                            Purpose purpose,
-                            const std::function<void(Location)> &announce = nullptr);
-    // Makes all that was written to the record's segment durable.
-    static Status sync(const Appended &record);
+                            Purpose purpose);
     // Whether the record's file is deleted: then no other process can find the record.
     static bool was_deleted(const Appended &record);
-    // Changes the state of a record, for rebuilds. If this fails, damage may bring an entry back.
-    // Succeeds when the record is gone.
+    // These say something of any record, for rebuilds. If they fail, damage may bring an entry back.
+    // They succeed when the record is gone.
     Status mark(Location location, std::uint64_t stamp_ns, RecordState state) const;
-    // Marks a record as replaced in this system start. Succeeds and fails as mark().
-    Status mark_replaced(Location location, std::uint64_t stamp_ns, std::uint64_t boot) const;
+    // That it was given up in this system start.
+    Status give_up(Location location, std::uint64_t stamp_ns, GivenUp reason,
+                   std::uint64_t boot) const;
+    // That the slot of its entry leads to it, a copy, now.
+    Status mark_moved(Location location, std::uint64_t stamp_ns) const;
 
     // Makes room in the index for an entry of this hash: reserves disk space for a level, or for a
     // page of one. full: evict first; too_large: that would not be worth it.
-    Status grow_index(Index &index, std::uint64_t hash);
+    Status grow_index(Index &index, std::uint64_t hash, Purpose purpose = Purpose::put);
 
     // Whether so little space was left that the store should evict, when somebody last measured.
     bool pressed() const { return pressed_.load(std::memory_order_relaxed); }

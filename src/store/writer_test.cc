@@ -276,7 +276,7 @@ TEST_F(WriterTest, MarkingSaysWhatASearchIsToMakeOfARecord) {
     const std::uint64_t stamp = stamp_;
     const auto state = [&] {
         const ReadRecord read =
-            files_.reader().read_any(files_.identity().cache_id, record->location);
+            files_.reader().read_any_key(files_.identity().cache_id, record->location);
         EXPECT_EQ(read.outcome, ReadOutcome::found) << "a marked record still verifies";
         return read.header.state;
     };

@@ -34,6 +34,16 @@ CacheFiles::CacheFiles(std::uint64_t limit_bytes)
     writer_ = open_writer();
 }
 
+Index &CacheFiles::index() {
+    if (!index_->is_named(directory_)) replace_index(open_index());
+    return *index_;
+}
+
+void CacheFiles::replace_index(std::unique_ptr<Index> index) {
+    former_.push_back(std::move(index_));
+    index_ = std::move(index);
+}
+
 std::unique_ptr<Index> CacheFiles::open_index(Access access) const {
     return must(Index::open(must(directory_.open_file(kIndexFileName, access)), identity_, access));
 }
@@ -69,13 +79,18 @@ Examine CacheFiles::examiner(std::string_view key) {
 }
 
 Location CacheFiles::put(std::string_view key, std::string_view value) {
-    const std::uint64_t stamp = index_->next_stamp();
+    const std::uint64_t stamp = index().next_stamp();
     const Writer::Appended record = append(key, value, stamp);
     const Slot slot = slot_of(key, value, record.location);
     const std::uint64_t hash = index_->hash(as_bytes(key));
     for (;;) {
         const auto published =
             publish(*index_, hash, slot, PublishPolicy::replace, stamp, examiner(key));
+        if (published.ok() && published->outcome == Published::Outcome::replaced) {
+            const PublishedSlot &older = published->other;
+            (void)writer_->give_up(older.slot.location(), older.stamp_ns, GivenUp::replaced,
+                                   index_->counter(Counter::boot).load());
+        }
         if (published.ok()) return record.location;
         if (published.error() != Error::full || !writer_->grow_index(*index_, hash).ok())
             std::abort();
@@ -84,7 +99,7 @@ Location CacheFiles::put(std::string_view key, std::string_view value) {
 
 std::optional<std::string> CacheFiles::get(std::string_view key) {
     std::optional<std::string> found;
-    index_->probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
+    index().probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
         if (slot.tentative()) return false;
         const ReadBlob read = reader_->read(identity_.cache_id, slot, as_bytes(key));
         if (read.outcome != ReadOutcome::found) return false;
@@ -98,7 +113,7 @@ std::optional<std::string> CacheFiles::get(std::string_view key) {
 unsigned CacheFiles::published_slots(std::string_view key) {
     unsigned count = 0;
     const Examine examine = examiner(key);
-    index_->probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
+    index().probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
         const auto same = examine(slot);
         if (!slot.tentative() && same.ok() && same.value()) ++count;
         return false;

@@ -30,14 +30,15 @@ class CacheFiles {
     const Scratch &scratch() const { return scratch_; }
     const Directory &directory() const { return directory_; }
     const CacheIdentity &identity() const { return identity_; }
-    Index &index() { return *index_; }
+    // The index that has the name now.
+    Index &index();
     RecordReader &reader() { return *reader_; }
     Writer &writer() { return *writer_; }
 
     // A second object for the index, as another process would have.
     std::unique_ptr<Index> open_index(Access access = Access::read_write) const;
     std::unique_ptr<Writer> open_writer() const;
-    void replace_index(std::unique_ptr<Index> index) { index_ = std::move(index); }
+    void replace_index(std::unique_ptr<Index> index);
 
     // Writes a record without publishing it; it may be of any age.
     Writer::Appended append(std::string_view key, std::string_view value, std::uint64_t stamp_ns);
@@ -61,6 +62,7 @@ class CacheFiles {
     Directory directory_;
     CacheIdentity identity_;
     std::unique_ptr<Index> index_;
+    std::vector<std::unique_ptr<Index>> former_;  // somebody may still use them
     std::unique_ptr<RecordReader> reader_;
     std::unique_ptr<Writer> writer_;
     std::uint64_t limit_bytes_;

@@ -1,0 +1,136 @@
+// An index that is damaged, moved or lost while a process has it open: what was acknowledged before and
+// afterwards stays, and nothing older comes.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/testing/scratch.h"
+#include "store/index_format.h"
+#include "store/segment_format.h"
+#include "store/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::uint64_t kSlots = level_offset(0) + level_bitmap_pages(0) * kPage;
+
+class LostIndexTest : public ::testing::Test {
+  protected:
+    LostIndexTest() {
+        options_.root = scratch_ / "root";
+        options_.identifier = "cache";
+        options_.version = 1;
+        options_.limit_bytes = 64 << 20;
+        store_ = open();
+    }
+    std::unique_ptr<Store> open() const {
+        auto opened = Store::open(options_);
+        if (!opened.ok()) return nullptr;
+        return std::move(opened.value());
+    }
+    static void put(Store &store, const std::string &key, const std::string &value) {
+        const auto outcome = store.put(as_bytes(key), as_bytes(value), {});
+        ASSERT_TRUE(outcome.ok());
+        ASSERT_EQ(outcome.value(), PutOutcome::stored);
+    }
+    static std::string get(Store &store, const std::string &key) {
+        const auto blob = store.get(as_bytes(key));
+        if (!blob.ok() || !blob.value()) return "(miss)";
+        const Bytes value = blob.value()->value();
+        return {reinterpret_cast<const char *>(value.data()), value.size()};
+    }
+    Directory directory() const {
+        return std::move(Directory::open(options_.root + "/cache").value());
+    }
+    void write(const std::string &name, std::uint64_t offset, Bytes bytes) const {
+        const auto file = directory().open_file(name, Access::read_write);
+        const Bytes pieces[] = {bytes};
+        ASSERT_TRUE(file.ok() && file->write_at(offset, pieces).ok());
+    }
+    std::vector<std::byte> read(const std::string &name) const {
+        const auto file = directory().open_file(name, Access::read_only);
+        std::vector<std::byte> bytes(file.ok() ? file->info()->size_bytes : 0);
+        if (file.ok()) (void)file->read_at(0, bytes);
+        return bytes;
+    }
+
+    testing::Scratch scratch_{testing::Scratch::Place::memory};
+    StoreOptions options_;
+    std::unique_ptr<Store> store_;
+};
+
+TEST_F(LostIndexTest, ASlotThatDamageHasCopiedElsewhereEnumeratesNothing) {
+    put(*store_, "key", "value");
+    const auto index = read(kIndexFileName);
+    for (std::uint64_t at = kSlots; at < index.size(); at += 8) {
+        const auto word = get_le<std::uint64_t>(index, at);
+        if (word == kEmptySlot) continue;
+        const std::uint64_t next_bucket = at + kSlotsPerBucket * 8;
+        const std::uint64_t elsewhere = next_bucket < index.size() ? next_bucket : kSlots;
+        write(kIndexFileName, elsewhere, Bytes(index).subspan(at, 8));
+        break;
+    }
+    unsigned count = 0;
+    store_->enumerate([&](const EntryInfo &) {
+        ++count;
+        return true;
+    });
+    EXPECT_EQ(count, 1u);
+}
+
+TEST_F(LostIndexTest, APutIntoAFirstLevelThatIsZerosLosesNothingForGood) {
+    for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");
+    const std::vector<std::byte> zeros(index_size(1) - level_offset(0));
+    write(kIndexFileName, level_offset(0), zeros);
+    for (int i = 0; i < 50; ++i) put(*store_, "new" + std::to_string(i), "value");
+    const auto later = open();
+    ASSERT_NE(later, nullptr);
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_EQ(get(*later, "key" + std::to_string(i)), "value") << i;
+        EXPECT_EQ(get(*later, "new" + std::to_string(i)), "value") << i;
+    }
+}
+
+TEST_F(LostIndexTest, WhatIsStoredAfterItWasRenamedIsInTheOneThatOthersFind) {
+    put(*store_, "key", "old");
+    put(*store_, "removed", "value");
+    ASSERT_TRUE(directory().rename(kIndexFileName, "aside").ok());
+    const auto other = open();
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(get(*other, "key"), "old");
+    EXPECT_EQ(get(*other, "removed"), "value");
+    put(*store_, "key", "new");
+    EXPECT_TRUE(store_->remove(as_bytes("removed")).ok());
+    const auto later = open();
+    ASSERT_NE(later, nullptr);
+    EXPECT_EQ(get(*later, "key"), "new");
+    EXPECT_EQ(get(*later, "removed"), "(miss)");
+}
+
+// The older record is marked with the number of the system start. The newer one is lost afterwards.
+TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
+    put(*store_, "key", "an older value");
+    const std::array<std::byte, 8> damage = {std::byte{0x55}, std::byte{0x55}, std::byte{0x55}};
+    write(kIndexFileName, counter_offset(Counter::boot), damage);
+    put(*store_, "key", "the newer value");
+    store_.reset();
+    const std::string segment = segment_file_name(0);
+    const auto bytes = read(segment);
+    const Bytes newer = as_bytes("the newer value");
+    const auto at = std::search(bytes.begin(), bytes.end(), newer.begin(), newer.end());
+    ASSERT_NE(at, bytes.end());
+    write(segment, static_cast<std::uint64_t>(at - bytes.begin()), damage);
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    const auto later = open();
+    ASSERT_NE(later, nullptr);
+    EXPECT_EQ(get(*later, "key"), "(miss)");
+}
+
+}  // namespace
+}  // namespace cairn

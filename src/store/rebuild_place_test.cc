@@ -1,0 +1,170 @@
+// How a new index takes the place of the old one, while others use that.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/publish.h"
+#include "store/rebuild.h"
+#include "store/testing/cache_files.h"
+#include "store/testing/rebuild_fixture.h"
+
+namespace cairn {
+namespace {
+
+using testing::RebuildTest;
+
+// The record of a killed put, or of one that has not come to its end.
+TEST_F(RebuildTest, WhatTheIndexLeadsToIsTheEntry) {
+    files_.put("key", "stored");
+    files_.append("key", "newer", UINT64_MAX / 2);
+    ASSERT_TRUE(rebuild().value());
+    EXPECT_EQ(files_.get("key"), "stored");
+}
+
+// A put that published in the old index while the new one was made, at any moment of that.
+TEST_F(RebuildTest, WhatIsPublishedMeanwhileIsTakenOver) {
+    for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+    for (const bool is_written_before : {true, false}) {
+        for (unsigned moment = 0; moment < 30; ++moment) {
+            files_.put("key", "older");
+            const std::uint64_t stamp = files_.index().next_stamp();
+            std::optional<Writer::Appended> record;
+            if (is_written_before) record = files_.append("key", "newer", stamp);
+            Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+                            nullptr);
+            bool over = false;
+            Index &index = files_.index();
+            for (unsigned i = 0; i < moment && !over; ++i) over = rebuild.step(0).value();
+            if (over) break;
+            if (!record) record = files_.append("key", "newer", stamp);
+            const auto published = publish(index, index.hash(as_bytes("key")),
+                                           files_.slot_of("key", "newer", record->location),
+                                           PublishPolicy::replace, stamp, files_.examiner("key"));
+            ASSERT_TRUE(published.ok());
+            while (!over) over = rebuild.step(0).value();
+            ASSERT_EQ(files_.get("key"), "newer") << moment;
+            ASSERT_EQ(files_.published_slots("key"), 1u);
+        }
+    }
+}
+
+// Two puts of one key that damage hides: the one with the greater stamp wants absence, finds the other
+// one, and gives in.
+TEST_F(RebuildTest, WhatAPutThatGaveInHasWrittenIsNotTheEntry) {
+    for (unsigned moment = 0; moment < 12; ++moment) {
+        const std::string name = "name " + std::to_string(moment);
+        const auto stored = files_.append(name, "stored", 100);
+        const auto refused = files_.append(name, "refused", 200);
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+                        nullptr);
+        bool over = false;
+        Index &index = files_.index();
+        for (unsigned i = 0; i < moment && !over; ++i) over = rebuild.step(0).value();
+        if (over) break;
+        const std::uint64_t hash = index.hash(as_bytes(name));
+        const Slot slot = files_.slot_of(name, "stored", stored.location);
+        ASSERT_TRUE(
+            publish(index, hash, slot, PublishPolicy::if_absent, 100, files_.examiner(name)).ok());
+        ASSERT_TRUE(files_.writer().mark(refused.location, 200, RecordState::unused).ok());
+        while (!over) over = rebuild.step(0).value();
+        ASSERT_EQ(files_.get(name), "stored") << moment;
+        lose_index();
+        ASSERT_TRUE(this->rebuild().ok());
+        ASSERT_EQ(files_.get(name), "stored") << moment;
+        for (int i = 0; i < 40; ++i) files_.put(key(i), value(i));
+    }
+}
+
+TEST_F(RebuildTest, WhatIsEvictedMeanwhileLeavesNoSlot) {
+    for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+    const Location gone = files_.put("gone", "value");
+    for (unsigned moment = 0; moment < 10; ++moment) {
+        files_.writer().release_segment();
+        for (int i = 0; i < 20; ++i) files_.put(key(i), value(i));
+    }
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    bool over = rebuild.step(0).value();
+    while (!over && rebuild.bytes_left() != 0) over = rebuild.step(0).value();
+    files_.writer().release_segment();
+    ASSERT_TRUE(files_.writer().retire_segment(files_.index(), gone.segment).ok());
+    while (!over) over = rebuild.step(0).value();
+    const std::uint64_t hash = files_.index().hash(as_bytes("gone"));
+    EXPECT_FALSE(files_.index().leads_to(hash, gone));
+}
+
+TEST_F(RebuildTest, AnUnfinishedRebuildLeavesNoFile) {
+    for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+    files_.index().ask_for_rebuild();
+    ASSERT_FALSE(rebuild(0).value());
+    ASSERT_TRUE(files_.directory()
+                    .list([&](const char *name) {
+                        EXPECT_FALSE(std::string_view(name).ends_with(".tmp")) << name;
+                    })
+                    .ok());
+}
+
+// Who uses the old index notices at the next call.
+TEST_F(RebuildTest, TheOldIndexTellsThatAnotherTookItsPlace) {
+    files_.put("key", "value");
+    Index &before = files_.index();
+    EXPECT_EQ(before.counter(Counter::retired).load() & kLookAlways, 0u);
+    const std::uint64_t clears = before.counter(Counter::clears).load();
+    ASSERT_TRUE(rebuild().value());
+    EXPECT_NE(before.counter(Counter::retired).load() & kLookAlways, 0u);
+    EXPECT_FALSE(before.is_named(files_.directory()));
+    EXPECT_NE(&files_.index(), &before);
+    EXPECT_EQ(files_.index().counter(Counter::retired).load() & kLookAlways, 0u);
+    EXPECT_GT(files_.index().counter(Counter::clears).load(), clears);
+}
+
+// The disk may have an older state of the index than of the segments.
+TEST_F(RebuildTest, AfterASystemStartTheNewestRecordIsTheEntry) {
+    files_.put("key", "stored");
+    files_.append("key", "newer", UINT64_MAX / 2);
+    files_.index().counter(Counter::rebuild).fetch_or(2);
+    files_.index().ask_for_rebuild();
+    EXPECT_TRUE(files_.index().is_after_start());
+    ASSERT_TRUE(rebuild().value());
+    EXPECT_EQ(files_.get("key"), "newer");
+    EXPECT_FALSE(files_.index().is_after_start());
+}
+
+TEST_F(RebuildTest, NoIndexTakesItsPlaceWhileASegmentMayBeRetired) {
+    files_.put("key", "stored");
+    files_.index().ask_for_rebuild();
+    {
+        const auto retiring = files_.open_writer()->lock_eviction();
+        ASSERT_TRUE(retiring.ok());
+        const Index &before = files_.index();
+        const auto done = rebuild();
+        ASSERT_TRUE(done.ok());
+        EXPECT_FALSE(done.value());
+        EXPECT_TRUE(before.is_named(files_.directory()));
+        EXPECT_EQ(files_.get("key"), "stored");
+        EXPECT_NE(files_.index().rebuild_due(), RebuildReason::none);
+    }
+    EXPECT_TRUE(rebuild().value());
+    EXPECT_EQ(files_.get("key"), "stored");
+}
+
+TEST_F(RebuildTest, SeveralAtOnceFindEverythingOnce) {
+    for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
+    lose_index();
+    Rebuild one(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    Rebuild two(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    bool one_done = false, two_done = false;
+    while (!one_done || !two_done) {
+        if (!one_done) one_done = one.step(0).value();
+        if (!two_done) two_done = two.step(0).value();
+    }
+    for (int i = 0; i < 300; ++i) {
+        EXPECT_EQ(files_.get(key(i)), value(i));
+        EXPECT_EQ(files_.published_slots(key(i)), 1u);
+    }
+}
+
+}  // namespace
+}  // namespace cairn

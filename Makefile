@@ -5,6 +5,8 @@
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # How often `make torture` kills processes that use the cache.
 KILLS ?= 200
+# With it, `make torture` damages the files of so many caches instead.
+DAMAGE ?=
 # How long `make fuzz` runs each fuzz target.
 SECONDS ?= 60
 # Where `make install` puts things; DESTDIR is honoured too. More is said by CMake's options, such as
@@ -50,10 +52,10 @@ bench: ## Compare the store with its rivals, and links with the driver's; writes
 	@bench/run
 	@bench/link/run --quick
 
-torture: ## Kill processes that share a cache, KILLS=200 times, and check every promise
+torture: ## Kill processes that share a cache, KILLS=200 times, or damage DAMAGE=N caches, and check every promise
 	@scripts/install-packages tests
-	@scripts/build release cairn_torture broker_torture
-	@scripts/run-torture $(KILLS)
+	@scripts/build release $(if $(DAMAGE),cairn_damage_torture,cairn_torture broker_torture)
+	@scripts/run-torture $(if $(DAMAGE),--damage $(DAMAGE),$(KILLS))
 
 fuzz: ## Run every fuzz target for SECONDS=60
 	@scripts/install-packages tests

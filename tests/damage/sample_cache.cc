@@ -58,9 +58,7 @@ SampleCache::SampleCache(std::size_t entries, unsigned segments, std::uint64_t s
                          const std::string &identifier)
     : identifier_(identifier), path_(root_ / identifier) {
     fill(entries, segments, seed);
-    Contents contents;
-    for (const auto &path : files_in(path_, ".val"))
-        contents[std::filesystem::path(path).filename().string()] = read_file(path);
+    const FileContents contents = segments_in(path_);
     for (SampleEntry &entry : entries_) locate(contents, entry);
     for (SampleEntry &entry : removed_) locate(contents, entry);
 }
@@ -90,25 +88,37 @@ void SampleCache::fill(std::size_t entries, unsigned segments, std::uint64_t see
 }
 
 // An older record of the same key may lie before that with the value.
-void SampleCache::locate(const Contents &contents, SampleEntry &entry) {
+std::optional<Range> find_record(const FileContents &contents, ByteView wanted_key,
+                                 ByteView wanted_value) {
     for (const auto &[name, bytes] : contents) {
         auto from = bytes.begin();
         for (;;) {
-            const auto key = std::search(from, bytes.end(), entry.key.begin(), entry.key.end());
+            const auto key = std::search(from, bytes.end(), wanted_key.begin(), wanted_key.end());
             if (key == bytes.end()) break;
             from = key + 1;
             const auto key_begin = static_cast<std::uint64_t>(key - bytes.begin());
-            const auto value_begin = align_up(key_begin + entry.key.size(), kValueAlignment);
-            const auto value_end = value_begin + entry.value.size();
+            const auto value_begin = align_up(key_begin + wanted_key.size(), kValueAlignment);
+            const auto value_end = value_begin + wanted_value.size();
             if (value_end > bytes.size()) continue;
-            const auto value = ByteView(bytes).subspan(value_begin, entry.value.size());
-            if (!std::ranges::equal(value, entry.value)) continue;
-            entry.record = {name, key_begin - kHeaderSize,
-                            align_up(value_end + kEndSize, kAlignment)};
-            return;
+            const auto value = ByteView(bytes).subspan(value_begin, wanted_value.size());
+            if (!std::ranges::equal(value, wanted_value)) continue;
+            return Range{name, key_begin - kHeaderSize, align_up(value_end + kEndSize, kAlignment)};
         }
     }
-    give_up("a value is not found in the files");
+    return std::nullopt;
+}
+
+FileContents segments_in(const std::string &directory) {
+    FileContents contents;
+    for (const auto &path : files_in(directory, ".val"))
+        contents[std::filesystem::path(path).filename().string()] = read_file(path);
+    return contents;
+}
+
+void SampleCache::locate(const FileContents &contents, SampleEntry &entry) {
+    const auto record = find_record(contents, entry.key, entry.value);
+    if (!record) give_up("a value is not found in the files");
+    entry.record = *record;
 }
 
 void SampleCache::copy_to(const std::string &root) const {

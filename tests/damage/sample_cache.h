@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct Range {
         return file == other.file && begin < other.end && other.begin < end;
     }
 };
+
+using FileContents = std::map<std::string, ByteVector>;  // by name
+
+FileContents segments_in(const std::string &directory);
+// Where the record of a key with this value lies in the segments.
+std::optional<Range> find_record(const FileContents &segments, ByteView key, ByteView value);
 
 struct SampleEntry {
     ByteVector key;
@@ -49,10 +56,8 @@ class SampleCache {
     void copy_to(const std::string &root) const;
 
   private:
-    using Contents = std::map<std::string, ByteVector>;  // of segment files, by name
-
     void fill(std::size_t entries, unsigned segments, std::uint64_t seed);
-    static void locate(const Contents &contents, SampleEntry &entry);
+    static void locate(const FileContents &contents, SampleEntry &entry);
 
     TempDirectory root_;
     std::string identifier_;

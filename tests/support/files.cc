@@ -105,9 +105,9 @@ void copy_directory(const std::string &from, const std::string &to) {
         write_file(to + "/" + fs::path(path).filename().string(), read_file(path));
 }
 
-std::uint64_t blocks_held(const std::string &directory) {
+std::uint64_t blocks_held(const std::string &directory, const std::string &extension) {
     std::uint64_t bytes = 0;
-    for (const auto &path : files_in(directory)) {
+    for (const auto &path : files_in(directory, extension)) {
         struct stat info = {};
         if (lstat(path.c_str(), &info) == 0)
             bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;

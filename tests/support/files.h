@@ -29,7 +29,7 @@ void cut(const std::string &path, std::uint64_t size);
 std::uint64_t file_size(const std::string &path);
 void copy_directory(const std::string &from, const std::string &to);
 
-// Bytes of disk blocks that all files directly in a directory hold.
-std::uint64_t blocks_held(const std::string &directory);
+// Bytes of disk blocks that files directly in a directory hold; `extension` as in files_in().
+std::uint64_t blocks_held(const std::string &directory, const std::string &extension = "");
 
 }  // namespace cairn_test

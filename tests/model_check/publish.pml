@@ -3,19 +3,18 @@
  *
  * One key, the places where it can be (two of the first level of the index, one of the second), and
  * everybody who changes them: writers, a remover, an evictor that may die once and is then replaced
- * by another, a search of the segments that adopts the record that a writer has just written,
- * another that listed an older record before and adopts that one, readers, and a tentative slot whose
- * writer died. Every access to shared memory is a step of its
- * own; between two steps anybody else may do anything, or nothing ever again.
+ * by another, readers, and a tentative slot whose writer died. A rebuild that takes over what was
+ * put meanwhile publishes as a writer does; rebuild.pml has the rest of it. Every access to shared
+ * memory is a step of its own; between two steps anybody else may do anything, or nothing ever
+ * again.
  *
  * The model and the code:
  *   find_published, may_stay, publish     src/store/publish.cc (visit_slots_of_key: begin again when
  *                                         a record is gone and its slot has changed)
  *   insert                                src/store/index.cc, Index::insert
  *   get                                   src/store/lookup.cc, Store::try_candidates
- *   remove                                src/store/update.cc, Store::remove
+ *   remove                                src/store/update.cc, Store::remove_from
  *   copy, drop, retire                   src/store/evictor.cc
- *   adopt, obstacle_to                    src/store/rebuild.cc: publish with if_newer
  *
  * The checks (WHO chooses who takes part, see check.sh):
  *   1. never two published slots of a key;
@@ -25,8 +24,7 @@
  *      until it is replaced, removed or given up;
  *   3. of several puts that want absence exactly one stores (no remover, no evictor);
  *   4. no published slot leads to a file that was deleted;
- *   5. what an older record says does not come back after a newer one was removed;
- *   6. all come to an end, if each goes on whenever it can (LIVE, without impatience: see there).
+ *   5. all come to an end, if each goes on whenever it can (LIVE, without impatience: see there).
  */
 
 #define PLACES 3
@@ -37,13 +35,12 @@
 #define FIRST 2
 #define SECOND 3
 #define DEAD 4
-#define OLDER 5
 #define COPY (8 + OLD)
 #define COPY2 (16 + OLD)
 
-/* A slot: record, tentative, and a bit that differs: the hit count, or who set a tentative slot. */
+/* A slot: record, tentative, and a bit that differs: the hit count. */
 #define PUBLISHED(record) ((record) * 4)
-#define TENTATIVE(record, mark) ((record) * 4 + 2 + (mark))
+#define TENTATIVE(record) ((record) * 4 + 2)
 #define RECORD(word) ((word) >> 2)
 #define IS_TENTATIVE(word) (((word) & 2) != 0)
 #define WITHOUT_HITS(word) ((word) & ~1)
@@ -55,11 +52,6 @@
 #ifndef PATIENCE
 #define PATIENCE 1
 #endif
-#ifdef NO_MARK
-#define MARK_OF_SEARCH 0
-#else
-#define MARK_OF_SEARCH 1
-#endif
 
 byte slot[PLACES];
 bool old_is_gone;     /* the segment of OLD was deleted */
@@ -68,8 +60,6 @@ byte current;         /* ghost: the published value, 0: none */
 byte winners;         /* puts that wanted absence and stored */
 byte running;
 bool finished;
-byte removals;        /* Counter::removals */
-bool newer_is_gone;   /* ghost: a newer entry than OLDER was removed */
 
 /* Ghost: for each observer the values (as bits) that were current since it began; 0: it does not
  * observe. */
@@ -110,7 +100,6 @@ inline exchange(place, expected, desired, done) {
             slot[place] = desired;
             if
             :: desired != EMPTY && !IS_TENTATIVE(desired) ->
-                assert(RECORD(desired) != OLDER || !newer_is_gone);
                 published_count++;
                 assert(published_count == 1);
                 if
@@ -118,7 +107,6 @@ inline exchange(place, expected, desired, done) {
                 :: else
                 fi
             :: desired == EMPTY && expected != EMPTY && !IS_TENTATIVE(expected) ->
-                newer_is_gone = newer_is_gone || RECORD(expected) != OLDER;
                 note_current(0)
             :: else
             fi
@@ -214,30 +202,29 @@ inline may_stay(i, word, own, impatient, stay) {
 }
 
 /* Publishes `record`. done: it is published; else there is one already. */
-inline publish(record, mark, if_absent, i, word, own, attempt, done) {
+inline publish(record, if_absent, i, word, own, attempt, done) {
     attempt = 0;
     do
     :: find_published(i, word);
         if
-        :: word != EMPTY && RECORD(word) == record -> done = true; break
-        :: word != EMPTY && RECORD(word) != record && if_absent -> done = false; break
-        :: word != EMPTY && RECORD(word) != record && !if_absent ->
+        :: word != EMPTY && if_absent -> done = false; break
+        :: word != EMPTY && !if_absent ->
             exchange(PLACE(i), word, PUBLISHED(record), done);
             if
             :: done -> break
             :: else
             fi
         :: word == EMPTY ->
-            insert(i, TENTATIVE(record, mark), own, done);
+            insert(i, TENTATIVE(record), own, done);
             may_stay(i, word, own, (attempt >= PATIENCE), done);
             if
             :: done ->
-                exchange(own, TENTATIVE(record, mark), PUBLISHED(record), done);
+                exchange(own, TENTATIVE(record), PUBLISHED(record), done);
                 if
                 :: done -> break
                 :: else
                 fi
-            :: else -> exchange(own, TENTATIVE(record, mark), EMPTY, done)
+            :: else -> exchange(own, TENTATIVE(record), EMPTY, done)
             fi
         fi;
 #ifndef LIVE
@@ -253,7 +240,7 @@ proctype writer(byte record; bool if_absent; byte who) {
     byte i, word, own, attempt;
     bool done;
     begin_observing(who);
-    publish(record, 0, if_absent, i, word, own, attempt, done);
+    publish(record, if_absent, i, word, own, attempt, done);
     atomic {
         if
         :: if_absent && done -> winners++
@@ -265,51 +252,6 @@ proctype writer(byte record; bool if_absent; byte who) {
     }
 }
 
-/* A search of the segments that meets the first writer's record before or while it publishes. */
-proctype search() {
-    byte i, word, own, attempt;
-    bool done;
-    publish(FIRST, MARK_OF_SEARCH, true, i, word, own, attempt, done);
-    atomic { i = 0; word = 0; own = 0; attempt = 0; done = false; running-- }
-}
-
-/* A search that listed OLDER, which no slot leads to, before the others began. What it would list
- * anew, if something was taken out since, is newer. */
-proctype late_search() {
-    byte i, word, own, attempt;
-    bool done;
-    do
-    :: find_published(i, word);
-        if
-        :: word != EMPTY -> break
-        :: word == EMPTY ->
-            insert(i, TENTATIVE(OLDER, MARK_OF_SEARCH), own, done);
-            may_stay(i, word, own, (attempt >= PATIENCE), done);
-            if
-#ifdef NO_RECOUNT
-            :: done ->
-#else
-            :: done && removals != 0 ->
-                exchange(own, TENTATIVE(OLDER, MARK_OF_SEARCH), EMPTY, done);
-                break
-            :: done && removals == 0 ->
-#endif
-                exchange(own, TENTATIVE(OLDER, MARK_OF_SEARCH), PUBLISHED(OLDER), done);
-                if
-                :: done -> break
-                :: else
-                fi
-            :: !done -> exchange(own, TENTATIVE(OLDER, MARK_OF_SEARCH), EMPTY, done)
-            fi
-        fi;
-        if
-        :: attempt < PATIENCE -> attempt++
-        :: else
-        fi
-    od;
-    atomic { i = 0; word = 0; own = 0; attempt = 0; done = false; running-- }
-}
-
 proctype remover(byte who) {
     byte i, word;
     bool done;
@@ -319,10 +261,6 @@ proctype remover(byte who) {
         if
         :: word == EMPTY -> assert((seen[who] & BIT(0)) != 0); break
         :: else ->
-            if
-            :: removals < 3 -> removals++ /* note_removal */
-            :: else
-            fi;
             exchange(PLACE(i), word, EMPTY, done);
             if
             :: done -> break
@@ -418,8 +356,8 @@ init {
 #endif
 #ifdef DEAD_WRITER
         if
-        :: slot[0] = TENTATIVE(DEAD, 0)
-        :: slot[2] = TENTATIVE(DEAD, 0)
+        :: slot[0] = TENTATIVE(DEAD)
+        :: slot[2] = TENTATIVE(DEAD)
         fi;
 #endif
 #ifdef WRITERS
@@ -447,14 +385,6 @@ init {
 #ifdef EVICTOR
         running++;
         run evictor();
-#endif
-#ifdef SEARCH
-        running++;
-        run search();
-#endif
-#ifdef LATE_SEARCH
-        running++;
-        run late_search();
 #endif
     };
     running == 0;

@@ -132,5 +132,17 @@ TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
     EXPECT_EQ(get(*later, "key"), "(miss)");
 }
 
+// Its writer holds a lock on the byte that a session wants.
+TEST_F(LostIndexTest, ASegmentUnderTheNameOfTheLockKeepsNobodyOut) {
+    put(*store_, "key", "value");
+    ASSERT_TRUE(directory().remove_file("cache.lock").ok());
+    ASSERT_TRUE(directory().link(segment_file_name(0), "cache.lock").ok());
+    const auto other = open();
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(get(*other, "key"), "value");
+    put(*other, "other", "value");
+    EXPECT_EQ(get(*store_, "other"), "value");
+}
+
 }  // namespace
 }  // namespace cairn

@@ -175,7 +175,12 @@ Status Store::join_session() {
             return {};
         }
     } while (backoff.pause());  // a process is wiping the cache
-    return Error::busy;
+    // Or it is another file under this name: the writer of a segment holds what we want.
+    const auto info = file->info();
+    const bool is_ours = !info.ok() || (info->size_bytes == 0 && info->links == 1);
+    if (is_ours || access_ == Access::read_only) return Error::busy;
+    TRY(directory_.remove_file(kLockFileName));
+    return join_session();
 }
 
 // Whether the root still has our directory under this name. Another process may have renamed it, to

@@ -308,7 +308,11 @@ Status Rebuild::update_key() {
     TRY_ASSIGN(const auto published, find_published(old_, hash, examine));
     const bool is_newest = published && published->stamp_ns >= key_.front().stamp_ns;
     const bool counts = is_newest || !newest_first_;
-    if (published && counts && !was_removed_after(published->stamp_ns)) {
+    const bool is_removed = published && was_removed_after(published->stamp_ns);
+    if (is_removed) {  // the record that says so may be gone before this one
+        TRY(writer_.mark(published->slot.location(), published->stamp_ns, RecordState::removed));
+    }
+    if (published && counts && !is_removed) {
         // A power loss may have taken its value, and even its end, so that it was not listed.
         const ReadRecord whole = reader_.read_any(cache_id, published->slot.location());
         if (whole.outcome == ReadOutcome::unreadable) return Error::io;
@@ -383,7 +387,8 @@ Result<bool> Rebuild::put_in_place() {
     const auto lock = writer_.lock_eviction(kLockPatienceUs);
     if (lock.error() == Error::busy) return false;
     if (!lock.ok()) return lock.error();
-    if (!old_.is_named(directory_)) return true;
+    const bool is_done = old_.rebuild_due() == RebuildReason::none;  // by another process
+    if (is_done || !old_.is_named(directory_)) return true;
     is_locked_ = true;
     const Status status = take_place();
     is_locked_ = false;

@@ -285,9 +285,11 @@ Result<bool> Store::remove(Bytes key) {
         index->mend_boot(boot_number_.load(std::memory_order_relaxed));
         const std::uint64_t hash = index->hash(key);
         ghosts_.forget(*index, hash);  // it is gone for another reason from now on
+        // Before the look: what a rebuild publishes behind that, it publishes while it is due.
+        const bool may_be_unseen = index->suspicious(hash);
         TRY_ASSIGN(const bool found, remove_found(*index, hash, key));
         removed = removed || found;
-        if (index->suspicious(hash)) {
+        if (may_be_unseen) {
             TRY(note_removal(*index, hash, key));
             // What a rebuild has published since it did not go by our note.
             TRY(remove_found(*index, hash, key));

@@ -42,7 +42,6 @@ rebuild_options() {
     case $name in
         put) options="-DPUT -DREAD" ;;
         remove) options="-DREMOVES -DREAD" ;;
-        puts) options="-DTWO_PUTS" ;;
         put-remove) options="-DPUT -DREMOVES" ;;
         kill) options="-DPUT -DREAD -DKILL_PUT $dies" ;;
         die-remove) options="-DREMOVES -DREAD $dies" ;;
@@ -50,7 +49,8 @@ rebuild_options() {
         two) options="-DPUT -DREAD -DTWO_REBUILD" ;;
         two-remove) options="-DREMOVES -DREAD -DTWO_REBUILD" ;;
         long-put-remove) options="-DPUT -DREMOVES -DREAD" ;;
-        long-puts) options="-DTWO_PUTS -DREAD" ;;
+        long-puts) options="-DTWO_PUTS" ;;
+        long-puts-read) options="-DTWO_PUTS -DREAD" ;;
         long-die) options="-DPUT -DREMOVES $dies" ;;
         broken-dead-record) options="-DPUT -DREMOVES -DDEAD_IS_IGNORED" ;;
         broken-speak) options="-DPUT -DREMOVES -DDEAD_RECORD_IF_NOTHING" ;;

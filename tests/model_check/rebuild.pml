@@ -35,7 +35,7 @@
  *     and for all that follows;
  *   - a put asks for the name before it marks what it replaced. What it finds published may be its
  *     own record. When the index has lost the name, its record stays as it is;
- *   - a remove where a rebuild is due, or was when it began to look, writes a dead record in any
+ *   - a remove asks whether a rebuild is due before it looks. If so, it writes a dead record in any
  *     case, and then looks again.
  *
  * What is not modelled: copies, evicting, a clear, a system start, damage meanwhile, a remove that
@@ -258,8 +258,8 @@ look:
         :: found == 0 && !marked && !spoke && index[own].due -> goto speak
         :: found == 0 && (marked || spoke || !index[own].due) -> goto ask
 #else
-        :: found == 0 && !spoke && (was_due || index[own].due) -> goto speak
-        :: found == 0 && (spoke || !(was_due || index[own].due)) -> goto ask
+        :: found == 0 && !spoke && was_due -> goto speak
+        :: found == 0 && (spoke || !was_due) -> goto ask
 #endif
         :: else
         fi

@@ -211,7 +211,7 @@ Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint3
         if (work.index->rebuild_due() != RebuildReason::none) return Error::busy;
         TRY_ASSIGN(discarded, work.writer.retire_segment(*work.index, segment));
     }
-    if (discarded) (void)directory_.discard_file(*discarded);
+    if (discarded) (void)discard_segment(directory_, *discarded);
     work.reader.segments().forget_deleted();
     return {};
 }

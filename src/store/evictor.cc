@@ -176,7 +176,7 @@ void Evictor::discard(const std::string &name, bool wait) {
         discarded_ = name;
         if (discard_.wake()) return;
     }
-    (void)directory_.discard_file(name);
+    (void)discard_segment(directory_, name);
 }
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {

@@ -32,6 +32,7 @@
 #include "store/policy.h"
 #include "store/record_reader.h"
 #include "store/segment_scan.h"
+#include "store/space.h"
 #include "store/writer.h"
 
 namespace cairn {
@@ -114,7 +115,7 @@ class Evictor {
     std::vector<Planned> plan_ GUARDED_BY(mutex_);  // still to be done, last first
 
     std::string discarded_;  // constant while the worker runs
-    Worker discard_{[this] { (void)directory_.discard_file(discarded_); }};
+    Worker discard_{[this] { (void)discard_segment(directory_, discarded_); }};
 };
 
 }  // namespace cairn

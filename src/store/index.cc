@@ -363,8 +363,7 @@ void Index::ask_for_rebuild() {
     auto due = counter(Counter::rebuild);
     const std::uint64_t request =
         monotonic_ns() << 8 | static_cast<std::uint64_t>(RebuildReason::damage);
-    constexpr auto kKept = static_cast<std::uint64_t>(RebuildReason::boot) |
-                           static_cast<std::uint64_t>(RebuildReason::unsettled);
+    constexpr auto kKept = static_cast<std::uint64_t>(RebuildReason::boot);
     std::uint64_t word = due.load();
     while (!due.compare_exchange_weak(word, request | (word & kKept))) {
     }
@@ -376,17 +375,16 @@ bool Index::is_after_start() const {
 }
 
 bool Index::is_unsettled() const {
-    const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
-    return (word & static_cast<std::uint64_t>(RebuildReason::unsettled)) != 0;
+    return counter(Counter::unsettled).load(std::memory_order_relaxed) == 1;
 }
 
 void Index::begin_settling() {
-    counter(Counter::rebuild).fetch_or(static_cast<std::uint64_t>(RebuildReason::unsettled));
+    counter(Counter::unsettled).store(1);
     counter(Counter::retired).fetch_or(kLookAlways);
 }
 
 void Index::end_settling() {
-    counter(Counter::rebuild).fetch_and(~static_cast<std::uint64_t>(RebuildReason::unsettled));
+    counter(Counter::unsettled).store(0);
     counter(Counter::retired).fetch_and(~kLookAlways);
 }
 

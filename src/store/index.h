@@ -140,7 +140,7 @@ class Index {
     // Empties the damaged slots in the buckets of a hash to make room; false: there are none. Asks
     // for a rebuild first, so that others always see the damage or that a rebuild is due.
     bool free_damaged(std::uint64_t hash);
-    // From begin_settling() to end_settling(), whatever it leads to: see RebuildReason.
+    // From begin_settling() to end_settling(): see Counter::unsettled.
     bool is_unsettled() const;
     void begin_settling();
     void end_settling();

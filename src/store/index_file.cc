@@ -76,7 +76,7 @@ void remove_abandoned_indexes(const Directory &directory, const DiskUse &use) {
         const auto file = directory.open_file(name, Access::read_only);
         const auto locked = file.ok() ? file->is_locked(kBuilderByte, LockKind::shared)
                                       : Result<bool>(file.error());
-        if (locked.ok() && !locked.value()) (void)directory.discard_file(name);
+        if (locked.ok() && !locked.value()) (void)directory.remove_file(name);
     }
 }
 

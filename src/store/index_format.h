@@ -66,6 +66,9 @@ enum class Counter : unsigned {
     clears = 14,       // grows when entries were removed on request, all or those of a time
     cleared_at = 16,   // when that was last, s since 1970; 0: never
     ghosts = 17,       // grows when the file of ghosts is made
+    unsettled =
+        18,  // 1: it has the name, and not yet all that was published in the index before it:
+             // look-ups in it miss
 };
 
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.
@@ -79,11 +82,9 @@ inline constexpr std::uint64_t kLookAlways = std::uint64_t{1} << 63;
 // Why segments may hold entries that the index lacks: bits.
 enum class RebuildReason : std::uint64_t {
     none = 0,
-    damage = 1,     // a part of the index was lost: do not believe a miss before a rebuild
-    boot = 2,       // the system was started: what was not synced may be lost, in the index or in
-                    // segments. The rebuild runs in the background
-    unsettled = 4,  // a new index that has the name, and not yet all that was published in the old
-                    // one: look-ups in it miss
+    damage = 1,  // a part of the index was lost: do not believe a miss before a rebuild
+    boot = 2,    // the system was started: what was not synced may be lost, in the index or in
+                 // segments. The rebuild runs in the background
 };
 
 constexpr std::uint64_t counter_offset(Counter counter) {

@@ -144,5 +144,16 @@ TEST_F(LostIndexTest, ASegmentUnderTheNameOfTheLockKeepsNobodyOut) {
     EXPECT_EQ(get(*store_, "other"), "value");
 }
 
+// Who retires a segment cuts it, so that its blocks are free at once. What others have mapped is not cut.
+TEST_F(LostIndexTest, AnIndexUnderTheNameOfASegmentIsNotCut) {
+    put(*store_, "key", "value");
+    const auto index = directory().open_file(kIndexFileName, Access::read_only);
+    ASSERT_TRUE(index.ok());
+    ASSERT_TRUE(directory().rename(kIndexFileName, segment_file_name(7)).ok());
+    ASSERT_TRUE(store_->clear().ok());
+    EXPECT_FALSE(directory().info(segment_file_name(7)).ok());
+    EXPECT_GE(index->info()->size_bytes, index_size(1));
+}
+
 }  // namespace
 }  // namespace cairn

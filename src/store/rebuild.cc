@@ -107,7 +107,8 @@ Rebuild::Fate Rebuild::fate_of(const RecordHeader &header) const {
     if (header.state == RecordState::unused) return Fate::ignored;
     // Also a copy that is unmoved: it was found by its slot.
     if (header.state == RecordState::removed || header.was_replaced(boot)) return Fate::dead;
-    return header.unmoved || header.was_left(boot) ? Fate::ignored : Fate::live;
+    if (header.was_left(boot)) return Fate::ignored;
+    return header.unmoved ? Fate::unmoved : Fate::live;
 }
 
 void Rebuild::add(const ScannedRecord &record) {
@@ -118,7 +119,9 @@ void Rebuild::add(const ScannedRecord &record) {
     const std::uint32_t flags = (fate == Fate::dead ? kDead : 0) |
                                 (header.state == RecordState::removed ? kRemoved : 0) |
                                 (header.removal ? kRemoval : 0);
-    listed_.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | flags});
+    // The slot of its entry may be about to move to it: it is looked at again at the end.
+    std::vector<Listed> &listed = fate == Fate::unmoved ? undecided_ : listed_;
+    listed.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | flags});
 }
 
 // Later stamps must be greater, even if the counter was lost.
@@ -242,6 +245,7 @@ Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
     if (old_.victim() == location.segment && !slot_of(listed)) return Found{State::gone};
     const ReadRecord record = reader_.read_any(old_.identity().cache_id, location);
     if (record.outcome == ReadOutcome::unreadable) return Error::io;
+    if (record.header.unmoved) return Found{State::not_whole};
     if (record.outcome == ReadOutcome::found) {
         const bool is_same = old_.hash(record.blob->key()) == listed.key_hash;
         return Found{is_same ? State::whole : State::not_whole,

@@ -96,8 +96,8 @@ class Rebuild {
         std::uint32_t segment;
         std::uint64_t offset;
     };
-    // What a record says of its key: there is an entry, there is none, nothing.
-    enum class Fate { live, dead, ignored };
+    // What a record says of its key: there is an entry, there is none, nothing, nothing yet.
+    enum class Fate { live, dead, ignored, unmoved };
     // What is found where a record was listed.
     enum class State { whole, dead, not_whole, gone };
     struct Found {

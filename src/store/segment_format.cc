@@ -65,6 +65,11 @@ std::uint64_t cache_name_hash(std::string_view identifier) {
     return checksum(as_bytes(identifier), 3);
 }
 
+bool begins_like_segment(Bytes bytes) {
+    const Bytes magic = as_bytes(kSegment.magic);
+    return bytes.size() >= magic.size() && same_bytes(bytes.first(magic.size()), magic);
+}
+
 FileHeaderBytes encode_segment_header(const CacheIdentity &identity, std::uint32_t segment) {
     return encode(kSegment, identity, segment);
 }

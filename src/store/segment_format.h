@@ -39,6 +39,9 @@ FileHeaderBytes encode_index_header(const CacheIdentity &identity);
 // The identity in a segment's header, if the header is whole and belongs to that segment.
 std::optional<CacheIdentity> decode_segment_header(Bytes bytes, std::uint32_t segment);
 
+// Whether it has the magic number of a segment.
+bool begins_like_segment(Bytes bytes);
+
 struct FileHeader {
     std::uint32_t format_version;
     std::uint32_t number;    // the segment's; 0 in an index

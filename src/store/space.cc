@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "store/space.h"
 
+#include <array>
+
 #include "store/segment_format.h"
 
 namespace cairn {
@@ -24,6 +26,13 @@ Result<DiskUse> measure_disk_use(const Directory &directory) {
     }));
     if (error != Error::none) return error;
     return use;
+}
+
+Status discard_segment(const Directory &directory, const std::string &name) {
+    std::array<std::byte, kSegmentHeaderSize> head = {};
+    const auto file = directory.open_file(name, Access::read_only);
+    const bool is_segment = file.ok() && file->read_at(0, head).ok() && begins_like_segment(head);
+    return is_segment ? directory.discard_file(name) : directory.remove_file(name);
 }
 
 }  // namespace cairn

@@ -41,6 +41,10 @@ struct DiskUse {
     std::vector<std::string> temporary_files;
 };
 
+// Deletes a segment, and gives its blocks back even while somebody has it open. But who has an index
+// open has it mapped: one that damage gave the name of a segment keeps its blocks until then.
+Status discard_segment(const Directory &directory, const std::string &name);
+
 // Adds up the files of a cache. Ignores files that vanish meanwhile.
 Result<DiskUse> measure_disk_use(const Directory &directory);
 

@@ -399,7 +399,7 @@ Status Store::sync() {
 Status Store::remove_segments() const {
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     for (const SegmentFile &segment : use.segments) {
-        const Status status = directory_.discard_file(segment_file_name(segment.segment));
+        const Status status = discard_segment(directory_, segment_file_name(segment.segment));
         if (!status.ok() && status.error() != Error::not_found) return status;
     }
     return {};

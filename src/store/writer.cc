@@ -264,7 +264,7 @@ Status Writer::remove_litter() const {
     for (const std::string &name : use.temporary_files) {
         const auto info = directory_.info(name);
         if (!info.ok() || info->modified_ns + kTemporaryAgeNs > wall_clock_ns()) continue;
-        (void)directory_.discard_file(name);
+        (void)discard_segment(directory_, name);
     }
     for (const SegmentFile &file : use.segments) {
         if (file.disk_bytes > limits_.segment_bytes + kPage) remove_if_torn(file.segment);
@@ -288,7 +288,7 @@ void Writer::remove_if_torn(std::uint32_t segment) const {
         if (!read.ok()) return;
         if (read.value() == end.size() && same_bytes(end, record_end(head))) return;
     }
-    (void)directory_.discard_file(segment_file_name(segment));
+    (void)discard_segment(directory_, segment_file_name(segment));
 }
 
 // Takes over the fullest segment that has room for the record, no writer, and is not the victim.
@@ -323,7 +323,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::
     const auto count = file.read_at(0, header);
     if (!count.ok()) return nullptr;
     if (count.value() < header.size()) {  // its creator died before it wrote the header
-        (void)directory_.discard_file(segment_file_name(segment));
+        (void)discard_segment(directory_, segment_file_name(segment));
         return nullptr;
     }
     const auto identity = decode_segment_header(header, segment);

@@ -477,7 +477,9 @@ void Rebuild::note_losers(const Listed &winner) {
 // over, and those that have not, begin again.
 void Rebuild::mark_losers() {
     const std::uint64_t boot = old_.counter(Counter::boot).load();
-    for (const auto &[listed, winner] : losers_) {
+    for (const Loser &loser : losers_) {
+        const Listed &listed = loser.listed;
+        const Listed &winner = loser.winner;
         const Location location = listed.location();
         if (made_->index->leads_to(listed.key_hash, location)) continue;
         const bool is_copy = listed.stamp_ns == winner.stamp_ns;

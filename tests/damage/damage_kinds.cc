@@ -123,7 +123,8 @@ class Damager {
         return size_ < unit ? 0 : rng_.below((size_ + unit - 1) / unit) * unit;
     }
     // A name beside the file that nothing reads, for what takes its place.
-    std::string aside() const { return path_ + ".aside"; }
+    // Where to make what is to take the file's place: never a file that somebody has mapped.
+    std::string aside() const { return path_ + ".new"; }
     // Puts what was made at aside() in the file's place.
     void move_in() {
         if (!is_file_) remove_tree(path_);
@@ -403,7 +404,8 @@ void remove_file(Damager &file, unsigned) {
 }
 
 void rename_aside(Damager &file, unsigned) {
-    [[maybe_unused]] const int result = rename(file.path().c_str(), file.aside().c_str());
+    [[maybe_unused]] const int result =
+        rename(file.path().c_str(), (file.path() + ".aside").c_str());
     file.touch_all();
 }
 

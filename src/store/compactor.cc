@@ -54,6 +54,7 @@ Status Compactor::run_alone(State &state) {
     // An entry that the index lacks would be lost with its segment.
     if (index->rebuild_due() != RebuildReason::none) return Error::busy;
     Work work(directory_, limits_, std::move(index));
+    work.reader.set_boot(work.index->counter(Counter::boot).load());
     Samples samples = take_samples(*work.index);
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     std::sort(use.segments.begin(), use.segments.end(),
@@ -174,9 +175,8 @@ Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
     header.given_up_in = 0;
     const auto same_hits = [](unsigned hits) { return hits; };
     TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
-    TRY_ASSIGN(const auto moved,
-               relocate(index, work.writer,
-                        {record.location, header, read.blob->key(), value, purpose_, same_hits}));
+    TRY(relocate(index, work.writer,
+                 {record.location, header, read.blob->key(), value, purpose_, same_hits}));
     return true;
 }
 

@@ -70,9 +70,13 @@ Status create_index_file(const Directory &directory, const CacheIdentity &identi
     return status;
 }
 
+bool is_under_construction(std::string_view name) {
+    return name.starts_with(kConstruction);
+}
+
 void remove_abandoned_indexes(const Directory &directory, const DiskUse &use) {
     for (const std::string &name : use.temporary_files) {
-        if (!name.starts_with(kConstruction)) continue;
+        if (!is_under_construction(name)) continue;
         const auto file = directory.open_file(name, Access::read_only);
         const auto locked = file.ok() ? file->is_locked(kBuilderByte, LockKind::shared)
                                       : Result<bool>(file.error());

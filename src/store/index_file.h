@@ -32,6 +32,8 @@ struct IndexUnderConstruction {
 };
 Result<IndexUnderConstruction> construct_index(const Directory &directory,
                                                const CacheIdentity &identity);
+// Whether a file of this name is one.
+bool is_under_construction(std::string_view name);
 // Removes those whose builders died.
 void remove_abandoned_indexes(const Directory &directory, const DiskUse &use);
 

@@ -18,6 +18,7 @@ constexpr unsigned kLookAgain = 16;
 constexpr unsigned kNoticeEach = 32;
 // For a rebuild that takes over what was published meanwhile.
 constexpr std::uint64_t kSettlingPatienceUs = 20'000;
+constexpr std::uint64_t kHasteNs = 1'000'000'000;
 
 // A number for a location: never 0, and no other record's in this cache.
 std::uint64_t place_number(Location location) {
@@ -38,16 +39,22 @@ BlobRef first_found(Index &index, std::uint64_t hash, Read read) {
 }  // namespace
 
 // Segments and the index count their deletion in the same counter. False: the index has not all yet
-// that was published in the one before. Waits for that for a moment, but not for who died.
+// that was published in the one before. Waits for that for a moment; after a wait in vain not again
+// for kHasteNs.
 bool Store::notice_retired_segments() {
     const std::uint64_t retired = index().counter(Counter::retired).load(std::memory_order_relaxed);
     if (retired == retired_seen_.load(std::memory_order_relaxed)) return true;
     if ((retired & kLookAlways) == 0) retired_seen_.store(retired, std::memory_order_relaxed);
     reader_.segments().forget_deleted();
     (void)notice_deleted_index();
+    if (!index().is_unsettled()) return true;
+    const bool is_hasty = monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed);
+    if (is_hasty || options_.lent != nullptr) return false;
     Backoff backoff(kSettlingPatienceUs);
     while (index().is_unsettled()) {
-        if (!backoff.pause()) return false;
+        if (backoff.pause()) continue;
+        hasty_until_ns_.store(monotonic_ns() + kHasteNs, std::memory_order_relaxed);
+        return false;
     }
     return true;
 }
@@ -248,6 +255,7 @@ std::uint64_t Store::cleared_at_s() const {
 
 BlobRef Store::peek(Bytes key) {
     Index &index = this->index();
+    if (index.is_unsettled()) return {};
     return first_found(index, index.hash(key), [&](Slot slot) {
         return reader_.read(index.identity().cache_id, slot, key);
     });

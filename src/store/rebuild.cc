@@ -26,7 +26,7 @@ constexpr std::uint64_t kStampMargin = 1'000'000;
 }  // namespace
 
 Rebuild::~Rebuild() {
-    if (made_ && !is_in_place_) (void)directory_.remove_file(made_->name);
+    if (made_ && !is_in_place_ && is_ours()) (void)directory_.remove_file(made_->name);
 }
 
 Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
@@ -85,11 +85,12 @@ Status Rebuild::list_record() {
 }
 
 Status Rebuild::begin_segment(std::uint32_t segment, std::uint64_t from) {
-    // Ask for the writer before the size: a writer that takes over later writes behind that end.
-    scanned_is_final_ = writer_.has_no_writer(segment);
+    // The size before the writer: if there is none then, all up to that size is written, and a writer
+    // that takes over later writes behind it.
     const auto info = directory_.info(segment_file_name(segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
     scanned_size_ = info.ok() ? info->size_bytes : 0;
+    scanned_is_final_ = writer_.has_no_writer(segment);
     // A segment that may not be read does not keep us from the others.
     if (reader_.segments().open(segment).error() == Error::denied) scanned_size_ = 0;
     scan_.emplace(old_.identity().cache_id, segment, scanned_size_, from);
@@ -277,12 +278,14 @@ Status Rebuild::growing(std::uint64_t hash, Change change) {
 // indexes.
 template <typename Take>
 Status Rebuild::with_room(Take take) {
+    Backoff backoff(kLockPatienceUs);
     for (;;) {
         const Status status = take();
+        if (status.error() == Error::busy && backoff.pause()) continue;
         if (status.error() != Error::full || evictor_ == nullptr || is_locked_) return status;
         TRY_ASSIGN(const Evictor::Progress progress, evictor_->step(old_, UINT64_MAX));
-        if (progress == Evictor::Progress::busy) return Error::busy;
         if (progress == Evictor::Progress::none) return status;
+        if (progress == Evictor::Progress::busy && !backoff.pause()) return Error::busy;
     }
 }
 
@@ -502,7 +505,7 @@ void Rebuild::mark_losers() {
 }
 
 Result<bool> Repair::step(Index &index, std::uint64_t duration_ns) {
-    if (rebuild_ == nullptr || &rebuild_->index() != &index) {
+    if (rebuild_ == nullptr || &rebuild_->index() != &index || !rebuild_->is_ours()) {
         if (monotonic_ns() < not_before_ns_) return Error::busy;
         rebuild_.reset(new (std::nothrow) Rebuild(directory_, index, reader_, writer_, evictor_));
         if (rebuild_ == nullptr) return Error::no_memory;

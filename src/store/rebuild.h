@@ -33,6 +33,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "os/environment.h"
 #include "os/file.h"
 #include "os/worker.h"
 #include "store/evictor.h"
@@ -63,6 +64,8 @@ class Rebuild {
     Result<bool> step(std::uint64_t deadline_ns);
 
     const Index &index() const { return old_; }
+    // Whether this process has begun it, and not the one that forked it.
+    bool is_ours() const { return process_ == process_number(); }
     // Entries that the old index did not lead to.
     std::uint64_t recovered() const { return recovered_; }
     std::uint64_t bytes_total() const { return bytes_total_; }
@@ -153,6 +156,7 @@ class Rebuild {
     RecordReader &reader_;
     Writer &writer_;
     Evictor *const evictor_;
+    const std::uint64_t process_ = process_number();
 
     std::optional<IndexUnderConstruction> made_;
     bool is_locked_ = false;  // we hold the eviction lock

@@ -75,6 +75,8 @@ class RecordReader {
     // for nothing, as the newer one may have been lost.
     void set_boot(std::uint64_t boot) { boot_.store(boot, std::memory_order_relaxed); }
 
+    bool is_dead(const RecordHeader &header) const;
+
     SegmentTable &segments() { return segments_; }
 
   private:
@@ -85,8 +87,6 @@ class RecordReader {
     ReadBlob expand(Bytes key, Bytes frame, const RecordHeader &header);
     ReadInto read_into_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
                                Slot slot, Bytes key, MutableBytes buffer);
-
-    bool is_dead(const RecordHeader &header) const;
 
     std::atomic<std::uint64_t> boot_ = 0;
     SegmentTable segments_;

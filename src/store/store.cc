@@ -342,9 +342,10 @@ Status Store::replace_index(Create create) {
     TRY(follow_directory(create));
     TRY(open_index(create == Create::yes ? create : options_.create, false));
     is_told_ = false;
-    options_.log.write(Severity::warning, "cache %s: its index was deleted, a new one is used",
+    options_.log.write(Severity::info,
+                       "cache %s: another index has taken the place of its own, and is used",
                        options_.identifier.c_str());
-    reader_.set_boot(boot_number());
+    if (options_.lent == nullptr) reader_.set_boot(boot_number());
     memory_.clear();
     ghosts_.reopen();
     reader_.segments().forget_deleted();
@@ -442,7 +443,7 @@ void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
             slot = now;
             read = reader_.read_any_key(index.identity().cache_id, slot.location());
         }
-        if (read.outcome != ReadOutcome::found) return false;
+        if (read.outcome != ReadOutcome::found || reader_.is_dead(read.header)) return false;
         const RecordHeader &header = read.header;
         // A slot that damage has moved or left behind leads to the record of another key, or no look-up
         // finds it. What look-ups find has its own slot.

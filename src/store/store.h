@@ -224,8 +224,9 @@ class Store {
     std::atomic<std::uint64_t> retired_seen_ = 0;
     std::atomic<bool> entries_counted_ = false;
     std::atomic<bool> boot_noted_ = false;
-    std::atomic<std::uint64_t> boot_number_ = 0;     // 0: not noted yet
-    std::atomic<std::uint64_t> hasty_until_ns_ = 0;  // until then no put waits for room
+    std::atomic<std::uint64_t> boot_number_ = 0;  // 0: not noted yet
+    // Until then no put waits for room, and no look-up for an index to be settled.
+    std::atomic<std::uint64_t> hasty_until_ns_ = 0;
 
     // Hits to be counted in slots later. The first write to a page of the index costs a process
     // more than a hit does, and many processes make only a few hits.

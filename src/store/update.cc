@@ -90,6 +90,9 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
     const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
     auto published = guarded([&] { return publish_record(index, header, key, record, policy); });
+    if (published.error() == Error::no_memory) {
+        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
+    }
     if (!published.ok() || *published == PutOutcome::exists) return published;
     // The entry is stored, even if what follows fails.
     return guarded(
@@ -121,6 +124,8 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
     if (!is_published) {
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
         if (!result.ok()) return result.error();
+        // A rebuild may have taken our record for the entry before that mark.
+        if (!index.is_named(directory_)) return Error::not_found;
         if (result->outcome == Published::Outcome::exists) return PutOutcome::exists;
         index.raise_stamp(result->other.stamp_ns);  // the counter may have been damaged
         return Error::not_found;
@@ -247,6 +252,7 @@ Status Store::compress() {
         const bool is_hidden =
             index->rebuild_due() != RebuildReason::none || status.error() == Error::corrupt;
         if (is_hidden && !repair_->rebuild(*index)) sleep_us(kHiddenPauseUs);
+        if (is_hidden) status = Error::busy;
         if (!is_hidden) status = compactor_->run();
         if (!is_hidden && status.error() != Error::corrupt) return status;
         if (deadline.has_passed()) return Error::busy;
@@ -286,7 +292,8 @@ Result<bool> Store::remove(Bytes key) {
         const std::uint64_t hash = index->hash(key);
         ghosts_.forget(*index, hash);  // it is gone for another reason from now on
         // Before the look: what a rebuild publishes behind that, it publishes while it is due.
-        const bool may_be_unseen = index->suspicious(hash);
+        const bool may_be_unseen =
+            index->rebuild_due() != RebuildReason::none || index->suspicious(hash);
         TRY_ASSIGN(const bool found, remove_found(*index, hash, key));
         removed = removed || found;
         if (may_be_unseen) {
@@ -339,6 +346,7 @@ Status Store::clear() {
     index->counter(Counter::victim).store(0);
     TRY(remove_segments());
     index->clear();
+    index->end_settling();  // also of a rebuild that died
     index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
     index->counter(Counter::retired).fetch_add(1);
     index->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
@@ -386,7 +394,7 @@ std::uint64_t Store::clears() const {
 
 // Segments first: an index that is durable must not lead to records that are not.
 Status Store::sync() {
-    for (;;) {
+    for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
         TRY_ASSIGN(Index * index, writable_index());
         index->counter(Counter::unsynced).store(0);
         TRY(writer_->sync_segments());
@@ -394,6 +402,7 @@ Status Store::sync() {
         TRY(directory_.sync());
         if (index->is_named(directory_)) return root_.sync();
     }
+    return Error::busy;
 }
 
 Status Store::remove_segments() const {

@@ -6,6 +6,7 @@
 
 #include "os/deadline.h"
 #include "os/environment.h"
+#include "store/index_file.h"
 
 namespace cairn {
 namespace {
@@ -261,7 +262,9 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
 // Removes what killed processes left behind.
 Status Writer::remove_litter() const {
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
+    remove_abandoned_indexes(directory_, use);
     for (const std::string &name : use.temporary_files) {
+        if (is_under_construction(name)) continue;
         const auto info = directory_.info(name);
         if (!info.ok() || info->modified_ns + kTemporaryAgeNs > wall_clock_ns()) continue;
         (void)discard_segment(directory_, name);

@@ -14,6 +14,8 @@ namespace cairn {
 namespace {
 
 constexpr std::uint64_t kSessionPatienceUs = 25'000;
+// How long an enumeration waits for an index that a living rebuild has just put in place.
+constexpr std::uint64_t kSettlingPatienceUs = 1'000'000;
 constexpr unsigned kIndexAttempts = 50;
 constexpr unsigned kFollowAttempts = 10;
 constexpr unsigned kAloneAttempts = 20;  // of about a millisecond each
@@ -429,29 +431,54 @@ StoreStats Store::stats() {
     return stats;
 }
 
+// Where another index takes the place of this one meanwhile, entries move that this one still leads to:
+// the rest is found in the new one.
 void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
-    (void)notice_retired_segments();
-    Index &index = this->index();
+    std::vector<std::uint64_t> seen;
+    for (unsigned attempt = 0; attempt < kFollowAttempts; ++attempt) {
+        // All is asked for here, so wait longer than a look-up does.
+        Backoff backoff(kSettlingPatienceUs);
+        while (!notice_retired_segments() && backoff.pause()) {
+        }
+        Index &index = this->index();
+        std::sort(seen.begin(), seen.end());
+        const auto known = static_cast<std::ptrdiff_t>(seen.size());
+        const bool is_over = enumerate_index(index, [&](const EntryInfo &info) {
+            const std::uint64_t hash = index.hash(info.key);
+            if (std::binary_search(seen.begin(), seen.begin() + known, hash)) return true;
+            seen.push_back(hash);
+            return visit(info);
+        });
+        if (is_over || !index_was_deleted()) return;
+    }
+}
+
+// Whether visit() has returned false.
+bool Store::enumerate_index(Index &index, const std::function<bool(const EntryInfo &)> &visit) {
+    bool is_over = false;
     index.for_each([&](Index::Place place, Slot slot) {
-        ReadRecord read = reader_.read_any_key(index.identity().cache_id, slot.location());
-        while (read.outcome == ReadOutcome::damaged) {
+        for (Slot now = slot;; slot = now) {
+            const ReadRecord read =
+                reader_.read_any_key(index.identity().cache_id, slot.location());
+            const RecordHeader &header = read.header;
+            const bool is_entry = read.outcome == ReadOutcome::found && !reader_.is_dead(header);
+            // A slot that damage has moved or left behind leads to the record of another key, or no
+            // look-up finds it. What look-ups find has its own slot.
+            const auto own = is_entry ? index.slot_at(header.key_hash, slot.location())
+                                      : std::optional<Index::PlacedSlot>();
+            if (own && own->place.word == place.word) {
+                is_over = !visit({read.blob->key(), header.raw_size, header.value_size,
+                                  header.stamp_ns, header.cost_us, header.pinned});
+                return is_over;
+            }
             // Was it copied meanwhile? Then follow the slot.
-            const Slot now(place.ref().load());
+            now = Slot(place.ref().load());
             const bool moved = now.word() != kEmptySlot && now.intact() && !now.tentative() &&
                                now.tag() == slot.tag() && now.location() != slot.location();
-            if (!moved) break;
-            slot = now;
-            read = reader_.read_any_key(index.identity().cache_id, slot.location());
+            if (!moved) return false;
         }
-        if (read.outcome != ReadOutcome::found || reader_.is_dead(read.header)) return false;
-        const RecordHeader &header = read.header;
-        // A slot that damage has moved or left behind leads to the record of another key, or no look-up
-        // finds it. What look-ups find has its own slot.
-        const auto own = index.slot_at(header.key_hash, slot.location());
-        if (!own || own->place.word != place.word) return false;
-        return !visit({read.blob->key(), header.raw_size, header.value_size, header.stamp_ns,
-                       header.cost_us, header.pinned});
     });
+    return is_over;
 }
 
 }  // namespace cairn

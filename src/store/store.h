@@ -161,6 +161,8 @@ class Store {
     bool notice_retired_segments();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
+    bool enumerate_index(Index &index, const std::function<bool(const EntryInfo &)> &visit);
+
     // lookup.cc
     template <typename Read>
     bool look_up(Bytes key, Read read);

@@ -235,8 +235,8 @@ bool Evictor::drop_worst(Index &index, std::span<const Index::PlacedSlot> seen) 
 }
 
 // A rebuild must not bring the entry back. So mark first: if we die in between, later values of the
-// key say nothing of this record. If the slot has changed since, the mark matters only once the
-// index is lost.
+// key say nothing of this record. If a hit has changed the slot since, the next look-up sees the mark
+// and empties it.
 void Evictor::drop_judged(Index &index, const Judged &entry) {
     const auto &[slot, record] = entry;
     (void)writer_.mark(slot.slot.location(), record.header.stamp_ns, RecordState::unused);

@@ -5,9 +5,10 @@
 //  2. It lists all records by their headers, and puts a slot for each key into the new index: of the
 //     record that the old index leads to; else of the newest one (store/record.h says which).
 //  3. Under the eviction lock it brings the new index up to date with what was written meanwhile, and
-//     gives it the name of the old one. From then on the old file has no name. A put or a removal
-//     that finds that, after it changed the old index, begins again in the new one.
-//  4. Still under that lock, it takes over what was written before that. Then no rebuild is due.
+//     gives it the name of the old one. A put or a removal that finds that, after it changed the old
+//     index, begins again in the new one.
+//  4. Still under that lock, it takes over what was published before that. Until then the new index
+//     is unsettled, and look-ups in it miss. At the end no rebuild is due.
 //
 // Until 3 everybody uses the old index: nobody waits, and a look-up may miss what damage hides. A
 // rebuild whose process dies leaves a temporary file. The damage is still there, or what asks for a
@@ -168,11 +169,11 @@ class Rebuild {
     bool listed_all_ = false;
     std::vector<SegmentFile> segments_;  // still to be listed; the last one is being listed
     std::optional<SegmentScan> scan_;
-    bool scanned_is_final_ = false;  // the segment had no writer when we asked for its size
+    bool scanned_is_final_ = false;  // the segment had no writer after we asked for its size
     std::uint64_t scanned_size_ = 0;
     std::vector<Listed> listed_;  // sorted: a key's records together, the newest last
     std::vector<Listed> key_;     // the records of the key being settled, newest first
-    // Of keys whose newest record may be of a put that has not come to its end.
+    // Of keys whose newest record may be of a put that has not come to its end, and unmoved copies.
     std::vector<Listed> undecided_;
     struct Loser {
         Listed listed;
@@ -197,8 +198,7 @@ class Rebuild {
 // Failure: after an error the rebuild is abandoned and tried again later.
 class Repair {
   public:
-    // All outlive the Repair.
-    // `evictor`: see Rebuild.
+    // All outlive the Repair. `evictor`: see Rebuild.
     Repair(const Directory &directory, RecordReader &reader, Writer &writer, Evictor *evictor,
            const Log &log, std::string cache_name)
         : directory_(directory),

@@ -216,7 +216,7 @@ void Run::damage_one(const DamageStep &step) {
     const Damaged one = damage_file(*step.kind, damage_, step.file, random_);
     scene_.damaged.what += one.what;
     scene_.damaged.ranges.insert(scene_.damaged.ranges.end(), one.ranges.begin(), one.ranges.end());
-    // What was made anew belongs to whoever made it: the user of the case.
+    // What was made anew belongs to its maker: the user of the case.
     if (plan_.unprivileged()) give_to_nobody(damage_.directory);
 }
 

@@ -43,7 +43,7 @@ bool is_touched(const CaseScene &scene, std::uint64_t key, std::uint64_t version
     return false;
 }
 
-// Whoever takes the right to write the index or the lock file away has a cache that is only read. It
+// Who takes the right to write the index or the lock file away has a cache that is only read. It
 // takes nothing, and repairs nothing.
 bool is_only_read(const CaseScene &scene) {
     return std::ranges::any_of(scene.plan.damages, [](const DamageStep &step) {

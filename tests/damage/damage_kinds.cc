@@ -543,7 +543,7 @@ Damaged damage_file(const DamageKind &kind, const DamageScene &scene, const std:
                     Random &random) {
     Damager damager(scene, name, random);
     damager.say(name + ": " + kind.name);
-    // A pipe would block whoever opens it, and a link would lead to a file of somebody else.
+    // A pipe would block who opens it, and a link would lead to a file of somebody else.
     if (!damager.is_file()) {
         damager.say(", but it is no file by now");
     } else if (kind.shortens && damager.is_mapped()) {

@@ -175,7 +175,7 @@ void TortureSample::make_companions() const {
     cache.close();
     leave_a_ghost();
     if (kind_ != SampleKind::plain) return;
-    // cairn_open writes it for whoever has something to say.
+    // cairn_open writes it for those who have something to say.
     write_file(directory() + "/about", as_bytes("A cache that is going to be damaged.\n"));
     make_pack();
 }

@@ -332,9 +332,9 @@ CAIRN_API int cairn_put(cairn_cache *cache, const void *key, size_t key_size, co
                         size_t value_size, const cairn_put_options *options);
 
 /* Removes an entry. CAIRN_OK; CAIRN_MISS; CAIRN_ERROR_INVALID_ARGUMENT. After any other error it
- * may still be there: CAIRN_ERROR_BUSY, because entries that damage hides are still being searched
- * for; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_DENIED; CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_NO_MEMORY;
- * CAIRN_ERROR_IO. */
+ * may still be there: CAIRN_ERROR_BUSY, because other processes hold up the change, or entries that
+ * damage hides are still being searched for; CAIRN_ERROR_READ_ONLY; CAIRN_ERROR_DENIED;
+ * CAIRN_ERROR_NO_SPACE; CAIRN_ERROR_NO_MEMORY; CAIRN_ERROR_IO. */
 CAIRN_API int cairn_remove(cairn_cache *cache, const void *key, size_t key_size);
 
 /* Removes all entries, for every process that has the cache open, and gives their disk space back.

@@ -374,20 +374,6 @@ bool Index::is_after_start() const {
     return (word & static_cast<std::uint64_t>(RebuildReason::boot)) != 0;
 }
 
-bool Index::is_unsettled() const {
-    return counter(Counter::unsettled).load(std::memory_order_relaxed) == 1;
-}
-
-void Index::begin_settling() {
-    counter(Counter::unsettled).store(1);
-    counter(Counter::retired).fetch_or(kLookAlways);
-}
-
-void Index::end_settling() {
-    counter(Counter::unsettled).store(0);
-    counter(Counter::retired).fetch_and(~kLookAlways);
-}
-
 RebuildReason Index::rebuild_due() const {
     const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
     if (word == static_cast<std::uint64_t>(RebuildReason::none)) return RebuildReason::none;

@@ -140,15 +140,16 @@ class Index {
     // Empties the damaged slots in the buckets of a hash to make room; false: there are none. Asks
     // for a rebuild first, so that others always see the damage or that a rebuild is due.
     bool free_damaged(std::uint64_t hash);
-    // From begin_settling() to end_settling(): see Counter::unsettled.
-    bool is_unsettled() const;
-    void begin_settling();
-    void end_settling();
     // Whether the file has the index's name in this directory. Else somebody deleted or renamed it, or
     // another index took its place. In doubt, it has.
     bool is_named(const Directory &directory) const;
-    // Has all who use this index ask is_named() at each call from now on.
-    void announce_successor() { counter(Counter::retired).fetch_or(kLookAlways); }
+    // Before another index takes the place of this one. Who changed something here and then finds
+    // the seal cannot tell whether the other has it, and asks is_named(). So do look-ups.
+    // REQUIRES: the eviction lock is held. Who gets it and finds the index named takes the seal
+    // away.
+    void seal() { counter(Counter::retired).fetch_or(kSealed); }
+    void unseal() { counter(Counter::retired).fetch_and(~kSealed); }
+    bool is_sealed() const { return (counter(Counter::retired).load() & kSealed) != 0; }
     // Empties all slots.
     void clear();
 

@@ -55,7 +55,7 @@ enum class Counter : unsigned {
     last_stamp = 1,    // of the latest put, ns since 1970; never goes back
     segment_hint = 2,  // a segment number that was free
     entries = 3,       // about how many there are
-    retired = 4,       // grows with each deleted segment, see kLookAlways
+    retired = 4,       // grows with each deleted segment, see kSealed
     rebuild = 5,       // RebuildReasons; with `damage` the time above them
     limit_bytes = 6,   // of the latest process that opened the cache for writing
     victim = 7,        // number + 1 of the segment that is being evicted; 0: none. See kHasNoWriter
@@ -66,18 +66,15 @@ enum class Counter : unsigned {
     clears = 14,       // grows when entries were removed on request, all or those of a time
     cleared_at = 16,   // when that was last, s since 1970; 0: never
     ghosts = 17,       // grows when the file of ghosts is made
-    unsettled =
-        18,  // 1: it has the name, and not yet all that was published in the index before it:
-             // look-ups in it miss
 };
 
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.
 // Without this bit the segment is only named.
 inline constexpr std::uint64_t kHasNoWriter = std::uint64_t{1} << 32;
 
-// In Counter::retired: another index is about to take the place of this one, or has; or this one is
-// unsettled.
-inline constexpr std::uint64_t kLookAlways = std::uint64_t{1} << 63;
+// In Counter::retired: another index is about to take the place of this one, or has. What is
+// published from now on may not be taken over.
+inline constexpr std::uint64_t kSealed = std::uint64_t{1} << 63;
 
 // Why segments may hold entries that the index lacks: bits.
 enum class RebuildReason : std::uint64_t {

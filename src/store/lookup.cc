@@ -16,9 +16,6 @@ namespace {
 // How often a look-up begins again because a writer changed the slot that it followed.
 constexpr unsigned kLookAgain = 16;
 constexpr unsigned kNoticeEach = 32;
-// For a rebuild that takes over what was published meanwhile.
-constexpr std::uint64_t kSettlingPatienceUs = 20'000;
-constexpr std::uint64_t kHasteNs = 1'000'000'000;
 
 // A number for a location: never 0, and no other record's in this cache.
 std::uint64_t place_number(Location location) {
@@ -38,47 +35,39 @@ BlobRef first_found(Index &index, std::uint64_t hash, Read read) {
 
 }  // namespace
 
-// Segments and the index count their deletion in the same counter. False: the index has not all yet
-// that was published in the one before. Waits for that for a moment; after a wait in vain not again
-// for kHasteNs.
-bool Store::notice_retired_segments() {
+// Segments and the index count their deletion in the same counter.
+void Store::notice_retired_segments() {
     const std::uint64_t retired = index().counter(Counter::retired).load(std::memory_order_relaxed);
-    if (retired == retired_seen_.load(std::memory_order_relaxed)) return true;
-    if ((retired & kLookAlways) == 0) retired_seen_.store(retired, std::memory_order_relaxed);
-    reader_.segments().forget_deleted();
-    (void)notice_deleted_index();
-    if (!index().is_unsettled()) return true;
-    const bool is_hasty = monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed);
-    if (is_hasty || options_.lent != nullptr) return false;
-    Backoff backoff(kSettlingPatienceUs);
-    while (index().is_unsettled()) {
-        if (backoff.pause()) continue;
-        hasty_until_ns_.store(monotonic_ns() + kHasteNs, std::memory_order_relaxed);
-        return false;
+    if (retired == retired_seen_.load(std::memory_order_relaxed)) return;
+    const std::uint64_t count = retired & ~kSealed;
+    if (count != retired_seen_.exchange(count, std::memory_order_relaxed)) {
+        reader_.segments().forget_deleted();
     }
-    return true;
+    (void)notice_deleted_index();
 }
 
 // Calls read(index, hash, slot) for candidates until one is found. When damage may hide the entry,
-// rebuilds the index from the segments and tries once more.
+// rebuilds the index from the segments and tries once more. Also where another index has taken the
+// place of this one meanwhile: entries move there, and in this one a rebuild stays due.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
     if (options_.notice_deletion && !notice_deleted_index()) return false;
-    const bool is_settled = notice_retired_segments();
+    notice_retired_segments();
     Index &index = this->index();
     const std::uint64_t hash = index.hash(key);
     memory_.prefetch(hash);
     Damage damage;
-    if (is_settled && try_candidates(index, key, hash, read, damage)) return true;
+    if (try_candidates(index, key, hash, read, damage)) return true;
     note_boot(index);
     const bool unchecked = index.rebuild_due() != RebuildReason::none;
     const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
     if (!hidden && !(damage.met && unchecked)) return false;
     // Its index may have been exchanged for one that may not be written.
-    if (repair_ == nullptr || index.access() == Access::read_only) return false;
-    index.mend_boot(boot_number_.load(std::memory_order_relaxed));
-    if (!repair_->rebuild(index)) return false;
-    if (!notice_deleted_index() || this->index().is_unsettled()) return false;
+    if (repair_ != nullptr && index.access() == Access::read_write) {
+        index.mend_boot(boot_number_.load(std::memory_order_relaxed));
+        if (!repair_->rebuild(index)) return false;
+    }
+    if (!notice_deleted_index()) return false;
     return try_candidates(this->index(), key, hash, read, damage);
 }
 
@@ -255,7 +244,6 @@ std::uint64_t Store::cleared_at_s() const {
 
 BlobRef Store::peek(Bytes key) {
     Index &index = this->index();
-    if (index.is_unsettled()) return {};
     return first_found(index, index.hash(key), [&](Slot slot) {
         return reader_.read(index.identity().cache_id, slot, key);
     });
@@ -264,7 +252,7 @@ BlobRef Store::peek(Bytes key) {
 BlobRef Store::get_cached(Bytes key) {
     Index &index = this->index();
     const std::uint64_t hash = index.hash(key);
-    if (index.is_unsettled() || !index.is_cached(hash)) return {};
+    if (!index.is_cached(hash)) return {};
     BlobRef found = first_found(index, hash, [&](Slot slot) {
         return reader_.read_cached(index.identity().cache_id, slot, key);
     });

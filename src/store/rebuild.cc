@@ -38,9 +38,13 @@ Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(list_record());
     }
-    if (!listed_all_) sort();
-    listed_all_ = true;
-    for (unsigned count = 0; !listed_.empty(); ++count) {
+    if (!found_.empty()) {
+        note_stamps();
+        listed_ = std::move(found_);
+        std::sort(listed_.begin(), listed_.end());
+        found_.clear();
+    }
+    for (unsigned count = 0; settled_ != listed_.size(); ++count) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(settle_key());
     }
@@ -48,9 +52,10 @@ Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
 }
 
 // From now on a rebuild is due, also where only slots tell of the damage, until one has come to its
-// end.
+// end: each removal notes itself. Asks also where one is due, as that may be taken back at this
+// moment by the rebuild that made this index.
 Status Rebuild::begin() {
-    if (old_.rebuild_due() == RebuildReason::none) old_.ask_for_rebuild();
+    old_.ask_for_rebuild();
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     remove_abandoned_indexes(directory_, use);
     const auto make = [&]() -> Status {
@@ -58,7 +63,7 @@ Status Rebuild::begin() {
         return {};
     };
     TRY(with_room([&] { return writer_.make_file(old_, index_size(1), make); }));
-    newest_first_ = old_.is_after_start() || old_.is_unsettled();
+    newest_first_ = old_.is_after_start();
     made_->index->ask_for_rebuild();
     due_ = made_->index->counter(Counter::rebuild).load();
     segments_ = std::move(use.segments);
@@ -120,25 +125,36 @@ void Rebuild::add(const ScannedRecord &record) {
     const std::uint32_t flags = (fate == Fate::dead ? kDead : 0) |
                                 (header.state == RecordState::removed ? kRemoved : 0) |
                                 (header.removal ? kRemoval : 0);
-    // The slot of its entry may be about to move to it: it is looked at again at the end.
-    std::vector<Listed> &listed = fate == Fate::unmoved ? undecided_ : listed_;
-    listed.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | flags});
+    found_.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | flags});
+    // The slot of its entry may be about to move to it.
+    if (fate == Fate::unmoved) undecided_.push_back(header.key_hash);
 }
 
 // Later stamps must be greater, even if the counter was lost.
-void Rebuild::sort() {
-    std::sort(listed_.begin(), listed_.end());
-    listed_.erase(std::unique(listed_.begin(), listed_.end()), listed_.end());
-    for (const Listed &listed : listed_) {
+void Rebuild::note_stamps() {
+    for (const Listed &listed : found_) {
         old_.raise_stamp(listed.stamp_ns);
         made_->index->raise_stamp(listed.stamp_ns);
     }
 }
 
-// Lists what was written since the last listing.
+// Lists what was written since the last listing, or has died. A segment with a writer is listed
+// from its first gap again.
 Status Rebuild::list_newer() {
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     for (const SegmentFile &file : use.segments) TRY(list_tail(file.segment, file.size_bytes));
+    note_stamps();
+    const auto known_end = static_cast<std::ptrdiff_t>(newer_.size());
+    for (const Listed &listed : found_) {
+        const bool is_known =
+            std::binary_search(listed_.begin(), listed_.end(), listed) ||
+            std::binary_search(newer_.begin(), newer_.begin() + known_end, listed);
+        if (is_known) continue;
+        newer_.push_back(listed);
+        undecided_.push_back(listed.key_hash);
+    }
+    std::sort(newer_.begin(), newer_.end());
+    found_.clear();
     return {};
 }
 
@@ -159,26 +175,30 @@ Status Rebuild::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
     return {};
 }
 
-// Takes the records of one key from the list.
-void Rebuild::take_key() {
+// Collects all records of one key. One that has died since it was listed may be there twice.
+void Rebuild::take_key(std::uint64_t hash) {
     key_.clear();
-    const std::uint64_t hash = listed_.back().key_hash;
-    for (; !listed_.empty() && listed_.back().key_hash == hash; listed_.pop_back()) {
-        key_.push_back(listed_.back());
+    for (const std::vector<Listed> *list : {&listed_, &newer_}) {
+        const auto begin = std::ranges::lower_bound(*list, hash, {}, &Listed::key_hash);
+        const auto end = std::ranges::upper_bound(*list, hash, {}, &Listed::key_hash);
+        key_.insert(key_.end(), begin, end);
     }
+    std::sort(key_.rbegin(), key_.rend());
 }
 
 // Nobody else knows the new index yet.
 Status Rebuild::settle_key() {
-    take_key();
+    const std::uint64_t hash = listed_[settled_].key_hash;
+    take_key(hash);
+    settled_ += key_.size();
     TRY_ASSIGN(const auto choice, choose());
     if (!choice) return {};
     note_losers(choice->listed);
     if (!choice->is_entry) return {};
     if (!choice->slot) ++recovered_;
     const Slot slot = slot_for(*choice);
-    return growing(choice->listed.key_hash, [&]() -> Status {
-        const auto place = made_->index->insert(choice->listed.key_hash, slot);
+    return growing(hash, [&]() -> Status {
+        const auto place = made_->index->insert(hash, slot);
         return place.ok() ? Status() : Status(place.error());
     });
 }
@@ -206,14 +226,34 @@ Result<std::optional<Rebuild::Choice>> Rebuild::choose() {
     for (const Listed &listed : key_) {
         if (listed.stamp_ns < oldest_stamp) break;
         TRY_ASSIGN(const Found found, look_at(listed));
-        const bool is_entry = found.state == State::whole;
-        if (is_entry || found.state == State::dead) {
-            return std::optional(Choice{listed, is_entry, found.size_class, slot_of(listed)});
+        if (found.state == State::whole) {
+            TRY_ASSIGN(const auto dead, dead_copy_of(listed));
+            if (dead) return std::optional(Choice{*dead, false, 0, {}});
+            return std::optional(Choice{listed, true, found.size_class, slot_of(listed)});
+        }
+        if (found.state == State::dead) {
+            return std::optional(Choice{as_dead(listed, found), false, 0, {}});
         }
         // Evicted or moved meanwhile: only its copy counts.
         if (found.state == State::gone) oldest_stamp = listed.stamp_ns;
     }
     return std::optional<Choice>();
+}
+
+// A copy or the original of a record, if that is dead. It may have died since it was listed, and
+// its slot with it.
+Result<std::optional<Rebuild::Listed>> Rebuild::dead_copy_of(const Listed &listed) {
+    for (const Listed &other : key_) {
+        if (other.stamp_ns != listed.stamp_ns || other == listed) continue;
+        TRY_ASSIGN(const Found found, look_at(other));
+        if (found.state == State::dead) return std::optional(as_dead(other, found));
+    }
+    return std::optional<Listed>();
+}
+
+Rebuild::Listed Rebuild::as_dead(Listed listed, const Found &found) {
+    listed.place |= kDead | (found.is_removed ? kRemoved : 0);
+    return listed;
 }
 
 // By a removal that did not find its record.
@@ -223,9 +263,9 @@ bool Rebuild::was_removed_after(std::uint64_t stamp_ns) const {
     });
 }
 
-// For keys of which a put may be under way: asks the old index again when it has lost its name.
+// For keys of which a put may be under way: asks the old index again when it is sealed.
 void Rebuild::note_undecided() {
-    undecided_.insert(undecided_.end(), key_.begin(), key_.end());
+    undecided_.push_back(key_.front().key_hash);
 }
 
 std::optional<Slot> Rebuild::slot_of(const Listed &listed) const {
@@ -241,7 +281,7 @@ Slot Rebuild::slot_for(const Choice &choice) {
 
 // It may have changed since. In a segment that is being evicted, what has no slot was dropped.
 Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
-    if (listed.dead()) return Found{State::dead};
+    if (listed.dead()) return Found{State::dead, 0, listed.removed()};
     const Location location = listed.location();
     if (old_.victim() == location.segment && !slot_of(listed)) return Found{State::gone};
     const ReadRecord record = reader_.read_any(old_.identity().cache_id, location);
@@ -253,7 +293,7 @@ Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
                      size_class(record.header.record_size())};
     }
     if (record.outcome == ReadOutcome::dead && fate_of(record.header) == Fate::dead) {
-        return Found{State::dead};
+        return Found{State::dead, 0, record.header.state == RecordState::removed};
     }
     const auto info = directory_.info(segment_file_name(location.segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
@@ -292,15 +332,18 @@ Status Rebuild::with_room(Take take) {
 // Brings the new index up to date with what was written since the last listing.
 Status Rebuild::take_newer() {
     TRY(list_newer());
-    sort();
-    while (!listed_.empty()) TRY(update_key());
+    std::vector<std::uint64_t> hashes = std::move(undecided_);
+    undecided_.clear();
+    std::sort(hashes.begin(), hashes.end());
+    hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+    for (const std::uint64_t hash : hashes) TRY(update_key(hash));
     return {};
 }
 
 // What the old index leads to is the entry, whatever was written: a put may not have come to its end,
 // or may have given in.
-Status Rebuild::update_key() {
-    take_key();
+Status Rebuild::update_key(std::uint64_t hash) {
+    take_key(hash);
     const std::uint64_t cache_id = old_.identity().cache_id;
     ReadRecord record = {ReadOutcome::damaged};
     for (const Listed &listed : key_) {
@@ -311,7 +354,6 @@ Status Rebuild::update_key() {
     if (record.outcome != ReadOutcome::found) return {};
     const Bytes key = record.blob->key();
     const Examine examine = examiner(key);
-    const std::uint64_t hash = key_.front().key_hash;
     TRY_ASSIGN(const auto published, find_published(old_, hash, examine));
     const bool is_newest = published && published->stamp_ns >= key_.front().stamp_ns;
     const bool counts = is_newest || !newest_first_;
@@ -325,35 +367,19 @@ Status Rebuild::update_key() {
         if (whole.outcome == ReadOutcome::unreadable) return Error::io;
         if (!is_newest) note_undecided();
         if (whole.outcome == ReadOutcome::found) {
-            return publish_in_new(hash, published->slot, published->stamp_ns, examine);
+            const Listed winner = listed_at(hash, *published);
+            note_losers(winner);
+            const std::uint64_t stamp_max_ns = newest_first_ ? published->stamp_ns : UINT64_MAX;
+            return publish_in_new(winner, published->slot, stamp_max_ns, examine);
         }
     }
     TRY_ASSIGN(const auto choice, choose());
     if (!choice) return {};
     note_losers(choice->listed);
     const std::uint64_t stamp_ns = choice->listed.stamp_ns;
-    if (choice->is_entry) return publish_in_new(hash, slot_for(*choice), stamp_ns, examine);
+    if (choice->is_entry)
+        return publish_in_new(choice->listed, slot_for(*choice), stamp_ns, examine);
     return take_away(hash, stamp_ns, examine);
-}
-
-// For removals that found nothing in the new index, as it had not all yet: they wrote dead records.
-// Publishes nothing: all that was published in the old index is there now, and who put one of the
-// records in this list publishes it.
-Status Rebuild::take_away_removed() {
-    TRY(list_newer());
-    sort();
-    while (!listed_.empty()) {
-        take_key();
-        const auto removal = std::ranges::find_if(key_, &Listed::is_removal);
-        if (removal == key_.end()) continue;
-        const std::uint64_t cache_id = old_.identity().cache_id;
-        const ReadRecord record = reader_.read_any_key(cache_id, removal->location());
-        if (record.outcome == ReadOutcome::unreadable) return Error::io;
-        if (record.outcome != ReadOutcome::found) continue;
-        const Bytes key = record.blob->key();
-        TRY(take_away(removal->key_hash, removal->stamp_ns, examiner(key)));
-    }
-    return {};
 }
 
 // Takes what the new index leads to away, unless it is newer.
@@ -376,14 +402,28 @@ Examine Rebuild::examiner(Bytes key) {
     };
 }
 
-Status Rebuild::publish_in_new(std::uint64_t hash, Slot slot, std::uint64_t stamp_ns,
+Rebuild::Listed Rebuild::listed_at(std::uint64_t hash, const PublishedSlot &found) {
+    const Location location = found.slot.location();
+    const std::uint64_t units = location.offset / kRecordAlignment;
+    return {hash, found.stamp_ns, location.segment, static_cast<std::uint32_t>(units)};
+}
+
+// Unless the new index leads to a record with a stamp above that one. What gives way may be of a
+// put that has not come to its end.
+Status Rebuild::publish_in_new(const Listed &winner, Slot slot, std::uint64_t stamp_max_ns,
                                const Examine &examine) {
     Index &index = *made_->index;
-    return growing(hash, [&]() -> Status {
-        const auto done = publish(index, hash, slot, PublishPolicy::replace, stamp_ns, examine);
+    return growing(winner.key_hash, [&]() -> Status {
+        const auto done =
+            publish(index, winner.key_hash, slot, PublishPolicy::replace, stamp_max_ns, examine);
         if (!done.ok()) return done.error();
         if (done->outcome == Published::Outcome::added)
             index.counter(Counter::entries).fetch_add(1);
+        if (done->outcome == Published::Outcome::replaced) {
+            const Listed other = listed_at(winner.key_hash, done->other);
+            losers_.push_back({other, winner});
+            undecided_.push_back(winner.key_hash);
+        }
         return {};
     });
 }
@@ -406,19 +446,25 @@ Result<bool> Rebuild::put_in_place() {
 Status Rebuild::take_place() {
     TRY(take_newer());
     drop_slots_of_lost_segments();
-    take_counters();
-    made_->index->begin_settling();
-    old_.announce_successor();
-    TRY(directory_.rename(made_->name, kIndexFileName));
-    is_in_place_ = true;
+    old_.seal();
+    const Status status = take_last();
+    if (!status.ok()) {
+        old_.unseal();
+        return status;
+    }
     take_late_counters();
-    listed_ = std::move(undecided_);
-    TRY(take_newer());
-    TRY(take_away_removed());
-    made_->index->end_settling();
     mark_losers();
     made_->index->counter(Counter::rebuild)
         .compare_exchange_strong(due_, static_cast<std::uint64_t>(RebuildReason::none));
+    return {};
+}
+
+// What was published before the seal, and the name.
+Status Rebuild::take_last() {
+    TRY(take_newer());
+    take_counters();
+    TRY(directory_.rename(made_->name, kIndexFileName));
+    is_in_place_ = true;
     return {};
 }
 
@@ -454,8 +500,7 @@ void Rebuild::take_counters() {
         index.counter(counter).store(old_.counter(counter).load());
     }
     index.counter(Counter::clears).store(old_.counter(Counter::clears).load() + 1);
-    index.counter(Counter::retired)
-        .store((old_.counter(Counter::retired).load() + 1) & ~kLookAlways);
+    index.counter(Counter::retired).store((old_.counter(Counter::retired).load() + 1) & ~kSealed);
     made_->index->raise_stamp(old_.counter(Counter::last_stamp).load() + kStampMargin);
 }
 
@@ -471,7 +516,8 @@ void Rebuild::take_late_counters() {
 
 void Rebuild::note_losers(const Listed &winner) {
     for (const Listed &listed : key_) {
-        if (!listed.dead() && !(listed == winner)) losers_.push_back({listed, winner});
+        const bool is_winner = listed.location() == winner.location();
+        if (!listed.dead() && !is_winner) losers_.push_back({listed, winner});
     }
 }
 

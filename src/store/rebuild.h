@@ -4,19 +4,20 @@
 //  1. It makes an index beside the old one, which nobody else knows.
 //  2. It lists all records by their headers, and puts a slot for each key into the new index: of the
 //     record that the old index leads to; else of the newest one (store/record.h says which).
-//  3. Under the eviction lock it brings the new index up to date with what was written meanwhile, and
-//     gives it the name of the old one. A put or a removal that finds that, after it changed the old
-//     index, begins again in the new one.
-//  4. Still under that lock, it takes over what was published before that. Until then the new index
-//     is unsettled, and look-ups in it miss. At the end no rebuild is due.
+//  3. Under the eviction lock it brings the new index up to date with what was written meanwhile.
+//  4. It seals the old index, and takes over what was published before that. A put or a removal
+//     that finds the seal, after it changed the old index, waits until that has lost its name, and
+//     begins again in the new one.
+//  5. It gives the new index the name of the old one. At the end no rebuild is due.
 //
-// Until 3 everybody uses the old index: nobody waits, and a look-up may miss what damage hides. A
-// rebuild whose process dies leaves a temporary file. The damage is still there, or what asks for a
-// rebuild, and another process begins anew. An entry that is removed meanwhile is marked in its
-// record, which look-ups see, whatever index leads to it.
+// Until 5 everybody uses the old index, and a look-up may miss what damage hides. Only a put or a
+// removal waits, and only from 4 to 5. A rebuild whose process dies leaves a temporary file, and
+// perhaps a seal. The damage is still there, or what asks for a rebuild, and another process begins
+// anew. An entry that is removed meanwhile is marked in its record, which look-ups see, whatever
+// index leads to it.
 //
 // It runs in steps, so that it delays the look-up that needs it by a bounded time. Several processes
-// may rebuild at once; the first one to come to 3 ends the work of the others. It takes 24 bytes of
+// may rebuild at once; the first one to come to 5 ends the work of the others. It takes 24 bytes of
 // memory for each record while it lasts.
 //
 // Thread safety: Rebuild is externally synchronised; see Repair.
@@ -107,6 +108,7 @@ class Rebuild {
     struct Found {
         State state;
         unsigned size_class = 0;
+        bool is_removed = false;  // and dead
     };
     // The record of a key that counts.
     struct Choice {
@@ -124,10 +126,12 @@ class Rebuild {
     Status list_tail(std::uint32_t segment, std::uint64_t size_bytes);
     Fate fate_of(const RecordHeader &header) const;
     void add(const ScannedRecord &record);
-    void sort();
-    void take_key();
+    void note_stamps();
+    void take_key(std::uint64_t hash);
     Status settle_key();
     Result<std::optional<Choice>> choose();
+    Result<std::optional<Listed>> dead_copy_of(const Listed &listed);
+    static Listed as_dead(Listed listed, const Found &found);
     void note_undecided();
     bool was_removed_after(std::uint64_t stamp_ns) const;
     std::optional<Slot> slot_of(const Listed &listed) const;
@@ -138,14 +142,15 @@ class Rebuild {
     template <typename Take>
     Status with_room(Take take);
     Status take_newer();
-    Status update_key();
-    Status take_away_removed();
+    Status update_key(std::uint64_t hash);
     Status take_away(std::uint64_t hash, std::uint64_t stamp_ns, const Examine &examine);
     Examine examiner(Bytes key);
-    Status publish_in_new(std::uint64_t hash, Slot slot, std::uint64_t stamp_ns,
+    Status publish_in_new(const Listed &winner, Slot slot, std::uint64_t stamp_max_ns,
                           const Examine &examine);
+    static Listed listed_at(std::uint64_t hash, const PublishedSlot &found);
     Result<bool> put_in_place();
     Status take_place();
+    Status take_last();
     void drop_slots_of_lost_segments();
     void take_counters();
     void take_late_counters();
@@ -163,18 +168,20 @@ class Rebuild {
     bool is_locked_ = false;  // we hold the eviction lock
     bool is_in_place_ = false;
     std::uint64_t due_ = 0;  // Counter::rebuild of the new index
-    // The slots of the old index may be older than the records: after a system start, or while it
-    // was unsettled.
+    // After a system start the slots of the old index may be older than the records.
     bool newest_first_ = false;
-    bool listed_all_ = false;
     std::vector<SegmentFile> segments_;  // still to be listed; the last one is being listed
     std::optional<SegmentScan> scan_;
     bool scanned_is_final_ = false;  // the segment had no writer after we asked for its size
     std::uint64_t scanned_size_ = 0;
-    std::vector<Listed> listed_;  // sorted: a key's records together, the newest last
+    std::vector<Listed> found_;   // by the listing at hand
+    std::vector<Listed> listed_;  // at first, sorted: a key's records together, the newest last
+    std::size_t settled_ = 0;     // of these
+    std::vector<Listed> newer_;   // since then, sorted
     std::vector<Listed> key_;     // the records of the key being settled, newest first
-    // Of keys whose newest record may be of a put that has not come to its end, and unmoved copies.
-    std::vector<Listed> undecided_;
+    // Hashes of keys with newer records, with a record of a put that may not have come to its end,
+    // or with an unmoved copy.
+    std::vector<std::uint64_t> undecided_;
     struct Loser {
         Listed listed;
         Listed winner;

@@ -14,8 +14,6 @@ namespace cairn {
 namespace {
 
 constexpr std::uint64_t kSessionPatienceUs = 25'000;
-// How long an enumeration waits for an index that a living rebuild has just put in place.
-constexpr std::uint64_t kSettlingPatienceUs = 1'000'000;
 constexpr unsigned kIndexAttempts = 50;
 constexpr unsigned kFollowAttempts = 10;
 constexpr unsigned kAloneAttempts = 20;  // of about a millisecond each
@@ -404,7 +402,7 @@ std::uint64_t Store::limit_bytes() const {
 }
 
 StoreStats Store::stats() {
-    (void)notice_retired_segments();
+    notice_retired_segments();
     StoreStats stats = {};
     stats.entries = index().count_entries();
     if (options_.lent != nullptr) {
@@ -436,10 +434,7 @@ StoreStats Store::stats() {
 void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
     std::vector<std::uint64_t> seen;
     for (unsigned attempt = 0; attempt < kFollowAttempts; ++attempt) {
-        // All is asked for here, so wait longer than a look-up does.
-        Backoff backoff(kSettlingPatienceUs);
-        while (!notice_retired_segments() && backoff.pause()) {
-        }
+        notice_retired_segments();
         Index &index = this->index();
         std::sort(seen.begin(), seen.end());
         const auto known = static_cast<std::ptrdiff_t>(seen.size());

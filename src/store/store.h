@@ -158,7 +158,7 @@ class Store {
     Status follow_directory(Create create);
     bool index_was_deleted();
     bool notice_deleted_index();
-    bool notice_retired_segments();
+    void notice_retired_segments();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
     bool enumerate_index(Index &index, const std::function<bool(const EntryInfo &)> &visit);
@@ -196,6 +196,8 @@ class Store {
     Result<bool> remove_found(Index &index, std::uint64_t hash, Bytes key);
     Status note_removal(Index &index, std::uint64_t hash, Bytes key);
     bool wait_for_room(Backoff &backoff);
+    Result<Index *> index_to_change();
+    Result<bool> is_overtaken(Index &index);
     void evict_some(Index &index, std::uint64_t record_size);
     void compress_finished_segments();
     static std::uint64_t recount(Index &index);
@@ -227,7 +229,7 @@ class Store {
     std::atomic<bool> entries_counted_ = false;
     std::atomic<bool> boot_noted_ = false;
     std::atomic<std::uint64_t> boot_number_ = 0;  // 0: not noted yet
-    // Until then no put waits for room, and no look-up for an index to be settled.
+    // Until then no put waits for room or for another index.
     std::atomic<std::uint64_t> hasty_until_ns_ = 0;
 
     // Hits to be counted in slots later. The first write to a page of the index costs a process

@@ -47,8 +47,7 @@ Examine Store::examiner(Index &index, Bytes key) {
 Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options) {
     auto result = [&]() -> Result<PutOutcome> {
         for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
-            TRY_ASSIGN(Index * index, writable_index());
-            note_boot(*index);
+            TRY_ASSIGN(Index * index, index_to_change());
             auto outcome = try_put(*index, key, value, options);
             if (outcome.ok() || outcome.error() != Error::not_found) return outcome;
         }
@@ -72,7 +71,6 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     }
     const bool may_not_grow = options_.refuse_when_full && options_.limit_entries != 0 &&
                               index.counter(Counter::entries).load() >= options_.limit_entries;
-    index.mend_boot(boot_number_.load(std::memory_order_relaxed));
     if (options.if_absent || may_not_grow) {
         TRY_ASSIGN(const bool there, contains(key));
         if (there && options.if_absent) return PutOutcome::exists;
@@ -125,7 +123,8 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
         if (!result.ok()) return result.error();
         // A rebuild may have taken our record for the entry before that mark.
-        if (!index.is_named(directory_)) return Error::not_found;
+        TRY_ASSIGN(const bool overtaken, is_overtaken(index));
+        if (overtaken) return Error::not_found;
         if (result->outcome == Published::Outcome::exists) return PutOutcome::exists;
         index.raise_stamp(result->other.stamp_ns);  // the counter may have been damaged
         return Error::not_found;
@@ -134,7 +133,8 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
     // A clear deletes the segments before it empties the index. So if we published after that, our
     // own segment is gone. Another index may have taken the place of this one, and our record with it:
     // so say nothing of records then.
-    if (!index.is_named(directory_)) return Error::not_found;
+    TRY_ASSIGN(const bool overtaken, is_overtaken(index));
+    if (overtaken) return Error::not_found;
     // Our record counts before this one, as it is newer. But it may be evicted first, or damaged.
     if (published.outcome == Published::Outcome::replaced) {
         const PublishedSlot &older = published.other;
@@ -185,8 +185,37 @@ Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header,
     }
 }
 
-// Waits for the process that evicts or makes the index larger, but not for one that was stopped
-// meanwhile.
+// For a put or a removal. Where it is sealed, waits as is_overtaken(), so that nothing is published
+// there which others see and which is lost.
+Result<Index *> Store::index_to_change() {
+    for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
+        TRY_ASSIGN(Index * index, writable_index());
+        note_boot(*index);
+        index->mend_boot(boot_number_.load(std::memory_order_relaxed));
+        if (!index->is_sealed()) return index;
+        TRY_ASSIGN(const bool overtaken, is_overtaken(*index));
+        if (!overtaken) return index;
+    }
+    return Error::busy;
+}
+
+// After a change: whether another index has the name, which may lack it, so that the call begins
+// again. Waits for a rebuild that is about to give the name away. busy: that was stopped, and nobody
+// can tell.
+Result<bool> Store::is_overtaken(Index &index) {
+    Backoff backoff(kRoomPatienceUs);
+    while (index.is_named(directory_)) {
+        if (!index.is_sealed()) return false;
+        const auto lock = writer_->lock_eviction();
+        if (!lock.ok() && lock.error() != Error::busy) return lock.error();
+        if (lock.ok() && index.is_named(directory_)) index.unseal();  // the rebuild has died
+        if (!lock.ok() && !wait_for_room(backoff)) return Error::busy;
+    }
+    return true;
+}
+
+// Waits for a process that evicts, makes the index larger or rebuilds it, but not for one that was
+// stopped meanwhile.
 bool Store::wait_for_room(Backoff &backoff) {
     if (monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed)) return false;
     if (backoff.pause()) return true;
@@ -269,7 +298,6 @@ std::uint64_t Store::recount(Index &index) {
 
 void Store::enforce_entry_limit(Index &index, Location spare) {
     if (options_.limit_entries == 0 || options_.refuse_when_full) return;
-    if (index.is_unsettled()) return;  // a rebuild could bring an older value of what is dropped
     auto entries = index.counter(Counter::entries);
     std::uint64_t now = entries.load(std::memory_order_relaxed);
     if (now <= options_.limit_entries) return;
@@ -286,9 +314,7 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
 Result<bool> Store::remove(Bytes key) {
     bool removed = false;
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
-        TRY_ASSIGN(Index * index, writable_index());
-        note_boot(*index);
-        index->mend_boot(boot_number_.load(std::memory_order_relaxed));
+        TRY_ASSIGN(Index * index, index_to_change());
         const std::uint64_t hash = index->hash(key);
         ghosts_.forget(*index, hash);  // it is gone for another reason from now on
         // Before the look: what a rebuild publishes behind that, it publishes while it is due.
@@ -302,7 +328,8 @@ Result<bool> Store::remove(Bytes key) {
             TRY(remove_found(*index, hash, key));
             removed = true;  // perhaps of an entry that is not seen
         }
-        if (index->is_named(directory_)) return removed;
+        TRY_ASSIGN(const bool overtaken, is_overtaken(*index));
+        if (!overtaken) return removed;
     }
     return Error::busy;
 }
@@ -346,7 +373,6 @@ Status Store::clear() {
     index->counter(Counter::victim).store(0);
     TRY(remove_segments());
     index->clear();
-    index->end_settling();  // also of a rebuild that died
     index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
     index->counter(Counter::retired).fetch_add(1);
     index->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);

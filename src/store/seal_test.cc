@@ -1,0 +1,289 @@
+// Between the seal of the old index and the name of the new one: puts, removals and look-ups at
+// that moment, and rebuilds that die then.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "os/environment.h"
+#include "os/system_calls.h"
+#include "os/testing/scratch.h"
+#include "store/store.h"
+#include "store/testing/rebuild_fixture.h"
+
+namespace cairn {
+namespace {
+
+// Called once, before the system call that it is set for.
+std::function<void()> before_call;
+
+void call_once() {
+    if (const auto call = std::exchange(before_call, nullptr)) call();
+}
+
+class SealTest : public ::testing::Test {
+  protected:
+    SealTest() {
+        options_.root = scratch_ / "root";
+        options_.identifier = "cache";
+        options_.version = 1;
+        options_.limit_bytes = 64 << 20;
+        store_ = open();
+        directory_.emplace(std::move(Directory::open(options_.root + "/cache").value()));
+    }
+    ~SealTest() override { system_calls = &kKernel; }
+
+    std::unique_ptr<Store> open() const {
+        auto opened = Store::open(options_);
+        if (!opened.ok()) return nullptr;
+        return std::move(opened.value());
+    }
+    static Error put(Store &store, const std::string &key, const std::string &value) {
+        return store.put(as_bytes(key), as_bytes(value), {}).error();
+    }
+    static std::string get(Store &store, const std::string &key) {
+        const auto blob = store.get(as_bytes(key));
+        if (!blob.ok() || !blob.value()) return "(miss)";
+        const Bytes value = blob.value()->value();
+        return {reinterpret_cast<const char *>(value.data()), value.size()};
+    }
+    // The index that has the name now, as another process has it.
+    std::unique_ptr<Index> open_index() const {
+        File file = std::move(directory_->open_file(kIndexFileName, Access::read_write).value());
+        const CacheIdentity identity = read_index_identity(file, options_.identifier).value();
+        return std::move(Index::open(std::move(file), identity, Access::read_write).value());
+    }
+    std::unique_ptr<Writer> open_writer() const {
+        return std::make_unique<Writer>(*directory_, writer_limits(options_.limit_bytes));
+    }
+    // Has another store rebuild the index, and calls `call` when that is complete and does not have
+    // the name yet.
+    void rebuild_and_before_the_name(std::function<void()> call) {
+        const auto other = open();
+        ASSERT_NE(other, nullptr);
+        open_index()->ask_for_rebuild();
+        before_call = std::move(call);
+        calls_ = kKernel;
+        calls_.renameat = [](int from, const char *old_path, int to, const char *path) {
+            if (std::strcmp(path, kIndexFileName) == 0) call_once();
+            return kKernel.renameat(from, old_path, to, path);
+        };
+        system_calls = &calls_;
+        (void)other->compress();  // that rebuilds first
+        system_calls = &kKernel;
+        EXPECT_EQ(before_call, nullptr);
+    }
+
+    testing::Scratch scratch_{testing::Scratch::Place::memory};
+    StoreOptions options_;
+    std::unique_ptr<Store> store_;
+    std::optional<Directory> directory_;
+    SystemCalls calls_;
+};
+
+// The process that set the seal has died.
+TEST_F(SealTest, APutTakesTheSealOfADeadRebuildAway) {
+    ASSERT_EQ(put(*store_, "key", "older"), Error::none);
+    open_index()->seal();
+    EXPECT_EQ(put(*store_, "key", "newer"), Error::none);
+    EXPECT_FALSE(open_index()->is_sealed());
+    EXPECT_EQ(get(*store_, "key"), "newer");
+}
+
+TEST_F(SealTest, ARemovalTakesTheSealOfADeadRebuildAway) {
+    ASSERT_EQ(put(*store_, "key", "value"), Error::none);
+    open_index()->seal();
+    const auto removed = store_->remove(as_bytes("key"));
+    EXPECT_TRUE(removed.ok() && removed.value());
+    EXPECT_FALSE(open_index()->is_sealed());
+    EXPECT_EQ(get(*store_, "key"), "(miss)");
+}
+
+// Look-ups find everything; nobody waits for ever.
+TEST_F(SealTest, ChangesGiveInWhileTheRebuildIsStopped) {
+    ASSERT_EQ(put(*store_, "key", "older"), Error::none);
+    const auto rebuild = open_writer();
+    {
+        const auto lock = rebuild->lock_eviction();
+        ASSERT_TRUE(lock.ok());
+        open_index()->seal();
+        EXPECT_EQ(get(*store_, "key"), "older");
+        EXPECT_EQ(put(*store_, "key", "newer"), Error::busy);
+        EXPECT_EQ(store_->remove(as_bytes("another key")).error(), Error::busy);
+        EXPECT_EQ(get(*store_, "key"), "older");
+        EXPECT_EQ(get(*open(), "key"), "older");
+    }
+    EXPECT_EQ(put(*store_, "key", "newest"), Error::none);
+    EXPECT_EQ(get(*store_, "key"), "newest");
+}
+
+TEST_F(SealTest, WhatIsPutBehindTheSealIsPutInTheNewIndex) {
+    ASSERT_EQ(put(*store_, "key", "older"), Error::none);
+    ASSERT_EQ(put(*store_, "removed", "value"), Error::none);
+    std::thread putter, remover;
+    rebuild_and_before_the_name([&] {
+        putter = std::thread([&] { EXPECT_EQ(put(*store_, "key", "newer"), Error::none); });
+        remover = std::thread([&] { EXPECT_TRUE(store_->remove(as_bytes("removed")).ok()); });
+        sleep_us(10'000);  // they wait meanwhile
+    });
+    putter.join();
+    remover.join();
+    EXPECT_EQ(get(*store_, "key"), "newer");
+    EXPECT_EQ(get(*store_, "removed"), "(miss)");
+    EXPECT_EQ(get(*open(), "key"), "newer");
+    EXPECT_EQ(get(*open(), "removed"), "(miss)");
+}
+
+TEST_F(SealTest, APutThatGaveInHasChangedNothing) {
+    ASSERT_EQ(put(*store_, "key", "older"), Error::none);
+    rebuild_and_before_the_name([&] {
+        EXPECT_EQ(put(*store_, "key", "newer"), Error::busy);
+        EXPECT_EQ(get(*store_, "key"), "older");
+    });
+    EXPECT_EQ(get(*store_, "key"), "older");
+    EXPECT_EQ(get(*open(), "key"), "older");
+}
+
+// It began before the seal, and publishes when the new index has the name.
+TEST_F(SealTest, WhatIsPublishedTooLateIsPutAgain) {
+    ASSERT_EQ(put(*store_, "key", "older"), Error::none);
+    const auto other = open();
+    before_call = [&] {
+        open_index()->ask_for_rebuild();
+        (void)other->compress();
+    };
+    calls_ = kKernel;
+    calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
+        call_once();
+        return kKernel.pwritev(fd, pieces, count, offset);
+    };
+    system_calls = &calls_;
+    EXPECT_EQ(put(*store_, "key", "newer"), Error::none);
+    system_calls = &kKernel;
+    EXPECT_EQ(before_call, nullptr);
+    EXPECT_EQ(get(*store_, "key"), "newer");
+    EXPECT_EQ(get(*open(), "key"), "newer");
+}
+
+TEST_F(SealTest, LookUpsFindEverythingBeforeAndAfterTheName) {
+    ASSERT_EQ(put(*store_, "key", "value"), Error::none);
+    rebuild_and_before_the_name([&] {
+        EXPECT_EQ(get(*store_, "key"), "value");
+        EXPECT_EQ(get(*open(), "key"), "value");
+    });
+    EXPECT_EQ(get(*store_, "key"), "value");
+    EXPECT_EQ(get(*open(), "key"), "value");
+}
+
+// The entry moves in the new index while a look-up follows the slot of the old one.
+TEST_F(SealTest, ALookUpThatComesTooLateLooksInTheNewIndex) {
+    const std::string value(4096, 'v');
+    for (const Access access : {Access::read_write, Access::read_only}) {
+        ASSERT_EQ(put(*store_, "key", value), Error::none);
+        options_.access = access;
+        const auto late = open();
+        options_.access = Access::read_write;
+        const auto other = open();
+        store_.reset();
+        before_call = [&] {
+            open_index()->ask_for_rebuild();
+            EXPECT_TRUE(other->compress().ok());
+        };
+        calls_ = kKernel;
+        calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+            if (std::string_view(path).ends_with(".val")) call_once();
+            return kKernel.openat(directory, path, flags, mode);
+        };
+        system_calls = &calls_;
+        EXPECT_EQ(get(*late, "key"), value);
+        system_calls = &kKernel;
+        EXPECT_EQ(before_call, nullptr);
+        store_ = open();
+    }
+}
+
+TEST_F(SealTest, ARebuildThatCannotTakeTheNameLeavesNoSeal) {
+    ASSERT_EQ(put(*store_, "key", "value"), Error::none);
+    open_index()->ask_for_rebuild();
+    calls_ = kKernel;
+    calls_.renameat = [](int from, const char *old_path, int to, const char *path) {
+        if (std::strcmp(path, kIndexFileName) != 0) {
+            return kKernel.renameat(from, old_path, to, path);
+        }
+        errno = EIO;
+        return -1;
+    };
+    system_calls = &calls_;
+    EXPECT_EQ(store_->compress().error(), Error::busy);
+    system_calls = &kKernel;
+    EXPECT_FALSE(open_index()->is_sealed());
+    EXPECT_EQ(get(*store_, "key"), "value");
+}
+
+// The records of a key, listed at different times.
+
+using testing::RebuildTest;
+
+// Of a record and its copy the dead one counts, also when it died after it was listed.
+TEST_F(RebuildTest, NeitherOfTwoCopiesComesWhenOneIsRemovedMeanwhile) {
+    for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+    bool over = false;
+    for (unsigned moment = 0; moment < 14; ++moment) {
+        const std::string name = "name " + std::to_string(moment);
+        const std::uint64_t stamp = files_.index().next_stamp();
+        const Location copy = files_.append(name, "value", stamp).location;
+        files_.append(name, "value", stamp);  // the original: behind the copy, so it is taken first
+        Index &index = files_.index();
+        const std::uint64_t hash = index.hash(as_bytes(name));
+        ASSERT_TRUE(publish(index, hash, files_.slot_of(name, "value", copy),
+                            PublishPolicy::replace, stamp, files_.examiner(name))
+                        .ok());
+        Rebuild rebuild(files_.directory(), index, files_.reader(), files_.writer(), nullptr);
+        over = false;
+        for (unsigned i = 0; i < moment; ++i) ASSERT_FALSE(rebuild.step(0).value());
+        // A removal that began before the rebuild did.
+        ASSERT_TRUE(files_.writer().mark(copy, stamp, RecordState::removed).ok());
+        Evictor::drop(index, hash, copy);
+        while (!over) over = rebuild.step(0).value();
+        ASSERT_FALSE(files_.get(name)) << moment;
+        lose_index();
+        ASSERT_TRUE(this->rebuild().ok());
+        ASSERT_FALSE(files_.get(name)) << moment;
+    }
+}
+
+// A segment with a writer is listed from its first gap again; what was known of a key before still
+// holds.
+TEST_F(RebuildTest, WhatIsListedAgainIsJudgedWithAllRecordsOfItsKey) {
+    const std::uint64_t stamp = files_.index().next_stamp();
+    const Location copy = files_.append("key", "value", stamp).location;
+    ASSERT_TRUE(files_.writer().mark(copy, stamp, RecordState::removed).ok());
+    const Location torn = files_.append("torn", "value", stamp + 1).location;
+    files_.append("key", "value", stamp);
+    const std::vector<std::byte> zeroes(kRecordHeaderSize);
+    files_.overwrite(segment_file_name(torn.segment), torn.offset, zeroes);
+    ASSERT_TRUE(rebuild().value());
+    EXPECT_FALSE(files_.get("key"));
+    EXPECT_EQ(files_.index().rebuild_due(), RebuildReason::none);
+}
+
+// The rebuild that made an index ends while the next one has begun in it: removals still note
+// themselves.
+TEST_F(RebuildTest, ItStaysDueWhenTheOneBeforeItEnds) {
+    for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+    Index &index = files_.index();
+    index.ask_for_rebuild();  // as the one before it did in this index
+    std::uint64_t before = index.counter(Counter::rebuild).load();
+    Rebuild next(files_.directory(), index, files_.reader(), files_.writer(), nullptr);
+    ASSERT_FALSE(next.step(0).value());
+    EXPECT_FALSE(index.counter(Counter::rebuild).compare_exchange_strong(before, 0));
+    EXPECT_NE(index.rebuild_due(), RebuildReason::none);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -243,29 +243,16 @@ LayeredSubject subject_of(const Directory &directory, const std::string &identif
     return {*application, identifier, version, text.value()};
 }
 
-Result<bool> is_of_another(const Directory &directory, const Generation &generation) {
+void claim(const Directory &directory, const Generation &generation) {
     const std::string own = describe(generation);
     const auto text = read_text_file(directory, kGenerationFileName, own.size() + 1);
-    if (text.ok()) return text.value() != own;
-    if (text.error() == Error::not_found) return false;
-    if (text.error() == Error::corrupt || text.error() == Error::denied) return true;
-    return text.error();
-}
-
-Status claim(const Directory &directory, const Generation &generation,
-             const std::function<Status()> &empty) {
-    TRY_ASSIGN(const bool must_empty, is_of_another(directory, generation));
-    if (must_empty) TRY(empty());
-    auto file = directory.open_file(kGenerationFileName, Access::read_write);
-    if (file.ok() && !must_empty) {
-        if (!is_recent(file->info())) (void)file->touch();
-    } else {
-        if (!file.ok() && file.error() == Error::corrupt) {
-            (void)directory.make_way(kGenerationFileName);
-        }
-        (void)directory.replace_file(kGenerationFileName, as_bytes(describe(generation)));
+    if (text.ok() && text.value() == own) {
+        const auto file = directory.open_file(kGenerationFileName, Access::read_write);
+        if (file.ok() && !is_recent(file->info())) (void)file->touch();
+        return;
     }
-    return {};
+    if (text.error() == Error::corrupt) (void)directory.make_way(kGenerationFileName);
+    (void)directory.replace_file(kGenerationFileName, as_bytes(own));
 }
 
 Wishes wishes_for(std::string_view application, const Log &log) {

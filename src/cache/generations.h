@@ -74,14 +74,10 @@ bool is_of_recipes(std::string_view text);
 LayeredSubject subject_of(const Directory &directory, const std::string &identifier,
                           std::uint64_t version);
 
-// Whether a cache's directory says that it is of something else, or nothing that can be understood.
-Result<bool> is_of_another(const Directory &directory, const Generation &generation);
-
-// Says in a cache's directory what it is, and that it is being used now. One of something else is
-// emptied before. After an error, of that or of reading, nothing is said. What cannot be said, as
-// on a full disk, is for the next one to say.
-Status claim(const Directory &directory, const Generation &generation,
-             const std::function<Status()> &empty);
+// Says in a cache's directory what it is, and that it is being used now. What was said there before
+// does not matter: the cache's name has the hash of what it is, and a store holds nothing from a cache
+// of another name. What cannot be said, as on a full disk, is for the next one to say.
+void claim(const Directory &directory, const Generation &generation);
 
 // What the user wants of an application's caches; nullopt: the user has said nothing. The
 // configuration calls an application what people call it, without the prefix "gl-" of the

@@ -370,65 +370,69 @@ TEST_F(GenerationsTest, WhatIsOpenedIsThereHoweverItIsBeingRemoved) {
 
 class ClaimTest : public GenerationsTest {
   protected:
-    Status claim() {
-        return cairn::claim(Directory::open(directory_.path()).value(), {"engine", "", "driver 1"},
-                            [this]() -> Status {
-                                text_when_emptied_ = text();
-                                return emptied_;
-                            });
+    void claim() {
+        cairn::claim(Directory::open(directory_.path()).value(), {"engine", "", "driver 1"});
     }
     std::string text() const {
         return cairn_test::as_string(cairn_test::read_file(directory_ / "generation"));
     }
-    void write(const char *text) {
-        cairn_test::write_file(directory_ / "generation", cairn_test::as_bytes(text));
-    }
 
     const std::string ours_ = describe({"engine", "", "driver 1"});
-    Status emptied_;
-    std::string text_when_emptied_ = "(not emptied)";
 };
 
-TEST_F(ClaimTest, OursAndNobodysAreNotEmptied) {
-    EXPECT_TRUE(claim().ok());
+TEST_F(ClaimTest, SaysWhatItIsWhateverWasThere) {
+    claim();
     EXPECT_EQ(text(), ours_);
-    EXPECT_TRUE(claim().ok());
-    EXPECT_EQ(text_when_emptied_, "(not emptied)");
-}
-
-// A process that is killed in between must leave a state that makes the next one empty the cache.
-TEST_F(ClaimTest, AnothersIsEmptiedBeforeItIsSaidToBeOurs) {
-    write("another");
-    EXPECT_TRUE(claim().ok());
-    EXPECT_EQ(text_when_emptied_, "another");
-    EXPECT_EQ(text(), ours_);
-}
-
-TEST_F(ClaimTest, WhatCannotBeEmptiedIsNotSaidToBeOurs) {
-    write("another");
-    emptied_ = Error::busy;
-    EXPECT_EQ(claim().error(), Error::busy);
-    EXPECT_EQ(text(), "another");
-}
-
-TEST_F(ClaimTest, NothingIsEmptiedBecauseAFileCannotBeOpenedNow) {
-    write(ours_.c_str());
-    static SystemCalls calls = kKernel;
-    calls.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string(path) != "generation") return kKernel.openat(directory, path, flags, mode);
-        errno = EMFILE;
-        return -1;
-    };
-    system_calls = &calls;
-    EXPECT_EQ(claim().error(), Error::io);
-    system_calls = &kKernel;
-    EXPECT_EQ(text_when_emptied_, "(not emptied)");
-}
-
-TEST_F(ClaimTest, WhatCannotBeReadIsAnothers) {
+    for (const std::string &damaged : {std::string(), ours_.substr(1), ours_ + "more"}) {
+        cairn_test::write_file(directory_ / "generation", cairn_test::as_bytes(damaged));
+        claim();
+        EXPECT_EQ(text(), ours_);
+    }
+    fs::remove(directory_ / "generation");
     fs::create_directory(directory_ / "generation");
-    EXPECT_TRUE(claim().ok());
-    EXPECT_NE(text_when_emptied_, "(not emptied)");
+    claim();
+    EXPECT_EQ(text(), ours_);
+}
+
+// Its time says when it was used last.
+TEST_F(ClaimTest, TouchesWhatIsRightAlready) {
+    claim();
+    const fs::path file = directory_ / "generation";
+    fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(2));
+    const auto before = fs::last_write_time(file);
+    claim();
+    EXPECT_GT(fs::last_write_time(file), before);
+}
+
+// The name tells whose the programs are, not that file.
+TEST_F(GenerationsTest, ADamagedFileCostsNoProgram) {
+    const std::string identifier = identifier_of({"engine", "", "driver 1"});
+    {
+        const auto cache = open("engine", "driver 1");
+        ASSERT_NE(cache, nullptr);
+        ASSERT_TRUE(cache->put(as_bytes("key"), as_bytes("value"), {}).ok());
+    }
+    for (const char *damaged : {"", "Cairn generation\napplication: another\n"}) {
+        cairn_test::write_file(directory_ / (identifier + "/generation"),
+                               cairn_test::as_bytes(damaged));
+        const auto cache = open("engine", "driver 1");
+        ASSERT_NE(cache, nullptr);
+        EXPECT_TRUE(cache->contains(as_bytes("key")).value());
+    }
+}
+
+// A copy under the name of another generation holds nothing.
+TEST_F(GenerationsTest, ADirectoryUnderAnotherNameHoldsNoProgram) {
+    {
+        const auto cache = open("engine", "driver 1");
+        ASSERT_NE(cache, nullptr);
+        ASSERT_TRUE(cache->put(as_bytes("key"), as_bytes("value"), {}).ok());
+    }
+    fs::rename(directory_ / identifier_of({"engine", "", "driver 1"}),
+               directory_ / identifier_of({"engine", "", "driver 2"}));
+    const auto cache = open("engine", "driver 2");
+    ASSERT_NE(cache, nullptr);
+    EXPECT_FALSE(cache->contains(as_bytes("key")).value());
 }
 
 // The cache that asks is open, and a thread costs more than a look.

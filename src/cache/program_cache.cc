@@ -114,7 +114,7 @@ Result<std::unique_ptr<ProgramCache::Parts>> ProgramCache::compose() const {
     TRY_ASSIGN(const Directory root, open_root(options_.store.root, Create::no, Log()));
     TRY_ASSIGN(Directory directory, root.open_directory(options_.store.identifier));
     Cache &own = *cache;  // lives as long as what will stand in front of it
-    TRY(claim_generation(directory, own));
+    if (options_.store.access == Access::read_write) claim(directory, options_.generation);
     if (options_.with_layers) {
         cache = add_layers(std::move(cache), options_.store.root, subject(), options_.layers,
                            options_.store.access, options_.store.log,
@@ -169,18 +169,6 @@ std::unique_ptr<ProgramCache::Parts> ProgramCache::compose_without_disk(Error fa
                              options_.store.identifier.c_str());
     parts->loader = std::make_unique<Loader>(*parts->cache, Loader::Ahead::no, [](Bytes) {});
     return parts;
-}
-
-Status ProgramCache::claim_generation(const Directory &directory, Cache &disk) const {
-    if (options_.store.access == Access::read_only) {
-        TRY_ASSIGN(const bool is_anothers, is_of_another(directory, options_.generation));
-        return is_anothers ? Status(Error::not_found) : Status();
-    }
-    return claim(directory, options_.generation, [&] {
-        options_.store.log.write(Severity::warning, "cache %s was another generation's: emptied",
-                                 options_.store.identifier.c_str());
-        return disk.clear();
-    });
 }
 
 void ProgramCache::start_upkeep() {

@@ -132,7 +132,6 @@ class ProgramCache final : public Cache {
     Result<std::unique_ptr<Parts>> compose() const;
     std::unique_ptr<Parts> compose_without_disk(Error failure) const;
     LayeredSubject subject() const;
-    Status claim_generation(const Directory &directory, Cache &disk) const;
     void start_upkeep();
 
     const Options options_;

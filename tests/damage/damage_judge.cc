@@ -107,12 +107,7 @@ void complain_lost(const CaseScene &scene, const char *what, std::uint64_t key) 
 }
 
 bool is_used_by_programs(const CaseScene &scene) {
-    if (scene.sample.kind() != SampleKind::program) return false;
-    const bool is_damaged = scene.damaged.touched("generation") ||
-                            std::ranges::any_of(scene.plan.damages, [](const DamageStep &step) {
-                                return step.file == "generation";
-                            });
-    return !scene.plan.known_to_hold || !is_damaged;
+    return scene.sample.kind() == SampleKind::program;
 }
 
 Found found_of(std::uint64_t key, ByteView value) {

@@ -20,8 +20,7 @@ struct Found {
     std::size_t size = 0;
 };
 
-// Whether the cache is opened as a program cache, too. One whose `generation` cannot be understood is
-// emptied then, as it may be of another driver: src/cache/generations.h. The short form passes by that.
+// Whether the cache is opened as a program cache, too.
 bool is_used_by_programs(const CaseScene &scene);
 
 Found found_of(std::uint64_t key, ByteView value);

@@ -123,8 +123,9 @@ Status Compactor::compact(Work &work, std::uint32_t segment) {
         TRY_ASSIGN(const ByteLock eviction, work.writer.lock_eviction(kLockPatienceUs));
         if (work.index->victim() == segment) return {};
         auto locked = work.writer.lock_segment(segment);
-        // A writer may have taken it over since we looked.
-        if (!locked.ok()) return locked.error() == Error::busy ? Status() : Status(locked.error());
+        // A writer may have taken it over since we looked. What may not be read or written stays.
+        const bool is_passed_by = locked.error() == Error::busy || locked.error() == Error::denied;
+        if (!locked.ok()) return is_passed_by ? Status() : Status(locked.error());
         lock.emplace(std::move(locked.value()));
     }
     return guarded([&]() -> Status {

@@ -43,9 +43,9 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     const Victim victim = {segment, index.counter(Counter::retired).load(),
                            index.identity().cache_id};
     if (planned_victim_ != victim) {
-        const auto file = directory_.info(segment_file_name(segment));
-        if (!file.ok() && file.error() != Error::not_found) return file.error();
-        scan_.emplace(index.identity().cache_id, segment, file.ok() ? file->size_bytes : 0);
+        TRY_ASSIGN(const std::uint64_t size_bytes, readable_bytes(segment));
+        if (size_bytes == 0) drop_all(index, segment);
+        scan_.emplace(index.identity().cache_id, segment, size_bytes);
         plan_.clear();
         planned_victim_ = victim;
     }
@@ -96,6 +96,24 @@ Result<bool> Evictor::choose_victim(Index &index) {
     return false;
 }
 
+// 0: it was deleted, or may not be read.
+Result<std::uint64_t> Evictor::readable_bytes(std::uint32_t segment) {
+    const auto opened = reader_.segments().open(segment);
+    const bool is_lost = opened.error() == Error::not_found || opened.error() == Error::denied;
+    if (is_lost) return std::uint64_t{0};
+    if (!opened.ok()) return opened.error();
+    TRY_ASSIGN(const FileInfo info, opened->info());
+    return info.size_bytes;
+}
+
+// What is in a segment that may not be read is found by its slots.
+void Evictor::drop_all(Index &index, std::uint32_t segment) {
+    index.for_each([&](Index::Place place, Slot slot) {
+        if (slot.location().segment == segment) (void)index.drop(place, slot);
+        return false;
+    });
+}
+
 // Plans the next part of the segment.
 Status Evictor::plan_more(Index &index) {
     TRY(index.refresh());
@@ -109,7 +127,8 @@ Status Evictor::plan_more(Index &index) {
         index.withdraw_tentative(hash, record->location);
         const auto found = index.slot_at(hash, record->location);
         if (!found) {
-            TRY(finish_move(index, reader_, writer_, *record));
+            const Status finished = finish_move(index, reader_, writer_, *record);
+            if (!finished.ok() && finished.error() != Error::denied) return finished;
             continue;
         }
         const RecordHeader &header = record->header;

@@ -86,6 +86,8 @@ class Evictor {
 
     Result<Progress> step_locked(Index &index, std::uint64_t budget_bytes) REQUIRES_LOCK(mutex_);
     Result<bool> choose_victim(Index &index);
+    Result<std::uint64_t> readable_bytes(std::uint32_t segment);
+    static void drop_all(Index &index, std::uint32_t segment);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
     void copy(Index &index, const Planned &entry);
     void evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind);

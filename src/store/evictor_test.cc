@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <string>
 
+#include "os/system_calls.h"
 #include "store/segment_format.h"
 #include "store/testing/cache_files.h"
 
@@ -98,6 +100,46 @@ TEST_F(EvictorTest, ADamagedNameIsNoSegment) {
         for (unsigned i = 0; i < 3; ++i) EXPECT_NE(step(other), Progress::busy);
         EXPECT_EQ(files_.get("599"), std::string(4000, 'v'));
     }
+}
+
+// It holds no entry for anybody, and takes room.
+TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
+    fill(600);
+    files_.put("last", "value");
+    files_.writer().release_segment();
+    static std::string name;
+    static bool may_be_read;
+    for (const bool may_read : {true, false}) {
+        Process other = process();
+        ASSERT_TRUE(other.writer->sync_segments().ok());
+        files_.index().counter(Counter::unsynced).store(0);
+        const auto use = measure_disk_use(files_.directory());
+        std::uint32_t oldest = UINT32_MAX;
+        for (const SegmentFile &file : use->segments) oldest = std::min(oldest, file.segment);
+        name = segment_file_name(oldest);
+        may_be_read = may_read;
+        SystemCalls calls = kKernel;
+        calls.openat = [](int directory, const char *path, int how, mode_t mode) {
+            const bool is_refused = path == name && !(may_be_read && (how & O_ACCMODE) == O_RDONLY);
+            if (!is_refused) return kKernel.openat(directory, path, how, mode);
+            errno = EACCES;
+            return -1;
+        };
+        RecordReader reader(files_.directory());
+        Evictor evictor(files_.directory(), reader, *other.writer, other.ghosts,
+                        *policy_by_name("fifo"));
+        system_calls = &calls;
+        for (;;) {
+            const auto progress = evictor.step(files_.index(), UINT64_MAX);
+            EXPECT_TRUE(progress.ok());
+            if (!progress.ok() || progress.value() != Progress::some) break;
+        }
+        EXPECT_TRUE(other.writer->sync_segments().ok());
+        system_calls = &kKernel;
+        EXPECT_FALSE(exists(oldest));
+        EXPECT_EQ(slots_in(oldest), 0u);
+    }
+    EXPECT_EQ(files_.get("last"), "value");
 }
 
 // While one evictor paused, another finished its victim, and the number was used again.

@@ -462,6 +462,7 @@ Status Rebuild::take_place() {
 // What was published before the seal, and the name.
 Status Rebuild::take_last() {
     TRY(take_newer());
+    forget_winners();
     take_counters();
     TRY(directory_.rename(made_->name, kIndexFileName));
     is_in_place_ = true;
@@ -521,6 +522,18 @@ void Rebuild::note_losers(const Listed &winner) {
     }
 }
 
+// A record may have been chosen after another one was, or its winner may not be there any more.
+// Nobody else knows the new index yet: later on damage could hide what it leads to.
+void Rebuild::forget_winners() {
+    Index &index = *made_->index;
+    std::erase_if(losers_, [&](const Loser &loser) {
+        const Listed &winner = loser.winner;
+        const bool is_copy = loser.listed.stamp_ns == winner.stamp_ns && !winner.removed();
+        return index.leads_to(loser.listed.key_hash, loser.listed.location()) ||
+               (is_copy && !index.leads_to(winner.key_hash, winner.location()));
+    });
+}
+
 // Has the records say what was decided. A process that died between publishing and marking did not,
 // and a system start made void what others say. All puts that published in the old index were taken
 // over, and those that have not, begin again.
@@ -530,7 +543,6 @@ void Rebuild::mark_losers() {
         const Listed &listed = loser.listed;
         const Listed &winner = loser.winner;
         const Location location = listed.location();
-        if (made_->index->leads_to(listed.key_hash, location)) continue;
         const bool is_copy = listed.stamp_ns == winner.stamp_ns;
         const auto give_up = [&](GivenUp reason) {
             (void)writer_.give_up(location, listed.stamp_ns, reason, boot);
@@ -544,7 +556,7 @@ void Rebuild::mark_losers() {
             const auto record = reader_.read_any(old_.identity().cache_id, location);
             if (record.outcome != ReadOutcome::found) continue;
             (void)writer_.mark(location, listed.stamp_ns, RecordState::unused);
-        } else if (made_->index->leads_to(winner.key_hash, winner.location())) {
+        } else {
             give_up(GivenUp::left);
         }
     }

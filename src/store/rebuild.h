@@ -155,6 +155,7 @@ class Rebuild {
     void take_counters();
     void take_late_counters();
     void note_losers(const Listed &winner);
+    void forget_winners();
     void mark_losers();
 
     const Directory &directory_;

@@ -324,8 +324,6 @@ Result<bool> Store::remove(Bytes key) {
         removed = removed || found;
         if (may_be_unseen) {
             TRY(note_removal(*index, hash, key));
-            // What a rebuild has published since it did not go by our note.
-            TRY(remove_found(*index, hash, key));
             removed = true;  // perhaps of an entry that is not seen
         }
         TRY_ASSIGN(const bool overtaken, is_overtaken(*index));

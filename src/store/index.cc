@@ -375,7 +375,7 @@ bool Index::is_after_start() const {
 }
 
 RebuildReason Index::rebuild_due() const {
-    const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
+    const std::uint64_t word = counter(Counter::rebuild).load();
     if (word == static_cast<std::uint64_t>(RebuildReason::none)) return RebuildReason::none;
     const bool boot = word == static_cast<std::uint64_t>(RebuildReason::boot);
     return boot ? RebuildReason::boot : RebuildReason::damage;

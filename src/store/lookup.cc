@@ -65,7 +65,7 @@ bool Store::look_up(Bytes key, Read read) {
     // Its index may have been exchanged for one that may not be written.
     if (repair_ != nullptr && index.access() == Access::read_write) {
         index.mend_boot(boot_number_.load(std::memory_order_relaxed));
-        if (!repair_->rebuild(index)) return false;
+        if (!index_was_deleted() && !repair_->rebuild(index)) return false;
     }
     if (!notice_deleted_index()) return false;
     return try_candidates(this->index(), key, hash, read, damage);

@@ -85,9 +85,8 @@ Result<Published> publish(Index &index, std::uint64_t hash, Slot mine, PublishPo
     for (unsigned attempt = 0;; ++attempt) {
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (found) {
-            // A rebuild was faster.
             if (found->slot.location() == mine.location()) {
-                return Published{Published::Outcome::added};
+                return Published{Published::Outcome::unchanged};
             }
             if (policy == PublishPolicy::if_absent) return Published{Published::Outcome::exists};
             if (found->stamp_ns > stamp_ns) {

@@ -32,8 +32,9 @@ Result<std::optional<PublishedSlot>> find_published(Index &index, std::uint64_t 
                                                     const Examine &examine);
 
 struct Published {
-    // outdated: there is an entry with a greater stamp; only a later put can have made it.
-    enum class Outcome { added, replaced, exists, outdated } outcome;
+    // unchanged: a slot leads to that record already. outdated: there is an entry with a greater
+    // stamp; only a later put can have made it.
+    enum class Outcome { added, replaced, unchanged, exists, outdated } outcome;
     PublishedSlot other = {};  // with `replaced` the older entry, with `outdated` the newer one
 };
 

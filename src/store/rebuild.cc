@@ -103,7 +103,8 @@ Status Rebuild::begin_segment(std::uint32_t segment, std::uint64_t from) {
 }
 
 // In a segment with a writer, a record that is being written may lie before finished ones.
-Rebuild::ListedTo Rebuild::end_segment() const {
+Rebuild::ListedTo Rebuild::end_segment() {
+    if (!scanned_is_final_) written_.insert(scan_->segment());
     const std::uint64_t end = align_up(scanned_size_, kRecordAlignment);
     return {scan_->segment(), scanned_is_final_ ? end : scan_->first_gap()};
 }
@@ -211,13 +212,11 @@ Result<std::optional<Rebuild::Choice>> Rebuild::choose() {
         const auto slot = slot_of(key_.front());  // readers verify it
         if (slot) return std::optional(Choice{key_.front(), true, slot->size_class(), slot});
     }
-    // One of them may be about to be published, and another to give in.
-    if (std::ranges::count(key_, false, &Listed::dead) > 1) note_undecided();
+    note_if_undecided();
     for (const Listed &listed : key_) {
         const bool counts = !newest_first_ && !listed.dead();
         const auto slot = counts ? slot_of(listed) : std::nullopt;
         if (!slot || was_removed_after(listed.stamp_ns)) continue;
-        if (!(listed == key_.front())) note_undecided();
         TRY_ASSIGN(const Found found, look_at(listed));
         if (found.state != State::whole) continue;
         return std::optional(Choice{listed, true, found.size_class, slot});
@@ -263,9 +262,14 @@ bool Rebuild::was_removed_after(std::uint64_t stamp_ns) const {
     });
 }
 
-// For keys of which a put may be under way: asks the old index again when it is sealed.
-void Rebuild::note_undecided() {
-    undecided_.push_back(key_.front().key_hash);
+// Of several live records one may be about to be published, and another one to give in. That is
+// over where the segment has no writer any more.
+void Rebuild::note_if_undecided() {
+    const bool has_several = std::ranges::count(key_, false, &Listed::dead) > 1;
+    const bool may_change = has_several && std::ranges::any_of(key_, [&](const Listed &listed) {
+                                return !listed.dead() && written_.contains(listed.segment);
+                            });
+    if (may_change) undecided_.push_back(key_.front().key_hash);
 }
 
 std::optional<Slot> Rebuild::slot_of(const Listed &listed) const {
@@ -283,17 +287,17 @@ Slot Rebuild::slot_for(const Choice &choice) {
 Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
     if (listed.dead()) return Found{State::dead, 0, listed.removed()};
     const Location location = listed.location();
-    if (old_.victim() == location.segment && !slot_of(listed)) return Found{State::gone};
     const ReadRecord record = reader_.read_any(old_.identity().cache_id, location);
     if (record.outcome == ReadOutcome::unreadable) return Error::io;
+    if (record.outcome == ReadOutcome::dead && fate_of(record.header) == Fate::dead) {
+        return Found{State::dead, 0, record.header.state == RecordState::removed};
+    }
+    if (old_.victim() == location.segment && !slot_of(listed)) return Found{State::gone};
     if (record.header.unmoved) return Found{State::not_whole};
     if (record.outcome == ReadOutcome::found) {
         const bool is_same = old_.hash(record.blob->key()) == listed.key_hash;
         return Found{is_same ? State::whole : State::not_whole,
                      size_class(record.header.record_size())};
-    }
-    if (record.outcome == ReadOutcome::dead && fate_of(record.header) == Fate::dead) {
-        return Found{State::dead, 0, record.header.state == RecordState::removed};
     }
     const auto info = directory_.info(segment_file_name(location.segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
@@ -365,7 +369,7 @@ Status Rebuild::update_key(std::uint64_t hash) {
         // A power loss may have taken its value, and even its end, so that it was not listed.
         const ReadRecord whole = reader_.read_any(cache_id, published->slot.location());
         if (whole.outcome == ReadOutcome::unreadable) return Error::io;
-        if (!is_newest) note_undecided();
+        note_if_undecided();
         if (whole.outcome == ReadOutcome::found) {
             const Listed winner = listed_at(hash, *published);
             note_losers(winner);
@@ -447,7 +451,7 @@ Status Rebuild::take_place() {
     TRY(take_newer());
     drop_slots_of_lost_segments();
     old_.seal();
-    const Status status = take_last();
+    const Status status = guarded([&] { return take_last(); });
     if (!status.ok()) {
         old_.unseal();
         return status;

@@ -18,7 +18,7 @@
 //
 // It runs in steps, so that it delays the look-up that needs it by a bounded time. Several processes
 // may rebuild at once; the first one to come to 5 ends the work of the others. It takes 24 bytes of
-// memory for each record while it lasts.
+// memory for each record while it lasts, and 48 for each that loses against another one.
 //
 // Thread safety: Rebuild is externally synchronised; see Repair.
 #pragma once
@@ -30,6 +30,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/log.h"
@@ -121,7 +122,7 @@ class Rebuild {
     Status begin();
     Status list_record();
     Status begin_segment(std::uint32_t segment, std::uint64_t from);
-    ListedTo end_segment() const;
+    ListedTo end_segment();
     Status list_newer();
     Status list_tail(std::uint32_t segment, std::uint64_t size_bytes);
     Fate fate_of(const RecordHeader &header) const;
@@ -132,7 +133,7 @@ class Rebuild {
     Result<std::optional<Choice>> choose();
     Result<std::optional<Listed>> dead_copy_of(const Listed &listed);
     static Listed as_dead(Listed listed, const Found &found);
-    void note_undecided();
+    void note_if_undecided();
     bool was_removed_after(std::uint64_t stamp_ns) const;
     std::optional<Slot> slot_of(const Listed &listed) const;
     static Slot slot_for(const Choice &choice);
@@ -189,6 +190,7 @@ class Rebuild {
     };
     std::vector<Loser> losers_;  // records that do not say yet that they do not count, and why
     std::vector<ListedTo> listed_to_;
+    std::unordered_set<std::uint32_t> written_;  // segments that had a writer when they were listed
     std::uint64_t recovered_ = 0;
     std::uint64_t bytes_total_ = 0;
     std::uint64_t bytes_left_ = 0;

@@ -3,9 +3,12 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -126,10 +129,21 @@ TEST_F(SealTest, WhatIsPutBehindTheSealIsPutInTheNewIndex) {
     ASSERT_EQ(put(*store_, "key", "older"), Error::none);
     ASSERT_EQ(put(*store_, "removed", "value"), Error::none);
     std::thread putter, remover;
+    std::atomic<unsigned> waiting = 0;
     rebuild_and_before_the_name([&] {
-        putter = std::thread([&] { EXPECT_EQ(put(*store_, "key", "newer"), Error::none); });
-        remover = std::thread([&] { EXPECT_TRUE(store_->remove(as_bytes("removed")).ok()); });
-        sleep_us(10'000);  // they wait meanwhile
+        // They give in where the rebuild gets no processor for long.
+        putter = std::thread([&] {
+            do {
+                ++waiting;
+            } while (put(*store_, "key", "newer") == Error::busy);
+        });
+        remover = std::thread([&] {
+            do {
+                ++waiting;
+            } while (store_->remove(as_bytes("removed")).error() == Error::busy);
+        });
+        while (waiting < 2) sleep_us(100);
+        sleep_us(1000);
     });
     putter.join();
     remover.join();
@@ -147,6 +161,34 @@ TEST_F(SealTest, APutThatGaveInHasChangedNothing) {
     });
     EXPECT_EQ(get(*store_, "key"), "older");
     EXPECT_EQ(get(*open(), "key"), "older");
+}
+
+// The same of one that finds the seal only when it has published.
+TEST_F(SealTest, APutThatGaveInAfterItHadPublishedHasChangedNothing) {
+    ASSERT_EQ(put(*store_, "key", "older"), Error::none);
+    const auto rebuild = open_writer();
+    for (const std::string key : {"key", "new key"}) {
+        const std::string before = get(*store_, key);
+        std::optional<Result<ByteLock>> lock;
+        before_call = [&] {
+            lock.emplace(rebuild->lock_eviction());
+            open_index()->seal();
+        };
+        calls_ = kKernel;
+        calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
+            call_once();
+            return kKernel.pwritev(fd, pieces, count, offset);
+        };
+        system_calls = &calls_;
+        EXPECT_EQ(put(*store_, key, "newer"), Error::busy);
+        system_calls = &kKernel;
+        ASSERT_TRUE(lock && lock->ok());
+        EXPECT_EQ(get(*store_, key), before);
+        EXPECT_EQ(get(*open(), key), before);
+        lock.reset();
+        EXPECT_EQ(put(*store_, "another key", "value"), Error::none);  // takes the seal away
+        EXPECT_EQ(get(*open(), key), before);
+    }
 }
 
 // It began before the seal, and publishes when the new index has the name.
@@ -168,6 +210,20 @@ TEST_F(SealTest, WhatIsPublishedTooLateIsPutAgain) {
     EXPECT_EQ(before_call, nullptr);
     EXPECT_EQ(get(*store_, "key"), "newer");
     EXPECT_EQ(get(*open(), "key"), "newer");
+    // The record that it left behind is dead, also when that of the entry is damaged.
+    RecordReader reader(*directory_);
+    reader.set_boot(boot_number());
+    const CacheIdentity identity = open_index()->identity();
+    unsigned live = 0;
+    const auto use = measure_disk_use(*directory_);
+    for (const SegmentFile &file : use->segments) {
+        SegmentScan scan(identity.cache_id, file.segment, file.size_bytes);
+        for (auto record = scan.next(reader); record.ok() && record.value();
+             record = scan.next(reader)) {
+            live += !reader.is_dead(record.value()->header);
+        }
+    }
+    EXPECT_EQ(live, 1u);
 }
 
 TEST_F(SealTest, LookUpsFindEverythingBeforeAndAfterTheName) {
@@ -205,6 +261,34 @@ TEST_F(SealTest, ALookUpThatComesTooLateLooksInTheNewIndex) {
         EXPECT_EQ(before_call, nullptr);
         store_ = open();
     }
+}
+
+// Its own rebuild has failed just before, and is not tried again for some time.
+TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfItsOwn) {
+    const std::string value(4096, 'v');
+    ASSERT_EQ(put(*store_, "key", value), Error::none);
+    const auto late = open();
+    const auto other = open();
+    store_.reset();
+    open_index()->ask_for_rebuild();
+    calls_ = kKernel;
+    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string_view(path).starts_with("rebuild-")) {
+            errno = EIO;
+            return -1;
+        }
+        return kKernel.openat(directory, path, flags, mode);
+    };
+    system_calls = &calls_;
+    EXPECT_EQ(get(*late, "another key"), "(miss)");
+    before_call = [&] { EXPECT_TRUE(other->compress().ok()); };
+    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string_view(path).ends_with(".val")) call_once();
+        return kKernel.openat(directory, path, flags, mode);
+    };
+    EXPECT_EQ(get(*late, "key"), value);
+    system_calls = &kKernel;
+    EXPECT_EQ(before_call, nullptr);
 }
 
 TEST_F(SealTest, ARebuildThatCannotTakeTheNameLeavesNoSeal) {
@@ -255,6 +339,42 @@ TEST_F(RebuildTest, NeitherOfTwoCopiesComesWhenOneIsRemovedMeanwhile) {
         ASSERT_TRUE(this->rebuild().ok());
         ASSERT_FALSE(files_.get(name)) << moment;
     }
+}
+
+// The same while the segment of the dead one is being evicted.
+TEST_F(RebuildTest, NorWhileTheDeadOneIsBeingEvicted) {
+    const std::uint64_t stamp = files_.index().next_stamp();
+    const Location original = files_.append("key", "value", stamp).location;
+    files_.writer().release_segment();
+    const auto other = files_.open_writer();
+    auto lock = std::optional(other->lock_segment(original.segment));
+    ASSERT_TRUE(lock->ok());
+    const Location dead = files_.append("key", "value", stamp).location;
+    ASSERT_NE(dead.segment, original.segment);
+    lock.reset();
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
+    unsigned steps = 0;
+    while (rebuild.bytes_left() != 0 || steps == 0) {
+        ASSERT_FALSE(rebuild.step(0).value());
+        ++steps;
+    }
+    ASSERT_TRUE(files_.writer().mark(dead, stamp, RecordState::removed).ok());
+    files_.index().counter(Counter::victim).store((std::uint64_t{dead.segment} + 1) | kHasNoWriter);
+    ASSERT_TRUE(rebuild.step(UINT64_MAX).value());
+    EXPECT_FALSE(files_.get("key"));
+}
+
+// As many as there are, however often a key was looked at.
+TEST_F(RebuildTest, CountsEachEntryOnce) {
+    for (int i = 0; i < 100; ++i) {
+        const std::uint64_t stamp = files_.index().next_stamp();
+        files_.append(key(i), "older", stamp);
+        files_.append(key(i), "newer", stamp + 1);
+    }
+    lose_index();
+    ASSERT_TRUE(rebuild().value());
+    EXPECT_EQ(files_.index().counter(Counter::entries).load(), 100u);
 }
 
 // A segment with a writer is listed from its first gap again; what was known of a key before still

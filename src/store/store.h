@@ -185,7 +185,13 @@ class Store {
 
     // update.cc
     Examine examiner(Index &index, Bytes key);
-    Result<PutOutcome> try_put(Index &index, Bytes key, Bytes value, const PutOptions &options);
+    // A record of a put that has begun again in another index.
+    struct LeftBehind {
+        Location location;
+        std::uint64_t stamp_ns;
+    };
+    Result<PutOutcome> try_put(Index &index, Bytes key, Bytes value, const PutOptions &options,
+                               std::vector<LeftBehind> &left_behind);
     Result<PutOutcome> publish_record(Index &index, const RecordHeader &header, Bytes key,
                                       const Writer::Appended &record, PublishPolicy policy);
     Result<Writer::Appended> append(Index &index, const RecordHeader &header, Bytes key,

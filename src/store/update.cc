@@ -45,14 +45,21 @@ Examine Store::examiner(Index &index, Bytes key) {
 }
 
 Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options) {
-    auto result = [&]() -> Result<PutOutcome> {
+    std::vector<LeftBehind> left_behind;
+    auto result = guarded([&]() -> Result<PutOutcome> {
         for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
             TRY_ASSIGN(Index * index, index_to_change());
-            auto outcome = try_put(*index, key, value, options);
+            auto outcome = try_put(*index, key, value, options, left_behind);
             if (outcome.ok() || outcome.error() != Error::not_found) return outcome;
         }
         return Error::busy;
-    }();
+    });
+    if (result.ok()) {
+        for (const LeftBehind &record : left_behind) {
+            (void)writer_->give_up(record.location, record.stamp_ns, GivenUp::replaced,
+                                   index().counter(Counter::boot).load());
+        }
+    }
     if (!result.ok()) {
         count(puts_refused);
     } else if (result.value() == PutOutcome::stored) {
@@ -63,7 +70,8 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
 }
 
 // Error::not_found: try again.
-Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const PutOptions &options) {
+Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const PutOptions &options,
+                                  std::vector<LeftBehind> &left_behind) {
     // The next process that opens the cache compares its limit with that of the last writer.
     auto limit = index.counter(Counter::limit_bytes);
     if (limit.load(std::memory_order_relaxed) != options_.limit_bytes) {
@@ -73,7 +81,11 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
                               index.counter(Counter::entries).load() >= options_.limit_entries;
     if (options.if_absent || may_not_grow) {
         TRY_ASSIGN(const bool there, contains(key));
-        if (there && options.if_absent) return PutOutcome::exists;
+        if (there && options.if_absent) {
+            // What is there may have been published behind a seal.
+            TRY_ASSIGN(const bool overtaken, index.is_sealed() ? is_overtaken(index) : false);
+            return overtaken ? Result<PutOutcome>(Error::not_found) : PutOutcome::exists;
+        }
         if (!there && may_not_grow && recount(index) >= options_.limit_entries) return Error::full;
     }
     RecordHeader header;
@@ -88,6 +100,10 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
     const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
     auto published = guarded([&] { return publish_record(index, header, key, record, policy); });
+    // Another index may have taken it over.
+    if (published.error() == Error::not_found) {
+        left_behind.push_back({record.location, header.stamp_ns});
+    }
     if (published.error() == Error::no_memory) {
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
     }
@@ -102,8 +118,8 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
         PutOutcome::stored);
 }
 
-// Errors as try_put(). After an error no slot leads to the record, unless another index has taken the
-// place of this one.
+// Errors as try_put(). After an error no slot leads to the record, unless another index is about to
+// take the place of this one.
 Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &header, Bytes key,
                                          const Writer::Appended &record, PublishPolicy policy) {
     const std::uint64_t hash = header.key_hash;
@@ -117,14 +133,14 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
         return gives_way ? decltype(stamp)(Error::corrupt) : std::move(stamp);
     };
     auto result = publish_slot(index, hash, slot, policy, header.stamp_ns, examine);
-    const bool is_published = result.ok() && (result->outcome == Published::Outcome::added ||
-                                              result->outcome == Published::Outcome::replaced);
-    if (!is_published) {
+    const bool is_refused = !result.ok() || result->outcome == Published::Outcome::exists ||
+                            result->outcome == Published::Outcome::outdated;
+    if (is_refused) {
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
-        if (!result.ok()) return result.error();
         // A rebuild may have taken our record for the entry before that mark.
         TRY_ASSIGN(const bool overtaken, is_overtaken(index));
         if (overtaken) return Error::not_found;
+        if (!result.ok()) return result.error();
         if (result->outcome == Published::Outcome::exists) return PutOutcome::exists;
         index.raise_stamp(result->other.stamp_ns);  // the counter may have been damaged
         return Error::not_found;
@@ -133,8 +149,14 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
     // A clear deletes the segments before it empties the index. So if we published after that, our
     // own segment is gone. Another index may have taken the place of this one, and our record with it:
     // so say nothing of records then.
-    TRY_ASSIGN(const bool overtaken, is_overtaken(index));
-    if (overtaken) return Error::not_found;
+    const auto overtaken = is_overtaken(index);
+    if (!overtaken.ok()) {
+        const bool had_other = published.outcome == Published::Outcome::replaced;
+        const std::uint64_t before = had_other ? published.other.slot.word() : kEmptySlot;
+        (void)index.change_slot(hash, record.location, [&](Slot) { return before; });
+        return overtaken.error();
+    }
+    if (overtaken.value()) return Error::not_found;
     // Our record counts before this one, as it is newer. But it may be evicted first, or damaged.
     if (published.outcome == Published::Outcome::replaced) {
         const PublishedSlot &older = published.other;
@@ -207,9 +229,15 @@ Result<bool> Store::is_overtaken(Index &index) {
     while (index.is_named(directory_)) {
         if (!index.is_sealed()) return false;
         const auto lock = writer_->lock_eviction();
-        if (!lock.ok() && lock.error() != Error::busy) return lock.error();
-        if (lock.ok() && index.is_named(directory_)) index.unseal();  // the rebuild has died
-        if (!lock.ok() && !wait_for_room(backoff)) return Error::busy;
+        if (!lock.ok()) {
+            const bool is_deleted = lock.error() == Error::not_found;
+            if (lock.error() != Error::busy && !is_deleted) return lock.error();
+            if (!wait_for_room(backoff)) return Error::busy;
+            continue;
+        }
+        const auto named = directory_.info(kIndexFileName);  // is_named() says so also in doubt
+        if (!named.ok() && named.error() != Error::not_found) return named.error();
+        if (index.is_named(directory_)) index.unseal();  // the rebuild has died
     }
     return true;
 }
@@ -322,7 +350,8 @@ Result<bool> Store::remove(Bytes key) {
             index->rebuild_due() != RebuildReason::none || index->suspicious(hash);
         TRY_ASSIGN(const bool found, remove_found(*index, hash, key));
         removed = removed || found;
-        if (may_be_unseen) {
+        // Or it has listed the record before we marked it.
+        if (may_be_unseen || index->rebuild_due() != RebuildReason::none) {
             TRY(note_removal(*index, hash, key));
             removed = true;  // perhaps of an entry that is not seen
         }

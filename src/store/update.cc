@@ -54,11 +54,11 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
         }
         return Error::busy;
     });
-    if (result.ok()) {
-        for (const LeftBehind &record : left_behind) {
-            (void)writer_->give_up(record.location, record.stamp_ns, GivenUp::replaced,
-                                   index().counter(Counter::boot).load());
-        }
+    // Where another value was there first, that may be our own, which another index has taken over.
+    for (const LeftBehind &record : left_behind) {
+        const bool is_entry = index().leads_to(index().hash(key), record.location);
+        if (!result.ok() || is_entry) continue;
+        (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
     }
     if (!result.ok()) {
         count(puts_refused);

@@ -397,6 +397,15 @@ Result<FileInfo> Directory::info(const std::string &name) const {
     });
 }
 
+bool Directory::is_unreadable(const std::string &name) const {
+    const auto there = info(name);
+    if (!there.ok()) return false;
+    const unsigned of_owner = S_IRUSR;
+    const unsigned of_others = S_IRGRP | S_IROTH;
+    const bool is_ours = there->owner == effective_user();
+    return !there->is_file || (there->permissions & (is_ours ? of_owner : of_others)) == 0;
+}
+
 Status Directory::remove_file(const std::string &name) const {
     return status_of(system_calls->unlinkat(fd_.get(), name.c_str(), 0));
 }

@@ -172,6 +172,9 @@ class Directory {
 
     Result<FileInfo> info() const;
     Result<FileInfo> info(const std::string &name) const;
+    // Whether it is no file, or its permissions keep us from reading it; false in doubt. Ask after
+    // `denied`, which may also have a cause that passes, such as a sandbox.
+    bool is_unreadable(const std::string &name) const;
     Status remove_file(const std::string &name) const;
     // Removes a file, and gives its blocks back even if a process has it open. While a process has
     // a lease on the file, it cannot be opened. Then it is renamed to `name.tmp`, to be discarded

@@ -99,8 +99,9 @@ Result<bool> Evictor::choose_victim(Index &index) {
 // 0: it was deleted, or may not be read.
 Result<std::uint64_t> Evictor::readable_bytes(std::uint32_t segment) {
     const auto opened = reader_.segments().open(segment);
-    const bool is_lost = opened.error() == Error::not_found || opened.error() == Error::denied;
-    if (is_lost) return std::uint64_t{0};
+    const bool is_kept_from_us =
+        opened.error() == Error::denied && reader_.segments().is_unreadable(segment);
+    if (is_kept_from_us || opened.error() == Error::not_found) return std::uint64_t{0};
     if (!opened.ok()) return opened.error();
     TRY_ASSIGN(const FileInfo info, opened->info());
     return info.size_bytes;

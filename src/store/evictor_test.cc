@@ -125,6 +125,11 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
             errno = EACCES;
             return -1;
         };
+        calls.fstatat = [](int directory, const char *path, struct stat *status, int flags) {
+            const int result = kKernel.fstatat(directory, path, status, flags);
+            if (path == name && !may_be_read) status->st_mode &= ~07777u;
+            return result;
+        };
         RecordReader reader(files_.directory());
         Evictor evictor(files_.directory(), reader, *other.writer, other.ghosts,
                         *policy_by_name("fifo"));
@@ -140,6 +145,30 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
         EXPECT_EQ(slots_in(oldest), 0u);
     }
     EXPECT_EQ(files_.get("last"), "value");
+}
+
+// As in a sandbox: permissions do not say so, and it passes.
+TEST_F(EvictorTest, NoSegmentGoesBecauseItCannotBeOpenedNow) {
+    fill(600);
+    Process other = process();
+    ASSERT_EQ(step(other), Progress::some);
+    static std::string name;
+    name = segment_file_name(*victim());
+    const unsigned before = slots_in(*victim());
+    SystemCalls calls = kKernel;
+    calls.openat = [](int directory, const char *path, int how, mode_t mode) {
+        if (path != name) return kKernel.openat(directory, path, how, mode);
+        errno = EACCES;
+        return -1;
+    };
+    RecordReader reader(files_.directory());
+    Evictor evictor(files_.directory(), reader, *other.writer, other.ghosts,
+                    *policy_by_name("fifo"));
+    system_calls = &calls;
+    EXPECT_EQ(evictor.step(files_.index(), UINT64_MAX).error(), Error::denied);
+    system_calls = &kKernel;
+    EXPECT_TRUE(exists(*victim()));
+    EXPECT_EQ(slots_in(*victim()), before);
 }
 
 // While one evictor paused, another finished its victim, and the number was used again.

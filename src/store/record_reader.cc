@@ -201,7 +201,9 @@ Result<std::optional<std::uint64_t>> RecordReader::read_stamp(std::uint64_t cach
                                                               Bytes key) {
     const ReadRecord record = read_key(cache_id, slot, key);
     if (record.outcome == ReadOutcome::unreadable) {
-        const bool is_denied = segments_.open(slot.location().segment).error() == Error::denied;
+        const std::uint32_t segment = slot.location().segment;
+        const bool is_denied =
+            segments_.open(segment).error() == Error::denied && segments_.is_unreadable(segment);
         return is_denied ? Error::denied : Error::io;
     }
     const bool is_entry =

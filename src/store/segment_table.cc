@@ -94,6 +94,10 @@ Result<SegmentTable::OpenSegment> SegmentTable::reopen(std::uint32_t segment) {
     return OpenSegment(std::move(file));
 }
 
+bool SegmentTable::is_unreadable(std::uint32_t segment) const {
+    return lent_ == nullptr && directory_.is_unreadable(segment_file_name(segment));
+}
+
 void SegmentTable::forget_deleted() {
     if (lent_ != nullptr) lent_->forget_deleted();
     for (Opened &opened : opened_) {

@@ -62,6 +62,8 @@ class SegmentTable {
     Result<OpenSegment> find_open(std::uint32_t segment);
     // As open(), but opens the file anew, in case the open one was deleted.
     Result<OpenSegment> reopen(std::uint32_t segment);
+    // As Directory::is_unreadable(). Never, of lent files.
+    bool is_unreadable(std::uint32_t segment) const;
     // Closes the descriptors of deleted files that nobody reads.
     void forget_deleted();
 

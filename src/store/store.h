@@ -30,8 +30,8 @@
 #include "store/lent_files.h"
 #include "store/memory_level.h"
 #include "store/publish.h"
-#include "store/rebuild.h"
 #include "store/record_reader.h"
+#include "store/repair.h"
 #include "store/writer.h"
 
 namespace cairn {

@@ -444,7 +444,10 @@ bool Writer::has_no_writer(std::uint32_t segment) const {
     const auto numbered = lock_file->is_locked(kFirstSegmentByte + segment, LockKind::exclusive);
     if (!numbered.ok() || numbered.value()) return false;
     const auto file = directory_.open_file(segment_file_name(segment), Access::read_only);
-    if (!file.ok()) return file.error() == Error::denied;  // who may not open it writes nothing
+    if (file.error() == Error::denied) {  // who may not open it writes nothing
+        return directory_.is_unreadable(segment_file_name(segment));
+    }
+    if (!file.ok()) return false;
     const auto locked = file->is_locked(kOwnerByte, LockKind::shared);
     return locked.ok() && !locked.value();
 }
@@ -492,10 +495,11 @@ Result<std::optional<std::string>> Writer::retire_segment(Index &index,
 Status Writer::sync_segments() const {
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     for (const SegmentFile &segment : use.segments) {
-        const auto file =
-            directory_.open_file(segment_file_name(segment.segment), Access::read_only);
-        // What may not be read holds no entry for anybody.
-        if (file.error() == Error::not_found || file.error() == Error::denied) continue;
+        const std::string name = segment_file_name(segment.segment);
+        const auto file = directory_.open_file(name, Access::read_only);
+        if (file.error() == Error::not_found) continue;
+        // It holds no entry for anybody.
+        if (file.error() == Error::denied && directory_.is_unreadable(name)) continue;
         if (!file.ok()) return file.error();
         TRY(file->sync_data());
     }

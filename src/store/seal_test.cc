@@ -24,9 +24,21 @@ namespace {
 
 // Called once, before the system call that it is set for.
 std::function<void()> before_call;
+std::atomic<bool> is_call_due = false;
+thread_local bool t_may_call = false;
+
+void set_call(std::function<void()> call) {
+    before_call = std::move(call);
+    is_call_due = true;
+}
 
 void call_once() {
-    if (const auto call = std::exchange(before_call, nullptr)) call();
+    if (is_call_due.exchange(false)) before_call();
+}
+
+// Not in the threads of stores.
+void call_once_here() {
+    if (t_may_call) call_once();
 }
 
 class SealTest : public ::testing::Test {
@@ -36,10 +48,16 @@ class SealTest : public ::testing::Test {
         options_.identifier = "cache";
         options_.version = 1;
         options_.limit_bytes = 64 << 20;
+        t_may_call = true;
         store_ = open();
         directory_.emplace(std::move(Directory::open(options_.root + "/cache").value()));
     }
-    ~SealTest() override { system_calls = &kKernel; }
+    // Threads of stores use the calls until these are closed.
+    ~SealTest() override {
+        store_.reset();
+        system_calls = &kKernel;
+        t_may_call = false;
+    }
 
     std::unique_ptr<Store> open() const {
         auto opened = Store::open(options_);
@@ -70,16 +88,14 @@ class SealTest : public ::testing::Test {
         const auto other = open();
         ASSERT_NE(other, nullptr);
         open_index()->ask_for_rebuild();
-        before_call = std::move(call);
-        calls_ = kKernel;
+        set_call(std::move(call));
         calls_.renameat = [](int from, const char *old_path, int to, const char *path) {
             if (std::strcmp(path, kIndexFileName) == 0) call_once();
             return kKernel.renameat(from, old_path, to, path);
         };
         system_calls = &calls_;
         (void)other->compress();  // that rebuilds first
-        system_calls = &kKernel;
-        EXPECT_EQ(before_call, nullptr);
+        EXPECT_FALSE(is_call_due);
     }
 
     testing::Scratch scratch_{testing::Scratch::Place::memory};
@@ -167,21 +183,19 @@ TEST_F(SealTest, APutThatGaveInHasChangedNothing) {
 TEST_F(SealTest, APutThatGaveInAfterItHadPublishedHasChangedNothing) {
     ASSERT_EQ(put(*store_, "key", "older"), Error::none);
     const auto rebuild = open_writer();
+    calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
+        call_once_here();
+        return kKernel.pwritev(fd, pieces, count, offset);
+    };
+    system_calls = &calls_;
     for (const std::string key : {"key", "new key"}) {
         const std::string before = get(*store_, key);
         std::optional<Result<ByteLock>> lock;
-        before_call = [&] {
+        set_call([&] {
             lock.emplace(rebuild->lock_eviction());
             open_index()->seal();
-        };
-        calls_ = kKernel;
-        calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
-            call_once();
-            return kKernel.pwritev(fd, pieces, count, offset);
-        };
-        system_calls = &calls_;
+        });
         EXPECT_EQ(put(*store_, key, "newer"), Error::busy);
-        system_calls = &kKernel;
         ASSERT_TRUE(lock && lock->ok());
         EXPECT_EQ(get(*store_, key), before);
         EXPECT_EQ(get(*open(), key), before);
@@ -195,19 +209,17 @@ TEST_F(SealTest, APutThatGaveInAfterItHadPublishedHasChangedNothing) {
 TEST_F(SealTest, WhatIsPublishedTooLateIsPutAgain) {
     ASSERT_EQ(put(*store_, "key", "older"), Error::none);
     const auto other = open();
-    before_call = [&] {
+    set_call([&] {
         open_index()->ask_for_rebuild();
         (void)other->compress();
-    };
-    calls_ = kKernel;
+    });
     calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
-        call_once();
+        call_once_here();
         return kKernel.pwritev(fd, pieces, count, offset);
     };
     system_calls = &calls_;
     EXPECT_EQ(put(*store_, "key", "newer"), Error::none);
-    system_calls = &kKernel;
-    EXPECT_EQ(before_call, nullptr);
+    EXPECT_FALSE(is_call_due);
     EXPECT_EQ(get(*store_, "key"), "newer");
     EXPECT_EQ(get(*open(), "key"), "newer");
     // The record that it left behind is dead, also when that of the entry is damaged.
@@ -239,6 +251,11 @@ TEST_F(SealTest, LookUpsFindEverythingBeforeAndAfterTheName) {
 // The entry moves in the new index while a look-up follows the slot of the old one.
 TEST_F(SealTest, ALookUpThatComesTooLateLooksInTheNewIndex) {
     const std::string value(4096, 'v');
+    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string_view(path).ends_with(".val")) call_once_here();
+        return kKernel.openat(directory, path, flags, mode);
+    };
+    system_calls = &calls_;
     for (const Access access : {Access::read_write, Access::read_only}) {
         ASSERT_EQ(put(*store_, "key", value), Error::none);
         options_.access = access;
@@ -246,19 +263,12 @@ TEST_F(SealTest, ALookUpThatComesTooLateLooksInTheNewIndex) {
         options_.access = Access::read_write;
         const auto other = open();
         store_.reset();
-        before_call = [&] {
+        set_call([&] {
             open_index()->ask_for_rebuild();
             EXPECT_TRUE(other->compress().ok());
-        };
-        calls_ = kKernel;
-        calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-            if (std::string_view(path).ends_with(".val")) call_once();
-            return kKernel.openat(directory, path, flags, mode);
-        };
-        system_calls = &calls_;
+        });
         EXPECT_EQ(get(*late, "key"), value);
-        system_calls = &kKernel;
-        EXPECT_EQ(before_call, nullptr);
+        EXPECT_FALSE(is_call_due);
         store_ = open();
     }
 }
@@ -271,30 +281,27 @@ TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfItsOwn) {
     const auto other = open();
     store_.reset();
     open_index()->ask_for_rebuild();
-    calls_ = kKernel;
+    static std::atomic<bool> fails;
+    fails = true;
     calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string_view(path).starts_with("rebuild-")) {
+        if (std::string_view(path).starts_with("rebuild-") && fails) {
             errno = EIO;
             return -1;
         }
+        if (std::string_view(path).ends_with(".val")) call_once_here();
         return kKernel.openat(directory, path, flags, mode);
     };
     system_calls = &calls_;
     EXPECT_EQ(get(*late, "another key"), "(miss)");
-    before_call = [&] { EXPECT_TRUE(other->compress().ok()); };
-    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string_view(path).ends_with(".val")) call_once();
-        return kKernel.openat(directory, path, flags, mode);
-    };
+    fails = false;
+    set_call([&] { EXPECT_TRUE(other->compress().ok()); });
     EXPECT_EQ(get(*late, "key"), value);
-    system_calls = &kKernel;
-    EXPECT_EQ(before_call, nullptr);
+    EXPECT_FALSE(is_call_due);
 }
 
 TEST_F(SealTest, ARebuildThatCannotTakeTheNameLeavesNoSeal) {
     ASSERT_EQ(put(*store_, "key", "value"), Error::none);
     open_index()->ask_for_rebuild();
-    calls_ = kKernel;
     calls_.renameat = [](int from, const char *old_path, int to, const char *path) {
         if (std::strcmp(path, kIndexFileName) != 0) {
             return kKernel.renameat(from, old_path, to, path);
@@ -304,7 +311,6 @@ TEST_F(SealTest, ARebuildThatCannotTakeTheNameLeavesNoSeal) {
     };
     system_calls = &calls_;
     EXPECT_EQ(store_->compress().error(), Error::busy);
-    system_calls = &kKernel;
     EXPECT_FALSE(open_index()->is_sealed());
     EXPECT_EQ(get(*store_, "key"), "value");
 }

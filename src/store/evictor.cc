@@ -98,13 +98,13 @@ Result<bool> Evictor::choose_victim(Index &index) {
 
 // 0: it was deleted, or may not be read.
 Result<std::uint64_t> Evictor::readable_bytes(std::uint32_t segment) {
-    const auto opened = reader_.segments().open(segment);
-    const bool is_kept_from_us =
-        opened.error() == Error::denied && reader_.segments().is_unreadable(segment);
-    if (is_kept_from_us || opened.error() == Error::not_found) return std::uint64_t{0};
-    if (!opened.ok()) return opened.error();
-    TRY_ASSIGN(const FileInfo info, opened->info());
-    return info.size_bytes;
+    // By its name: the open one may be a deleted file whose number is in use again.
+    const auto file = directory_.info(segment_file_name(segment));
+    if (file.error() == Error::not_found) return std::uint64_t{0};
+    if (!file.ok()) return file.error();
+    const bool is_denied = reader_.segments().open(segment).error() == Error::denied;
+    if (is_denied && !reader_.segments().is_unreadable(segment)) return Error::denied;
+    return is_denied ? 0 : file->size_bytes;
 }
 
 // What is in a segment that may not be read is found by its slots.

@@ -1,5 +1,6 @@
 // The power goes at any call of a cache's life, several times. After each start nothing wrong is
-// ever found, all that was synced is there, and the cache takes new entries.
+// ever found, all that was synced is there, and the cache takes new entries. In lives that compress,
+// an older value is not wrong: see Life::allow_older().
 // SPDX-License-Identifier: MIT
 //
 // Longer: CAIRN_POWER_LOSSES=N runs N lives of each kind, CAIRN_SEED=S begins with that one.

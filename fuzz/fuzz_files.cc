@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cairn/cairn.h"
+#include "support/files.h"
 #include "support/temp_directory.h"
 
 namespace {
@@ -84,7 +85,7 @@ const std::vector<FileContent> &intact_files() {
         for (int i = 0; i < kEntryCount; i++) put(cache, i);
         cairn_close(cache);
         std::vector<FileContent> made;
-        for (const auto &entry : fs::directory_iterator(fs::path(root.path()) / "files")) {
+        for (const auto &entry : fs::directory_iterator(cairn_test::store_files(root / "files"))) {
             std::ifstream stream(entry.path(), std::ios::binary);
             made.push_back(
                 {entry.path().filename().string(), {std::istreambuf_iterator<char>(stream), {}}});
@@ -125,8 +126,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     auto files = intact_files();
     damage(files, data, size);
     const TempDirectory root;
-    const fs::path folder = fs::path(root.path()) / "files";
-    fs::create_directory(folder);
+    const fs::path folder = cairn_test::store_files(root / "files");
+    fs::create_directories(folder);
+    fs::permissions(folder.parent_path(), fs::perms::owner_all);
     fs::permissions(folder, fs::perms::owner_all);
     for (const auto &file : files) {
         std::ofstream(folder / file.name, std::ios::binary)

@@ -26,6 +26,7 @@
 #include "history/history.h"
 #include "history/reader.h"
 #include "os/environment.h"
+#include "support/files.h"
 #include "support/temp_directory.h"
 
 namespace {
@@ -51,7 +52,7 @@ using Files = std::map<std::string, std::string>;  // names below the root, and 
 const std::string kHistory = std::string(kOwn) + "/history";
 const std::string kOtherHistory = std::string(kOther) + "/history";
 const std::string kSources = std::string(kOwn) + "/sources";
-const std::string kGhosts = std::string(kOwn) + "/ghosts";
+const std::string kGhosts = cairn_test::path_in_cache(kOwn, "ghosts");
 const std::string kCounters = ".counters";
 const std::array kDamaged = {kHistory, kOtherHistory, kSources, kGhosts, kCounters};
 
@@ -137,7 +138,8 @@ Files read_files(const std::string &root) {
 }
 
 void write_files(const std::string &root, const Files &files) {
-    for (const char *folder : {kOwn, kOther}) {
+    for (const std::string &folder :
+         {std::string(kOwn), std::string(kOther), cairn_test::store_files(kOwn)}) {
         fs::create_directory(fs::path(root) / folder);
         fs::permissions(fs::path(root) / folder, fs::perms::owner_all);
     }

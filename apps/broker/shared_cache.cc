@@ -36,14 +36,17 @@ int SharedCache::open(std::uint64_t version) {
     options.log = settings_.log;
     const int result = cairn_open(&options, &handle_);
     if (result != CAIRN_OK) return result;
-    auto directory = Directory::open(path_);
-    auto view = open_view(settings_, path_);
-    if (!directory.ok() || !view.ok()) {
+    path_ = settings_.root + "/" + identifier_;
+    const auto cache = Directory::open(path_);
+    auto files = cache.ok() ? find_lent_directory(cache.value()) : cache.error();
+    if (files.ok()) path_ += "/" + files->folder;
+    auto view = files.ok() ? open_view(settings_, path_) : files.error();
+    if (!view.ok()) {
         close();
         return CAIRN_ERROR_DENIED;
     }
     version_ = version;
-    directory_ = std::move(directory.value());
+    directory_ = std::move(files->directory);
     view_ = std::move(view.value());
     refresh();
     return CAIRN_OK;

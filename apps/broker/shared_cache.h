@@ -19,7 +19,7 @@ namespace cairn::broker {
 class SharedCache {
   public:
     SharedCache(const BrokerSettings &settings, const std::string &identifier)
-        : settings_(settings), identifier_(identifier), path_(settings.root + "/" + identifier) {}
+        : settings_(settings), identifier_(identifier) {}
     ~SharedCache() { close(); }
     SharedCache(const SharedCache &) = delete;
     SharedCache &operator=(const SharedCache &) = delete;
@@ -65,7 +65,7 @@ class SharedCache {
     // Constant after construction.
     const BrokerSettings &settings_;
     const std::string identifier_;
-    const std::string path_;
+    std::string path_;  // of the directory of its files, once it is open
 
     cairn_cache *handle_ = nullptr;
     std::uint64_t version_ = 0;

@@ -17,6 +17,7 @@
 #include "cache/start_order.h"
 #include "os/environment.h"
 #include "os/root.h"
+#include "store/formats.h"
 #include "store/index_file.h"
 
 namespace cairn::cli {
@@ -24,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kLockFile = "cache.lock";
 constexpr const char *kAboutFile = "about";
 // Of the names that front ends for GL give applications.
 constexpr std::string_view kFrontEnd = "gl-";
@@ -77,12 +77,18 @@ Opening try_open(const std::string &root, const std::string &identifier, uint32_
     return {CacheHandle(cache, CacheCloser{log}), result};
 }
 
+std::vector<std::uint32_t> list_formats_of(const std::string &root, const std::string &identifier) {
+    const auto cache = Directory::open(root + "/" + identifier);
+    auto formats = cache.ok() ? list_formats(cache.value()) : cache.error();
+    return formats.ok() ? std::move(formats.value()) : std::vector<std::uint32_t>();
+}
+
 // Whether this is a cache without a usable index. Opening it for reading rebuilds none.
 bool has_no_index(const std::string &root, const std::string &identifier) {
-    const fs::path folder = fs::path(root) / identifier;
-    std::error_code ignored;
-    if (!valid_identifier(identifier) || !fs::exists(folder / kLockFile, ignored)) return false;
-    auto file = Directory::working().open_file(folder / kIndexFileName, Access::read_only);
+    const auto cache = Directory::open(root + "/" + identifier);
+    const auto files = cache.ok() ? find_format(cache.value()) : cache.error();
+    if (!valid_identifier(identifier) || !files.ok()) return false;
+    auto file = files.value().directory.open_file(kIndexFileName, Access::read_only);
     const auto identity = file.ok() ? read_index_identity(file.value(), identifier)
                                     : Result<CacheIdentity>(file.error());
     const Error error =
@@ -162,11 +168,11 @@ Words list_caches(const std::string &root) {
     for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
         std::string name = entry->path().filename().string();
-        if (valid_identifier(name) &&
-            entry->symlink_status(ignored).type() == fs::file_type::directory &&
-            fs::exists(entry->path() / kLockFile, ignored)) {
-            identifiers.push_back(std::move(name));
+        if (!valid_identifier(name) ||
+            entry->symlink_status(ignored).type() != fs::file_type::directory) {
+            continue;
         }
+        if (!list_formats_of(root, name).empty()) identifiers.push_back(std::move(name));
     }
     if (error) throw Failure(kExitFailure, "cannot read {}: {}", root, error.message());
     std::sort(identifiers.begin(), identifiers.end());
@@ -244,6 +250,13 @@ CacheHandle open_cache(const std::string &root, const std::string &identifier, A
                       "application that uses the cache rebuilds it",
                       identifier);
     }
+    if (result == CAIRN_ERROR_NOT_FOUND && !list_formats_of(root, identifier).empty()) {
+        throw Failure(
+            kExitFailure,
+            "the cache `{}` was made by another version of Cairn, and only that can read it; "
+            "`cairn clear {}` empties it",
+            identifier, identifier);
+    }
     if (result == CAIRN_ERROR_NOT_FOUND || result == CAIRN_ERROR_INVALID_ARGUMENT) {
         throw no_such_cache(root, identifier);
     }
@@ -277,10 +290,14 @@ namespace {
 
 uint64_t last_used_ms(const Directory &cache) {
     uint64_t latest_ns = 0;
-    (void)cache.list([&](const char *name) {
-        const auto info = cache.info(name);
-        latest_ns = std::max(latest_ns, info.ok() ? info->modified_ns : 0);
-    });
+    const auto look = [&](const Directory &files) {
+        (void)files.list([&](const char *name) {
+            const auto info = files.info(name);
+            latest_ns = std::max(latest_ns, info.ok() ? info->modified_ns : 0);
+        });
+    };
+    look(cache);
+    if (const auto files = find_format(cache); files.ok()) look(files.value().directory);
     return latest_ns / 1'000'000;
 }
 

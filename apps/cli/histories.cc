@@ -11,7 +11,7 @@
 #include "history/counters.h"
 #include "history/files.h"
 #include "os/file.h"
-#include "store/space.h"
+#include "store/formats.h"
 
 namespace cairn::cli {
 namespace {
@@ -177,8 +177,9 @@ std::vector<FrontEndCache> list_front_end_caches(const std::string &root) {
         if (!std::string_view(name).starts_with(kSessionPrefix)) return;
         const auto cache = directory->open_directory(name);
         if (!cache.ok() || !cache->info(kHistoryFileName).ok()) return;
-        const auto use = measure_disk_use(cache.value());
-        caches.push_back({application_of_session(root, name), name, use.ok() ? use->bytes : 0, 0});
+        const auto bytes = cache_bytes(cache.value());
+        caches.push_back(
+            {application_of_session(root, name), name, bytes.ok() ? bytes.value() : 0, 0});
     });
     return caches;
 }

@@ -10,7 +10,7 @@
 #include "caches.h"
 #include "command.h"
 #include "os/root.h"
-#include "store/space.h"
+#include "store/formats.h"
 #include "text.h"
 
 namespace cairn::cli {
@@ -52,13 +52,13 @@ std::string remove_whole(const std::string &root, const std::string &identifier)
     const auto directory = Directory::open(root);
     if (!directory.ok()) throw cannot_remove(identifier, directory.error());
     const auto cache = directory->open_directory(identifier);
-    const auto use = cache.ok() ? measure_disk_use(cache.value()) : Result<DiskUse>(cache.error());
+    const auto bytes = cache.ok() ? cache_bytes(cache.value()) : cache.error();
     empty(root, identifier);
     if (const Status removed = remove_cache(directory.value(), identifier); !removed.ok()) {
         throw cannot_remove(identifier, removed.error());
     }
     return fmt::format("Removed {}, gave back {}", identifier,
-                       format_bytes(use.ok() ? use->bytes : 0));
+                       format_bytes(bytes.ok() ? bytes.value() : 0));
 }
 
 // The keys whose hexadecimal digits begin so; only the one of just these digits where there is one.

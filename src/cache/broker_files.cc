@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "cache/broker_files.h"
 
+#include "store/formats.h"
 #include "store/index_file.h"
 #include "store/segment_format.h"
 
 namespace cairn {
+
+Result<LentDirectory> find_lent_directory(const Directory &cache) {
+    TRY_ASSIGN(FormatDirectory found, find_format(cache));
+    return LentDirectory{format_folder(found.format), std::move(found.directory)};
+}
 
 Result<BrokerFiles> list_broker_files(const Directory &directory) {
     BrokerFiles files;

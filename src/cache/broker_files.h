@@ -1,4 +1,4 @@
-// The files of a cache that a broker lends: the names of its index and its present segments.
+// The files of a cache that a broker lends: where they are, the names of its index and its present segments.
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: functions without state.
@@ -7,11 +7,19 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
 #include "base/result.h"
 #include "os/file.h"
 
 namespace cairn {
+
+// The directory of its index and its segments, in the format that this library uses.
+struct LentDirectory {
+    std::string folder;  // as a path from the cache's directory
+    Directory directory;
+};
+Result<LentDirectory> find_lent_directory(const Directory &cache);
 
 struct BrokerFiles {
     std::uint64_t index_inode = 0;                    // 0: there is none

@@ -6,7 +6,7 @@
 #include "cache/disk_cache.h"
 #include "cache/driver_cache.h"
 #include "os/configuration.h"
-#include "store/space.h"
+#include "store/formats.h"
 #include "store/store.h"
 
 namespace cairn {
@@ -40,13 +40,13 @@ Status clear_cache(const std::string &root, const std::string &identifier, const
     return status;
 }
 
-// A directory with a lock file in it; files and links are none.
+// A directory with a cache's files in it; files and links are none.
 Result<bool> is_cache(const Directory &root, const std::string &name) {
     const auto directory = root.open_directory(name);
-    const auto info = directory.ok() ? directory.value().info(kLockFileName) : directory.error();
-    if (info.ok()) return true;
-    if (info.error() == Error::not_found || info.error() == Error::denied) return false;
-    return info.error();
+    if (directory.error() == Error::not_found || directory.error() == Error::denied) return false;
+    if (!directory.ok()) return directory.error();
+    TRY_ASSIGN(const auto formats, list_formats(directory.value()));
+    return !formats.empty();
 }
 
 // Empties the caches directly below the root that are of one of these kinds, as far as it can.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk_cache.h"
 
+#include "cache/generations.h"
 #include "cache/layer_file.h"
 #include "cache/start_order.h"
 #include "history/files.h"
@@ -42,8 +43,10 @@ Status DiskCache::clear() {
         forget_past(own.value());
     }
     const Status cleared = store_->clear();
-    if (own.ok()) forget_past(own.value());
-    return cleared;
+    if (!own.ok()) return cleared;
+    const Status removed = remove_other_formats(own.value(), store_->format());
+    forget_past(own.value());
+    return cleared.ok() ? removed : cleared;
 }
 
 Result<std::uint64_t> DiskCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {

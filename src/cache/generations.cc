@@ -14,6 +14,8 @@
 #include "os/file.h"
 #include "os/root.h"
 #include "recipe/recipe.h"
+#include "store/formats.h"
+#include "store/ghosts.h"
 #include "store/index_file.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -47,12 +49,12 @@ std::optional<KnownGeneration> look_at(const Directory &root, const std::string 
     const auto head = read_text_file(directory.value(), kGenerationFileName, 256);
     const auto application = head.ok() ? application_of(head.value(), identifier) : std::nullopt;
     const auto used = directory.value().info(kGenerationFileName);
-    const auto use = measure_disk_use(directory.value());
-    if (!application || !used.ok() || !use.ok()) return std::nullopt;
+    const auto bytes = cache_bytes(directory.value());
+    if (!application || !used.ok() || !bytes.ok()) return std::nullopt;
     return KnownGeneration{identifier,
                            *application,
                            used->modified_ns,
-                           use->bytes,
+                           bytes.value(),
                            recorded_limit(directory.value()),
                            is_of_recipes(head.value()),
                            used->modified_ns};
@@ -91,9 +93,68 @@ void delete_leftovers(const Directory &root, const std::atomic<bool> &stop) {
     }
 }
 
-bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
+bool is_too_old(std::uint64_t used_ns, const Upkeep &upkeep) {
     const std::uint64_t now = wall_clock_ns();
-    return now > generation.needed_ns && now - generation.needed_ns > upkeep.unused_max_ns;
+    return now > used_ns && now - used_ns > upkeep.unused_max_ns;
+}
+
+// Those of the oldest format lie among files that are of all formats.
+Status remove_oldest_format(const Directory &cache) {
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(cache));
+    (void)cache.remove_file(kIndexFileName);
+    for (const SegmentFile &segment : use.segments) {
+        (void)discard_segment(cache, segment_file_name(segment.segment));
+    }
+    (void)cache.remove_file(kGhostFileName);
+    return cache.remove_file(kLockFileName);
+}
+
+// Also while processes have a cache of that format open.
+Status remove_format(const Directory &cache, std::uint32_t format) {
+    if (format == kOldestFormat) return remove_oldest_format(cache);
+    const std::string folder = format_folder(format);
+    const std::string discarded =
+        std::string(kRemovedPrefix) + folder + "-" + std::to_string(process_number());
+    TRY(cache.rename(folder, discarded));
+    return delete_removed(cache, discarded);
+}
+
+// When a file of a format was last changed. Who only reads changes the index: it counts hits there.
+std::uint64_t last_used_ns(const Directory &files) {
+    std::uint64_t last_ns = 0;
+    (void)files.list([&](const char *name) {
+        const bool is_one = std::string_view(name) == kIndexFileName ||
+                            std::string_view(name) == kLockFileName || segment_from_file_name(name);
+        const auto info = is_one ? files.info(name) : Result<FileInfo>(Error::not_found);
+        if (info.ok()) last_ns = std::max(last_ns, info->modified_ns);
+    });
+    return last_ns;
+}
+
+// In each cache the formats that other versions of Cairn have used, as they are superseded.
+void remove_unused_formats(const Directory &root, const Upkeep &upkeep,
+                           const std::atomic<bool> &stop, const Log &log) {
+    std::vector<std::string> names;
+    (void)root.list([&](const char *name) {
+        if (valid_identifier(name)) names.emplace_back(name);
+    });
+    for (const std::string &name : names) {
+        if (stop.load()) return;
+        const auto cache = root.open_directory(name);
+        if (!cache.ok()) continue;
+        delete_leftovers(cache.value(), stop);
+        const auto formats = list_other_formats(cache.value());
+        if (!formats.ok()) continue;
+        for (const std::uint32_t format : formats.value()) {
+            const auto files = cache->open_directory(format_folder(format));
+            if (!files.ok() || !is_too_old(last_used_ns(files.value()), upkeep)) continue;
+            const auto locked = lock_format(files.value());
+            if (!locked.ok() || !remove_format(cache.value(), format).ok()) continue;
+            log.write(Severity::info,
+                      "cache %s: the files of format %u are removed: nobody has used them for long",
+                      name.c_str(), format);
+        }
+    }
 }
 
 // Finds what must go for room, in this order: the least recently used generations of applications
@@ -152,8 +213,10 @@ class Shares {
 };
 
 // Whether the root has anything beside this cache that upkeep could remove.
-bool has_others(const Directory &root, std::string_view identifier) {
-    bool found = false;
+bool has_others(const Directory &root, const std::string &identifier) {
+    const auto own = root.open_directory(identifier);
+    const auto formats = own.ok() ? list_other_formats(own.value()) : own.error();
+    bool found = formats.ok() && !formats->empty();
     (void)root.list([&](std::string_view name) {
         if (found || name == identifier) return;
         const auto is_cache = [&] {
@@ -172,9 +235,7 @@ Status shrink(const std::string &path, const Directory &root, const std::string 
               std::uint64_t bytes) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(identifier));
-        TRY_ASSIGN(const File lock_file, directory.open_or_make_file(kLockFileName));
-        TRY_ASSIGN(const bool alone, lock_file.try_lock(kSessionByte, LockKind::exclusive));
-        if (!alone) return Error::busy;
+        TRY(lock_formats(directory));
     }
     StoreOptions options;
     options.root = path;
@@ -313,9 +374,7 @@ std::vector<KnownGeneration> list_generations(const Directory &root,
 
 Status remove_generation(const Directory &root, const KnownGeneration &generation) {
     TRY_ASSIGN(const Directory directory, root.open_directory(generation.identifier));
-    TRY_ASSIGN(const File lock_file, directory.open_or_make_file(kLockFileName));
-    TRY_ASSIGN(const bool alone, lock_file.try_lock(kSessionByte, LockKind::exclusive));
-    if (!alone) return Error::busy;
+    TRY_ASSIGN(const auto locked, lock_formats(directory));
     TRY_ASSIGN(const FileInfo used, directory.info(kGenerationFileName));
     if (used.modified_ns != generation.used_ns) return Error::busy;
     return remove_cache(root, generation.identifier);
@@ -328,7 +387,15 @@ Status remove_cache(const Directory &root, const std::string &identifier) {
     return delete_removed(root, name);
 }
 
-bool is_upkeep_due(const Directory &root, std::string_view identifier) {
+Status remove_other_formats(const Directory &cache, std::uint32_t own) {
+    TRY_ASSIGN(const auto formats, list_formats(cache));
+    for (const std::uint32_t format : formats) {
+        if (format != own) TRY(remove_format(cache, format));
+    }
+    return {};
+}
+
+bool is_upkeep_due(const Directory &root, const std::string &identifier) {
     if (is_recent(root.info(kUpkeepFileName)) || !has_others(root, identifier)) return false;
     const auto file = root.open_or_make_file(kUpkeepFileName);
     return file.ok() && file.value().touch().ok();
@@ -348,7 +415,7 @@ void remove_superseded(const std::string &path, const Upkeep &upkeep, const std:
         if (stop.load()) break;
         const char *const identifier = each.identifier.c_str();
         const std::uint64_t excess = shares.excess(each);
-        const bool is_old = is_too_old(each, upkeep);
+        const bool is_old = is_too_old(each.needed_ns, upkeep);
         if (!is_old && excess == 0) continue;
         if (!is_old && shares.stays(each)) {
             if (!shrink(path, root.value(), each.identifier, each.bytes - excess).ok()) continue;
@@ -361,6 +428,7 @@ void remove_superseded(const std::string &path, const Upkeep &upkeep, const std:
                       is_old ? "nobody has used it for long" : kTooMuchRoom);
         }
     }
+    remove_unused_formats(root.value(), upkeep, stop, log);
     if (!stop.load()) {
         tidy_driver_caches(path, upkeep.unused_max_ns, upkeep.total_bytes, log);
     } else {

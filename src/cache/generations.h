@@ -126,14 +126,18 @@ Status remove_generation(const Directory &root, const KnownGeneration &generatio
 // Removes a cache with all that is in its directory, also while processes have it open.
 Status remove_cache(const Directory &root, const std::string &identifier);
 
+// Removes the files of all formats but this one (store/formats.h), also while processes of other
+// versions have the cache open. `cache`: its directory.
+Status remove_other_formats(const Directory &cache, std::uint32_t own);
+
 struct Upkeep {
-    std::uint64_t unused_max_ns;  // generations that were not used for longer go
+    std::uint64_t unused_max_ns;  // what was not used for longer goes: generations, and formats
     std::uint64_t total_bytes;    // of all generations of applications without a limit of their own
 };
 
 // Whether it is time to look, for a process that has this cache open: where there is anything else,
 // an hour after somebody has. Then it counts as done.
-bool is_upkeep_due(const Directory &root, std::string_view identifier);
+bool is_upkeep_due(const Directory &root, const std::string &identifier);
 
 // Removes what has to go. Ends early when `stop` is set; then it is due again.
 void remove_superseded(const std::string &path, const Upkeep &upkeep, const std::atomic<bool> &stop,

@@ -237,15 +237,38 @@ TEST_F(ControlTest, ClearingLeavesAloneWhatIsNoCacheAndWhatIsElsewhere) {
     fs::permissions(elsewhere, fs::perms::owner_all);
     fs::copy(root_ + "/d3d12-a", elsewhere + "/d3d12-a", fs::copy_options::recursive);
     fs::create_directory_symlink(elsewhere + "/d3d12-a", root_ + "/d3d12-link");
-    const auto size_before = fs::file_size(elsewhere + "/d3d12-a/cache.idx");
+    const auto size_before = fs::file_size(elsewhere + "/d3d12-a/format-2/cache.idx");
     const Control control = open();
     EXPECT_EQ(cairn_control_apply(control.get(), 8, CAIRN_CONTROL_CLEAR, nullptr), CAIRN_OK);
     EXPECT_TRUE(is_empty("d3d12-a"));
     EXPECT_TRUE(fs::exists(root_ + "/d3d12-folder/cache.val"));
     EXPECT_TRUE(fs::exists(root_ + "/d3d12-file"));
-    EXPECT_EQ(fs::file_size(elsewhere + "/d3d12-a/cache.idx"), size_before);
+    EXPECT_EQ(fs::file_size(elsewhere + "/d3d12-a/format-2/cache.idx"), size_before);
     root_ = elsewhere;
     EXPECT_FALSE(is_empty("d3d12-a"));
+}
+
+// Of other versions of Cairn, which lie beside one another.
+TEST_F(ControlTest, ClearingRemovesTheFilesOfEveryFormat) {
+    fill("d3d12-a");
+    for (const char *folder : {"/d3d12-a", "/d3d12-a/format-7", "/d3d12-b/format-7"}) {
+        fs::create_directories(root_ + folder);
+        fs::permissions(root_ + folder, fs::perms::owner_all);
+        for (const char *name : {"/cache.idx", "/cache.lock", "/00000000.val"}) {
+            std::ofstream(root_ + folder + name) << "of another version";
+        }
+    }
+    std::ofstream(root_ + "/d3d12-a/about") << "stays";
+    const Control control = open();
+    EXPECT_EQ(cairn_control_apply(control.get(), 8, CAIRN_CONTROL_CLEAR, nullptr), CAIRN_OK);
+    for (const char *cache : {"/d3d12-a", "/d3d12-b"}) {
+        for (const char *name : {"/cache.idx", "/00000000.val", "/cache.lock", "/format-7"}) {
+            EXPECT_FALSE(fs::exists(root_ + cache + name)) << cache << name;
+        }
+    }
+    EXPECT_TRUE(fs::exists(root_ + "/d3d12-a/about"));
+    EXPECT_TRUE(is_empty("d3d12-a"));
+    EXPECT_TRUE(is_empty("d3d12-b"));
 }
 
 // One call after the other fails: what can be done is done, an error is told, and the next attempt
@@ -285,7 +308,7 @@ TEST_F(ControlTest, AnyFailingCallIsAnErrorOrDoesNotMatter) {
 
 TEST_F(ControlTest, ACacheThatLostItsIndexIsEmptiedToo) {
     fill("d3d12-a");
-    fs::remove(root_ + "/d3d12-a/cache.idx");
+    fs::remove(root_ + "/d3d12-a/format-2/cache.idx");
     const Control control = open();
     EXPECT_EQ(cairn_control_apply(control.get(), 8, CAIRN_CONTROL_CLEAR, nullptr), CAIRN_OK);
     EXPECT_TRUE(is_empty("d3d12-a"));

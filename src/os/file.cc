@@ -50,7 +50,8 @@ FileInfo info_from_stat(const struct stat &status) {
             status.st_mode & 07777u,
             (status.st_mode & (S_IWGRP | S_IWOTH)) != 0,
             major(status.st_dev) == 0,
-            S_ISREG(status.st_mode)};
+            S_ISREG(status.st_mode),
+            S_ISDIR(status.st_mode)};
 }
 
 // `call` fills in what the system says of a file.

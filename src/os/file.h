@@ -73,6 +73,7 @@ struct FileInfo {
     bool writable_by_others;    // by the group or everybody
     bool without_device;        // on no block device of its own: in memory, on a network, ...
     bool is_file;               // no directory, link, pipe, socket or device
+    bool is_directory;
 };
 
 class File {

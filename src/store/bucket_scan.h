@@ -17,6 +17,7 @@
 
 #include "store/index_format.h"
 #include "store/slot.h"
+#include "store/slot_place.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -34,10 +35,12 @@ struct PortableScan {
         return matches;
     }
 
-    // Whether each slot is empty or intact.
-    static bool all_intact(const std::uint64_t *slots) {
+    // Whether each slot is empty or intact, and in its place.
+    static bool all_intact(const std::uint64_t *slots, BucketMasks masks) {
         bool intact = true;
-        for (unsigned i = 0; i < kSlotsPerBucket; ++i) intact &= Slot(load(slots[i])).intact();
+        for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
+            intact &= Slot(load(slots[i]) ^ masks.of(i)).intact();
+        }
         return intact;
     }
 
@@ -72,18 +75,23 @@ struct Sse2Scan {
         return matches;
     }
 
-    // Whether each slot is empty or intact. Checks each on its own: in a sum, repeated damage would
-    // cancel out.
-    static bool all_intact(const std::uint64_t *slots) {
+    // Whether each slot is empty or intact, and in its place.
+    static bool all_intact(const std::uint64_t *slots, BucketMasks masks) {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         const auto *pairs = reinterpret_cast<const FourHalves *>(slots);
-        FourHalves damage = {};
+        __m128i damage[4];
 #pragma GCC unroll 4
         for (unsigned i = 0; i < kSlotsPerBucket; i += 4) {
-            damage |= Slot::damage_of(lower_halves(pairs + i / 2), upper_halves(pairs + i / 2));
+            damage[i / 4] = reinterpret_cast<__m128i>(
+                Slot::damage_of(lower_halves(pairs + i / 2), upper_halves(pairs + i / 2)));
         }
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        return _mm_movemask_ps(reinterpret_cast<__m128>(damage == 0u)) == 0xF;
+        // Of six bits each: a byte for each slot.
+        const __m128i all = _mm_packus_epi16(_mm_packs_epi32(damage[0], damage[1]),
+                                             _mm_packs_epi32(damage[2], damage[3]));
+        const __m128i expected = _mm_set_epi64x(static_cast<long long>(masks.second_half),
+                                                static_cast<long long>(masks.first_half));
+        return _mm_movemask_epi8(_mm_cmpeq_epi8(all, expected)) == 0xFFFF;
     }
 
   private:

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
+#include <set>
+#include <utility>
 
 namespace cairn {
 namespace {
@@ -47,8 +50,21 @@ class BucketScanTest : public ::testing::Test {
         ASSERT_EQ(Scan::slots_with_tag(bucket.slots, tag), naive_matches(bucket, tag))
             << "tag " << tag;
     }
+    // The same in each place, of which each has another mask.
+    static bool all_intact(const Bucket &bucket) {
+        const bool intact = Scan::all_intact(bucket.slots, {});
+        for (unsigned level = 0; level < 3; ++level) {
+            const auto masks = bucket_masks(2, level, level * 77);
+            Bucket there = bucket;
+            for (unsigned i = 0; i < kSlotsPerBucket; ++i) there.slots[i] ^= masks.of(i);
+            EXPECT_EQ(Scan::all_intact(there.slots, masks), intact);
+            EXPECT_FALSE(intact && Scan::all_intact(bucket.slots, masks));
+            EXPECT_FALSE(intact && Scan::all_intact(there.slots, {}));
+        }
+        return intact;
+    }
     static void expect_as_naive(const Bucket &bucket) {
-        ASSERT_EQ(Scan::all_intact(bucket.slots), naive_intact(bucket));
+        ASSERT_EQ(all_intact(bucket), naive_intact(bucket));
         for (const std::uint64_t word : bucket.slots) {
             expect_matches(bucket, static_cast<std::uint32_t>(word >> 46) & 0xFFF);
         }
@@ -81,7 +97,7 @@ TYPED_TEST(BucketScanTest, ABucketOfOneTagMatchesEverywhere) {
         Bucket bucket;
         for (unsigned i = 0; i < kSlotsPerBucket; ++i) bucket.slots[i] = slot_with(tag, i).word();
         ASSERT_EQ(TypeParam::slots_with_tag(bucket.slots, tag), 0xFFFFu);
-        ASSERT_TRUE(TypeParam::all_intact(bucket.slots));
+        ASSERT_TRUE(this->all_intact(bucket));
         // One bit of the tag differs.
         for (unsigned bit = 0; bit < Slot::kTagBits; ++bit) {
             ASSERT_EQ(TypeParam::slots_with_tag(bucket.slots, tag ^ 1u << bit), 0u);
@@ -91,7 +107,7 @@ TYPED_TEST(BucketScanTest, ABucketOfOneTagMatchesEverywhere) {
 
 TYPED_TEST(BucketScanTest, EmptySlotsAreIntactAndHaveTheLastTag) {
     const Bucket empty;
-    EXPECT_TRUE(TypeParam::all_intact(empty.slots));
+    EXPECT_TRUE(this->all_intact(empty));
     EXPECT_EQ(TypeParam::slots_with_tag(empty.slots, 0xFFF), 0xFFFFu);
     EXPECT_EQ(TypeParam::slots_with_tag(empty.slots, 0), 0u);
     this->expect_as_naive(empty);
@@ -102,7 +118,7 @@ TYPED_TEST(BucketScanTest, TentativeSlotsAndThoseWithHitsAreIntactAndMatch) {
         for (unsigned hits = 0; hits < 4; ++hits) {
             Bucket bucket;
             bucket.slots[place] = slot_with(0x123, place).as_tentative().with_hits(hits).word();
-            EXPECT_TRUE(TypeParam::all_intact(bucket.slots));
+            EXPECT_TRUE(this->all_intact(bucket));
             EXPECT_EQ(TypeParam::slots_with_tag(bucket.slots, 0x123), 1u << place);
             this->expect_as_naive(bucket);
         }
@@ -118,7 +134,7 @@ TYPED_TEST(BucketScanTest, DamageInEachBitOfEachSlotIsSeen) {
             }
             bucket.slots[place] ^= std::uint64_t{1} << bit;
             const bool is_hit_count = bit == 43 || bit == 44;
-            ASSERT_EQ(TypeParam::all_intact(bucket.slots), is_hit_count) << place << ' ' << bit;
+            ASSERT_EQ(this->all_intact(bucket), is_hit_count) << place << ' ' << bit;
             this->expect_as_naive(bucket);
         }
     }
@@ -137,7 +153,7 @@ TYPED_TEST(BucketScanTest, TheSameDamageInSeveralSlotsIsSeen) {
             for (unsigned i = 0; i < count; ++i) {
                 bucket.slots[(seed + i) % kSlotsPerBucket] = bad;
             }
-            ASSERT_FALSE(TypeParam::all_intact(bucket.slots)) << count << ' ' << std::hex << bad;
+            ASSERT_FALSE(this->all_intact(bucket)) << count << ' ' << std::hex << bad;
             this->expect_as_naive(bucket);
         }
     }
@@ -147,13 +163,13 @@ TYPED_TEST(BucketScanTest, AWordOfZeroIsDamageAndHasTheFirstTag) {
     for (unsigned place = 0; place < kSlotsPerBucket; ++place) {
         Bucket bucket;
         bucket.slots[place] = 0;
-        EXPECT_FALSE(TypeParam::all_intact(bucket.slots));
+        EXPECT_FALSE(this->all_intact(bucket));
         EXPECT_EQ(TypeParam::slots_with_tag(bucket.slots, 0), 1u << place);
         this->expect_as_naive(bucket);
     }
     Bucket zeros;
     std::fill(std::begin(zeros.slots), std::end(zeros.slots), 0);
-    EXPECT_FALSE(TypeParam::all_intact(zeros.slots));
+    EXPECT_FALSE(this->all_intact(zeros));
     EXPECT_EQ(TypeParam::slots_with_tag(zeros.slots, 0), 0xFFFFu);
 }
 
@@ -181,6 +197,55 @@ TYPED_TEST(BucketScanTest, RandomBucketsAreSeenAsTheyAre) {
     }
     EXPECT_GT(intact, 40'000u);
     EXPECT_LT(intact, 60'000u);
+}
+
+// docs/formats/store.md, "Slot", without the code under test.
+std::uint64_t naive_mask(unsigned level, std::uint64_t bucket, unsigned slot) {
+    std::uint64_t mixed = (bucket * 8 + level + 1) * 0x9E3779B97F4A7C15;
+    mixed = (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93;
+    mixed ^= mixed >> 32;
+    if (slot >= 8) mixed = mixed * 0xA24BAED4963EE407 / 2;
+    const std::uint64_t six = (mixed >> slot % 8 * 8) % 64;
+    return (six == 0x2A ? 0x15 : six) << 58;
+}
+
+TEST(SlotPlace, EachSlotOfEachBucketHasTheMaskOfThePage) {
+    for (unsigned level = 0; level < kLevelMax; ++level) {
+        for (std::uint64_t bucket = 0; bucket < level_buckets(level); bucket += 1 + bucket / 97) {
+            const auto masks = bucket_masks(2, level, bucket);
+            for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
+                ASSERT_EQ(masks.of(i), naive_mask(level, bucket, i)) << level << ' ' << bucket;
+                ASSERT_EQ(slot_mask(2, level, bucket * kSlotsPerBucket + i), masks.of(i));
+                ASSERT_FALSE(Slot(masks.of(i)).intact()) << "a word of zeros is none";
+            }
+            ASSERT_EQ(bucket_masks(1, level, bucket).of(bucket % kSlotsPerBucket), 0u);
+        }
+    }
+}
+
+// Of two places one in 64 has the same mask, and no two buckets have all.
+TEST(SlotPlace, PlacesDiffer) {
+    std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+    std::array<unsigned, 64> of_mask = {};
+    unsigned same = 0, pairs = 0;
+    for (unsigned level = 0; level < 3; ++level) {
+        BucketMasks before = {};
+        for (std::uint64_t bucket = 0; bucket < level_buckets(level); ++bucket) {
+            const auto masks = bucket_masks(2, level, bucket);
+            ASSERT_TRUE(seen.emplace(masks.first_half, masks.second_half).second);
+            for (unsigned i = 0; i < kSlotsPerBucket; ++i) {
+                ++of_mask[masks.of(i) >> 58];
+                if (masks.of(i) == before.of(i)) ++same;
+                ++pairs;
+            }
+            before = masks;
+        }
+    }
+    EXPECT_NEAR(same, pairs / 64.0, pairs / 64.0 * 0.2);
+    for (unsigned mask = 0; mask < 64; ++mask) {
+        const double share = mask == 0x2A ? 0 : mask == 0x15 ? 2.0 / 64 : 1.0 / 64;
+        EXPECT_NEAR(of_mask[mask], pairs * share, pairs / 64.0 * 0.2) << mask;
+    }
 }
 
 }  // namespace

@@ -94,7 +94,9 @@ class CompactorTest : public ::testing::Test {
     }
     void delete_index() { ASSERT_TRUE(directory().remove_file(kIndexFileName).ok()); }
     Directory directory() {
-        return std::move(Directory::open(options_.root + "/" + options_.identifier).value());
+        return std::move(Directory::open(options_.root + "/" + options_.identifier + "/" +
+                                         format_folder(kNewestFormat))
+                             .value());
     }
 
     testing::Scratch scratch_{testing::Scratch::Place::memory};
@@ -303,7 +305,7 @@ TEST_F(CompactorTest, ADamagedSlotCostsNoCompression) {
     for (;; offset += 8) {
         ASSERT_TRUE(index.ok() && index->read_at(offset, slot).ok());
         const auto word = get_le<std::uint64_t>(slot, 0);
-        if (word == 0 || word == kEmptySlot) continue;
+        if (word == 0 || is_empty_word(word)) continue;
         overwrite_index(offset, word ^ 0x100);
         break;
     }

@@ -79,7 +79,7 @@ class FateTest : public ::testing::Test {
 
     testing::Scratch scratch_{testing::Scratch::Place::memory};
     StoreOptions options_;
-    const std::string directory_ = scratch_ / "root/cache/";
+    const std::string directory_ = scratch_ / ("root/cache/" + format_folder(kNewestFormat) + "/");
     std::string value_ = std::string(16'000, 'v');
     const std::uint64_t begin_s_ = now_s();
 };
@@ -167,7 +167,7 @@ TEST_F(FateTest, ALowerLimitEvictsWhenItIsOpened) {
 
 TEST_F(FateTest, DamageIsToldFromEviction) {
     put(*open(), 0, 20);
-    for (const std::string &segment : cairn_test::files_in(scratch_ / "root/cache", ".val")) {
+    for (const std::string &segment : cairn_test::files_in(directory_, ".val")) {
         auto bytes = cairn_test::read_file(segment);
         for (std::size_t i = 5000; i < bytes.size(); i += 16'000) bytes[i] ^= 1;
         cairn_test::write_file(segment, bytes);

@@ -45,7 +45,7 @@ class FullTest : public ::testing::TestWithParam<Load> {
     }
     std::uint64_t index_bytes() const {
         return std::filesystem::file_size(options_.root + "/" + options_.identifier + "/" +
-                                          kIndexFileName);
+                                          format_folder(kNewestFormat) + "/" + kIndexFileName);
     }
     static std::string key(std::uint64_t number) { return "key " + std::to_string(number); }
     std::string value_ = std::string(GetParam().value_bytes, 'v');

@@ -26,14 +26,6 @@ unsigned levels_of_size(std::uint64_t size) {
     return levels;
 }
 
-bool is_whole_page(Bytes page) {
-    const auto *slots = reinterpret_cast<const std::uint64_t *>(page.data());
-    for (std::size_t i = 0; i < kSlotsPerPage; ++i) {
-        if (!Slot(slots[i]).intact()) return false;
-    }
-    return true;
-}
-
 std::uint64_t *words(const Mapping &mapping, std::uint64_t offset) {
     return reinterpret_cast<std::uint64_t *>(mapping.data() + offset);
 }
@@ -100,11 +92,19 @@ Result<bool> Index::is_used(unsigned level) const {
         for (auto bits = get_le<std::uint64_t>(word, 0); bits != 0; bits &= bits - 1) {
             const auto number = i + static_cast<unsigned>(std::countr_zero(bits));
             TRY_ASSIGN(const std::size_t count, file_.read_at(slots + number * kPage, page));
-            if (count == kPage && is_whole_page(page)) return true;
+            if (count == kPage && is_whole_page(level, number, page)) return true;
             if (++looked == kPagesMax) break;
         }
     }
     return false;
+}
+
+bool Index::is_whole_page(unsigned level, std::uint64_t page, Bytes bytes) const {
+    for (std::size_t i = 0; i < kSlotsPerPage; ++i) {
+        const std::uint64_t mask = slot_mask(identity_.format, level, page * kSlotsPerPage + i);
+        if (!Slot(get_le<std::uint64_t>(bytes, i * 8) ^ mask).intact()) return false;
+    }
+    return true;
 }
 
 void Index::check_levels() {
@@ -331,7 +331,7 @@ void Index::initialise_page(const Level &level, std::uint64_t *slot) {
     std::uint64_t *begin = level.slots + page * kSlotsPerPage;
     for (std::size_t i = 0; i < kSlotsPerPage; ++i) {
         std::uint64_t zero = 0;
-        at(begin + i).compare_exchange_strong(zero, kEmptySlot);
+        at(begin + i).compare_exchange_strong(zero, kEmptySlot ^ mask_of(level, begin + i));
     }
     at(level.bitmap + page / 64).fetch_or(std::uint64_t{1} << (page % 64));
 }
@@ -340,7 +340,7 @@ bool Index::suspicious(std::uint64_t hash) {
     if (rebuild_due() == RebuildReason::damage) return true;
     for (const Level &level : mapped_levels()) {
         std::uint64_t *slots = bucket(level, hash);
-        if (BucketScan::all_intact(slots)) continue;
+        if (BucketScan::all_intact(slots, masks_of(level, slots))) continue;
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
             if (damaged_word(level, slots + j)) return true;
         }
@@ -348,12 +348,13 @@ bool Index::suspicious(std::uint64_t hash) {
     return false;
 }
 
-// The word of a slot if it is damaged.
+// The word of a slot, as it is in the file, if it is damaged.
 std::optional<std::uint64_t> Index::damaged_word(const Level &level, std::uint64_t *slot) const {
-    if (Slot(at(slot).load(std::memory_order_relaxed)).intact()) return std::nullopt;
+    const std::uint64_t mask = mask_of(level, slot);
+    if (Slot(at(slot).load(std::memory_order_relaxed) ^ mask).intact()) return std::nullopt;
     const bool initialised = page_initialised(level, slot);  // before the slot: it is set last
     const std::uint64_t word = at(slot).load(std::memory_order_relaxed);
-    const bool damaged = !Slot(word).intact() && (word != 0 || initialised);
+    const bool damaged = !Slot(word ^ mask).intact() && (word != 0 || initialised);
     return damaged ? std::optional(word) : std::nullopt;
 }
 
@@ -385,6 +386,7 @@ bool Index::free_damaged(std::uint64_t hash) {
     bool freed = false;
     for (const Level &level : mapped_levels()) {
         std::uint64_t *slots = bucket(level, hash);
+        if (BucketScan::all_intact(slots, masks_of(level, slots))) continue;
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
             freed = clear_if_damaged(level, slots + j) || freed;
         }
@@ -400,11 +402,12 @@ Result<Index::Place> Index::insert(std::uint64_t hash, Slot slot) {
             if (!may_initialise(levels_[i], slots)) continue;
             initialise_page(levels_[i], slots);
         }
+        const BucketMasks masks = masks_of(levels_[i], slots);
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
+            const Place place{slots + j, rank(i, j), masks.of(j)};
             std::uint64_t empty = kEmptySlot;
-            if (at(slots + j).load(std::memory_order_relaxed) != empty) continue;
-            if (!at(slots + j).compare_exchange_strong(empty, slot.word())) continue;
-            return Place{slots + j, rank(i, j)};
+            if (place.ref().load(std::memory_order_relaxed) != empty) continue;
+            if (place.ref().compare_exchange_strong(empty, slot.word())) return place;
         }
     }
     return Error::full;
@@ -440,12 +443,13 @@ bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
     auto word = damaged_word(level, slot);
     if (!word) return false;
     ask_for_rebuild();
-    return at(slot).compare_exchange_strong(*word, kEmptySlot);
+    return at(slot).compare_exchange_strong(*word, kEmptySlot ^ mask_of(level, slot));
 }
 
 void Index::clear() {
-    for_each_slot([&](const Level &, std::uint64_t *slot) {
-        if (at(slot).load(std::memory_order_relaxed) != 0) at(slot).store(kEmptySlot);
+    for_each_slot([&](const Level &level, std::uint64_t *slot) {
+        if (at(slot).load(std::memory_order_relaxed) == 0) return;
+        at(slot).store(kEmptySlot ^ mask_of(level, slot));
     });
     counter(Counter::entries).store(0);
 }
@@ -465,6 +469,14 @@ std::optional<Index::PlacedSlot> Index::slot_at(std::uint64_t hash, Location loc
         return found.has_value();
     });
     return found;
+}
+
+void Index::count_hit(std::uint64_t *word) {
+    std::uint64_t seen = at(word).load(std::memory_order_relaxed);
+    const Slot slot(seen);
+    if (seen == 0 || is_empty_word(seen) || slot.tentative() || slot.hits() == 3) return;
+    at(word).compare_exchange_strong(seen, slot.with_hits(slot.hits() + 1).word(),
+                                     std::memory_order_relaxed);
 }
 
 bool Index::drop(Place place, Slot slot) {

@@ -40,10 +40,29 @@
 #include "store/bucket_scan.h"
 #include "store/index_format.h"
 #include "store/slot.h"
+#include "store/slot_place.h"
 
 namespace cairn {
 
-using SlotRef = std::atomic_ref<std::uint64_t>;
+// A slot's word in the mapping, without what its check bits say of its place.
+class SlotRef {
+  public:
+    SlotRef(std::uint64_t &word, std::uint64_t mask) : word_(word), mask_(mask) {}
+
+    std::uint64_t load(std::memory_order order = std::memory_order_seq_cst) const {
+        return word_.load(order) ^ mask_;
+    }
+    bool compare_exchange_strong(std::uint64_t &expected, std::uint64_t desired) const {
+        expected ^= mask_;
+        const bool changed = word_.compare_exchange_strong(expected, desired ^ mask_);
+        expected ^= mask_;
+        return changed;
+    }
+
+  private:
+    std::atomic_ref<std::uint64_t> word_;
+    std::uint64_t mask_;
+};
 
 class Index {
   public:
@@ -62,13 +81,18 @@ class Index {
     struct Place {
         std::uint64_t *word = nullptr;
         unsigned rank = 0;
-        SlotRef ref() const { return SlotRef(*word); }
+        std::uint64_t mask = 0;  // see store/slot_place.h
+        SlotRef ref() const { return SlotRef(*word, mask); }
     };
 
     // Calls visit(Place, Slot) for each intact slot with the hash's tag until it returns true, and
     // says whether it did. If it did not, sets `*clean` to whether all slots were intact.
     template <typename Visit>
     bool probe(std::uint64_t hash, Visit visit, bool *clean = nullptr);
+
+    // Counts a hit of the entry that probe() found there. Another one may be there by now: the extra hit
+    // does no harm.
+    static void count_hit(std::uint64_t *word);
 
     // Whether probe() does not have to wait for the disk now.
     bool is_cached(std::uint64_t hash) const;
@@ -200,12 +224,22 @@ class Index {
         std::uint64_t *const slots = place_of_bucket(level, hash);
         return is_hole(level, slots) ? const_cast<std::uint64_t *>(kEmptyBucket) : slots;
     }
+    BucketMasks masks_of(const Level &level, const std::uint64_t *bucket) const {
+        if (bucket == kEmptyBucket) return {};
+        const auto number = static_cast<std::uint64_t>(bucket - level.slots) / kSlotsPerBucket;
+        return bucket_masks(identity_.format, level.number, number);
+    }
+    std::uint64_t mask_of(const Level &level, const std::uint64_t *slot) const {
+        const auto number = static_cast<std::uint64_t>(slot - level.slots);
+        return slot_mask(identity_.format, level.number, number);
+    }
     bool is_hole(const Level &level, const std::uint64_t *slot) const {
         return level.holes != nullptr && !page_initialised(level, slot) &&
                page_is_empty(level, slot);
     }
     bool page_is_empty(const Level &level, const std::uint64_t *slot) const;
     std::optional<std::uint64_t> damaged_word(const Level &level, std::uint64_t *slot) const;
+    bool is_whole_page(unsigned level, std::uint64_t page, Bytes bytes) const;
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
     template <typename Visit>
@@ -221,8 +255,11 @@ class Index {
     }
     void initialise_page(const Level &level, std::uint64_t *slot);
     template <typename Visit>
-    static bool visit_published(const Level &level, std::uint64_t number, Visit &visit);
-    static SlotRef at(std::uint64_t *slot) { return SlotRef(*slot); }
+    bool visit_published(const Level &level, std::uint64_t number, Visit &visit) const;
+    // As it is in the file. Zero means something there: see docs/formats/store.md, "Bitmap".
+    static std::atomic_ref<std::uint64_t> at(std::uint64_t *word) {
+        return std::atomic_ref<std::uint64_t>(*word);
+    }
     static unsigned rank(unsigned level, std::uint64_t slot_in_bucket) {
         return static_cast<unsigned>(level * kSlotsPerBucket + slot_in_bucket);
     }
@@ -255,15 +292,17 @@ bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
         for (std::uint32_t left = BucketScan::slots_with_tag(slots, tag); left != 0;
              left &= left - 1) {
             const auto j = static_cast<std::size_t>(std::countr_zero(left));
-            const Slot slot(at(slots + j).load());
+            const Place place{slots + j, rank(i, j), masks_of(levels_[i], slots).of(j)};
+            const Slot slot(place.ref().load());
             if (slot.tag() != tag || slot.word() == kEmptySlot || !slot.intact()) continue;
-            if (visit(Place{slots + j, rank(i, j)}, slot)) return true;
+            if (visit(place, slot)) return true;
         }
     }
     if (clean != nullptr) {
         *clean = true;
         for (unsigned i = 0; i < count; ++i) {
-            *clean &= BucketScan::all_intact(bucket(levels_[i], hash));
+            const std::uint64_t *const slots = bucket(levels_[i], hash);
+            *clean &= BucketScan::all_intact(slots, masks_of(levels_[i], slots));
         }
     }
     return false;
@@ -307,12 +346,13 @@ void Index::for_each_from(std::uint64_t start, Visit visit) {
 
 // Calls visit(Place, Slot) for the slot of this number if it is published and intact.
 template <typename Visit>
-bool Index::visit_published(const Level &level, std::uint64_t number, Visit &visit) {
-    std::uint64_t *const place = level.slots + number;
-    const Slot slot(at(place).load(std::memory_order_acquire));
-    if (slot.word() == 0 || slot.word() == kEmptySlot || !slot.intact()) return false;
-    if (slot.tentative()) return false;
-    return visit(Place{place, rank(level.number, number % kSlotsPerBucket)}, slot);
+bool Index::visit_published(const Level &level, std::uint64_t number, Visit &visit) const {
+    std::uint64_t *const word = level.slots + number;
+    if (at(word).load(std::memory_order_relaxed) == 0) return false;
+    const Place found{word, rank(level.number, number % kSlotsPerBucket), mask_of(level, word)};
+    const Slot slot(found.ref().load(std::memory_order_acquire));
+    if (slot.word() == kEmptySlot || !slot.intact() || slot.tentative()) return false;
+    return visit(found, slot);
 }
 
 template <typename Visit>
@@ -321,9 +361,10 @@ void Index::visit_buckets(std::uint64_t hash, Visit visit) {
     for (unsigned i = 0; i < count; ++i) {
         std::uint64_t *slots = bucket(levels_[i], hash);
         for (std::size_t j = 0; j < kSlotsPerBucket; ++j) {
-            const Slot slot(at(slots + j).load(std::memory_order_acquire));
+            const Place place{slots + j, rank(i, j), masks_of(levels_[i], slots).of(j)};
+            const Slot slot(place.ref().load(std::memory_order_acquire));
             if (slot.word() == kEmptySlot || !slot.intact()) continue;
-            visit(Place{slots + j, rank(i, j)}, slot);
+            visit(place, slot);
         }
     }
 }

@@ -46,12 +46,12 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
     put_le(head, level_offset(0), (std::uint64_t{1} << level_pages(0)) - 1);
     const Bytes head_piece[] = {head};
     TRY(file.write_at(0, head_piece));
-    std::array<std::byte, kPage> slots;
-    for (std::size_t i = 0; i < kSlotsPerPage; ++i) put_le(slots, i * 8, kEmptySlot);
-    static_assert(level_pages(0) <= File::kPiecesMax);
-    std::array<Bytes, level_pages(0)> all_slots;
-    all_slots.fill(slots);
-    return file.write_at(kSlotsOffset, all_slots);
+    std::array<std::byte, level_pages(0) * kPage> slots;
+    for (std::size_t i = 0; i < slots.size() / 8; ++i) {
+        put_le(slots, i * 8, kEmptySlot ^ slot_mask(identity.format, 0, i));
+    }
+    const Bytes slots_piece[] = {slots};
+    return file.write_at(kSlotsOffset, slots_piece);
 }
 
 }  // namespace
@@ -109,13 +109,13 @@ Result<CacheIdentity> read_index_identity(const File &file, std::string_view nam
         TRY_ASSIGN(const std::size_t count, file.read_at(page * kPage, bytes));
         const auto header = decode_index_header(Bytes(bytes).first(count));
         if (!header || header->identity.name_hash != cache_name_hash(name)) continue;
-        if (header->format_version != kFormatVersion) return Error::unsupported;
+        if (!header->is_known()) return Error::unsupported;
         return header->identity;
     }
     return Error::corrupt;
 }
 
-std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
+std::optional<CacheIdentity> identity_of_segments(const Directory &directory, std::uint32_t format,
                                                   std::optional<std::uint64_t> version,
                                                   std::string_view name) {
     // The majority decides, so that a file that strayed in from another cache does not.
@@ -130,6 +130,7 @@ std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
         if (!file.ok() || !file.value().read_at(0, bytes).ok()) continue;
         const auto identity = decode_segment_header(bytes, segment.segment);
         if (!identity || identity->name_hash != cache_name_hash(name)) continue;
+        if (identity->format != format) continue;
         if (version && identity->version != *version) continue;
         const auto known = std::ranges::find(votes, *identity, &Vote::first);
         if (known == votes.end()) {
@@ -142,10 +143,11 @@ std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
     return best == votes.end() ? std::nullopt : std::optional(best->first);
 }
 
-CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
-                                     std::string_view name) {
-    if (const auto known = identity_of_segments(directory, version, name)) return *known;
+CacheIdentity identity_for_new_index(const Directory &directory, std::uint32_t format,
+                                     std::uint64_t version, std::string_view name) {
+    if (const auto known = identity_of_segments(directory, format, version, name)) return *known;
     CacheIdentity identity;
+    identity.format = format;
     std::array<std::byte, 8> random;
     random_bytes(random);
     identity.cache_id = get_le<std::uint64_t>(random, 0);

@@ -42,11 +42,11 @@ void remove_abandoned_indexes(const Directory &directory, const DiskUse &use);
 Result<CacheIdentity> read_index_identity(const File &file, std::string_view name);
 
 // The identity that most segments have, for a cache without an index. Without `version`, of any.
-std::optional<CacheIdentity> identity_of_segments(const Directory &directory,
+std::optional<CacheIdentity> identity_of_segments(const Directory &directory, std::uint32_t format,
                                                   std::optional<std::uint64_t> version,
                                                   std::string_view name);
 // The same; if no segment tells one, a new identity.
-CacheIdentity identity_for_new_index(const Directory &directory, std::uint64_t version,
-                                     std::string_view name);
+CacheIdentity identity_for_new_index(const Directory &directory, std::uint32_t format,
+                                     std::uint64_t version, std::string_view name);
 
 }  // namespace cairn

@@ -20,7 +20,7 @@ CacheIdentity sample() {
 TEST(IndexFormat, AHeaderComesBackAsItWasWritten) {
     const auto header = decode_index_header(encode_index_header(sample()));
     ASSERT_TRUE(header);
-    EXPECT_EQ(header->format_version, kFormatVersion);
+    EXPECT_EQ(header->identity.format, kNewestFormat);
     EXPECT_EQ(header->identity, sample());
 }
 

@@ -28,6 +28,9 @@ class IndexTest : public ::testing::Test {
         });
         return words;
     }
+    static void write(Index::Place place, std::uint64_t word) {
+        std::atomic_ref(*place.word).store(word ^ place.mask);
+    }
     static unsigned count(Index &index) {
         unsigned entries = 0;
         index.for_each([&](Index::Place, Slot) {
@@ -83,15 +86,15 @@ TEST_F(IndexTest, AProbeFindsAllMatchesAndTellsOfDamage) {
         ASSERT_TRUE(found);
         for (unsigned bit = 0; bit < 64; ++bit) {
             const std::uint64_t bad = own.word() ^ std::uint64_t{1} << bit;
-            found->place.ref().store(bad);
+            write(found->place, bad);
             const bool harmless = Slot(bad).intact();  // a hit
             EXPECT_EQ(probe(hash, clean), harmless ? 4u : 3u) << "bit " << bit;
             EXPECT_EQ(clean, harmless) << "bit " << bit;
         }
-        found->place.ref().store(0);
+        write(found->place, found->place.mask);  // zero in the file
         EXPECT_EQ(probe(hash, clean), 3u);
         EXPECT_FALSE(clean);
-        found->place.ref().store(own.word());
+        write(found->place, own.word());
     }
     bool clean = false;
     EXPECT_EQ(probe(kBucket | std::uint64_t{7} << 60, clean), 0u);
@@ -261,7 +264,7 @@ TEST_F(IndexTest, ADamagedSlotMakesItsBucketSuspiciousAndNoOther) {
     const auto place = index_.insert(hash, slot(hash, 9));
     ASSERT_TRUE(place.ok());
     for (unsigned bit = 0; bit < 64; ++bit) {
-        place->ref().store(slot(hash, 9).word() ^ (std::uint64_t{1} << bit));
+        write(place.value(), slot(hash, 9).word() ^ (std::uint64_t{1} << bit));
         const bool hit_bit = Slot(place->ref().load()).intact();
         EXPECT_EQ(index_.suspicious(hash), !hit_bit) << "bit " << bit;
         EXPECT_FALSE(index_.suspicious(hash + 1));
@@ -269,12 +272,51 @@ TEST_F(IndexTest, ADamagedSlotMakesItsBucketSuspiciousAndNoOther) {
     }
 }
 
+// Each word is whole. But not where it is.
+TEST_F(IndexTest, SlotsThatDamageHasMovedAreSuspiciousAndFoundNowhere) {
+    const std::uint64_t hash = hash_in_bucket(5, 1);
+    ASSERT_TRUE(index_.insert(hash, slot(hash, 9)).ok());
+    constexpr std::uint64_t kSlots = level_offset(0) + level_bitmap_pages(0) * kPage;
+    constexpr std::uint64_t kBucket = kSlotsPerBucket * 8;
+    const auto file = files_.directory().open_file(kIndexFileName, Access::read_only);
+    std::array<std::byte, kPage> page;
+    ASSERT_TRUE(file.ok() && file->read_at(kSlots, page).ok());
+    const Bytes own = Bytes(page).subspan(5 * kBucket, kBucket);
+    const auto file_as_it_was = [&] { files_.overwrite(kIndexFileName, kSlots, page); };
+    // To another bucket of this tag, in this page and in the same place of another one.
+    for (const std::uint64_t to : {std::uint64_t{6}, std::uint64_t{5 + 32}}) {
+        files_.overwrite(kIndexFileName, kSlots + to * kBucket, own);
+        const std::uint64_t there = (hash & ~std::uint64_t{0xFF}) | to;
+        EXPECT_TRUE(words_of(index_, there).empty()) << to;
+        EXPECT_TRUE(index_.suspicious(there)) << to;
+        EXPECT_FALSE(index_.suspicious(hash));
+        EXPECT_EQ(count(index_), 1u);
+    }
+    // Another bucket's slots, all of them empty, in its place.
+    file_as_it_was();
+    files_.overwrite(kIndexFileName, kSlots + 5 * kBucket,
+                     Bytes(page).subspan(7 * kBucket, kBucket));
+    EXPECT_TRUE(words_of(index_, hash).empty());
+    EXPECT_TRUE(index_.suspicious(hash));
+    // Two slots of one bucket that have changed places.
+    file_as_it_was();
+    std::array<std::byte, kBucket> turned;
+    std::copy(own.begin() + 8, own.begin() + 16, turned.begin());
+    std::copy(own.begin(), own.begin() + 8, turned.begin() + 8);
+    std::copy(own.begin() + 16, own.end(), turned.begin() + 16);
+    files_.overwrite(kIndexFileName, kSlots + 5 * kBucket, turned);
+    EXPECT_TRUE(index_.suspicious(hash));
+    file_as_it_was();
+    EXPECT_EQ(words_of(index_, hash), std::set{slot(hash, 9).word()});
+    EXPECT_FALSE(index_.suspicious(hash));
+}
+
 TEST_F(IndexTest, AZeroedPageOfAnInitialisedLevelIsSuspicious) {
     const std::uint64_t hash = hash_in_bucket(5, 1);
     const auto place = index_.insert(hash, slot(hash, 9));
     const std::vector<std::byte> zeroes(kPage);
     files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
-    EXPECT_EQ(place->ref().load(), 0u) << "the page with the bucket was not the one overwritten";
+    EXPECT_EQ(*place->word, 0u) << "the page with the bucket was not the one overwritten";
     EXPECT_TRUE(index_.suspicious(hash));
     EXPECT_TRUE(words_of(index_, hash).empty());
 }
@@ -284,7 +326,7 @@ TEST_F(IndexTest, FreeingDamagedSlotsEmptiesThemAndNothingElse) {
     const std::uint64_t good = hash_in_bucket(5, 2);
     const auto place = index_.insert(bad, slot(bad, 9));
     ASSERT_TRUE(index_.insert(good, slot(good, 10)).ok());
-    place->ref().store(0x1234567);
+    write(place.value(), 0x1234567);
     ASSERT_TRUE(index_.suspicious(bad));
     EXPECT_EQ(index_.rebuild_due(), RebuildReason::none);
     EXPECT_TRUE(index_.free_damaged(bad));
@@ -309,7 +351,7 @@ TEST_F(IndexTest, EnumeratingSkipsWhatIsNotPublished) {
     const std::uint64_t hash = hash_in_bucket(5, 1);
     const auto place = index_.insert(hash, slot(hash, 9).as_tentative());
     EXPECT_EQ(count(index_), 0u);
-    place->ref().store(slot(hash, 9).word());
+    write(place.value(), slot(hash, 9).word());
     EXPECT_EQ(count(index_), 1u);
 }
 
@@ -434,8 +476,9 @@ TEST(IndexFile, AnIndexOfACacheOfAnotherNameIsNotTaken) {
 TEST(IndexFile, ALostIndexGetsTheIdentityThatTheSegmentsAgreeOn) {
     testing::CacheFiles files;
     files.put("key", "value");
-    EXPECT_EQ(identity_for_new_index(files.directory(), 1, "test"), files.identity());
-    EXPECT_NE(identity_for_new_index(files.directory(), 2, "test").cache_id,
+    EXPECT_EQ(identity_for_new_index(files.directory(), kNewestFormat, 1, "test"),
+              files.identity());
+    EXPECT_NE(identity_for_new_index(files.directory(), kNewestFormat, 2, "test").cache_id,
               files.identity().cache_id)
         << "another version is another cache";
 }

@@ -193,18 +193,12 @@ void Store::note_hit(Index::Place place, Slot slot, Bytes key) {
     if (number % kHitsMax == kHitsMax - 1) flush_hits();
 }
 
-// A slot may have changed since the hit. The extra hit that it then gets does no harm.
 void Store::flush_hits() {
     if (access_ == Access::read_only) return;
     for (auto &hit : hits_) {
         if (hit.load(std::memory_order_relaxed) == nullptr) continue;  // most often
         std::uint64_t *word = hit.exchange(nullptr, std::memory_order_relaxed);
-        if (word == nullptr) continue;
-        std::uint64_t seen = SlotRef(*word).load(std::memory_order_relaxed);
-        const Slot slot(seen);
-        if (seen == kEmptySlot || !slot.intact() || slot.tentative() || slot.hits() == 3) continue;
-        SlotRef(*word).compare_exchange_strong(seen, slot.with_hits(slot.hits() + 1).word(),
-                                               std::memory_order_relaxed);
+        if (word != nullptr) Index::count_hit(word);
     }
 }
 

@@ -46,7 +46,8 @@ class LostIndexTest : public ::testing::Test {
         return {reinterpret_cast<const char *>(value.data()), value.size()};
     }
     Directory directory() const {
-        return std::move(Directory::open(options_.root + "/cache").value());
+        return std::move(
+            Directory::open(options_.root + "/cache/" + format_folder(kNewestFormat)).value());
     }
     void write(const std::string &name, std::uint64_t offset, Bytes bytes) const {
         const auto file = directory().open_file(name, Access::read_write);
@@ -70,7 +71,7 @@ TEST_F(LostIndexTest, ASlotThatDamageHasCopiedElsewhereEnumeratesNothing) {
     const auto index = read(kIndexFileName);
     for (std::uint64_t at = kSlots; at < index.size(); at += 8) {
         const auto word = get_le<std::uint64_t>(index, at);
-        if (word == kEmptySlot) continue;
+        if (is_empty_word(word)) continue;
         const std::uint64_t next_bucket = at + kSlotsPerBucket * 8;
         const std::uint64_t elsewhere = next_bucket < index.size() ? next_bucket : kSlots;
         write(kIndexFileName, elsewhere, Bytes(index).subspan(at, 8));

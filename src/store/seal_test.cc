@@ -50,7 +50,8 @@ class SealTest : public ::testing::Test {
         options_.limit_bytes = 64 << 20;
         t_may_call = true;
         store_ = open();
-        directory_.emplace(std::move(Directory::open(options_.root + "/cache").value()));
+        directory_.emplace(std::move(
+            Directory::open(options_.root + "/cache/" + format_folder(kNewestFormat)).value()));
     }
     // Threads of stores use the calls until these are closed.
     ~SealTest() override {

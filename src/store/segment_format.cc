@@ -33,7 +33,7 @@ constexpr std::size_t kCheckOffset = 56;
 FileHeaderBytes encode(const Kind &kind, const CacheIdentity &identity, std::uint32_t number) {
     FileHeaderBytes bytes = {};
     std::ranges::copy(as_bytes(kind.magic), bytes.begin());
-    put_le(bytes, kFormatOffset, kFormatVersion);
+    put_le(bytes, kFormatOffset, identity.format);
     put_le(bytes, kNumberOffset, number);
     put_le(bytes, kCacheIdOffset, identity.cache_id);
     put_le(bytes, kVersionOffset, identity.version);
@@ -49,7 +49,7 @@ std::optional<FileHeader> decode(const Kind &kind, Bytes bytes) {
     const std::uint64_t check = checksum(bytes.first(kCheckOffset), kind.check_seed);
     if (get_le<std::uint64_t>(bytes, kCheckOffset) != check) return std::nullopt;
     FileHeader header = {};
-    header.format_version = get_le<std::uint32_t>(bytes, kFormatOffset);
+    header.identity.format = get_le<std::uint32_t>(bytes, kFormatOffset);
     header.number = get_le<std::uint32_t>(bytes, kNumberOffset);
     header.identity.cache_id = get_le<std::uint64_t>(bytes, kCacheIdOffset);
     header.identity.version = get_le<std::uint64_t>(bytes, kVersionOffset);
@@ -80,7 +80,7 @@ FileHeaderBytes encode_index_header(const CacheIdentity &identity) {
 
 std::optional<CacheIdentity> decode_segment_header(Bytes bytes, std::uint32_t segment) {
     const auto header = decode(kSegment, bytes);
-    const bool ours = header && header->format_version == kFormatVersion;
+    const bool ours = header && header->is_known();
     return ours && header->number == segment ? std::optional(header->identity) : std::nullopt;
 }
 

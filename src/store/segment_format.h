@@ -16,13 +16,17 @@
 
 namespace cairn {
 
-inline constexpr std::uint32_t kFormatVersion = 1;  // of all files of the store
+// All files of a cache have one format. This library uses those from the oldest to the newest, and
+// makes new caches in the newest; see store/formats.h.
+inline constexpr std::uint32_t kOldestFormat = 1;
+inline constexpr std::uint32_t kNewestFormat = 2;
 inline constexpr std::size_t kFileHeaderSize = 64;
 inline constexpr std::size_t kSegmentHeaderSize = kFileHeaderSize;
 inline constexpr std::size_t kIndexHeaderSize = kFileHeaderSize;
 
 // Tells a cache from all others. Its index and all its segments have the same identity.
 struct CacheIdentity {
+    std::uint32_t format = kNewestFormat;
     std::uint64_t cache_id = 0;   // random
     std::uint64_t version = 0;    // of the contents, chosen by the caller
     HashSeed hash_seed = {};      // random
@@ -43,11 +47,13 @@ std::optional<CacheIdentity> decode_segment_header(Bytes bytes, std::uint32_t se
 bool begins_like_segment(Bytes bytes);
 
 struct FileHeader {
-    std::uint32_t format_version;
     std::uint32_t number;    // the segment's; 0 in an index
-    CacheIdentity identity;  // of kFormatVersion only
+    CacheIdentity identity;  // whose format may be any; of an unknown one it has no meaning
+    bool is_known() const {
+        return identity.format >= kOldestFormat && identity.format <= kNewestFormat;
+    }
 };
-// The header of an index, of any format version; nullopt if it is damaged.
+// The header of an index, of any format; nullopt if it is damaged.
 std::optional<FileHeader> decode_index_header(Bytes bytes);
 
 // "0000002a.val" for 42, and back; nullopt for other names.

@@ -45,6 +45,8 @@ constexpr unsigned size_class(std::uint64_t record_size) {
 class Slot {
   public:
     static constexpr unsigned kTagBits = 12;
+    static constexpr unsigned kCheckShift = 58;
+    static constexpr std::uint32_t kCheckOfZero = 0x2A;  // keeps zero from being valid
 
     constexpr explicit Slot(std::uint64_t word) : word_(word) {}
 
@@ -80,8 +82,9 @@ class Slot {
                                                                       << kHitsShift);
     }
 
-    // 0 for the two halves of an intact word: numbers of 32 bits, or vectors of them. Bit i of the
-    // upper half is bit i + 32 of the word; folding puts it where it puts bit i + 2.
+    // 0 for the two halves of an intact word: numbers of 32 bits, or vectors of them; of a word in an
+    // index, the six bits of its place (store/slot_place.h). Bit i of the upper half is bit i + 32 of
+    // the word; folding puts it where it puts bit i + 2.
     template <typename Half>
     static constexpr Half damage_of(Half low, Half high) {
         const Half covered = low ^ ((high & kCoveredHigh) << 2);
@@ -105,14 +108,13 @@ class Slot {
     static constexpr unsigned kHitsShift = kSizeShift + kSizeClassBits;
     static constexpr unsigned kTentativeShift = kHitsShift + 2;
     static constexpr unsigned kTagShift = kTentativeShift + 1;
-    static constexpr unsigned kCheckShift = kTagShift + kTagBits;
+    static_assert(kCheckShift == kTagShift + kTagBits);
     static constexpr unsigned kCheckBits = 64 - kCheckShift;
     static_assert(kCheckBits == 6);
     static_assert(kTagShift >= 32, "store/bucket_scan.h compares halves of words");
 
     static constexpr std::uint32_t kCoveredHigh =
         ((1u << (kCheckShift - 32)) - 1) & ~(3u << (kHitsShift - 32));
-    static constexpr std::uint32_t kCheckOfZero = 0x2A;  // keeps zero from being valid
 
     // Folds the covered bits to six, so that each of them changes the result.
     static constexpr std::uint64_t with_check(std::uint64_t word) {
@@ -132,5 +134,10 @@ inline constexpr std::uint64_t kEmptySlot =
     Slot::make({kSegmentIdMax + 1, ((1u << kOffsetBits) - 1) * kRecordAlignment}, kLargeSizeClass,
                (1u << Slot::kTagBits) - 1)
         .word();
+
+// Whether a word of an index is an empty slot, whatever its place.
+constexpr bool is_empty_word(std::uint64_t word) {
+    return (word ^ kEmptySlot) << (64 - Slot::kCheckShift) == 0;
+}
 
 }  // namespace cairn

@@ -3,15 +3,17 @@
 
 #include <array>
 
+#include "store/formats.h"
 #include "store/segment_format.h"
 
 namespace cairn {
 
-Result<DiskUse> measure_disk_use(const Directory &directory) {
+Result<DiskUse> measure_disk_use(const Directory &files) {
     DiskUse use;
+    use.bytes = bytes_beside_formats(files);
     Error error = Error::none;
-    TRY(directory.list([&](const char *name) {
-        const auto info = directory.info(name);
+    TRY(files.list([&](const char *name) {
+        const auto info = files.info(name);
         if (!info.ok()) {
             if (info.error() != Error::not_found) error = info.error();
             return;

@@ -45,7 +45,8 @@ struct DiskUse {
 // open has it mapped: one that damage gave the name of a segment keeps its blocks until then.
 Status discard_segment(const Directory &directory, const std::string &name);
 
-// Adds up the files of a cache. Ignores files that vanish meanwhile.
-Result<DiskUse> measure_disk_use(const Directory &directory);
+// Adds up the files of a cache, without those of other formats. Ignores files that vanish meanwhile.
+// `files`: the directory of its format (store/formats.h).
+Result<DiskUse> measure_disk_use(const Directory &files);
 
 }  // namespace cairn

@@ -20,7 +20,7 @@ constexpr unsigned kAloneAttempts = 20;  // of about a millisecond each
 
 struct Directories {
     Directory root;
-    Directory cache;
+    FormatDirectory files;
 };
 
 Result<Directories> open_directories(const StoreOptions &options, Create create, const Log &log) {
@@ -30,15 +30,19 @@ Result<Directories> open_directories(const StoreOptions &options, Create create,
         const auto about = opened.directory.create_file("about");
         if (about.ok()) (void)about->write_whole(as_bytes(options.about));
     }
-    return Directories{std::move(root), std::move(opened.directory)};
+    TRY_ASSIGN(FormatDirectory files,
+               open_format(root, options.identifier, std::move(opened.directory), options.access,
+                           create, log));
+    return Directories{std::move(root), std::move(files)};
 }
 
 }  // namespace
 
-Store::Store(const StoreOptions &options, Directory root, Directory directory)
+Store::Store(const StoreOptions &options, Directory root, FormatDirectory files)
     : options_(options),
       root_(std::move(root)),
-      directory_(std::move(directory)),
+      directory_(std::move(files.directory)),
+      format_(files.format),
       access_(options.lent == nullptr ? options.access : Access::read_only),
       reader_(directory_, options.lent),
       memory_(options.memory_bytes),
@@ -57,7 +61,7 @@ Store::~Store() {
 
 // Such a store has no directories and nothing that writes; the lender of the files holds a session.
 Result<std::unique_ptr<Store>> Store::open_lent(const StoreOptions &options) {
-    std::unique_ptr<Store> store(new (std::nothrow) Store(options, Directory(), Directory()));
+    std::unique_ptr<Store> store(new (std::nothrow) Store(options, Directory(), {}));
     if (store == nullptr) return Error::no_memory;
     TRY(store->open_index(Create::no, false));
     return store;
@@ -77,12 +81,14 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
 Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
     const Create create = options.access == Access::read_only ? Create::no : options.create;
     TRY_ASSIGN(Directories opened, open_directories(options, create, options.log));
+    // Where only other versions had files, the cache is there, and has no index of ours.
+    const Create create_index = opened.files.created ? Create::yes : options.create;
     std::unique_ptr<Store> store(
-        new (std::nothrow) Store(options, std::move(opened.root), std::move(opened.cache)));
+        new (std::nothrow) Store(options, std::move(opened.root), std::move(opened.files)));
     if (store == nullptr) return Error::no_memory;
     Status status = store->join_session();
     if (status.ok() && !store->is_in_place()) return Error::not_found;
-    if (status.ok()) status = store->open_index(options.create, true);
+    if (status.ok()) status = store->open_index(create_index, true);
     if (!status.ok()) {
         const bool is_under_way = create == Create::yes && status.error() == Error::not_found;
         if (store->is_told_ || is_under_way) return status.error();
@@ -186,7 +192,7 @@ Status Store::join_session() {
 // Whether the root still has our directory under this name. Another process may have renamed it, to
 // delete it, after we opened it and before we joined its session. In doubt, true.
 bool Store::is_in_place() const {
-    const auto there = root_.info(options_.identifier);
+    const auto there = root_.info(options_.identifier + "/" + format_folder(format_));
     if (!there.ok()) return there.error() != Error::not_found;
     const auto ours = directory_.info();
     return !ours.ok() || (ours->inode == there->inode && ours->device == there->device);
@@ -236,8 +242,12 @@ Status Store::open_index(Create create, bool may_wipe) {
         if (missing && (access_ == Access::read_only || create == Create::no)) {
             return Error::not_found;
         }
-        const auto identity = !file.ok() ? Result<CacheIdentity>(file.error())
-                                         : read_index_identity(file.value(), options_.identifier);
+        auto identity = !file.ok() ? Result<CacheIdentity>(file.error())
+                                   : read_index_identity(file.value(), options_.identifier);
+        // Somebody has put the index of another format there.
+        const bool is_strange =
+            identity.ok() && options_.lent == nullptr && identity->format != format_;
+        if (is_strange) identity = Error::corrupt;
         if (!identity.ok()) {
             const bool lost = missing || identity.error() == Error::corrupt;
             if (!lost || access_ == Access::read_only) return identity.error();
@@ -271,13 +281,16 @@ Status Store::open_index(Create create, bool may_wipe) {
 Status Store::create_index(Create create, Replace replace) const {
     CacheIdentity identity;
     if (options_.any_version) {
-        const auto known = identity_of_segments(directory_, std::nullopt, options_.identifier);
+        const auto known =
+            identity_of_segments(directory_, format_, std::nullopt, options_.identifier);
         if (!known && create == Create::no) return Error::not_found;
         const std::uint64_t version = index_ == nullptr ? options_.version : version_;
-        identity =
-            known ? *known : identity_for_new_index(directory_, version, options_.identifier);
+        identity = known
+                       ? *known
+                       : identity_for_new_index(directory_, format_, version, options_.identifier);
     } else {
-        identity = identity_for_new_index(directory_, options_.version, options_.identifier);
+        identity =
+            identity_for_new_index(directory_, format_, options_.version, options_.identifier);
     }
     const Status created = create_index_file(directory_, identity, replace);
     if (created.error() == Error::exists) return {};  // another process was faster
@@ -320,10 +333,11 @@ Result<bool> Store::wipe() {
             Status status = remove_segments();
             (void)directory_.remove_file(kGhostFileName);  // another cache_id makes it void, too
             if (status.ok()) {
-                status = create_index_file(
-                    directory_,
-                    identity_for_new_index(directory_, options_.version, options_.identifier),
-                    Replace::yes);
+                status =
+                    create_index_file(directory_,
+                                      identity_for_new_index(directory_, format_, options_.version,
+                                                             options_.identifier),
+                                      Replace::yes);
             }
             TRY(status);
             is_done = true;
@@ -358,7 +372,10 @@ Status Store::replace_index(Create create) {
 Status Store::follow_directory(Create create) {
     const auto info = directory_.info();
     const auto lock = lock_file_.valid() ? lock_file_.info() : Result<FileInfo>(Error::not_found);
-    const bool is_deleted = (info.ok() && info->links == 0) || !is_in_place();
+    // Where somebody deleted the files of an older format, another process may have made new ones.
+    const bool is_superseded =
+        format_ != kNewestFormat && directory_.info(format_folder(kNewestFormat)).ok();
+    const bool is_deleted = (info.ok() && info->links == 0) || !is_in_place() || is_superseded;
     if (is_deleted) {
         auto opened = open_directories(options_, create, is_told_ ? Log() : options_.log);
         if (!opened.ok()) {
@@ -366,7 +383,8 @@ Status Store::follow_directory(Create create) {
             return opened.error();
         }
         TRY(root_.become(opened->root));
-        TRY(directory_.become(opened->cache));
+        TRY(directory_.become(opened->files.directory));
+        format_ = opened->files.format;
         if (writer_ != nullptr) writer_->release_segment();
     }
     if (is_deleted || (lock.ok() && lock->links == 0)) TRY(join_session());

@@ -24,6 +24,7 @@
 #include "os/root.h"
 #include "store/compactor.h"
 #include "store/evictor.h"
+#include "store/formats.h"
 #include "store/ghosts.h"
 #include "store/index.h"
 #include "store/index_file.h"
@@ -135,11 +136,13 @@ class Store {
     std::uint64_t version() const { return options_.any_version ? version_ : options_.version; }
     // The same as in stats().
     std::uint64_t limit_bytes() const;
+    // Of its files; see store/formats.h.
+    std::uint32_t format() const { return format_; }
     // Calls visit for each entry until it returns false.
     void enumerate(const std::function<bool(const EntryInfo &)> &visit);
 
   private:
-    Store(const StoreOptions &options, Directory root, Directory directory);
+    Store(const StoreOptions &options, Directory root, FormatDirectory files);
 
     static Result<std::unique_ptr<Store>> open_once(const StoreOptions &options);
     static Result<std::unique_ptr<Store>> open_lent(const StoreOptions &options);
@@ -214,7 +217,8 @@ class Store {
     // Constant after construction. follow_directory() lets a Directory stand for another one.
     const StoreOptions options_;
     const Directory root_;
-    const Directory directory_;
+    const Directory directory_;          // of the files of its format
+    std::atomic<std::uint32_t> format_;  // changes only with that, under replace_mutex_
     // Becomes read_only when we may not write to files that were deleted and made again.
     std::atomic<Access> access_;
     File lock_file_;        // holds the session byte in shared mode

@@ -66,7 +66,10 @@ class StoreTest : public ::testing::Test {
             ASSERT_TRUE(index.ok() && index->read_at(counter_offset(Counter::rebuild), word).ok());
         } while (get_le<std::uint64_t>(word, 0) != 0);
     }
-    Directory directory() { return std::move(Directory::open(options_.root + "/cache").value()); }
+    Directory directory() {
+        return std::move(
+            Directory::open(options_.root + "/cache/" + format_folder(kNewestFormat)).value());
+    }
 
     testing::Scratch scratch_{testing::Scratch::Place::memory};
     StoreOptions options_;

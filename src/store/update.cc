@@ -453,6 +453,9 @@ Status Store::sync() {
         TRY(writer_->sync_segments());
         TRY(index->sync());
         TRY(directory_.sync());
+        // The names of the directories, from below.
+        TRY_ASSIGN(const Directory cache, root_.open_directory(options_.identifier));
+        TRY(cache.sync());
         if (index->is_named(directory_)) return root_.sync();
     }
     return Error::busy;

@@ -117,7 +117,7 @@ TEST_F(BrowserTest, LookingUpThroughTheBrokerLeavesATrace) {
         }
         ASSERT_EQ(regular.flush(), CAIRN_OK);
     }
-    const std::string index = broker_.root() + "/browser.default/cache.idx";
+    const std::string index = broker_.root() + "/browser.default/format-2/cache.idx";
     const std::string before = tree_of(broker_.root()).at(index);
     BrokerCache reading = connected();
     for (unsigned i = 0; i < kCount; ++i) {

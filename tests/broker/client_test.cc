@@ -167,7 +167,7 @@ TEST_F(BrokerClientTest, FollowsAnIndexThatWasReplaced) {
     BrokerCache cache(broker);
     ASSERT_EQ(cache.put("before", "1"), CAIRN_OK);
     ASSERT_EQ(cache.flush(), CAIRN_OK);
-    ASSERT_EQ(::unlink((broker.root() + "/app/cache.idx").c_str()), 0);
+    ASSERT_EQ(::unlink((broker.root() + "/app/format-2/cache.idx").c_str()), 0);
     ASSERT_EQ(cache.put("after", "2"), CAIRN_OK);
     ASSERT_EQ(cache.flush(), CAIRN_OK);
     EXPECT_EQ(cache.get_soon("after"), "2");

@@ -96,7 +96,7 @@ class LentFilesTest : public testing::Test {
         std::ifstream maps("/proc/" + std::to_string(broker_.pid()) + "/maps");
         std::string line;
         while (std::getline(maps, line)) {
-            if (line.find("/app/cache.idx") != std::string::npos) return true;
+            if (line.find("/app/format-2/cache.idx") != std::string::npos) return true;
         }
         return false;
     }

@@ -132,7 +132,7 @@ TEST_F(CacheTest, WhatIsNoCacheIsLeftAlone) {
 TEST_F(CacheTest, ADirectoryWhoseNameNoCacheCanHaveIsNone) {
     make_cache("alpha", 1);
     for (const char *name : {"al pha", ".hidden", "alpha~", "\x1b[31m"}) {
-        fs::copy(root_ + "/alpha", root_ + "/" + name);
+        fs::copy(root_ + "/alpha", root_ + "/" + name, fs::copy_options::recursive);
     }
     EXPECT_EQ(stats()["total"]["caches"], 1);
     EXPECT_EQ(run({"ls"}).exit_code, 0);
@@ -140,7 +140,7 @@ TEST_F(CacheTest, ADirectoryWhoseNameNoCacheCanHaveIsNone) {
 }
 
 TEST_F(CacheTest, WhoRebuildsALostIndexIsSaid) {
-    const std::string index = root_ + "/alpha/cache.idx";
+    const std::string index = root_ + "/alpha/format-2/cache.idx";
     for (const char *damage : {"empty", "cut", "missing"}) {
         make_cache("alpha", 3);
         damage == std::string("missing") ? static_cast<void>(fs::remove(index))
@@ -200,7 +200,7 @@ TEST_F(CacheTest, LsSorts) {
     const auto now = fs::file_time_type::clock::now();
     for (const char *cache : {"alpha", "beta", "gamma"}) {
         const std::chrono::hours age(cache == std::string("beta") ? 1 : 2);
-        for (const auto &file : fs::directory_iterator(root_ + "/" + cache)) {
+        for (const auto &file : fs::recursive_directory_iterator(root_ + "/" + cache)) {
             fs::last_write_time(file, now - age);
         }
     }
@@ -245,7 +245,7 @@ TEST_F(CacheTest, LsPrintsJson) {
     EXPECT_EQ(nlohmann::json::parse(
                   run({"ls", "--json", "--dir", folder_ / "none"}).standard_output)["caches"],
               nlohmann::json::array());
-    fs::resize_file(root_ + "/alpha/cache.idx", 0);
+    fs::resize_file(root_ + "/alpha/format-2/cache.idx", 0);
     const Finished damaged = run({"ls", "--json"});
     EXPECT_EQ(damaged.exit_code, 1);
     EXPECT_THAT(nlohmann::json::parse(damaged.standard_output)["caches"][0]["problem"],
@@ -277,9 +277,9 @@ TEST_F(CacheTest, RmRemovesCachesWithTheirDirectories) {
 
 TEST_F(CacheTest, RmRemovesWhatCannotBeOpened) {
     make_cache("alpha", 3);
-    fs::resize_file(root_ + "/alpha/cache.idx", 100);
-    fs::remove(root_ + "/alpha/cache.lock");
-    std::ofstream(root_ + "/alpha/cache.lock") << "no lock";
+    fs::resize_file(root_ + "/alpha/format-2/cache.idx", 100);
+    fs::remove(root_ + "/alpha/format-2/cache.lock");
+    std::ofstream(root_ + "/alpha/format-2/cache.lock") << "no lock";
     EXPECT_EQ(run({"rm", "alpha"}).exit_code, 0);
     EXPECT_FALSE(fs::exists(root_ + "/alpha"));
 }

@@ -198,7 +198,7 @@ TEST_F(DoctorPlacesTest, CachesThatAreOffOrDamaged) {
     EXPECT_FINDS(look(), "caches.kinds-off", "application-managed");
     switch_off_by_crashes();
     EXPECT_FINDS(look(), "caches.crashed", "game died twice");
-    for (const auto &entry : fs::directory_iterator(root_ + "/plain")) {
+    for (const auto &entry : fs::recursive_directory_iterator(root_ + "/plain")) {
         if (entry.path().filename() == "cache.idx") fs::resize_file(entry.path(), 100);
     }
     EXPECT_FINDS(look(), "caches.damaged", "plain");

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "program.h"
 
@@ -33,6 +36,32 @@ TEST_F(RootTest, PathIsWhereTheCachesAre) {
     EXPECT_EQ(cairn({"path"}, by_cache_home).standard_output, "/somewhere/cairn\n");
     const Environment by_home = {{"HOME", "/home/somebody"}};
     EXPECT_EQ(cairn({"path"}, by_home).standard_output, "/home/somebody/.cache/cairn\n");
+}
+
+// Of a later version of Cairn, whose files this one cannot read.
+TEST_F(RootTest, CachesThatOnlyAnotherVersionCanReadAreListedClearedAndRemoved) {
+    for (const std::string name : {"beta", "gamma"}) {
+        const std::string folder = root_ + "/" + name + "/format-7";
+        fs::create_directories(folder);
+        folder_.write("root/" + name + "/format-7/cache.idx", std::string(100'000, 'x'));
+        for (const std::string &each : {root_, root_ + "/" + name, folder}) {
+            fs::permissions(each, fs::perms::owner_all);
+        }
+    }
+    const auto run = [&](const std::vector<std::string> &arguments) {
+        return cairn(arguments, {{"CAIRN_DIR", root_}});
+    };
+    const auto listed = nlohmann::json::parse(run({"ls", "--json"}).standard_output);
+    ASSERT_EQ(listed["caches"].size(), 2u);
+    for (const auto &cache : listed["caches"]) {
+        EXPECT_THAT(cache["problem"], HasSubstr("another version of Cairn"));
+        EXPECT_THAT(cache["problem"], HasSubstr("cairn clear"));
+    }
+    EXPECT_EQ(run({"clear", "beta", "--yes"}).exit_code, 0);
+    EXPECT_FALSE(fs::exists(root_ + "/beta/format-7"));
+    EXPECT_EQ(run({"ls", "beta"}).exit_code, 0);
+    EXPECT_EQ(run({"rm", "gamma"}).exit_code, 0);
+    EXPECT_FALSE(fs::exists(root_ + "/gamma"));
 }
 
 // The library ignores the environment there, and `--dir` must not go through it.

@@ -275,7 +275,7 @@ TEST_F(WarmTest, DamagedBytesCostTheProgramsThatTheyHit) {
     const fs::path folder = fs::path(root_) / cairn_program_cache_identifier(cache);
     cairn_close(cache);
     int files = 0;
-    for (const auto &entry : fs::directory_iterator(folder)) {
+    for (const auto &entry : fs::directory_iterator(folder / "format-2")) {
         if (entry.path().extension() != ".val") continue;
         ++files;
         const std::string bytes = read_file(entry.path());

@@ -301,7 +301,7 @@ std::string_view scenario_name(Scenario scenario) {
 }
 
 std::string cache_directory(const std::string &root) {
-    return root + "/" + kIdentifier;
+    return store_files(root + "/" + kIdentifier);
 }
 
 void run_worker(Arena &arena, unsigned self, const std::string &root, std::uint64_t seed) {

@@ -256,13 +256,13 @@ TEST_F(Outcomes, AnotherKeyOfTheSameHash) {
 
 TEST_F(Outcomes, Damaged) {
     ASSERT_EQ(run_using(disk_desc()), kOk);
-    for (const auto &file : std::filesystem::directory_iterator(stage_.caches()[0])) {
-        auto bytes = cairn_test::read_file(file.path());
+    for (const std::string &file : cairn_test::files_in(stage_.caches()[0])) {
+        auto bytes = cairn_test::read_file(file);
         constexpr std::string_view kValue = "value of key";
         const auto found = std::search(bytes.begin(), bytes.end(), kValue.begin(), kValue.end());
         if (found == bytes.end()) continue;
         *found = 'V';
-        cairn_test::write_file(file.path(), bytes);
+        cairn_test::write_file(file, bytes);
     }
     ASSERT_EQ(run_using(disk_desc()), kOk);
     expect_last(Outcome::damaged);

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+#include "support/files.h"
+
 namespace d3d12_test {
 namespace {
 
@@ -41,12 +43,11 @@ HRESULT where_reading_only(const std::string &root, const std::string &cache,
                            const std::function<HRESULT()> &body) {
     return in_other_process([&] {
         if (geteuid() == 0 && !become_nobody(root + "/..")) return kInvalidCall;
-        for (const auto &entry : std::filesystem::directory_iterator(cache)) {
-            chmod(entry.path().c_str(), 0400);
-        }
-        chmod(cache.c_str(), 0500);
+        const std::string folders[] = {cache, cairn_test::store_files(cache)};
+        for (const std::string &file : cairn_test::files_in(cache)) chmod(file.c_str(), 0400);
+        for (const std::string &folder : folders) chmod(folder.c_str(), 0500);
         const HRESULT result = body();
-        chmod(cache.c_str(), 0700);
+        for (const std::string &folder : folders) chmod(folder.c_str(), 0700);
         return result;
     });
 }

@@ -214,12 +214,12 @@ TEST(Processes, TheValueIsTheOneWhoseSizeWasTold) {
 
 TEST(Processes, WhatIsNoFileIsTakenAway) {
     Stage stage;
-    for (const char *name : {"/sessions.lock", "/cache.lock", "/cache.idx"}) {
+    for (const char *name : {"sessions.lock", "cache.lock", "cache.idx"}) {
         {
             Session session;
             ASSERT_EQ(stage.create(disk_desc(), session), kOk);
         }
-        const std::string path = stage.caches().at(0) + name;
+        const std::string path = cairn_test::path_in_cache(stage.caches().at(0), name);
         unlink(path.c_str());
         ASSERT_EQ(mkfifo(path.c_str(), 0600), 0) << path;
         Session session;

@@ -14,7 +14,7 @@ namespace d3d12_test {
 class SpaceLock {
   public:
     explicit SpaceLock(const std::string &cache)
-        : fd_(open((cache + "/cache.lock").c_str(), O_RDWR | O_CLOEXEC)) {
+        : fd_(open((cache + "/format-2/cache.lock").c_str(), O_RDWR | O_CLOEXEC)) {
         struct flock lock = {};
         lock.l_type = F_WRLCK;
         lock.l_start = 1;

@@ -50,7 +50,7 @@ Damaged damage_some(const DamageKind &kind, const DamageScene &scene, Random &ra
     for (std::uint64_t i = 0; i < count; ++i) {
         const auto paths = files_in(scene.directory);
         const std::string path = paths.empty() || random.one_in(3)
-                                     ? scene.directory + "/cache.idx"
+                                     ? path_in_cache(scene.directory, "cache.idx")
                                      : paths[random.below(paths.size())];
         const std::string name = path.substr(path.rfind('/') + 1);
         const auto file = file_kind_of(name);
@@ -113,7 +113,7 @@ void flip_bits(const Range &range, std::uint64_t step, IndexFile index,
         remove_tree(root / "test");
         small_sample().copy_to(root.path());
         flip_bit(root / ("test/" + range.file), bit);
-        if (index == IndexFile::lost) unlink((root / "test/cache.idx").c_str());
+        if (index == IndexFile::lost) unlink((store_files(root / "test") + "/cache.idx").c_str());
         ASSERT_EQ(check(small_sample(), root.path(), damaged, bit), "")
             << "bit " << bit << " of " << range.file
             << (index == IndexFile::lost ? ", index lost" : "");
@@ -155,7 +155,7 @@ TEST(AtRest, AnIndexOfZerosIsRebuilt) {
     for (const std::uint64_t from : {0u, 64u, 4096u, 8192u, 12288u, 16384u, 20480u}) {
         const TempDirectory root;
         small_sample().copy_to(root.path());
-        const std::string path = root / "test/cache.idx";
+        const std::string path = store_files(root / "test") + "/cache.idx";
         overwrite(path, from, ByteVector(file_size(path) - from));
         EXPECT_EQ(check(small_sample(), root.path(), {}, from), "") << "zeros from " << from;
     }
@@ -176,7 +176,8 @@ TEST(AtRest, AZeroedPageOfSlotsTakesNewEntriesAtOnce) {
     }
     const std::uint64_t slots =
         cairn::level_offset(0) + cairn::level_bitmap_pages(0) * cairn::kPage;
-    overwrite(root / "test/cache.idx", slots, ByteVector(cairn::index_size(1) - slots));
+    overwrite(store_files(root / "test") + "/cache.idx", slots,
+              ByteVector(cairn::index_size(1) - slots));
     Cache cache(options);
     for (std::uint64_t key = 0; key < 300; ++key) {
         ASSERT_EQ(cache.put(numbered_key(2, key), value(key)), CAIRN_OK) << key;
@@ -188,11 +189,11 @@ TEST(AtRest, AZeroedPageOfSlotsTakesNewEntriesAtOnce) {
 }
 
 TEST(AtRest, AnIndexThatIsCutAnywhereIsRebuilt) {
-    const std::uint64_t size = file_size(small_sample().directory() + "/cache.idx");
+    const std::uint64_t size = file_size(path_in_cache(small_sample().directory(), "cache.idx"));
     for (std::uint64_t length = 0; length <= size; length += length < 300 ? 17 : 1531) {
         const TempDirectory root;
         small_sample().copy_to(root.path());
-        cut(root / "test/cache.idx", length);
+        cut(store_files(root / "test") + "/cache.idx", length);
         ASSERT_EQ(check(small_sample(), root.path(), {}, length), "") << "cut to " << length;
     }
 }

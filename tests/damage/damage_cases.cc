@@ -74,7 +74,7 @@ void give_to_nobody(const std::string &directory) {
     if (geteuid() != 0) return;
     [[maybe_unused]] int result = lchown(directory.c_str(), kNobody, kNobody);
     std::error_code error;
-    for (const auto &entry : std::filesystem::directory_iterator(directory, error))
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(directory, error))
         result = lchown(entry.path().c_str(), kNobody, kNobody);
 }
 

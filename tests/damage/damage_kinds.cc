@@ -76,7 +76,7 @@ class Damager {
     Damager(const DamageScene &scene, std::string name, Random &random)
         : scene_(scene),
           name_(std::move(name)),
-          path_(scene.directory + "/" + name_),
+          path_(path_in_cache(scene.directory, name_)),
           rng_(random) {
         struct stat info = {};
         is_file_ = lstat(path_.c_str(), &info) == 0 && S_ISREG(info.st_mode);
@@ -411,10 +411,10 @@ void rename_aside(Damager &file, unsigned) {
 
 void copy_as_segment(Damager &file, unsigned) {
     char name[32];
-    std::snprintf(name, sizeof name, "/%08x.val",
+    std::snprintf(name, sizeof name, "%08x.val",
                   static_cast<unsigned>(16 + file.random().below(100000)));
     file.say(name);
-    write_file(file.scene().directory + name, file.read(0, UINT64_MAX));
+    write_file(path_in_cache(file.scene().directory, name), file.read(0, UINT64_MAX));
 }
 
 // Who may not read a file has lost what is in it, and who may not write it has lost nothing.
@@ -508,16 +508,9 @@ bool can_have(const DamageKind &kind, FileKind file, Use use) {
 }
 
 const char *why_left_out(const DamageKind &kind, FileKind file, Use use) {
-    if (file == FileKind::index && (kind.apply == exchange_units || kind.apply == rotate_page)) {
-        return "a slot that lies in the place of another one is whole, and nobody looks for it "
-               "there";
-    }
     if (file == FileKind::index && use == Use::mapped && kind.apply == swap_with) {
         return "an index under the name of a segment is cut where the cache is near its limit, and "
                "ends those that have it mapped";
-    }
-    if (file == FileKind::index && kind.apply == extend && kind.argument == by_itself) {
-        return "slots are there twice, and only one of them moves with its entry";
     }
     if (file == FileKind::segment && kind.apply == extend && kind.argument == sparsely) {
         return "a rebuild reads the whole hole in one step, for seconds on a busy machine";
@@ -532,9 +525,9 @@ const char *why_left_out(const DamageKind &kind, FileKind file, Use use) {
 }
 
 void note_mapped(DamageScene &scene) {
-    for (const char *name : {"/cache.idx", "/history", "/crashes"}) {
+    for (const char *name : {"cache.idx", "history", "crashes"}) {
         struct stat info = {};
-        if (lstat((scene.directory + name).c_str(), &info) == 0)
+        if (lstat(path_in_cache(scene.directory, name).c_str(), &info) == 0)
             scene.mapped.push_back(info.st_ino);
     }
 }

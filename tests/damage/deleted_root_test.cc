@@ -47,7 +47,9 @@ class DeletedRoot : public testing::Test {
 };
 
 TEST_F(DeletedRoot, TheNextPutMakesItAnew) {
-    for (const std::string &path : {options_.root, options_.root + "/test", base_ / "home"}) {
+    for (const std::string &path :
+         {options_.root, options_.root + "/test", store_files(options_.root + "/test"),
+          std::string(base_ / "home")}) {
         SCOPED_TRACE(path);
         const std::size_t lines = log_.lines().size();
         std::filesystem::remove_all(path);
@@ -93,10 +95,10 @@ TEST_F(DeletedRoot, OthersWhoHadItOpenFindWhatIsPutThen) {
 TEST_F(DeletedRoot, ADirectoryThatIsJustBeingRemovedIsLeftToThat) {
     const std::string removed = options_.root + "/.removed-test-1";
     std::filesystem::rename(options_.root + "/test", removed);
-    std::filesystem::remove(removed + "/cache.idx");
-    std::filesystem::remove(removed + "/cache.lock");
+    std::filesystem::remove(removed + "/format-2/cache.idx");
+    std::filesystem::remove(removed + "/format-2/cache.lock");
     expect_stored_by(cache_, "key");
-    EXPECT_FALSE(std::filesystem::exists(removed + "/cache.lock"));
+    EXPECT_FALSE(std::filesystem::exists(removed + "/format-2/cache.lock"));
     std::filesystem::remove_all(removed);
     expect_stored_by(cache_, "another key");
 }

@@ -185,7 +185,7 @@ std::string damage_one(unsigned group, DamageScene &scene, Random &random) {
         if (number >= kinds.size() || kinds[number].is_permission) continue;
         const auto paths = files_in(scene.directory);
         const std::string path = paths.empty() || random.one_in(3)
-                                     ? scene.directory + "/cache.idx"
+                                     ? path_in_cache(scene.directory, "cache.idx")
                                      : paths[random.below(paths.size())];
         const std::string name = path.substr(path.rfind('/') + 1);
         const auto file = file_kind_of(name);

@@ -35,7 +35,9 @@ class OddFiles : public testing::Test {
         for (const std::string &path : odd_) remove_tree(path);
     }
 
-    std::string path_of(const std::string &name) const { return options_.root + "/test/" + name; }
+    std::string path_of(const std::string &name) const {
+        return path_in_cache(options_.root + "/test", name);
+    }
 
     void make_cache() {
         Cache cache(options_);

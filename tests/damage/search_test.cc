@@ -45,7 +45,7 @@ class Sample {
     std::string copy_to(const std::string &root) const {
         remove_tree(root + "/test");
         copy_directory(root_ / "test", root + "/test");
-        return root + "/test/cache.idx";
+        return path_in_cache(root + "/test", "cache.idx");
     }
     // How many entries are not found, or are not what they were. One look-up searches for a bounded
     // time, and those that follow go on.
@@ -337,7 +337,7 @@ TEST_F(Size, OfASegmentMayBeAny) {
     sample_.copy_to(root_.path());
     cut(files_in(root_ / "test", ".val").front(), std::uint64_t{16} << 30);
     expect_unharmed("a long segment");
-    unlink((root_ / "test/cache.idx").c_str());
+    unlink((path_in_cache(root_ / "test", "cache.idx")).c_str());
     expect_unharmed("a long segment, and no index");
 }
 

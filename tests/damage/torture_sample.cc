@@ -190,10 +190,10 @@ void TortureSample::leave_a_ghost() const {
     }
     const auto record = find_record(segments_in(directory()), key, value);
     must(record.has_value(), "a record");
-    flip_bit(directory() + "/" + record->file, (record->end - 100) * 8);
+    flip_bit(path_in_cache(directory(), record->file), (record->end - 100) * 8);
     Cache cache(options_in(root_, identifier_));
     must(!cache.get(key), "a miss");
-    must(file_size(directory() + "/ghosts") != 0, "a ghost");
+    must(file_size(path_in_cache(directory(), "ghosts")) != 0, "a ghost");
 }
 
 void TortureSample::make_pack() const {
@@ -236,7 +236,7 @@ void TortureSample::make_other() const {
     for (Cache &cache : caches) cache.close();
     for (const auto &path : files_in(directory())) {
         const std::string file = fs::path(path).filename().string();
-        const std::string like = root + "/" + name + "/" + file;
+        const std::string like = path_in_cache(root + "/" + name, file);
         if (!file.ends_with(".val") && file_size(like) == 0) write_file(like, read_file(path));
     }
     fs::rename(root + "/" + name, other());
@@ -259,9 +259,10 @@ void TortureSample::locate() {
 }
 
 void TortureSample::copy_to(const std::string &root) const {
-    const std::string to = root + "/" + identifier_ + "/";
+    const std::string to = root + "/" + identifier_;
     mkdir(to.c_str(), 0700);
-    for (const auto &[name, bytes] : contents_) write_file(to + name, bytes);
+    mkdir(store_files(to).c_str(), 0700);
+    for (const auto &[name, bytes] : contents_) write_file(path_in_cache(to, name), bytes);
 }
 
 int use_as_programs(const std::string &root, std::uint64_t rounds) {

@@ -146,7 +146,7 @@ std::string as_ordinary_user(const std::string &owned, const std::function<int()
     for (const auto &path : files_in(owned + "/test")) {
         if (chown(path.c_str(), kSomebody, kSomebody) != 0) return "chown";
     }
-    for (const auto &path : {owned, owned + "/test"}) {
+    for (const auto &path : {owned, owned + "/test", store_files(owned + "/test")}) {
         if (access(path.c_str(), F_OK) == 0 && chown(path.c_str(), kSomebody, kSomebody) != 0)
             return "chown";
     }
@@ -177,6 +177,7 @@ TEST_F(UnsafeDirectory, CacheThatCannotBeWrittenOpensForReading) {
     for (const std::uint32_t flags : {0u, unsigned{CAIRN_OPEN_READ_ONLY}}) {
         options_.flags = flags;
         for (const auto &path : files_in(cache_path())) ASSERT_EQ(chmod(path.c_str(), 0400), 0);
+        ASSERT_EQ(chmod(store_files(cache_path()).c_str(), 0500), 0);
         ASSERT_EQ(chmod(cache_path().c_str(), 0500), 0);
         ASSERT_EQ(chmod(options_.root.c_str(), 0500), 0);
         EXPECT_EQ(as_ordinary_user(options_.root, [&] { return use_read_only(options_); }), "")

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/cache.h"
+#include "support/files.h"
 #include "support/process.h"
 #include "support/temp_directory.h"
 
@@ -83,9 +84,10 @@ TEST_F(RealFaults, ACacheThatMayNotBeWrittenIsRead) {
         if (!become_ordinary()) return kSkip;
         fill();
         const std::string directory = options_.root + "/" + options_.identifier;
-        for (const char *name : {"/cache.idx", "/cache.lock"}) {
-            ::chmod((directory + name).c_str(), 0400);
+        for (const char *name : {"cache.idx", "cache.lock"}) {
+            ::chmod(path_in_cache(directory, name).c_str(), 0400);
         }
+        ::chmod(store_files(directory).c_str(), 0500);
         ::chmod(directory.c_str(), 0500);
         return told(read_only_use());
     });

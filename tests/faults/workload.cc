@@ -7,6 +7,7 @@
 
 #include "store/index_file.h"
 #include "store/index_format.h"
+#include "support/files.h"
 
 namespace cairn_test {
 namespace {
@@ -87,7 +88,8 @@ void Workload::fill() {
 
 // Keys that share a bucket of the first level, so that a few of them make the index grow.
 void Workload::choose_growth_keys() {
-    const auto directory = cairn::Directory::open(options_.root + "/" + options_.identifier);
+    const auto directory =
+        cairn::Directory::open(cairn_test::store_files(options_.root + "/" + options_.identifier));
     if (!directory.ok()) return complain("no directory");
     const auto file = directory.value().open_file(cairn::kIndexFileName, cairn::Access::read_only);
     if (!file.ok()) return complain("no index");

@@ -8,6 +8,7 @@
 #include "cache/testing/fake_agent.h"
 #include "cache/wanted.h"
 #include "pack/entry_hash.h"
+#include "store/formats.h"
 #include "store/index_file.h"
 #include "support/files.h"
 
@@ -20,7 +21,9 @@ void announce(const std::string &root, const std::string &identifier,
               std::span<const uint8_t> key) {
     auto folder = cairn::Directory::open(root + "/" + identifier);
     if (!folder.ok()) return;
-    auto index = folder->open_file(cairn::kIndexFileName, cairn::Access::read_only);
+    auto files = cairn::find_format(*folder);
+    if (!files.ok()) return;
+    auto index = files->directory.open_file(cairn::kIndexFileName, cairn::Access::read_only);
     if (!index.ok()) return;
     auto cache = cairn::read_index_identity(*index, identifier);
     if (!cache.ok()) return;

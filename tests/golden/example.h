@@ -8,6 +8,7 @@
 #include "store/index_format.h"
 #include "store/record.h"
 #include "store/segment_format.h"
+#include "store/slot_place.h"
 
 namespace cairn_test {
 
@@ -67,6 +68,13 @@ inline cairn::Slot example_slot() {
     const auto header = example_record();
     return cairn::Slot::make(kExampleLocation, cairn::size_class(header.record_size()),
                              cairn::Slot::tag_of(header.key_hash));
+}
+
+// What the index file has in the first slot of the entry's bucket in the first level.
+inline std::uint64_t example_word_in_file() {
+    const std::uint64_t bucket = example_record().key_hash % cairn::kFirstLevelBuckets;
+    const auto masks = cairn::bucket_masks(example_identity().format, 0, bucket);
+    return example_slot().word() ^ masks.of(0);
 }
 
 }  // namespace cairn_test

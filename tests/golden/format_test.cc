@@ -36,7 +36,7 @@ std::vector<std::byte> block(const std::string &heading) {
 TEST(FormatPage, IndexHeaderDecodes) {
     const auto header = cairn::decode_index_header(block("Index header"));
     ASSERT_TRUE(header);
-    EXPECT_EQ(header->format_version, cairn::kFormatVersion);
+    EXPECT_EQ(header->identity.format, cairn::kNewestFormat);
     EXPECT_EQ(header->identity, example_identity());
     EXPECT_EQ(block("Index header"), example_index_header());
 }
@@ -66,6 +66,12 @@ TEST(FormatPage, SlotDecodes) {
     EXPECT_FALSE(slot.tentative());
 }
 
+TEST(FormatPage, SlotLiesInTheFileAsThePageSays) {
+    const auto bytes = block("Slot in the file");
+    ASSERT_EQ(bytes.size(), 8u);
+    EXPECT_EQ(cairn::get_le<std::uint64_t>(bytes, 0), example_word_in_file());
+}
+
 // Copies a stored cache to where it may be written, and looks up what it is known to hold.
 class GoldenFiles : public ::testing::TestWithParam<const char *> {};
 
@@ -92,7 +98,8 @@ TEST_P(GoldenFiles, AreReadAndWritten) {
     std::filesystem::remove_all(scratch);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, GoldenFiles, ::testing::Values("v1", "v1-compressed"),
+INSTANTIATE_TEST_SUITE_P(EveryVersion, GoldenFiles,
+                         ::testing::Values("v1", "v1-compressed", "v2", "v2-compressed"),
                          [](const auto &each) {
                              std::string name = each.param;
                              std::replace(name.begin(), name.end(), '-', '_');

@@ -20,7 +20,8 @@ void print(const char *title, cairn::Bytes bytes) {
 int main() {
     print("index header", cairn_test::example_index_header());
     print("segment", cairn_test::example_segment());
-    std::printf("slot %016llx\nempty %016llx\n",
+    std::printf("slot %016llx\nin the file %016llx\nempty %016llx\n",
                 static_cast<unsigned long long>(cairn_test::example_slot().word()),
+                static_cast<unsigned long long>(cairn_test::example_word_in_file()),
                 static_cast<unsigned long long>(cairn::kEmptySlot));
 }

@@ -20,12 +20,15 @@ clean() { systemd-tmpfiles --user --clean "$packaging/tmpfiles/cairn.conf" 2>&1 
 
 # A cache with an entry, as old as can be, and each other name that there is or may be one day.
 cache=$XDG_CACHE_HOME/cairn/old
-mkdir -p "$cache/recipes" "$cache/discarded-2.tmp"
+mkdir -p "$cache/recipes" "$cache/discarded-2.tmp" "$cache/format-2"
 for name in cache.idx 00000000.val cache.lock leases ghosts about generation layer-X new tmp p mp x.tmpp .hidden .hidden.tmp \
     recipes/inner.tmp ../.control ../top.tmp; do
     echo "$name" >"$cache/$name"
 done
-for name in index-1.tmp 00000001.val.tmp order-7.tmp discarded-2.tmp/file; do
+for name in cache.idx 00000000.val cache.lock ghosts new tmp .hidden.tmp; do
+    echo "$name" >"$cache/format-2/$name"
+done
+for name in index-1.tmp 00000001.val.tmp order-7.tmp discarded-2.tmp/file format-2/00000002.val.tmp; do
     echo "$name" >"$cache/$name"
     echo "$name" >"$cache/young-${name##*/}"
 done
@@ -34,7 +37,7 @@ find "$XDG_CACHE_HOME" ! -type d | sort >"$work/before"
 clean
 find "$XDG_CACHE_HOME" ! -type d | sort >"$work/after"
 gone=$(comm -23 "$work/before" "$work/after" | sed "s,$cache/,," | tr '\n' ' ')
-[ "$gone" = "00000001.val.tmp discarded-2.tmp/file index-1.tmp order-7.tmp " ] || fail "these went: $gone"
+[ "$gone" = "00000001.val.tmp discarded-2.tmp/file format-2/00000002.val.tmp index-1.tmp order-7.tmp " ] || fail "these went: $gone"
 [ ! -e "$cache/discarded-2.tmp" ] || fail "the folder of what was discarded is still there"
 
 # Another day, with no cache at all.

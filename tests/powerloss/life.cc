@@ -76,7 +76,7 @@ void Life::complain(const std::string &text) {
 }
 
 std::string Life::cache_directory() const {
-    return cache_options_.root + "/" + cache_options_.identifier;
+    return store_files(cache_options_.root + "/" + cache_options_.identifier);
 }
 
 void Life::open() {

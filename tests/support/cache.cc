@@ -53,7 +53,7 @@ int Cache::open(const CacheOptions &options) {
     }
     result_ = cairn_open(&plain, &handle_);
     const bool on_disk = options.mode == CAIRN_MODE_DISK && !options.root.empty();
-    index_file_ = on_disk ? options.root + "/" + options.identifier + "/cache.idx" : "";
+    index_file_ = on_disk ? options.root + "/" + options.identifier + "/format-2/cache.idx" : "";
     return result_;
 }
 

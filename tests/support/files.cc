@@ -39,13 +39,25 @@ void write_all(int descriptor, ByteView bytes, off_t offset) {
 
 }  // namespace
 
+std::string path_in_cache(const std::string &cache, const std::string &name) {
+    const bool is_of_format = name == "cache.idx" || name == "cache.lock" || name == "ghosts" ||
+                              name.find(".val") != std::string::npos || name.ends_with(".tmp");
+    return (is_of_format ? store_files(cache) : cache) + "/" + name;
+}
+
 std::vector<std::string> files_in(const std::string &directory, const std::string &extension) {
     std::vector<std::string> paths;
     std::error_code error;
     for (fs::directory_iterator it(directory, error), end; !error && it != end;
          it.increment(error)) {
         std::error_code ignored;
-        if (it->symlink_status(ignored).type() != fs::file_type::regular) continue;
+        const auto type = it->symlink_status(ignored).type();
+        if (type == fs::file_type::directory &&
+            it->path().filename().string().starts_with("format-")) {
+            const auto below = files_in(it->path(), extension);
+            paths.insert(paths.end(), below.begin(), below.end());
+        }
+        if (type != fs::file_type::regular) continue;
         if (extension.empty() || it->path().extension() == extension)
             paths.push_back(it->path().string());
     }
@@ -101,8 +113,11 @@ std::uint64_t file_size(const std::string &path) {
 
 void copy_directory(const std::string &from, const std::string &to) {
     mkdir(to.c_str(), 0700);
-    for (const auto &path : files_in(from))
-        write_file(to + "/" + fs::path(path).filename().string(), read_file(path));
+    for (const auto &path : files_in(from)) {
+        const std::string copy = to + "/" + fs::relative(path, from).string();
+        mkdir(fs::path(copy).parent_path().c_str(), 0700);
+        write_file(copy, read_file(path));
+    }
 }
 
 std::uint64_t blocks_held(const std::string &directory, const std::string &extension) {

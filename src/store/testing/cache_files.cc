@@ -26,7 +26,7 @@ T must(Result<T> result) {
 
 CacheFiles::CacheFiles(std::uint64_t limit_bytes)
     : directory_(must(Directory::open(scratch_.path()))),
-      identity_(identity_for_new_index(directory_, 1, kName)),
+      identity_(identity_for_new_index(directory_, kNewestFormat, 1, kName)),
       limit_bytes_(limit_bytes) {
     if (!create_index_file(directory_, identity_, Replace::no).ok()) std::abort();
     index_ = open_index();

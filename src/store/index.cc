@@ -56,7 +56,7 @@ Status Index::map_levels() {
     TRY_ASSIGN(const unsigned levels, levels_in_use(std::max(1u, whole), hint));
     TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
     if (levels > 2) base_.expect_random_access();  // a few reads bring a small index into memory
-    for (unsigned i = 0; i < levels; ++i) TRY(map_level(i));
+    for (unsigned i = 0; i < levels; ++i) TRY(map_level(i, opened_));
     level_count_.store(levels, std::memory_order_release);
     if (access_ == Access::read_only) return {};
     if (whole == 0 || hint == 0 || hint > levels) ask_for_rebuild();
@@ -117,7 +117,8 @@ void Index::check_levels() {
     }
 }
 
-Status Index::map_level(unsigned number) {
+// `info`: of the file, as it is now.
+Status Index::map_level(unsigned number, const FileInfo &info) {
     const std::uint64_t offset = level_offset(number);
     const std::uint64_t bitmap_size = level_bitmap_pages(number) * kPage;
     Level &level = levels_[number];
@@ -132,9 +133,8 @@ Status Index::map_level(unsigned number) {
     level.slots = level.bitmap + bitmap_size / sizeof(std::uint64_t);
     level.bucket_mask = level_buckets(number) - 1;
     level.number = number;
-    const auto info = file_.info();
     // Compare the whole file: blocks of other levels must not hide what this one lacks.
-    if (info.ok() && info->disk_bytes >= info->size_bytes) return {};
+    if (info.disk_bytes >= info.size_bytes) return {};
     level.holes.reset(new (std::nothrow)
                           std::atomic<std::uint64_t>[level_pages(number) / 64 + 1]());
     return level.holes != nullptr ? Status() : Status(Error::no_memory);
@@ -174,7 +174,7 @@ Status Index::map_added_levels(std::uint64_t hint) {
             refused_hint_.store(hint, std::memory_order_relaxed);  // the counter is damaged
             return {};
         }
-        TRY(map_level(now));
+        TRY(map_level(now, info));
         level_count_.store(now + 1, std::memory_order_release);
     }
     return {};

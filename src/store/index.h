@@ -208,7 +208,7 @@ class Index {
         : file_(std::move(file)), identity_(identity), access_(access) {}
 
     Status map_levels();
-    Status map_level(unsigned number);
+    Status map_level(unsigned number, const FileInfo &info);
     Result<unsigned> levels_in_use(unsigned whole, std::uint64_t hint) const;
     Result<bool> is_used(unsigned level) const;
     unsigned levels();

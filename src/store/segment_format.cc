@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 
 #include "base/checksum.h"
 #include "store/slot.h"
@@ -89,9 +88,12 @@ std::optional<FileHeader> decode_index_header(Bytes bytes) {
 }
 
 std::string segment_file_name(std::uint32_t segment) {
-    char name[16];
-    std::snprintf(name, sizeof name, "%08x.val", segment);
-    return name;
+    // Not by printf(): each first hit comes here, and would touch pages of libc for that alone.
+    std::string name(kNameDigits, '0');
+    for (std::size_t i = kNameDigits; i-- > 0; segment >>= 4) {
+        name[i] = "0123456789abcdef"[segment & 0xF];
+    }
+    return name.append(kSuffix);
 }
 
 std::optional<std::uint32_t> segment_from_file_name(std::string_view name) {

@@ -269,6 +269,12 @@ Status File::reserve(std::uint64_t offset, std::uint64_t size) const {
     return allocate(fd(), FALLOC_FL_KEEP_SIZE, offset, size);
 }
 
+Result<std::uint64_t> File::next_data(std::uint64_t offset) const {
+    const off_t found = system_calls->lseek(fd(), static_cast<off_t>(offset), SEEK_DATA);
+    if (found >= 0) return static_cast<std::uint64_t>(found);
+    return errno == ENXIO ? Error::not_found : error_from_errno(errno);
+}
+
 Status File::punch(std::uint64_t offset, std::uint64_t size) const {
     return allocate(fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, size);
 }

@@ -116,6 +116,8 @@ class File {
     // Gives the disk blocks of [offset, offset + size) back; they read as zeroes from then on. The
     // size stays, so that processes that have them mapped are not harmed.
     Status punch(std::uint64_t offset, std::uint64_t size) const;
+    // The first offset from there on that is in no hole of the file. not_found: there is none.
+    Result<std::uint64_t> next_data(std::uint64_t offset) const;
     // no_space, too, where it would make the file shorter and the process may have none so long.
     Status truncate(std::uint64_t size) const;
     // Fills a new, small file.

@@ -140,6 +140,23 @@ TEST_F(FileTest, ReservingTakesBlocksAndLeavesTheSize) {
 }
 
 // The kernel would end this program by SIGXFSZ.
+TEST_F(FileTest, DataIsFoundBehindAHole) {
+    const File file = create("file");
+    constexpr std::uint64_t kFar = std::uint64_t{1} << 32;
+    write(file, 100, "begin");
+    write(file, kFar, "end");
+    EXPECT_EQ(file.next_data(0).value(), 0u);
+    EXPECT_EQ(file.next_data(102).value(), 102u);
+    // In whole blocks; where a file system has no holes, all is data.
+    const std::uint64_t behind = file.next_data(1 << 20).value();
+    EXPECT_TRUE(behind == kFar || behind == 1 << 20) << behind;
+    EXPECT_EQ(file.next_data(kFar + 1).value(), kFar + 1);
+    EXPECT_EQ(file.next_data(kFar + 3).error(), Error::not_found);
+    ASSERT_TRUE(file.truncate(kFar * 2).ok());
+    const auto none = file.next_data(kFar + (1 << 20));
+    EXPECT_TRUE(none.error() == Error::not_found || none.ok());
+}
+
 TEST_F(FileTest, BeyondTheFileSizeLimitEveryCallFailsBeforeTheKernelSeesIt) {
     const File file = create("file");
     ASSERT_TRUE(file.extend(8192).ok());

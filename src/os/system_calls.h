@@ -40,6 +40,7 @@ struct SystemCalls {
     int (*fstatfs)(int fd, struct statfs *out) = ::fstatfs;
     int (*fallocate)(int fd, int mode, off_t offset, off_t size) = ::fallocate;
     int (*ftruncate)(int fd, off_t size) = ::ftruncate;
+    off_t (*lseek)(int fd, off_t offset, int whence) = ::lseek;
     int (*fdatasync)(int fd) = ::fdatasync;
     int (*fsync)(int fd) = ::fsync;
     ssize_t (*pread)(int fd, void *data, size_t size, off_t offset) = ::pread;

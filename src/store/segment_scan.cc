@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/segment_scan.h"
 
+#include <algorithm>
 #include <array>
 
 #include "store/segment_format.h"
@@ -72,6 +73,14 @@ Status SegmentScan::skip_damage(RecordReader &reader) {
     }
     std::array<std::byte, 16384> window;
     while (!at_end()) {
+        // A hole may be as long as a file, and reading it would take seconds.
+        const auto data = segment->next_data(offset_);
+        if (data.error() == Error::not_found) {
+            offset_ = size_bytes_;
+            return {};
+        }
+        if (data.ok())
+            offset_ = std::max(offset_, data.value() / kRecordAlignment * kRecordAlignment);
         TRY_ASSIGN(const std::size_t count, segment->read_at(offset_, window));
         if (count < kRecordHeaderSize) {
             offset_ = size_bytes_;

@@ -38,6 +38,10 @@ Result<FileInfo> SegmentTable::OpenSegment::info() const {
     return with_borrowed(fd_, [](const File &file) { return file.info(); });
 }
 
+Result<std::uint64_t> SegmentTable::OpenSegment::next_data(std::uint64_t offset) const {
+    return with_borrowed(fd_, [&](const File &file) { return file.next_data(offset); });
+}
+
 SegmentTable::~SegmentTable() {
     for (Opened &opened : opened_) {
         if (opened.state.load() != 0) UniqueFd(opened.fd).reset(-1);

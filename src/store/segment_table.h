@@ -37,6 +37,7 @@ class SegmentTable {
         Result<std::size_t> read_at(std::uint64_t offset, MutableBytes first,
                                     MutableBytes second) const;
         Result<FileInfo> info() const;
+        Result<std::uint64_t> next_data(std::uint64_t offset) const;
 
       private:
         friend class SegmentTable;

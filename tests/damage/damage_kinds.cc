@@ -512,9 +512,6 @@ const char *why_left_out(const DamageKind &kind, FileKind file, Use use) {
         return "an index under the name of a segment is cut where the cache is near its limit, and "
                "ends those that have it mapped";
     }
-    if (file == FileKind::segment && kind.apply == extend && kind.argument == sparsely) {
-        return "a rebuild reads the whole hole in one step, for seconds on a busy machine";
-    }
     const bool is_much = kind.apply == fill && kind.argument % 8 >= pages;
     if (file == FileKind::index && use == Use::mapped && (is_much || kind.apply == overwrite_by)) {
         return "where a stamp of the far future was written into a mapped index whose header goes, "

@@ -121,6 +121,7 @@ void fill_table() {
     failing.fstatfs = Passing<Call::fstatfs, &SystemCalls::fstatfs>::call;
     failing.fallocate = Passing<Call::fallocate, &SystemCalls::fallocate>::call;
     failing.ftruncate = Passing<Call::ftruncate, &SystemCalls::ftruncate>::call;
+    failing.lseek = Passing<Call::lseek, &SystemCalls::lseek>::call;
     failing.fdatasync = Passing<Call::fdatasync, &SystemCalls::fdatasync>::call;
     failing.fsync = Passing<Call::fsync, &SystemCalls::fsync>::call;
     failing.pread = pread_one;
@@ -135,9 +136,9 @@ void fill_table() {
 
 const char *call_name(Call call) {
     static constexpr std::array<const char *, kCallKinds> kNames = {
-        "openat",  "mkdirat", "unlinkat",  "linkat",    "renameat",  "renameat2", "fstat",
-        "fstatat", "fstatfs", "fallocate", "ftruncate", "fdatasync", "fsync",     "pread",
-        "preadv",  "preadv2", "pwritev",   "lock",      "mmap"};
+        "openat",  "mkdirat", "unlinkat",  "linkat",    "renameat", "renameat2", "fstat",
+        "fstatat", "fstatfs", "fallocate", "ftruncate", "lseek",    "fdatasync", "fsync",
+        "pread",   "preadv",  "preadv2",   "pwritev",   "lock",     "mmap"};
     return kNames[static_cast<unsigned>(call)];
 }
 

@@ -28,6 +28,7 @@ enum class Call : unsigned {
     fstatfs,
     fallocate,
     ftruncate,
+    lseek,
     fdatasync,
     fsync,
     pread,

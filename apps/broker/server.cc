@@ -145,7 +145,11 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
     // close_unused() removes it if it stays without use.
     SharedCache &cache = caches_.try_emplace(identifier, settings_, identifier).first->second;
     if (cache.is_open()) {
-        if (cache.version() == version) return &cache;
+        if (cache.version() == version) {
+            cache.refresh();  // its directory may be another one by now
+            watch(cache);
+            return &cache;
+        }
         refusal = Refusal::busy;
         return nullptr;
     }
@@ -156,11 +160,17 @@ SharedCache *Server::open_cache(const std::string &identifier, std::uint64_t ver
         refusal = refusal_of(result);
         return nullptr;
     }
-    if (changes_.valid()) {
-        cache.watch = ::inotify_add_watch(changes_.get(), cache.path().c_str(), kWatched);
-        cache.stale = true;  // a file may have changed before the watch was there
-    }
+    watch(cache);
     return &cache;
+}
+
+// The directory of the cache, which may be another one than before.
+void Server::watch(SharedCache &cache) {
+    if (!changes_.valid() || cache.is_watched) return;
+    if (cache.watch >= 0) ::inotify_rm_watch(changes_.get(), cache.watch);
+    cache.watch = ::inotify_add_watch(changes_.get(), cache.path().c_str(), kWatched);
+    cache.is_watched = true;
+    cache.stale = true;  // a file may have changed before the watch was there
 }
 
 void Server::read_changes() {
@@ -184,6 +194,7 @@ void Server::lend_changes() {
     for (auto &[identifier, cache] : caches_) {
         if (!cache.stale) continue;
         cache.refresh();
+        watch(cache);
         end_unless([changed = &cache](Connection &client) {
             return client.cache() != changed || client.write();
         });

@@ -38,6 +38,7 @@ class Server {
     std::vector<pollfd> wait(int until_readable);
     void accept_clients();
     void accept_client(Socket socket);
+    void watch(SharedCache &cache);
     void read_changes();
     void lend_changes();
     template <typename Keep>

@@ -36,20 +36,24 @@ int SharedCache::open(std::uint64_t version) {
     options.log = settings_.log;
     const int result = cairn_open(&options, &handle_);
     if (result != CAIRN_OK) return result;
-    path_ = settings_.root + "/" + identifier_;
-    const auto cache = Directory::open(path_);
-    auto files = cache.ok() ? find_lent_directory(cache.value()) : cache.error();
-    if (files.ok()) path_ += "/" + files->folder;
-    auto view = files.ok() ? open_view(settings_, path_) : files.error();
-    if (!view.ok()) {
+    if (!open_files().ok()) {
         close();
         return CAIRN_ERROR_DENIED;
     }
     version_ = version;
-    directory_ = std::move(files->directory);
-    view_ = std::move(view.value());
     refresh();
     return CAIRN_OK;
+}
+
+Status SharedCache::open_files() {
+    const std::string path = settings_.root + "/" + identifier_;
+    TRY_ASSIGN(const Directory cache, Directory::open(path));
+    TRY_ASSIGN(LentDirectory files, find_lent_directory(cache));
+    TRY_ASSIGN(view_, open_view(settings_, path + "/" + files.folder));
+    directory_ = std::move(files.directory);
+    path_ = path + "/" + files.folder;
+    is_watched = false;
+    return {};
 }
 
 void SharedCache::close() {
@@ -62,6 +66,9 @@ void SharedCache::close() {
 
 void SharedCache::refresh() {
     if (is_open()) {
+        // Somebody may have deleted the directory, and a store has made another one.
+        const auto info = directory_.info();
+        if (info.ok() && info->links == 0) (void)open_files();
         auto files = list_broker_files(view_);
         if (files.ok()) files_ = std::move(files.value());
     }

@@ -47,6 +47,7 @@ class SharedCache {
 
     // Something in the directory may have changed.
     bool stale = true;
+    bool is_watched = false;  // the directory, if there is a watch
     int watch = -1;  // of inotify; -1: none, changes of others are seen with the next store
 
   private:
@@ -60,6 +61,7 @@ class SharedCache {
 
     // `lent` is open for reading. `own` is the same file opened for writing, or the reason why it
     // cannot be; where nobody may write, there is nothing to guard.
+    Status open_files();
     Status guard(const File &lent, Result<File> own, Deleted deleted);
 
     // Constant after construction.

@@ -42,11 +42,11 @@ Status DiskCache::clear() {
         if (!hidden.ok()) return hidden.error();
         forget_past(own.value());
     }
-    const Status cleared = store_->clear();
-    if (!own.ok()) return cleared;
-    const Status removed = remove_other_formats(own.value(), store_->format());
+    TRY(store_->clear());
+    if (!own.ok()) return {};
+    const Status removed = remove_other_formats(own.value(), place_.identifier, store_->format());
     forget_past(own.value());
-    return cleared.ok() ? removed : cleared;
+    return removed;
 }
 
 Result<std::uint64_t> DiskCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {

@@ -66,17 +66,18 @@ bool may_be_mapped(const std::string &file) {
     return file == kIndexFileName || file == kCrashFileName || file == kHistoryFileName;
 }
 
-// Deletes a directory of ours, which nobody finds any more, maybe together with others.
-Status delete_removed(const Directory &root, const std::string &name) {
+// Deletes a directory of ours, which nobody finds any more, maybe together with others. `cut`: gives the
+// blocks of files back that somebody has open.
+Status delete_removed(const Directory &root, const std::string &name, bool cut = true) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(name));
         forget_history(directory);
         std::vector<std::string> files;
         TRY(directory.list([&](const char *file) { files.emplace_back(file); }));
         for (const std::string &file : files) {
-            const Status removed =
-                may_be_mapped(file) ? directory.remove_file(file) : directory.discard_file(file);
-            if (!removed.ok()) (void)delete_removed(directory, file);
+            const Status removed = cut && !may_be_mapped(file) ? directory.discard_file(file)
+                                                               : directory.remove_file(file);
+            if (!removed.ok()) (void)delete_removed(directory, file, cut);
         }
     }
     return root.remove_directory(name);
@@ -93,33 +94,64 @@ void delete_leftovers(const Directory &root, const std::atomic<bool> &stop) {
     }
 }
 
-bool is_too_old(std::uint64_t used_ns, const Upkeep &upkeep) {
+bool is_too_old(const KnownGeneration &generation, const Upkeep &upkeep) {
     const std::uint64_t now = wall_clock_ns();
-    return now > used_ns && now - used_ns > upkeep.unused_max_ns;
+    return now > generation.needed_ns && now - generation.needed_ns > upkeep.unused_max_ns;
 }
 
-// Those of the oldest format lie among files that are of all formats.
-Status remove_oldest_format(const Directory &cache) {
-    TRY_ASSIGN(const DiskUse use, measure_disk_use(cache));
-    (void)cache.remove_file(kIndexFileName);
-    for (const SegmentFile &segment : use.segments) {
-        (void)discard_segment(cache, segment_file_name(segment.segment));
-    }
-    (void)cache.remove_file(kGhostFileName);
+// Tells processes that have a cache of the oldest format open: they find nothing from here on.
+void empty_oldest_format(const Directory &cache, const std::string &identifier) {
+    auto file = cache.open_file(kIndexFileName, Access::read_write);
+    if (!file.ok()) return;
+    const auto identity = read_index_identity(file.value(), identifier);
+    if (!identity.ok() || identity.value().format != kOldestFormat) return;
+    const auto index = Index::open(std::move(*file), identity.value(), Access::read_write);
+    if (!index.ok()) return;
+    index.value()->clear();
+    index.value()->counter(Counter::clears).fetch_add(1);
+    index.value()->counter(Counter::retired).fetch_add(1);
+    index.value()->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
+}
+
+bool is_temporary(std::string_view name) {
+    return name.ends_with(".tmp");
+}
+
+// Those of the oldest format lie among files that are of all formats. The lock goes last: without it
+// there is nothing of that format.
+Status remove_oldest_format(const Directory &cache, const std::string &identifier) {
+    empty_oldest_format(cache, identifier);
+    std::vector<std::string> segments;
+    std::vector<std::string> files = {kIndexFileName, kGhostFileName};
+    TRY(cache.list([&](const char *name) {
+        if (segment_from_file_name(name)) segments.emplace_back(name);
+        if (is_temporary(name)) files.emplace_back(name);
+    }));
+    for (const std::string &name : segments) (void)discard_segment(cache, name);
+    for (const std::string &name : files) (void)cache.remove_file(name);
     return cache.remove_file(kLockFileName);
 }
 
-// Also while processes have a cache of that format open.
-Status remove_format(const Directory &cache, std::uint32_t format) {
-    if (format == kOldestFormat) return remove_oldest_format(cache);
-    const std::string folder = format_folder(format);
-    const std::string discarded =
-        std::string(kRemovedPrefix) + folder + "-" + std::to_string(process_number());
-    TRY(cache.rename(folder, discarded));
-    return delete_removed(cache, discarded);
+// Also while processes have a cache of that format open. What files of other versions are for is not
+// known, so that none of them is cut.
+Status remove_format(const Directory &cache, const std::string &identifier, std::uint32_t format) {
+    Status status;
+    if (format == kOldestFormat) {
+        status = remove_oldest_format(cache, identifier);
+    } else {
+        const std::string folder = format_folder(format);
+        const std::string removed =
+            std::string(kRemovedPrefix) + folder + "-" + std::to_string(process_number());
+        status = cache.rename(folder, removed);
+        // Nobody finds it any more; the next one deletes what we cannot.
+        if (status.ok()) (void)delete_removed(cache, removed, format == kNewestFormat);
+    }
+    const bool is_gone = status.error() == Error::not_found;
+    return is_gone ? Status() : status;
 }
 
-// When a file of a format was last changed. Who only reads changes the index: it counts hits there.
+// When a file of a format was last changed; 0: not known. This library touches the lock when it opens a
+// cache; older ones write to the index, but not for hits of entries that have had three.
 std::uint64_t last_used_ns(const Directory &files) {
     std::uint64_t last_ns = 0;
     (void)files.list([&](const char *name) {
@@ -131,28 +163,41 @@ std::uint64_t last_used_ns(const Directory &files) {
     return last_ns;
 }
 
-// In each cache the formats that other versions of Cairn have used, as they are superseded.
-void remove_unused_formats(const Directory &root, const Upkeep &upkeep,
-                           const std::atomic<bool> &stop, const Log &log) {
-    std::vector<std::string> names;
-    (void)root.list([&](const char *name) {
-        if (valid_identifier(name)) names.emplace_back(name);
+// So many times as long as a generation a format stays that nobody seems to use.
+constexpr std::uint64_t kFormatPatience = 4;
+
+// Removes the formats of a generation that other versions of Cairn have used, as they are superseded, and what
+// killed processes left beside them.
+void remove_unused_formats(const Directory &root, const std::string &identifier,
+                           const Upkeep &upkeep, const Log &log) {
+    const auto cache = root.open_directory(identifier);
+    const auto formats = cache.ok() ? list_other_formats(cache.value()) : cache.error();
+    if (!formats.ok()) return;
+    const std::uint64_t now = wall_clock_ns();
+    for (const std::uint32_t format : formats.value()) {
+        const auto files = cache.value().open_directory(format_folder(format));
+        const std::uint64_t used_ns = files.ok() ? last_used_ns(files.value()) : 0;
+        const bool is_old = used_ns != 0 && used_ns < now &&
+                            (now - used_ns) / kFormatPatience > upkeep.unused_max_ns;
+        if (!is_old) continue;
+        const auto locked = lock_format(files.value());
+        if (!locked.ok() || !remove_format(cache.value(), identifier, format).ok()) continue;
+        log.write(Severity::info,
+                  "cache %s: the files of format %u are removed: nobody has used them for long",
+                  identifier.c_str(), format);
+    }
+    std::vector<std::string> left;
+    (void)cache.value().list([&](const char *name) {
+        const bool is_removed = std::string_view(name).starts_with(kRemovedPrefix);
+        if (is_removed || is_temporary(name)) left.emplace_back(name);
     });
-    for (const std::string &name : names) {
-        if (stop.load()) return;
-        const auto cache = root.open_directory(name);
-        if (!cache.ok()) continue;
-        delete_leftovers(cache.value(), stop);
-        const auto formats = list_other_formats(cache.value());
-        if (!formats.ok()) continue;
-        for (const std::uint32_t format : formats.value()) {
-            const auto files = cache->open_directory(format_folder(format));
-            if (!files.ok() || !is_too_old(last_used_ns(files.value()), upkeep)) continue;
-            const auto locked = lock_format(files.value());
-            if (!locked.ok() || !remove_format(cache.value(), format).ok()) continue;
-            log.write(Severity::info,
-                      "cache %s: the files of format %u are removed: nobody has used them for long",
-                      name.c_str(), format);
+    for (const std::string &name : left) {
+        const auto info = cache.value().info(name);
+        if (!info.ok() || info->modified_ns + kTemporaryAgeNs > now) continue;
+        if (info->is_directory) {
+            (void)delete_removed(cache.value(), name, false);
+        } else {
+            (void)cache.value().remove_file(name);
         }
     }
 }
@@ -230,12 +275,17 @@ bool has_others(const Directory &root, const std::string &identifier) {
 
 constexpr std::uint64_t kLeastBytes = 1u << 20;  // that a generation is made smaller to
 
-// Leaves so many bytes of a generation. busy: somebody has it open.
+// Leaves so many bytes of a generation, of which the files of other formats have some. busy: somebody
+// has it open.
 Status shrink(const std::string &path, const Directory &root, const std::string &identifier,
               std::uint64_t bytes) {
     {
         TRY_ASSIGN(const Directory directory, root.open_directory(identifier));
         TRY(lock_formats(directory));
+        TRY_ASSIGN(const FormatDirectory own, find_format(directory));
+        TRY_ASSIGN(const DiskUse use, measure_disk_use(own.directory));
+        TRY_ASSIGN(const std::uint64_t all, cache_bytes(directory));
+        bytes -= std::min(bytes, all - std::min(all, use.bytes));
     }
     StoreOptions options;
     options.root = path;
@@ -387,10 +437,11 @@ Status remove_cache(const Directory &root, const std::string &identifier) {
     return delete_removed(root, name);
 }
 
-Status remove_other_formats(const Directory &cache, std::uint32_t own) {
+Status remove_other_formats(const Directory &cache, const std::string &identifier,
+                            std::uint32_t own) {
     TRY_ASSIGN(const auto formats, list_formats(cache));
     for (const std::uint32_t format : formats) {
-        if (format != own) TRY(remove_format(cache, format));
+        if (format != own) TRY(remove_format(cache, identifier, format));
     }
     return {};
 }
@@ -415,7 +466,8 @@ void remove_superseded(const std::string &path, const Upkeep &upkeep, const std:
         if (stop.load()) break;
         const char *const identifier = each.identifier.c_str();
         const std::uint64_t excess = shares.excess(each);
-        const bool is_old = is_too_old(each.needed_ns, upkeep);
+        const bool is_old = is_too_old(each, upkeep);
+        if (!is_old) remove_unused_formats(root.value(), each.identifier, upkeep, log);
         if (!is_old && excess == 0) continue;
         if (!is_old && shares.stays(each)) {
             if (!shrink(path, root.value(), each.identifier, each.bytes - excess).ok()) continue;
@@ -428,7 +480,6 @@ void remove_superseded(const std::string &path, const Upkeep &upkeep, const std:
                       is_old ? "nobody has used it for long" : kTooMuchRoom);
         }
     }
-    remove_unused_formats(root.value(), upkeep, stop, log);
     if (!stop.load()) {
         tidy_driver_caches(path, upkeep.unused_max_ns, upkeep.total_bytes, log);
     } else {

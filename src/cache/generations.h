@@ -127,12 +127,15 @@ Status remove_generation(const Directory &root, const KnownGeneration &generatio
 Status remove_cache(const Directory &root, const std::string &identifier);
 
 // Removes the files of all formats but this one (store/formats.h), also while processes of other
-// versions have the cache open. `cache`: its directory.
-Status remove_other_formats(const Directory &cache, std::uint32_t own);
+// versions have the cache open: those of a format that is known find nothing from then on. `cache`: its
+// directory.
+Status remove_other_formats(const Directory &cache, const std::string &identifier,
+                            std::uint32_t own);
 
 struct Upkeep {
-    std::uint64_t unused_max_ns;  // what was not used for longer goes: generations, and formats
-    std::uint64_t total_bytes;    // of all generations of applications without a limit of their own
+    // Generations that were not used for longer go, and formats that were not for four times as long.
+    std::uint64_t unused_max_ns;
+    std::uint64_t total_bytes;  // of all generations of applications without a limit of their own
 };
 
 // Whether it is time to look, for a process that has this cache open: where there is anything else,

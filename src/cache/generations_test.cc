@@ -15,6 +15,7 @@
 
 #include "cache/crash_memory.h"
 #include "cache/program_cache.h"
+#include "cache/testing/generations_fixture.h"
 #include "history/history.h"
 #include "os/environment.h"
 #include "os/system_calls.h"
@@ -30,46 +31,6 @@ namespace cairn {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kDayNs = 24 * 3600'000'000'000u;
-constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
-
-class GenerationsTest : public testing::Test {
-  protected:
-    std::unique_ptr<ProgramCache> open(const std::string &application, const std::string &identity,
-                                       std::optional<std::uint64_t> application_bytes = {}) {
-        ProgramCache::Options options;
-        options.application_bytes = application_bytes;
-        options.store.root = directory_.path();
-        options.store.limit_bytes = 64u << 20;
-        options.generation = {application, "", identity};
-        auto opened = ProgramCache::open(options);
-        EXPECT_TRUE(opened.ok()) << error_name(opened.error());
-        return opened.ok() ? std::move(opened.value()) : nullptr;
-    }
-    // One of so many bytes and more, last used so many days ago.
-    std::string make(const std::string &application, const std::string &identity, unsigned days,
-                     std::size_t bytes = 100) {
-        const auto cache = open(application, identity);
-        const std::string value(bytes, 'v');
-        EXPECT_TRUE(cache->put(as_bytes("key"), as_bytes(value), {}).ok());
-        age(cache->place()->identifier, days);
-        return cache->place()->identifier;
-    }
-    void age(const std::string &identifier, unsigned days) const {
-        const auto then = static_cast<time_t>((wall_clock_ns() - days * kDayNs) / 1'000'000'000);
-        const timespec times[] = {{then, 0}, {then, 0}};
-        const std::string file = directory_ / identifier + "/generation";
-        EXPECT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
-    }
-    Directory root() const { return std::move(Directory::open(directory_.path()).value()); }
-    void remove_superseded(std::uint64_t total_bytes = kPlenty) const {
-        cairn::remove_superseded(directory_.path(), {30 * kDayNs, total_bytes}, false, Log());
-    }
-    bool exists(const std::string &identifier) const { return fs::exists(directory_ / identifier); }
-
-    cairn_test::TempDirectory directory_;
-};
 
 TEST_F(GenerationsTest, WhatNobodyHasUsedForLongIsRemoved) {
     const std::string old = make("engine", "driver 1", 31);
@@ -273,92 +234,6 @@ TEST_F(GenerationsTest, WhatAKilledProcessLeftIsDeleted) {
     cairn_test::write_file(directory_ / ".removed-engine-1/00.val", cairn_test::as_bytes("x"));
     remove_superseded();
     EXPECT_FALSE(exists(".removed-engine-1"));
-}
-
-// Files as versions of Cairn leave them that use another format of a cache's files.
-class OldFormatsTest : public GenerationsTest {
-  protected:
-    static constexpr const char *kOldest[] = {"cache.idx", "cache.lock", "00000000.val", "ghosts"};
-
-    // In the oldest format, and in one of a later version, last used so many days ago.
-    void leave_formats(const std::string &identifier, unsigned days) const {
-        const std::string cache = directory_ / identifier;
-        fs::create_directories(cache + "/format-7/deeper");
-        for (const char *name : kOldest) leave(cache + "/" + name, days);
-        for (const char *name : {"cache.idx", "cache.lock", "deeper/file"}) {
-            leave(cache + "/format-7/" + name, days);
-        }
-    }
-    void leave(const std::string &path, unsigned days) const {
-        cairn_test::write_file(path, cairn_test::as_bytes("a file of another version"));
-        const auto then = static_cast<time_t>((wall_clock_ns() - days * kDayNs) / 1'000'000'000);
-        const timespec times[] = {{then, 0}, {then, 0}};
-        ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
-    }
-    std::vector<std::uint32_t> formats(const std::string &identifier) const {
-        return list_formats(root().open_directory(identifier).value()).value();
-    }
-};
-
-TEST_F(OldFormatsTest, WhatNobodyHasUsedForLongIsRemovedAndNothingElse) {
-    const std::string old = make("engine", "driver 1", 0);
-    const std::string recent = make("engine", "driver 2", 0);
-    leave_formats(old, 31);
-    leave_formats(recent, 29);
-    leave_formats("no-generation", 31);
-    const std::vector<std::uint32_t> all = {kOldestFormat, kNewestFormat, 7};
-    EXPECT_EQ(formats(old), all);
-    remove_superseded();
-    EXPECT_EQ(formats(old), std::vector<std::uint32_t>{kNewestFormat});
-    EXPECT_EQ(formats(recent), all);
-    for (const char *name : kOldest) EXPECT_FALSE(exists(old + "/" + name)) << name;
-    EXPECT_TRUE(exists(old + "/generation"));
-    EXPECT_TRUE(open("engine", "driver 1")->contains(as_bytes("key")).value());
-    EXPECT_TRUE(open("engine", "driver 2")->contains(as_bytes("key")).value());
-    // The oldest is the one that this version would use there.
-    EXPECT_EQ(formats("no-generation"), std::vector<std::uint32_t>{kOldestFormat});
-}
-
-TEST_F(OldFormatsTest, WhatIsOpenStays) {
-    const std::string identifier = make("engine", "driver 1", 0);
-    leave_formats(identifier, 100);
-    std::vector<File> sessions;
-    for (const char *folder : {"", "/format-7"}) {
-        const auto directory = Directory::open(directory_ / (identifier + folder));
-        sessions.push_back(
-            std::move(directory->open_file("cache.lock", Access::read_write).value()));
-        EXPECT_TRUE(sessions.back().try_lock(kSessionByte, LockKind::shared).value());
-    }
-    remove_superseded();
-    EXPECT_EQ(formats(identifier), (std::vector<std::uint32_t>{kOldestFormat, kNewestFormat, 7}));
-    sessions.clear();
-    remove_superseded();
-    EXPECT_EQ(formats(identifier), std::vector<std::uint32_t>{kNewestFormat});
-}
-
-TEST_F(OldFormatsTest, AWholeGenerationGoesWithThemUnlessOneIsOpen) {
-    const std::string identifier = make("engine", "driver 1", 100);
-    leave_formats(identifier, 0);
-    {
-        const auto directory = Directory::open(directory_ / (identifier + "/format-7"));
-        const File session =
-            std::move(directory->open_file("cache.lock", Access::read_write).value());
-        EXPECT_TRUE(session.try_lock(kSessionByte, LockKind::shared).value());
-        remove_superseded();
-        EXPECT_TRUE(exists(identifier));
-    }
-    remove_superseded();
-    EXPECT_FALSE(exists(identifier));
-}
-
-TEST_F(OldFormatsTest, TheyAreAReasonForUpkeepAndCountForTheRoomTaken) {
-    const std::string identifier = make("engine", "driver 1", 0);
-    const auto bytes_of = [&] { return list_generations(root()).at(0).bytes; };
-    const std::uint64_t before = bytes_of();
-    EXPECT_FALSE(is_upkeep_due(root(), identifier));
-    leave_formats(identifier, 0);
-    EXPECT_GT(bytes_of(), before);
-    EXPECT_TRUE(is_upkeep_due(root(), identifier));
 }
 
 // Clients of a broker that has ended may have the index mapped, without a lock. Nobody maps

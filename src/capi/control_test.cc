@@ -259,6 +259,8 @@ TEST_F(ControlTest, ClearingRemovesTheFilesOfEveryFormat) {
         }
     }
     std::ofstream(root_ + "/d3d12-a/about") << "stays";
+    fs::create_directories(root_ + "/d3d12-folder/format-3");  // nobody's
+    std::ofstream(root_ + "/d3d12-folder/format-3/file") << "stays";
     const Control control = open();
     EXPECT_EQ(cairn_control_apply(control.get(), 8, CAIRN_CONTROL_CLEAR, nullptr), CAIRN_OK);
     for (const char *cache : {"/d3d12-a", "/d3d12-b"}) {
@@ -267,6 +269,7 @@ TEST_F(ControlTest, ClearingRemovesTheFilesOfEveryFormat) {
         }
     }
     EXPECT_TRUE(fs::exists(root_ + "/d3d12-a/about"));
+    EXPECT_TRUE(fs::exists(root_ + "/d3d12-folder/format-3/file"));
     EXPECT_TRUE(is_empty("d3d12-a"));
     EXPECT_TRUE(is_empty("d3d12-b"));
 }

@@ -152,11 +152,12 @@ Result<Directory> open_root(const std::string &path, Create create, const Log &l
     return std::move(root.directory);
 }
 
-Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &identifier,
-                                             Create create, const Log &log) {
-    const auto open = [&] { return root.open_directory(identifier); };
-    const auto make = [&] { return root.create_directory(identifier); };
-    return open_or_make(identifier, create, log, open, make);
+Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &name,
+                                             Create create, const Log &log,
+                                             const std::string &shown) {
+    const auto open = [&] { return root.open_directory(name); };
+    const auto make = [&] { return root.create_directory(name); };
+    return open_or_make(shown.empty() ? name : shown, create, log, open, make);
 }
 
 }  // namespace cairn

@@ -23,13 +23,15 @@ enum class Create { yes, no };
 // Opens the root. Creates it if it is missing (0700, with a CACHEDIR.TAG), and its parents.
 Result<Directory> open_root(const std::string &path, Create create, const Log &log);
 
-// Opens the directory of a cache below the root. `created` says whether it is new.
+// Opens the directory of a cache below the root, or a folder of it. `created` says whether it is new.
+// `shown`: what log lines call it, if not by its name.
 struct OpenedDirectory {
     Directory directory;
     bool created = false;
 };
-Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &identifier,
-                                             Create create, const Log &log);
+Result<OpenedDirectory> open_cache_directory(const Directory &root, const std::string &name,
+                                             Create create, const Log &log,
+                                             const std::string &shown = {});
 
 // Whether a string may name a cache: 1 to 128 of A-Z a-z 0-9 . _ - and no dot first.
 bool valid_identifier(std::string_view identifier);

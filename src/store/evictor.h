@@ -54,6 +54,9 @@ class Evictor {
         busy,     // another thread or process is at work
         none,     // there is no segment to evict
     };
+    static constexpr bool has_worked(Progress progress) {
+        return progress == Progress::some || progress == Progress::retired;
+    }
 
     // Copies or drops entries of about `budget_bytes`.
     Result<Progress> step(Index &index, std::uint64_t budget_bytes);

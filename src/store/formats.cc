@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "os/environment.h"
+#include "store/ghosts.h"
 #include "store/index_format.h"
 #include "store/space.h"
 
@@ -12,27 +14,32 @@ namespace {
 
 constexpr std::string_view kFolderPrefix = "format-";
 
-bool is_known(std::uint32_t format) {
-    return format >= kOldestFormat && format <= kNewestFormat;
-}
-
+// What lies in the cache's directory itself and is of the oldest format.
 bool is_of_oldest(std::string_view name) {
-    return name == kIndexFileName || name == kLockFileName || segment_from_file_name(name);
+    return name == kIndexFileName || name == kLockFileName || name == kGhostFileName ||
+           segment_from_file_name(name) || name.ends_with(".tmp");
 }
 
-// The newest one that this library knows.
-std::optional<std::uint32_t> newest_known(const std::vector<std::uint32_t> &formats) {
-    const auto found = std::find_if(formats.rbegin(), formats.rend(), is_known);
-    return found == formats.rend() ? std::nullopt : std::optional(*found);
+// Whether there is anything that the oldest format finds entries by.
+Result<bool> has_oldest(const Directory &cache) {
+    bool found = false;
+    TRY(cache.list([&](const char *name) {
+        found |= std::string_view(name) == kIndexFileName ||
+                 std::string_view(name) == kLockFileName || segment_from_file_name(name);
+    }));
+    return found;
 }
 
 // Frees the name of a format's folder, where something else has it. A folder stays.
 Status free_folder_name(const Directory &cache, const std::string &folder) {
-    TRY_ASSIGN(const FileInfo info, cache.info(folder));
-    if (info.is_directory) return {};
-    const std::string discarded = "discarded-" + folder + ".tmp";
+    TRY_ASSIGN(const FileInfo before, cache.info(folder));
+    if (before.is_directory) return {};
+    const std::string discarded =
+        "discarded-" + folder + "-" + std::to_string(process_number()) + ".tmp";
     TRY(cache.rename(folder, discarded));
-    return cache.remove_file(discarded);
+    // Another process may have been faster, and this is its folder.
+    TRY_ASSIGN(const FileInfo info, cache.info(discarded));
+    return info.is_directory ? cache.rename(discarded, folder) : cache.remove_file(discarded);
 }
 
 }  // namespace
@@ -52,20 +59,23 @@ std::optional<std::uint32_t> format_from_folder_name(std::string_view name) {
 
 Result<std::vector<std::uint32_t>> list_formats(const Directory &cache) {
     std::vector<std::uint32_t> formats;
-    bool has_oldest = false;
     Error error = Error::none;
     TRY(cache.list([&](const char *name) {
-        if (is_of_oldest(name)) has_oldest = true;
-        const auto format = format_from_folder_name(name);
-        const auto folder = format ? cache.open_directory(name) : Error::not_found;
-        if (folder.ok()) {
+        const bool is_oldest = std::string_view(name) == kLockFileName;
+        const auto format = is_oldest ? kOldestFormat : format_from_folder_name(name);
+        if (!format) return;
+        const std::string lock = format_folder(*format) + "/" + kLockFileName;
+        const auto info = cache.info(lock);
+        // Who may not look into a folder must not take the cache for one without it.
+        if (info.ok() ? info.value().is_file
+                      : cache.open_directory(name).error() == Error::denied) {
             formats.push_back(*format);
-        } else if (folder.error() != Error::not_found && folder.error() != Error::denied) {
-            error = folder.error();
+        } else if (!info.ok() && info.error() != Error::not_found &&
+                   info.error() != Error::denied) {
+            error = info.error();
         }
     }));
     if (error != Error::none) return error;
-    if (has_oldest) formats.push_back(kOldestFormat);
     std::sort(formats.begin(), formats.end());
     return formats;
 }
@@ -74,33 +84,45 @@ Result<FormatDirectory> find_format(const Directory &cache) {
     // Mostly it is there, and then nothing needs to be listed.
     auto newest = cache.open_directory(format_folder(kNewestFormat));
     if (newest.ok()) return FormatDirectory{kNewestFormat, std::move(*newest)};
-    TRY_ASSIGN(const auto formats, list_formats(cache));
-    const auto known = newest_known(formats);
-    if (!known) return Error::not_found;
-    TRY_ASSIGN(Directory directory, cache.open_directory(format_folder(*known)));
-    return FormatDirectory{*known, std::move(directory)};
+    TRY_ASSIGN(const bool is_there, has_oldest(cache));
+    if (!is_there) return Error::not_found;
+    TRY_ASSIGN(Directory directory, cache.open_directory(format_folder(kOldestFormat)));
+    return FormatDirectory{kOldestFormat, std::move(directory)};
 }
 
-Result<FormatDirectory> open_format(const Directory &root, const std::string &identifier,
-                                    Directory cache, Access access, Create create, const Log &log) {
-    const auto open = [&](std::uint32_t format, Create may_create, const Log &told) {
-        const std::string path = identifier + "/" + format_folder(format);
-        return open_cache_directory(root, path, may_create, told);
+Result<FormatDirectory> open_format(Directory cache, const std::string &identifier, Access access,
+                                    Create create, const Log &log) {
+    const std::string folder = format_folder(kNewestFormat);
+    const auto open = [&](Create may_create, const Log &told) {
+        return open_cache_directory(cache, folder, may_create, told, identifier + "/" + folder);
     };
-    auto newest = open(kNewestFormat, Create::no, Log());
+    auto newest = open(Create::no, Log());
     if (!newest.ok()) {
-        TRY_ASSIGN(const auto formats, list_formats(cache));
-        if (const auto known = newest_known(formats); known == kOldestFormat) {
+        TRY_ASSIGN(const bool has_older, has_oldest(cache));
+        if (has_older && newest.error() == Error::not_found) {
             return FormatDirectory{kOldestFormat, std::move(cache)};
         }
         if (newest.error() != Error::not_found && access == Access::read_write) {
-            (void)free_folder_name(cache, format_folder(kNewestFormat));
+            (void)free_folder_name(cache, folder);
         }
+        TRY_ASSIGN(const auto formats, list_formats(cache));
         const bool may_make = access == Access::read_write && !formats.empty();
-        newest = open(kNewestFormat, may_make ? Create::yes : create, log);
+        newest = open(may_make ? Create::yes : create, log);
     }
     if (!newest.ok()) return newest.error();
-    return FormatDirectory{kNewestFormat, std::move(newest->directory), newest->created};
+    if (newest->created) {  // see is_format_superseded()
+        TRY_ASSIGN(const bool has_older, has_oldest(cache));
+        if (has_older && cache.remove_directory(folder).ok()) {
+            return FormatDirectory{kOldestFormat, std::move(cache)};
+        }
+    }
+    return FormatDirectory{kNewestFormat, std::move(newest->directory)};
+}
+
+bool is_format_superseded(const Directory &files, std::uint32_t format) {
+    if (format == kNewestFormat) return false;
+    const auto newest = files.info(format_folder(kNewestFormat));
+    return newest.ok() && newest.value().is_directory;
 }
 
 std::uint64_t bytes_beside_formats(const Directory &files) {
@@ -108,7 +130,9 @@ std::uint64_t bytes_beside_formats(const Directory &files) {
     const auto cache = files.open_directory("..");
     if (!own.ok() || !cache.ok()) return 0;
     const auto folder = cache.value().info(format_folder(kNewestFormat));
-    if (!folder.ok() || folder.value().inode != own.value().inode) return 0;
+    const bool is_one = folder.ok() && folder.value().inode == own.value().inode &&
+                        folder.value().device == own.value().device;
+    if (!is_one) return 0;
     std::uint64_t bytes = 0;
     (void)cache.value().list([&](const char *name) {
         const auto info = is_of_oldest(name) ? Error::exists : cache.value().info(name);
@@ -133,12 +157,12 @@ Result<std::uint64_t> cache_bytes(const Directory &cache) {
 
 Result<std::vector<std::uint32_t>> list_other_formats(const Directory &cache) {
     TRY_ASSIGN(auto formats, list_formats(cache));
-    if (const auto own = newest_known(formats)) std::erase(formats, *own);
+    if (const auto own = find_format(cache); own.ok()) std::erase(formats, own.value().format);
     return formats;
 }
 
 Result<File> lock_format(const Directory &files) {
-    TRY_ASSIGN(File file, files.open_or_make_file(kLockFileName));
+    TRY_ASSIGN(File file, files.open_file(kLockFileName, Access::read_write));
     TRY_ASSIGN(const bool alone, file.try_lock(kSessionByte, LockKind::exclusive));
     if (!alone) return Error::busy;
     return file;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "os/environment.h"
 #include "os/testing/scratch.h"
@@ -168,8 +169,12 @@ TEST_F(FormatsTest, OthersStayByteForByteWhateverIsDone) {
         fs::copy(entry.path(), path(entry.path().filename()));
     }
     make_folder("format-7");
+    std::ofstream(path("format-7/cache.lock")) << "";
     std::ofstream(path("format-7/whatever.val")) << std::string(5 << 20, 'x');
+    // What killed processes left does not count either.
+    std::ofstream(path("00000001.val.tmp")) << std::string(8 << 20, 'z');
     std::ofstream(path("00000000.val")) << std::string(3 << 20, 'y');
+    std::ofstream(path(kLockFileName)) << "";
     EXPECT_EQ(formats(), (Formats{kOldestFormat, kNewestFormat, 7}));
     const auto before = files_of_others();
     for (int round = 0; round < 3; ++round) {
@@ -195,6 +200,7 @@ TEST_F(FormatsTest, OthersStayByteForByteWhateverIsDone) {
 TEST_F(FormatsTest, WhereOnlyUnknownOnesAreOneThatMayWriteMakesItsOwn) {
     make_folder("format-7");
     std::ofstream(path("format-7/cache.idx")) << "of a later version";
+    std::ofstream(path("format-7/cache.lock")) << "";
     options_.create = Create::no;
     options_.access = Access::read_only;
     EXPECT_EQ(error_of_opening(), Error::not_found);
@@ -202,9 +208,14 @@ TEST_F(FormatsTest, WhereOnlyUnknownOnesAreOneThatMayWriteMakesItsOwn) {
     EXPECT_EQ(find_format(cache()).error(), Error::not_found);
     options_.access = Access::read_write;
     const auto before = files_of_others();
-    const auto store = open();
-    put(*store, "key", "value");
-    EXPECT_EQ(get(*store, "key"), "value");
+    for (int round = 0; round < 2; ++round) {
+        const auto store = open();
+        put(*store, "key", "value");
+        EXPECT_EQ(get(*store, "key"), "value");
+        // As a process leaves it that is killed before it makes the index.
+        fs::remove(path(format_folder(kNewestFormat) + "/" + kIndexFileName));
+    }
+    EXPECT_EQ(get(*open(), "key"), "value");
     EXPECT_EQ(formats(), (Formats{kNewestFormat, 7}));
     EXPECT_EQ(files_of_others(), before);
 }
@@ -277,6 +288,39 @@ TEST_F(FormatsTest, WhoHadAnOlderOneOpenGoesOnInTheNewestWhenItIsGone) {
     EXPECT_EQ(get(*older, "another"), "value");
     EXPECT_EQ(get(*newest, "third"), "value");
     EXPECT_EQ(formats(), Formats{kNewestFormat});
+}
+
+// The files go while two processes choose: one that had the older format open, and one that finds nothing.
+TEST_F(FormatsTest, WhoJoinsAnOlderOneLooksForTheNewestAgain) {
+    make_oldest();
+    EXPECT_FALSE(is_format_superseded(cache(), kOldestFormat));
+    make_folder(format_folder(kNewestFormat));
+    EXPECT_TRUE(is_format_superseded(cache(), kOldestFormat));
+    const auto newest = find_format(cache());
+    EXPECT_FALSE(is_format_superseded(newest.value().directory, kNewestFormat));
+}
+
+TEST_F(FormatsTest, TwoWhoGoOnAfterAllFilesAreGoneMeet) {
+    make_oldest();
+    for (int round = 0; round < 300; ++round) {
+        if (round % 2 == 0) {
+            fs::remove_all(path());
+            make_oldest();
+        }
+        const auto older = open();
+        for (const auto &file : cairn_test::files_in(path())) fs::remove(file);
+        std::unique_ptr<Store> other;
+        std::thread opener([&] { other = open(); });
+        put(*older, "of the older", "value");
+        opener.join();
+        ASSERT_NE(other, nullptr);
+        put(*other, "of the other", "value");
+        put(*older, "third", "value");
+        EXPECT_EQ(get(*older, "of the other"), "value") << round;
+        EXPECT_EQ(get(*other, "third"), "value") << round;
+        EXPECT_EQ(get(*open(), "third"), "value") << round;
+        if (HasFailure()) return;
+    }
 }
 
 TEST_F(FormatsTest, NoneIsLockedThatIsOpen) {

@@ -28,6 +28,9 @@ inline constexpr std::uint64_t kCompactByte = 4;   // exclusive while segments a
 // Plus a segment's number: exclusive for the process that writes or compresses the segment.
 inline constexpr std::uint64_t kFirstSegmentByte = 1u << 20;
 
+// A temporary file of this age was left by a process that died.
+inline constexpr std::uint64_t kTemporaryAgeNs = 600'000'000'000;
+
 struct SegmentFile {
     std::uint32_t segment;
     std::uint64_t size_bytes;

@@ -30,9 +30,8 @@ Result<Directories> open_directories(const StoreOptions &options, Create create,
         const auto about = opened.directory.create_file("about");
         if (about.ok()) (void)about->write_whole(as_bytes(options.about));
     }
-    TRY_ASSIGN(FormatDirectory files,
-               open_format(root, options.identifier, std::move(opened.directory), options.access,
-                           create, log));
+    TRY_ASSIGN(FormatDirectory files, open_format(std::move(opened.directory), options.identifier,
+                                                  options.access, create, log));
     return Directories{std::move(root), std::move(files)};
 }
 
@@ -81,14 +80,16 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions &options) {
 Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
     const Create create = options.access == Access::read_only ? Create::no : options.create;
     TRY_ASSIGN(Directories opened, open_directories(options, create, options.log));
-    // Where only other versions had files, the cache is there, and has no index of ours.
-    const Create create_index = opened.files.created ? Create::yes : options.create;
     std::unique_ptr<Store> store(
         new (std::nothrow) Store(options, std::move(opened.root), std::move(opened.files)));
     if (store == nullptr) return Error::no_memory;
     Status status = store->join_session();
     if (status.ok() && !store->is_in_place()) return Error::not_found;
-    if (status.ok()) status = store->open_index(create_index, true);
+    if (status.ok()) status = store->open_index(options.create, true);
+    // The cache is there where other versions have files, even if there is no index of ours.
+    const bool may_lack_index = create == Create::no && status.error() == Error::not_found &&
+                                store->access_ == Access::read_write;
+    if (may_lack_index && store->has_other_formats()) status = store->open_index(Create::yes, true);
     if (!status.ok()) {
         const bool is_under_way = create == Create::yes && status.error() == Error::not_found;
         if (store->is_told_ || is_under_way) return status.error();
@@ -144,7 +145,7 @@ void Store::apply_limit(Index &index) {
     if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
     while (writer_->measure(index).error() == Error::full) {
         const auto progress = evictor_->step(index, UINT64_MAX);
-        if (!progress.ok() || progress.value() >= Evictor::Progress::busy) return;
+        if (!progress.ok() || !Evictor::has_worked(progress.value())) return;
     }
 }
 
@@ -178,6 +179,7 @@ Status Store::join_session() {
         TRY_ASSIGN(const bool locked, file->try_lock(kSessionByte, LockKind::shared));
         if (locked) {  // without the lock we keep no file, so that the next call tries again
             lock_file_ = std::move(file.value());
+            note_use();
             return {};
         }
     } while (backoff.pause());  // a process is wiping the cache
@@ -189,9 +191,27 @@ Status Store::join_session() {
     return join_session();
 }
 
+// Says when the format was last used, to the hour: else a cache that is only read looks unused.
+void Store::note_use() const {
+    constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
+    const auto info = lock_file_.info();
+    const std::uint64_t now = wall_clock_ns();
+    const bool is_recent =
+        info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
+    if (!is_recent && access_ == Access::read_write) (void)lock_file_.touch();
+}
+
+bool Store::has_other_formats() const {
+    const auto cache = root_.open_directory(options_.identifier);
+    const auto formats = cache.ok() ? list_formats(cache.value()) : cache.error();
+    return formats.ok() &&
+           std::ranges::any_of(formats.value(), [&](auto f) { return f != format_; });
+}
+
 // Whether the root still has our directory under this name. Another process may have renamed it, to
 // delete it, after we opened it and before we joined its session. In doubt, true.
 bool Store::is_in_place() const {
+    if (is_format_superseded(directory_, format_)) return false;
     const auto there = root_.info(options_.identifier + "/" + format_folder(format_));
     if (!there.ok()) return there.error() != Error::not_found;
     const auto ours = directory_.info();
@@ -372,10 +392,7 @@ Status Store::replace_index(Create create) {
 Status Store::follow_directory(Create create) {
     const auto info = directory_.info();
     const auto lock = lock_file_.valid() ? lock_file_.info() : Result<FileInfo>(Error::not_found);
-    // Where somebody deleted the files of an older format, another process may have made new ones.
-    const bool is_superseded =
-        format_ != kNewestFormat && directory_.info(format_folder(kNewestFormat)).ok();
-    const bool is_deleted = (info.ok() && info->links == 0) || !is_in_place() || is_superseded;
+    const bool is_deleted = (info.ok() && info->links == 0) || !is_in_place();
     if (is_deleted) {
         auto opened = open_directories(options_, create, is_told_ ? Log() : options_.log);
         if (!opened.ok()) {

@@ -149,6 +149,8 @@ class Store {
     Status make_writers();
     Status join_session();
     bool is_in_place() const;
+    bool has_other_formats() const;
+    void note_use() const;
     Status make_way(const char *name);
     Status open_index(Create create, bool may_wipe);
     Status create_index(Create create, Replace replace) const;
@@ -193,12 +195,16 @@ class Store {
         Location location;
         std::uint64_t stamp_ns;
     };
-    Result<PutOutcome> try_put(Index &index, Bytes key, Bytes value, const PutOptions &options,
-                               std::vector<LeftBehind> &left_behind);
-    Result<PutOutcome> publish_record(Index &index, const RecordHeader &header, Bytes key,
-                                      const Writer::Appended &record, PublishPolicy policy);
-    Result<Writer::Appended> append(Index &index, const RecordHeader &header, Bytes key,
-                                    Bytes value);
+    // nullopt: another index has taken the place of this one, or a clear or a later put has
+    // overtaken us. Begin again.
+    Result<std::optional<PutOutcome>> try_put(Index &index, Bytes key, Bytes value,
+                                              const PutOptions &options,
+                                              std::vector<LeftBehind> &left_behind);
+    Result<std::optional<PutOutcome>> publish_record(Index &index, const RecordHeader &header,
+                                                     Bytes key, const Writer::Appended &record,
+                                                     PublishPolicy policy);
+    Result<std::optional<Writer::Appended>> append(Index &index, const RecordHeader &header,
+                                                   Bytes key, Bytes value);
     Result<Published> publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                    PublishPolicy policy, std::uint64_t stamp_ns,
                                    const Examine &examine);

@@ -49,8 +49,10 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
     auto result = guarded([&]() -> Result<PutOutcome> {
         for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
             TRY_ASSIGN(Index * index, index_to_change());
-            auto outcome = try_put(*index, key, value, options, left_behind);
-            if (outcome.ok() || outcome.error() != Error::not_found) return outcome;
+            const auto outcome = try_put(*index, key, value, options, left_behind);
+            if (outcome.error() == Error::not_found) continue;  // the directory was deleted
+            if (!outcome.ok()) return outcome.error();
+            if (outcome.value()) return *outcome.value();
         }
         return Error::busy;
     });
@@ -69,9 +71,9 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
     return result;
 }
 
-// Error::not_found: try again.
-Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const PutOptions &options,
-                                  std::vector<LeftBehind> &left_behind) {
+Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes value,
+                                                 const PutOptions &options,
+                                                 std::vector<LeftBehind> &left_behind) {
     // The next process that opens the cache compares its limit with that of the last writer.
     auto limit = index.counter(Counter::limit_bytes);
     if (limit.load(std::memory_order_relaxed) != options_.limit_bytes) {
@@ -84,7 +86,7 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
         if (there && options.if_absent) {
             // What is there may have been published behind a seal.
             TRY_ASSIGN(const bool overtaken, index.is_sealed() ? is_overtaken(index) : false);
-            return overtaken ? Result<PutOutcome>(Error::not_found) : PutOutcome::exists;
+            return overtaken ? std::nullopt : std::optional(PutOutcome::exists);
         }
         if (!there && may_not_grow && recount(index) >= options_.limit_entries) return Error::full;
     }
@@ -97,31 +99,31 @@ Result<PutOutcome> Store::try_put(Index &index, Bytes key, Bytes value, const Pu
     header.cost_us = options.cost_us;
     header.stamp_ns = index.next_stamp();
     header.value_check = value_checksum(value);
-    TRY_ASSIGN(const Writer::Appended record, append(index, header, key, value));
+    TRY_ASSIGN(const auto record, append(index, header, key, value));
+    if (!record) return std::optional<PutOutcome>();
     const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
-    auto published = guarded([&] { return publish_record(index, header, key, record, policy); });
-    // Another index may have taken it over.
-    if (published.error() == Error::not_found) {
-        left_behind.push_back({record.location, header.stamp_ns});
-    }
+    auto published = guarded([&] { return publish_record(index, header, key, *record, policy); });
     if (published.error() == Error::no_memory) {
-        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
+        (void)writer_->mark(record->location, header.stamp_ns, RecordState::unused);
     }
-    if (!published.ok() || *published == PutOutcome::exists) return published;
+    if (!published.ok()) return published;
+    // Another index may have taken it over.
+    if (!*published) left_behind.push_back({record->location, header.stamp_ns});
+    if (*published != PutOutcome::stored) return published;
     // The entry is stored, even if what follows fails.
-    return guarded(
-        [&]() -> Result<PutOutcome> {
-            evict_some(index, header.record_size());
-            if (options_.compress) compress_finished_segments();
-            return PutOutcome::stored;
-        },
-        PutOutcome::stored);
+    (void)guarded([&]() -> Status {
+        evict_some(index, header.record_size());
+        if (options_.compress) compress_finished_segments();
+        return {};
+    });
+    return published;
 }
 
-// Errors as try_put(). After an error no slot leads to the record, unless another index is about to
+// Results as try_put(). After an error no slot leads to the record, unless another index is about to
 // take the place of this one.
-Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &header, Bytes key,
-                                         const Writer::Appended &record, PublishPolicy policy) {
+Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const RecordHeader &header,
+                                                        Bytes key, const Writer::Appended &record,
+                                                        PublishPolicy policy) {
     const std::uint64_t hash = header.key_hash;
     const Slot slot =
         Slot::make(record.location, size_class(header.record_size()), Slot::tag_of(hash));
@@ -139,11 +141,11 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
         (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
         // A rebuild may have taken our record for the entry before that mark.
         TRY_ASSIGN(const bool overtaken, is_overtaken(index));
-        if (overtaken) return Error::not_found;
+        if (overtaken) return std::optional<PutOutcome>();
         if (!result.ok()) return result.error();
-        if (result->outcome == Published::Outcome::exists) return PutOutcome::exists;
+        if (result->outcome == Published::Outcome::exists) return std::optional(PutOutcome::exists);
         index.raise_stamp(result->other.stamp_ns);  // the counter may have been damaged
-        return Error::not_found;
+        return std::optional<PutOutcome>();
     }
     const Published published = *result;
     // A clear deletes the segments before it empties the index. So if we published after that, our
@@ -156,7 +158,7 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
         (void)index.change_slot(hash, record.location, [&](Slot) { return before; });
         return overtaken.error();
     }
-    if (overtaken.value()) return Error::not_found;
+    if (overtaken.value()) return std::optional<PutOutcome>();
     // Our record counts before this one, as it is newer. But it may be evicted first, or damaged.
     if (published.outcome == Published::Outcome::replaced) {
         const PublishedSlot &older = published.other;
@@ -169,7 +171,7 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
     if (Writer::was_deleted(record)) {
         Evictor::drop(index, hash, record.location);
         writer_->release_segment();
-        return Error::not_found;
+        return std::optional<PutOutcome>();
     }
     if (published.outcome == Published::Outcome::added) {
         // The entry is stored even if there is no memory to evict another one.
@@ -178,24 +180,25 @@ Result<PutOutcome> Store::publish_record(Index &index, const RecordHeader &heade
             return {};
         });
     }
-    return PutOutcome::stored;
+    return std::optional(PutOutcome::stored);
 }
 
-// Writes the record. At the limit, evicts until there is room.
-Result<Writer::Appended> Store::append(Index &index, const RecordHeader &header, Bytes key,
-                                       Bytes value) {
+// Writes the record. At the limit, evicts until there is room. nullopt: another index has taken the
+// place of this one.
+Result<std::optional<Writer::Appended>> Store::append(Index &index, const RecordHeader &header,
+                                                      Bytes key, Bytes value) {
     bool released = false;
     Backoff backoff(kRoomPatienceUs);
     for (unsigned attempt = 0;; ++attempt) {
         auto record = writer_->append(index, header, key, value, Writer::Purpose::put);
-        if (record.ok()) return record;
+        if (record.ok()) return std::optional(std::move(*record));
         if (record.error() == Error::busy && wait_for_room(backoff)) continue;
-        if (record.error() != Error::full) return record;
+        if (record.error() != Error::full) return record.error();
         if (options_.refuse_when_full || attempt == kRoomAttempts) return Error::full;
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok()) return progress.error();
         if (progress.value() == Evictor::Progress::busy) {
-            if (!index.is_named(directory_)) return Error::not_found;
+            if (!index.is_named(directory_)) return std::optional<Writer::Appended>();
             if (!wait_for_room(backoff)) return Error::full;
             continue;
         }
@@ -269,7 +272,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
         if (is_locked && wait_for_room(backoff)) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
             const auto progress = evictor_->step(index, UINT64_MAX);
-            if (progress.ok() && progress.value() < Evictor::Progress::busy) continue;
+            if (progress.ok() && Evictor::has_worked(progress.value())) continue;
         } else if (grown.error() != Error::too_large && grown.error() != Error::full) {
             return grown.error();
         }
@@ -386,8 +389,8 @@ Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
     header.stamp_ns = index.next_stamp();
     header.value_check = value_checksum({});
     const auto record = append(index, header, key, {});
-    const bool has_lost_its_name = record.error() == Error::not_found;
-    return record.ok() || has_lost_its_name ? Status() : Status(record.error());
+    const bool is_deleted = record.error() == Error::not_found;
+    return record.ok() || is_deleted ? Status() : Status(record.error());
 }
 
 Status Store::clear() {
@@ -454,8 +457,10 @@ Status Store::sync() {
         TRY(index->sync());
         TRY(directory_.sync());
         // The names of the directories, from below.
-        TRY_ASSIGN(const Directory cache, root_.open_directory(options_.identifier));
-        TRY(cache.sync());
+        const auto cache = root_.open_directory(options_.identifier);
+        if (cache.error() == Error::not_found) continue;  // it was deleted
+        if (!cache.ok()) return cache.error();
+        TRY(cache->sync());
         if (index->is_named(directory_)) return root_.sync();
     }
     return Error::busy;

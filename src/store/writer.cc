@@ -21,8 +21,6 @@ constexpr std::uint64_t kSegmentBytesMax = (std::uint64_t{1} << kOffsetBits) * k
 constexpr std::uint64_t kSegmentsPerLimit = 64;
 // Left for small files beside index and segments, and for the blocks of the directory itself.
 constexpr std::uint64_t kMarginBytes = 64 * 1024;
-// A temporary file of this age was left by a process that died.
-constexpr std::uint64_t kTemporaryAgeNs = 600'000'000'000;
 
 // Blocks are reserved in steps: large, so that few puts pay for it; small, so that many writers fit
 // below a limit.

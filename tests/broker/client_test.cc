@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "broker/broker.h"
 #include "support/process.h"
@@ -171,6 +172,26 @@ TEST_F(BrokerClientTest, FollowsAnIndexThatWasReplaced) {
     ASSERT_EQ(cache.put("after", "2"), CAIRN_OK);
     ASSERT_EQ(cache.flush(), CAIRN_OK);
     EXPECT_EQ(cache.get_soon("after"), "2");
+}
+
+// The same of its folder, and of the whole directory; also for a client that comes later.
+TEST_F(BrokerClientTest, FollowsADirectoryThatWasDeleted) {
+    Broker broker(directory_.path());
+    BrokerCache cache(broker);
+    for (const std::string deleted : {"/app/format-2", "/app"}) {
+        ASSERT_EQ(cache.put("before", "1"), CAIRN_OK);
+        ASSERT_EQ(cache.flush(), CAIRN_OK);
+        EXPECT_EQ(cache.get_soon("before"), "1");
+        std::filesystem::remove_all(broker.root() + deleted);
+        ASSERT_EQ(cache.put("after", "2"), CAIRN_OK);
+        ASSERT_EQ(cache.flush(), CAIRN_OK);
+        EXPECT_EQ(cache.get_soon("after"), "2") << deleted;
+        BrokerCache later(broker);
+        EXPECT_EQ(later.get_soon("after"), "2") << deleted;
+        ASSERT_EQ(later.put("third", "3"), CAIRN_OK);
+        ASSERT_EQ(later.flush(), CAIRN_OK);
+        EXPECT_EQ(cache.get_soon("third"), "3") << deleted;
+    }
 }
 
 // A small cache that is filled many times over: segments come and go all the time.

@@ -44,6 +44,7 @@ TEST_F(RootTest, CachesThatOnlyAnotherVersionCanReadAreListedClearedAndRemoved) 
         const std::string folder = root_ + "/" + name + "/format-7";
         fs::create_directories(folder);
         folder_.write("root/" + name + "/format-7/cache.idx", std::string(100'000, 'x'));
+        folder_.write("root/" + name + "/format-7/cache.lock", "");
         for (const std::string &each : {root_, root_ + "/" + name, folder}) {
             fs::permissions(each, fs::perms::owner_all);
         }

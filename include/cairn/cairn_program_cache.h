@@ -99,7 +99,8 @@ typedef struct cairn_program_cache_options {
  * generations take more than `total_bytes`, each application has the same share: of those with
  * more, the least recently used generations go, and of the latest one entries go. An application
  * that is given another limit than before is looked at in the same way at once. No generation goes
- * that a process has open, and no cache of cairn_open. */
+ * that a process has open, and no cache of cairn_open. In a generation, what another version of Cairn
+ * keeps in a format of its own goes when it seems unused for four times as long. */
 CAIRN_API int cairn_program_cache_open(const cairn_program_cache_options *options,
                                        cairn_cache **cache);
 

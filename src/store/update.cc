@@ -195,7 +195,12 @@ Result<std::optional<Writer::Appended>> Store::append(Index &index, const Record
         if (record.error() == Error::busy && wait_for_room(backoff)) continue;
         if (record.error() != Error::full) return record.error();
         if (options_.refuse_when_full || attempt == kRoomAttempts) return Error::full;
-        const auto progress = evictor_->step(index, UINT64_MAX);
+        auto progress = evictor_->step(index, UINT64_MAX);
+        // There is no more room before a segment is retired.
+        for (unsigned more = 0; more < kRoomAttempts; ++more) {
+            if (!progress.ok() || progress.value() != Evictor::Progress::some) break;
+            progress = evictor_->step(index, UINT64_MAX);
+        }
         if (!progress.ok()) return progress.error();
         if (progress.value() == Evictor::Progress::busy) {
             if (!index.is_named(directory_)) return std::optional<Writer::Appended>();

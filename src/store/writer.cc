@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kOwnerByte = 0;  // of a segment file, see Writer::SegmentLock
 constexpr unsigned kPatienceUs = 4'000;
 constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
+constexpr std::uint64_t kLitterEachNs = 100'000'000;
 constexpr std::uint64_t kSegmentBytesMin = 64 * 1024;
 // Half of what a slot can address, so that one eviction does not take long.
 constexpr std::uint64_t kSegmentBytesMax = (std::uint64_t{1} << kOffsetBits) * kRecordAlignment / 2;
@@ -187,9 +188,11 @@ Result<DiskUse> Writer::measure_and_note() {
 // Far from the limit, without the lock: each process takes one step at a time, and an eighth of the
 // limit holds 64 steps. Near the limit, one process at a time.
 Result<Writer::Space> Writer::take_space(Index &index) {
-    TRY_ASSIGN(DiskUse use, measure_and_note());
-    if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
-        return Space{std::move(use), std::nullopt};
+    if (!pressed()) {  // else it is near, most likely
+        TRY_ASSIGN(DiskUse use, measure_and_note());
+        if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
+            return Space{std::move(use), std::nullopt};
+        }
     }
     return lock_space(index);
 }
@@ -250,7 +253,11 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
     if (needed + index_size(1) > allowed_bytes(purpose)) return Error::too_large;
     // If no file may be that large, eviction does not help.
     TRY(check_file_size(needed));
-    TRY(remove_litter());
+    const std::uint64_t now_ns = monotonic_ns();
+    if (now_ns >= litter_due_ns_.load(std::memory_order_relaxed)) {
+        litter_due_ns_.store(now_ns + kLitterEachNs, std::memory_order_relaxed);
+        TRY(remove_litter());
+    }
     TRY_ASSIGN(const Space space, take_space(index));
     const DiskUse &use = space.use;
     if (auto segment = take_over(index, use, record_size, purpose)) return segment;

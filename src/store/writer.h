@@ -172,6 +172,7 @@ class Writer {
     std::atomic<bool> pressed_ = false;
     std::atomic<std::uint64_t> segments_taken_ = 0;
     std::atomic<std::uint64_t> impatient_until_ns_ = 0;  // until then, do not wait for locks
+    std::atomic<std::uint64_t> litter_due_ns_ = 0;       // from then on, look for litter again
 };
 
 }  // namespace cairn

@@ -194,10 +194,10 @@ Result<std::optional<Writer::Appended>> Store::append(Index &index, const Record
         if (record.ok()) return std::optional(std::move(*record));
         if (record.error() == Error::busy && wait_for_room(backoff)) continue;
         if (record.error() != Error::full) return record.error();
-        if (options_.refuse_when_full || attempt == kRoomAttempts) return Error::full;
+        if (options_.refuse_when_full || attempt >= kRoomAttempts) return Error::full;
         auto progress = evictor_->step(index, UINT64_MAX);
         // There is no more room before a segment is retired.
-        for (unsigned more = 0; more < kRoomAttempts; ++more) {
+        for (; attempt < kRoomAttempts; ++attempt) {
             if (!progress.ok() || progress.value() != Evictor::Progress::some) break;
             progress = evictor_->step(index, UINT64_MAX);
         }

@@ -59,9 +59,10 @@ class SharedCache {
         Deleted deleted;
     };
 
+    // Opens the directory of the files that are there now.
+    Status open_files();
     // `lent` is open for reading. `own` is the same file opened for writing, or the reason why it
     // cannot be; where nobody may write, there is nothing to guard.
-    Status open_files();
     Status guard(const File &lent, Result<File> own, Deleted deleted);
 
     // Constant after construction.

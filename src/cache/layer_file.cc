@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
 #include <vector>
@@ -26,7 +27,10 @@ std::string name_of(const PackRow &row) {
     return std::string(kPrefix) + digits;
 }
 
-// Each process writes a file of its own, and the first one that is whole gets the name.
+// Tells the files of this process's threads from one another: a look-up and the loader may both be first.
+constinit std::atomic<unsigned> made_count = 0;
+
+// Each thread of each process writes a file of its own, and the first one that is whole gets the name.
 Status make(const Directory &cache, const std::string &name, const PackRow &row,
             std::string_view path, std::uint64_t added_ns) {
     std::vector<std::byte> bytes(kHeadSize + row.slot_count());
@@ -36,7 +40,8 @@ Status make(const Directory &cache, const std::string &name, const PackRow &row,
     put_le(MutableBytes(bytes), kAddedAt, added_ns);
     const Bytes text = as_bytes(path.substr(0, kPathMax));
     bytes.insert(bytes.end(), text.begin(), text.end());
-    const std::string unfinished = name + "-" + std::to_string(process_number()) + ".tmp";
+    const std::string unfinished = name + "-" + std::to_string(process_number()) + "-" +
+                                   std::to_string(made_count.fetch_add(1)) + ".tmp";
     (void)cache.remove_file(unfinished);
     TRY_ASSIGN(const File file, cache.create_file(unfinished));
     Status made = file.extend(bytes.size());

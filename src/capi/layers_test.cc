@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cache/layered_cache.h"
@@ -403,6 +405,25 @@ TEST_F(LayersTest, HidingNeedsNoSpace) {
     }
     EXPECT_EQ(cache.get("a"), kAbsent);
     EXPECT_EQ(cache.get("b"), kAbsent);
+}
+
+// Each has a handle of its own, and all look for the pack, which nobody has used yet.
+TEST_F(LayersTest, ThreadsThatMeetANewPackAtOnceAllFindItsEntries) {
+    (void)Layered({root_, {}}).put("own", "value");
+    for (unsigned round = 0; round < 200; ++round) {
+        for (const std::string &file : cairn_test::files_in(root_ + "/example")) {
+            if (file.find("layer-") != std::string::npos) fs::remove(file);
+        }
+        std::vector<std::unique_ptr<Layered>> caches;
+        for (unsigned i = 0; i < 4; ++i) caches.push_back(std::make_unique<Layered>(given()));
+        std::atomic<unsigned> missed = 0;
+        std::vector<std::thread> threads;
+        for (const auto &cache : caches) {
+            threads.emplace_back([&] { missed += cache->get("a") == kAbsent ? 1u : 0u; });
+        }
+        for (std::thread &thread : threads) thread.join();
+        ASSERT_EQ(missed, 0u) << round;
+    }
 }
 
 TEST_F(LayersTest, WhereEntriesCouldNotBeHiddenALayerIsNotUsed) {

@@ -121,6 +121,12 @@ class LayersTest : public ::testing::Test {
     ~LayersTest() override { ::unsetenv("CAIRN_PACKS"); }
 
     Layered::Given given() const { return {.root = root_, .paths = {pack_}}; }
+    // As if no process had used the pack yet.
+    void forget_layers() const {
+        for (const std::string &file : cairn_test::files_in(root_ + "/example")) {
+            if (file.find("layer-") != std::string::npos) fs::remove(file);
+        }
+    }
 
     cairn_test::TempDirectory directory_;
     const std::string root_ = directory_.path() + "/root";
@@ -407,19 +413,14 @@ TEST_F(LayersTest, HidingNeedsNoSpace) {
     EXPECT_EQ(cache.get("b"), kAbsent);
 }
 
-// Each has a handle of its own, and all look for the pack, which nobody has used yet.
 TEST_F(LayersTest, ThreadsThatMeetANewPackAtOnceAllFindItsEntries) {
     (void)Layered({root_, {}}).put("own", "value");
     for (unsigned round = 0; round < 200; ++round) {
-        for (const std::string &file : cairn_test::files_in(root_ + "/example")) {
-            if (file.find("layer-") != std::string::npos) fs::remove(file);
-        }
-        std::vector<std::unique_ptr<Layered>> caches;
-        for (unsigned i = 0; i < 4; ++i) caches.push_back(std::make_unique<Layered>(given()));
+        forget_layers();
         std::atomic<unsigned> missed = 0;
-        std::vector<std::thread> threads;
-        for (const auto &cache : caches) {
-            threads.emplace_back([&] { missed += cache->get("a") == kAbsent ? 1u : 0u; });
+        std::vector<std::thread> threads(4);
+        for (std::thread &thread : threads) {
+            thread = std::thread([&] { missed += Layered(given()).get("a") == kAbsent ? 1u : 0u; });
         }
         for (std::thread &thread : threads) thread.join();
         ASSERT_EQ(missed, 0u) << round;
@@ -429,9 +430,7 @@ TEST_F(LayersTest, ThreadsThatMeetANewPackAtOnceAllFindItsEntries) {
 TEST_F(LayersTest, WhereEntriesCouldNotBeHiddenALayerIsNotUsed) {
     (void)Layered({root_, {}}).put("own", "value");
     for (uint64_t first = 1;; ++first) {
-        for (const std::string &file : cairn_test::files_in(root_ + "/example")) {
-            if (file.find("layer-") != std::string::npos) fs::remove(file);
-        }
+        forget_layers();
         FailingCalls calls;
         Fault fault;
         fault.error = ENOSPC;

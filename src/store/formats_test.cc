@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -38,7 +39,9 @@ class FormatsTest : public ::testing::Test {
         fs::permissions(options_.root, fs::perms::owner_all);
     }
     static void keep(void *self, int, const char *line) {
-        static_cast<FormatsTest *>(self)->lines_.emplace_back(line);
+        auto *const test = static_cast<FormatsTest *>(self);
+        const std::lock_guard lock(test->lines_mutex_);  // stores have threads of their own
+        test->lines_.emplace_back(line);
     }
 
     std::unique_ptr<Store> open() {
@@ -98,6 +101,7 @@ class FormatsTest : public ::testing::Test {
 
     testing::Scratch scratch_{testing::Scratch::Place::memory};
     StoreOptions options_;
+    std::mutex lines_mutex_;
     std::vector<std::string> lines_;
 };
 

@@ -299,13 +299,6 @@ Status shrink(const std::string &path, const Directory &root, const std::string 
 
 }  // namespace
 
-bool is_recent(const Result<FileInfo> &info) {
-    // An hour more or less makes no difference, and a write less does.
-    constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
-    const std::uint64_t now = wall_clock_ns();
-    return info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
-}
-
 bool valid_application(const std::string &application) {
     return application.size() <= 64 && valid_identifier(application);
 }

@@ -96,9 +96,6 @@ Wishes wishes_for(std::string_view application, const Log &log);
 // Below this, the parts that generations have would be smaller than a cache can be.
 inline constexpr std::uint64_t kLimitLeast = 4u << 20;
 
-// Whether what a file's time says was within the hour, which is as exact as such times are.
-bool is_recent(const Result<FileInfo> &info);
-
 // The limit in a generation's directory.
 std::optional<std::uint64_t> recorded_limit(const Directory &directory);
 // True: it said something else before.

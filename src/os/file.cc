@@ -350,6 +350,13 @@ void File::unlock_of_process(std::uint64_t byte) const {
     retry([&] { return system_calls->lock(fd_.get(), F_SETLK, &range); });
 }
 
+bool is_recent(const Result<FileInfo> &info) {
+    // An hour more or less makes no difference, and a write less does.
+    constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
+    const std::uint64_t now = wall_clock_ns();
+    return info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
+}
+
 Result<FileInfo> file_info(const std::string &path) {
     return info_by([&](struct stat *status) {
         return system_calls->fstatat(AT_FDCWD, path.c_str(), status, 0);

@@ -147,6 +147,8 @@ class File {
 
 // Of the file that a path leads to, through links. The file need not be readable.
 Result<FileInfo> file_info(const std::string &path);
+// Whether what a file's time says was within the hour, which is as exact as such times are.
+bool is_recent(const Result<FileInfo> &info);
 
 class Directory {
   public:

@@ -193,12 +193,7 @@ Status Store::join_session() {
 
 // Says when the format was last used, to the hour: else a cache that is only read looks unused.
 void Store::note_use() const {
-    constexpr std::uint64_t kTouchEachNs = 3600'000'000'000u;
-    const auto info = lock_file_.info();
-    const std::uint64_t now = wall_clock_ns();
-    const bool is_recent =
-        info.ok() && info->modified_ns <= now && now - info->modified_ns < kTouchEachNs;
-    if (!is_recent && access_ == Access::read_write) (void)lock_file_.touch();
+    if (access_ == Access::read_write && !is_recent(lock_file_.info())) (void)lock_file_.touch();
 }
 
 bool Store::has_other_formats() const {
